@@ -94,6 +94,13 @@ std::vector<std::string> names_in(const fs::path& path) {
   return names;
 }
 
+std::vector<std::string> readable_names(const fs::path& path) try {
+  std::error_code none;
+  return fs::is_directory(path, none) ? names_in(path) : std::vector<std::string>{};
+} catch (const Error&) {
+  return {};
+}
+
 bool make_folder(const fs::path& path, SystemCalls& calls) {
   if (repeat_if_interrupted([&] { return calls.mkdir(path.c_str(), 0777); }) == 0) return true;
   if (errno == EEXIST) return false;

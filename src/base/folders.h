@@ -32,6 +32,8 @@ bool path_exists(const std::filesystem::path& path);
 std::filesystem::file_type type_of(const std::filesystem::path& path);
 // The names in a folder, sorted.
 std::vector<std::string> names_in(const std::filesystem::path& path);
+// The same; none if it is no folder, or cannot be listed.
+std::vector<std::string> readable_names(const std::filesystem::path& path);
 // False if something is already there.
 bool make_folder(const std::filesystem::path& path, SystemCalls& calls = system_calls());
 // Makes the names in a folder durable.

@@ -85,6 +85,16 @@ std::string listed(std::vector<std::string> parts, const std::string& before_las
   return joined(parts) + " " + before_last + " " + last;
 }
 
+std::string some_of(std::vector<std::string> parts) {
+  constexpr std::size_t kMost = 5;
+  if (parts.size() > kMost) {
+    const std::size_t more = parts.size() - kMost;
+    parts.resize(kMost);
+    parts.push_back(fmt::format("{} more", more));
+  }
+  return listed(std::move(parts));
+}
+
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
   std::string out;
   std::size_t at = 0;

@@ -22,6 +22,9 @@ std::string joined(const std::vector<std::string>& parts, const std::string& bet
 // "a, b and c"
 std::string listed(std::vector<std::string> parts, const std::string& before_last = "and");
 
+// The same with at most five parts: "a, b, c, d, e and 9 more"
+std::string some_of(std::vector<std::string> parts);
+
 // Replaces every `from`, which is not empty, with `to`.
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
 

@@ -16,9 +16,11 @@
 #include <new>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "base/cgroup.h"
 #include "base/files.h"
+#include "base/utf8.h"
 
 namespace heed {
 namespace fs = std::filesystem;
@@ -130,18 +132,20 @@ std::unique_ptr<Decompressor> decompressor_for(std::string_view bytes) {
   return nullptr;
 }
 
+constexpr std::string_view kUtf32Mark("\xFF\xFE\0\0", 4);  // little-endian
 constexpr std::size_t kPiece = 1 << 16;
 constexpr std::size_t kBlock = 16 << 20;  // of a StoredInput
 constexpr std::string_view kFolder = "/proc/self/fd/";
 
 int open_input(const fs::path& path, InputFile::Allow allow) {
   using Allow = InputFile::Allow;
-  if (allow == Allow::anything && path == "-") return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+  const bool any = allow >= Allow::anything;
+  if (any && path == "-") return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
   int flags = O_RDONLY | O_CLOEXEC;
   // Opening a pipe must not block before it is refused, nor may a regular file ever (/proc/kmsg).
   struct stat info = {};
   const bool regular = ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-  if (allow != Allow::anything || regular) flags |= O_NONBLOCK;
+  if (!any || regular) flags |= O_NONBLOCK;
   if (allow == Allow::file) flags |= O_NOFOLLOW;
   return repeat_if_interrupted([&] { return ::open(path.c_str(), flags); });
 }
@@ -156,17 +160,18 @@ bool is_endless(int fd, const struct stat& info) {
 }  // namespace
 
 InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
-    : name_(allow == Allow::anything && path == "-" ? "standard input" : path),
+    : name_(allow >= Allow::anything && path == "-" ? "standard input" : path),
       exit_(exit),
       fd_(open_input(path, allow)),
-      looked_(allow != Allow::anything) {
+      looked_(allow < Allow::anything),
+      may_be_utf16_(allow == Allow::text) {
   if (fd_ < 0 && errno == ELOOP && allow == Allow::file)
     throw Error(exit, fmt::format("cannot read {}: it is a symbolic link, expected a regular file",
                                   quoted_path(path)));
   if (fd_ < 0) throw_file_error("read", name_, errno, exit);
   struct stat info = {};
   const bool regular = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);
-  const bool any = allow == Allow::anything;
+  const bool any = allow >= Allow::anything;
   if (any ? is_endless(fd_, info) : !regular) {
     ::close(fd_);
     throw Error(exit, fmt::format("cannot read {}: it is {}, expected a {}", quoted_path(name_),
@@ -256,9 +261,26 @@ void InputFile::read_exactly(std::span<std::byte> bytes) {
 }
 
 bool InputFile::append_to(std::string& text, std::size_t n) {
+  const auto read = [&](std::string& to) {
+    const std::size_t size = to.size();
+    to.resize(size + n);
+    to.resize(size + read_some(std::as_writable_bytes(std::span(to).subspan(size))));
+    return to.size() > size;
+  };
+  if (!may_be_utf16_ && !utf16_) return read(text);
   const std::size_t size = text.size();
-  text.resize(size + n);
-  text.resize(size + read_some(std::as_writable_bytes(std::span(text).subspan(size))));
+  for (bool more = true; more && text.size() == size;) {
+    more = read(undecoded_);
+    if (may_be_utf16_) {
+      const std::string_view bytes = undecoded_, mark = bytes.substr(0, 2);
+      if (more && bytes.size() < 4 && (bytes[0] == '\xFE' || bytes[0] == '\xFF')) continue;
+      may_be_utf16_ = false;
+      big_endian_ = mark == "\xFE\xFF";
+      utf16_ = big_endian_ || (mark == "\xFF\xFE" && !bytes.starts_with(kUtf32Mark));
+      if (utf16_) undecoded_.erase(0, mark.size());
+    }
+    text += utf16_ ? take_utf16(undecoded_, big_endian_, !more) : std::exchange(undecoded_, {});
+  }
   return text.size() > size;
 }
 

@@ -1,7 +1,7 @@
 // Reading bytes from a regular file, a pipe, a terminal or standard input.
 //
-// With Allow::anything, meant for texts, gzip and xz are unpacked while reading; a damaged or
-// truncated file is an Error.
+// With Allow::anything and Allow::text, gzip and xz are unpacked while reading; a damaged or
+// truncated file is an Error. Allow::text also reads UTF-16 that begins with its mark, as UTF-8.
 //
 // Every function throws Error (Exit::store by default) with the path and the system's reason.
 // Interrupted calls (EINTR) are repeated; reads of a non-blocking standard input (EAGAIN) wait.
@@ -27,6 +27,7 @@ class InputFile {
     file,      // a regular file; no symbolic link, folder, pipe or device
     link,      // a regular file or a link to one
     anything,  // pipes, terminals and /dev/null too; "-" is standard input; unpacked
+    text,      // the same, in UTF-8
   };
   explicit InputFile(const std::filesystem::path& path, Allow allow = Allow::file,
                      Exit exit = Exit::store);
@@ -37,11 +38,13 @@ class InputFile {
   const std::filesystem::path& name() const { return name_; }
   // On disk when opened; 0 for pipes and devices.
   std::uint64_t size() const { return size_; }
-  bool compressed();  // waits for the first bytes
-  void rewind();      // back to the first byte; not with Allow::anything
+  bool compressed();                     // waits for the first bytes
+  bool utf16() const { return utf16_; }  // what append_to() has read is in UTF-16
+  void rewind();  // back to the first byte; only with Allow::file and Allow::link
   // Fills `bytes`; Error if the file ends early.
   void read_exactly(std::span<std::byte> bytes);
-  // Appends the available bytes, at most n; waits for the first. False at the end.
+  // Appends the available bytes, at most n (of UTF-16, before it is decoded); waits for the first.
+  // False at the end.
   bool append_to(std::string& text, std::size_t n);
   bool ready() const;  // append_to() will not wait
 
@@ -57,6 +60,8 @@ class InputFile {
   bool regular_ = false;
   bool looked_;       // the first bytes have been seen, or do not matter
   std::string held_;  // read from the file, not yet handed out or unpacked
+  bool may_be_utf16_, utf16_ = false, big_endian_ = false;
+  std::string undecoded_;
   std::unique_ptr<Decompressor> decompressor_;
 };
 
@@ -79,6 +84,7 @@ class InputLines {
   std::optional<std::string> next();
   bool ready();                          // next() will not wait
   bool ended() const { return ended_; }  // the last line had its \n
+  bool utf16() const { return file_.utf16(); }
 
  private:
   bool has_newline();  // from begin_ on

@@ -6,12 +6,14 @@
 #include <cctype>
 #include <utility>
 
-#include "base/error.h"
+#include "base/files.h"
+#include "base/folders.h"
 #include "base/format.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
 
 namespace heed {
+namespace fs = std::filesystem;
 
 const char* const kEmptyKind = "empty";
 
@@ -30,11 +32,25 @@ constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
     {"\xFF\xD8\xFF", "a JPEG"}, {"PK\x03\x04", "a zip archive, as .docx, .odt and .epub are"},
 };
 
-// First characters of texts with marks, in lower case.
-constexpr std::pair<std::string_view, const char*> kMarkup[] = {
-    {"<!doctype", "HTML"}, {"<html", "HTML"}, {"<?xml", "XML"},
-    {"<?php", "PHP"},      {"{\\rtf", "RTF"}, {"\\documentclass", "LaTeX"},
-    {"{\"", "JSON"},       {"[{", "JSON"},    {"[\"", "JSON"},
+constexpr const char* kPandoc = "pandoc -t plain FILE > text.txt";
+// In lower case. Marks that begin with \n may stand at the start of any line.
+constexpr struct {
+  std::string_view marks;
+  Markup is;
+} kMarkup[] = {
+    {"<!doctype", {"HTML", kPandoc}},
+    {"<html", {"HTML", kPandoc}},
+    {"<!--", {"HTML or XML", kPandoc}},
+    {"<?xml", {"XML"}},
+    {"<?php", {"PHP"}},
+    {"{\\rtf", {"RTF", kPandoc}},
+    {"\\documentclass", {"LaTeX", kPandoc}},
+    {"{\"", {"JSON", "jq -r .KEY FILE > text.txt"}},
+    {"[{", {"JSON", "jq -r '.[].KEY' FILE > text.txt"}},
+    {"[\"", {"JSON", "jq -r '.[]' FILE > text.txt"}},
+    {"\nmsgid \"", {"a PO catalogue"}},
+    {"\nmessage-id: <", {"mail"}},
+    {"\n[[category:", {"MediaWiki", "pandoc -f mediawiki -t plain FILE > text.txt"}},
 };
 
 // Begins with <NAME, and has </NAME.
@@ -47,12 +63,41 @@ bool is_tagged(std::string_view text) {
 
 }  // namespace
 
+std::string other_program(const fs::path& path) {
+  constexpr std::string_view kEndings[] = {
+      ".pt", ".pth", ".ckpt",    ".bin",         ".npz",   ".onnx",  ".gguf",  ".pkl",
+      ".h5", ".pb",  ".msgpack", ".safetensors", ".index", ".keras", ".tflite"};
+  const auto of_another = [&](const std::string& name, bool in_folder) {
+    return std::ranges::any_of(kEndings, [&](std::string_view ending) {
+      // (train.bin may be data.)
+      return name.ends_with(ending) &&
+             (!in_folder || ending != ".bin" || name.find("model") != name.npos);
+    });
+  };
+  if (const std::string name = path.filename(); of_another(name, false)) return name;
+  for (const std::string& name : readable_names(path))
+    if (of_another(name, true)) return name;
+  return "";
+}
+
+void throw_other_program(const fs::path& path, const std::string& name, Exit exit) {
+  throw Error(exit,
+              fmt::format("{} is a model of another program ({}); heed reads its own only",
+                          quoted_path(path), name),
+              "heed train TEXT makes one; docs/formats.md says what a checkpoint has");
+}
+
 std::string other_kind(std::string_view first) {
   if (first.empty()) return kEmptyKind;
   for (const auto& [bytes, kind] : kBeginnings)
     if (first.starts_with(bytes)) return kind;
   if (first.substr(std::min<std::size_t>(257, first.size())).starts_with("ustar"))
     return "a tar archive";
+  std::size_t zeros[2] = {};  // of Western text in UTF-16, about half of the bytes are
+  for (std::size_t i = 0; i < first.size(); ++i) zeros[i % 2] += first[i] == 0;
+  const auto [few, many] = std::minmax(zeros[0], zeros[1]);
+  if (4 * many > first.size() && 20 * few < many)
+    return fmt::format("{}{}", kUtf16, zeros[1] == many ? "LE" : "BE");
   if (first.find('\0') != std::string_view::npos)
     return "binary data or UTF-16, with bytes of value 0";
   std::size_t invalid = 0;
@@ -61,17 +106,20 @@ std::string other_kind(std::string_view first) {
   return 2 * invalid > first.size() ? "text in another encoding, or binary data" : "";
 }
 
-std::string markup_of(std::string_view first) {
+Markup markup_of(std::string_view first) {
   first.remove_prefix(std::min(first.find_first_not_of(" \t\r\n"), first.size()));
-  for (const auto& [begin, kind] : kMarkup)
-    if (lower_case(first.substr(0, begin.size())) == begin) return kind;
-  return is_tagged(first) ? "HTML or XML" : "";
+  const std::string text = "\n" + lower_case(first);
+  for (const auto& [marks, is] : kMarkup)
+    if (marks[0] == '\n' ? text.find(marks) != text.npos
+                         : text.compare(1, marks.size(), marks) == 0)
+      return is;
+  return is_tagged(first) ? Markup{"HTML or XML", kPandoc} : Markup{};
 }
 
 void throw_no_text(const std::string& name, const std::string& kind, bool is_file) {
   throw Error(
       Exit::data, fmt::format("{}: this is {}; expected text in UTF-8.", name, kind),
-      kind == kUtf16 || kind == kUtf32
+      kind.starts_with(kUtf16) || kind == kUtf32
           ? fmt::format("iconv -f {} -t UTF-8 {}", kind.substr(kind.find("UTF")),
                         is_file && name != "standard input" ? shell_word(name) + " > utf8.txt"
                                                             : "FILE > utf8.txt")

@@ -2,20 +2,33 @@
 // data. One rule for every text, list of lines and config that names them.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+
+#include "base/error.h"
 
 namespace heed {
 
 // What a file is, by its first bytes; "" for text. A part of a text: has it a byte of value 0?
 std::string other_kind(std::string_view first);
 
-// The marks that a text begins with: "HTML", "JSON" and the like; "" if there are none.
-std::string markup_of(std::string_view first);
+// The marks of a text, "HTML" or "JSON", and a command that takes them off, if there is a usual
+// one.
+struct Markup {
+  std::string_view kind = "", command = "";
+};
+Markup markup_of(std::string_view first);
 
 // Error (data): `name`, a file or another place ("line 3"), is of that kind.
 [[noreturn]] void throw_no_text(const std::string& name, const std::string& kind,
                                 bool is_file = true);
+
+// What a model of another program, a file or a folder, is known by: "pytorch_model.bin"; "" if it
+// is none.
+std::string other_program(const std::filesystem::path& path);
+[[noreturn]] void throw_other_program(const std::filesystem::path& path, const std::string& name,
+                                      Exit exit);
 
 extern const char* const kEmptyKind;  // other_kind("")
 

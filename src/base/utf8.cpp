@@ -4,6 +4,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace heed {
@@ -71,6 +72,32 @@ std::size_t find_invalid_utf8(std::string_view text) {
     at += c.length;
   }
   return std::string_view::npos;
+}
+
+std::string encode_utf8(char32_t c) {
+  std::array<utf8proc_uint8_t, 4> bytes;
+  const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes.data());
+  return {reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length)};
+}
+
+std::string take_utf16(std::string& bytes, bool big_endian, bool at_end) {
+  const auto unit = [&](std::size_t at) -> char32_t {
+    const auto byte = [&](bool second) { return static_cast<unsigned char>(bytes[at + second]); };
+    return at + 2 > bytes.size() ? 0 : byte(!big_endian) << 8 | byte(big_endian);
+  };
+  std::string text;
+  std::size_t at = 0;
+  for (; at + 2 <= bytes.size(); at += 2) {
+    const char32_t first = unit(at), second = unit(at + 2);
+    const bool begins_pair = (first & 0xFC00) == 0xD800;
+    if (begins_pair && at + 4 > bytes.size() && !at_end) break;
+    const bool pair = begins_pair && (second & 0xFC00) == 0xDC00;
+    text += encode_utf8(pair ? 0x10000 + ((first & 0x3FF) << 10 | (second & 0x3FF)) : first);
+    if (pair) at += 2;
+  }
+  if (at_end && at < bytes.size()) text += '\xFF';
+  bytes.erase(0, at_end ? bytes.size() : at);
+  return text;
 }
 
 int columns_of(std::string_view text) {

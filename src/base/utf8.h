@@ -35,6 +35,13 @@ void each_code_point(std::string_view text, Use&& use) {
   }
 }
 
+// The bytes of one code point.
+std::string encode_utf8(char32_t code_point);
+
+// The text whose UTF-16 is at the front of `bytes`, which keeps what needs more bytes to be told.
+// Half a character becomes bytes that are not UTF-8.
+std::string take_utf16(std::string& bytes, bool big_endian, bool at_end);
+
 // The columns that a terminal gives the text; a byte that is not UTF-8 takes one.
 int columns_of(std::string_view text);
 

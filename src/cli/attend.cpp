@@ -231,15 +231,18 @@ Exit run_attend(CommandLine& line) {
   const auto set = [&](const std::string& name, const std::vector<std::string>& values) {
     set_heads(line, r, trained.config.model, name, values);
   };
-  return answer_texts(line,
-                      {.instructions = "Type a text to see where each head looks.",
-                       .settings = {"kind", "layer", "head", "max-tokens", "html"},
-                       .set = set},
-                      {.limit = r.limit}, trained.config, trained.log,
-                      [&](std::span<const GivenText> read) {
-                        answer_attention(r, read.front(), trained, texts, trained.log);
-                        return texts.take_unknown();
-                      });
+  return answer_texts(
+      line,
+      {.instructions = "Type a text to see where each head looks.",
+       .settings = {"kind", "layer", "head", "max-tokens", "html"},
+       .set = set},
+      {.limit = r.limit}, trained.config, trained.log,
+      [&](std::span<const GivenText> read, Refusals& refusals) {
+        const GivenText& text = read.front();
+        if (!refusals.passes(text, [&] { answer_attention(r, text, trained, texts, trained.log); }))
+          print("{}\n");
+        return texts.take_unknown();
+      });
 }
 
 }  // namespace heed

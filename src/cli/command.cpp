@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/log.h"
@@ -13,6 +14,7 @@
 #include "math/blas.h"
 #include "store/layout.h"
 #include "train/suggested_config.h"
+#include "train/text_start.h"
 
 namespace heed {
 namespace {
@@ -263,6 +265,13 @@ void CommandLine::find_runs() {
     const std::string name = run->ends_with('/') ? run->substr(0, run->size() - 1) : *run;
     const std::string in_runs = (std::filesystem::path("runs") / name).string();
     const bool name_alone = !name.empty() && name.find('/') == std::string::npos;
+    std::error_code none;
+    if (std::filesystem::is_regular_file(*run, none)) {
+      const std::string of_text = name_of_text(*run);
+      if (can_be_read((std::filesystem::path("runs") / of_text).string()))
+        throw Error(Exit::store, quoted_path(*run) + " is a file, expected a run",
+                    fmt::format("heed {} {}, the run of that name", name_, of_text));
+    }
     if (!name_alone || can_be_read(*run) || !can_be_read(in_runs)) continue;
     Log({.quiet = quiet_}).info("run: " + in_runs);
     *run = in_runs;

@@ -9,6 +9,7 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/nearest.h"
+#include "base/text_kind.h"
 #include "base/utf8.h"
 #include "data/corpus.h"
 #include "store/layout.h"
@@ -76,8 +77,12 @@ bool names_config(const std::string& typed) {
 
 std::string config_path(const std::string& typed) {
   std::error_code none;
-  if (const fs::path of_run = fs::path(typed) / kConfigFile; fs::is_regular_file(of_run, none))
+  if (const fs::path of_run = fs::path(typed) / kConfigFile; fs::is_regular_file(of_run, none)) {
+    const bool own = path_exists(fs::path(typed) / kStateFile);
+    if (const std::string model = own ? "" : other_program(typed); !model.empty())
+      throw_other_program(typed, model, Exit::usage);
     return of_run.string();
+  }
   if (is_text(typed))
     throw Error(
         Exit::usage, typed + " is no config, which is JSON.",

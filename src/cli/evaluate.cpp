@@ -61,6 +61,9 @@ void print_evaluation(const Json& r, bool ends) {
     fields["pseudo-perplexity"] =
         fmt::format("{} per token, each of {} masked in turn", number("pseudo_perplexity", 3),
                     format_count(r["pseudo_tokens"].get<std::int64_t>()));
+  if (r.contains("left_out"))
+    fields["left out"] =
+        counted(format_count(r["left_out"].get<std::int64_t>()), "pair") + ", too long to be read";
   if (r.contains("bits_per_byte"))
     fields["bits per byte"] = number("bits_per_byte", 4) +
                               " (compares models with different tokenizers; perplexity does not)";
@@ -108,7 +111,8 @@ struct Scored {
 Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, OpenModel& m) {
   Scored s;
   if (given) {
-    s.split = load_pairs(as_read(*given, read_options(m.config)), m.config, m.tokenizers);
+    s.split = load_pairs(as_read(*given, read_options(m.config)), m.config, m.tokenizers,
+                         m.pool.threads());
   } else if (!o.files.empty()) {
     s.split = load_text(o.files, m.config, m.tokenizers);
   } else {
@@ -155,15 +159,20 @@ RunConfig as_written(RunConfig config) {
   return config;
 }
 
-// The references stay as they are written: data.normalize is the model's business.
-void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given, OpenModel& m,
-                          Json& result) {
+// The pairs on the `scored` lines. The references stay as they are written: data.normalize is the
+// model's business.
+void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given,
+                          const std::vector<std::size_t>& scored, OpenModel& m, Json& result) {
   const bool lowercase = o.lowercase || m.config.data.lowercase;
   if (!given) given = read_held_out_pairs(as_written(config_of_data(m)), data_folder(m));
   std::vector<TokenIds> sources;
-  for (const std::string_view line : given->source)
-    sources.push_back(m.tokenizers.source().encode(as_read(line, read_options(m.config))));
-  const std::vector<std::string> references(given->target.begin(), given->target.end());
+  std::vector<std::string> references;
+  for (std::size_t i = 0; i < given->size(); ++i) {
+    if (!std::ranges::binary_search(scored, given->lines[i])) continue;
+    sources.push_back(
+        m.tokenizers.source().encode(as_read(given->source[i], read_options(m.config))));
+    references.emplace_back(given->target[i]);
+  }
   std::vector<std::string> hypotheses;
   std::size_t exact = 0, cut = 0;
   for (const auto& found : translate(m, m.pool, sources, o.beam)) {
@@ -207,7 +216,7 @@ void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
       ->check(in_range(0, 1'000'000));
   app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, exact match");
   line.add_beam(o.beam);
-  app.add_option("--tokenize", o.tokenize, "how BLEU splits lines: 13a, none (at spaces), char, zh")
+  app.add_option("--tokenize", o.tokenize, "how BLEU splits lines; none: at spaces")
       ->check(CLI::IsMember(bleu_tokenizers()));
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
   line.only_where({"--target-file", "--bleu"}, "for a model of pairs",
@@ -288,9 +297,10 @@ Measured measure(const EvaluateOptions& o, OpenModel& m) {
     throw Error(Exit::data, "there is no token to predict (the text may be too short).");
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
+  if (split.dropped > 0) result["left_out"] = split.dropped;
   Yardsticks y = yardsticks_on(scored, m);
   if (!y.empty()) result["yardsticks"] = json_of(y);
-  if (o.bleu) measure_translations(o, std::move(given), m, result);
+  if (o.bleu) measure_translations(o, std::move(given), split.lines, m, result);
   return {std::move(result), std::move(y)};
 }
 
@@ -321,14 +331,17 @@ Exit run_evaluate(CommandLine& line) {
   if (o.beam.max_length == 0) o.beam.max_length = translation_limit(m.state.longest_target);
   check_options(o, m);
   const Measured measured = measure(o, m);
+  const bool whole = !measured.result.contains("left_out");
+  const Exit exit = whole ? Exit::ok : Exit::data;
+  if (!whole) print_error("the figures are without pairs that are too long for the model.");
   if (line.json()) {
     print_line(measured.result);
-    return Exit::ok;
+    return exit;
   }
   print_evaluation(measured.result, !m.objective->continues());
   if (!measured.yardsticks.empty())
     print_comparison(measured.result["loss"], measured.yardsticks, m);
-  return Exit::ok;
+  return exit;
 }
 
 }  // namespace heed

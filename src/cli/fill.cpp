@@ -1,4 +1,5 @@
 // heed fill RUN [TEXT]
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -59,22 +60,61 @@ std::string with_masks(const std::string& text) {
   return std::regex_replace(text, gap, std::string(kMaskText));
 }
 
-void answer_gaps(const TrainedModel& m, UserTexts& texts, const GivenText& given, int top_k,
+// A text whose masks are words, and what stood before and after each in its word.
+struct Gaps {
+  std::string text;
+  std::vector<std::pair<std::string, std::string>> beside;
+};
+
+// Of words that keep their punctuation: the answer to "[MASK]." is one like "big.".
+Gaps gaps_of(const std::string& text) {
+  constexpr const char* kBlank = " \t\r\n";
+  Gaps gaps;
+  std::size_t at = 0;
+  for (std::size_t mask; (mask = text.find(kMaskText, at)) != text.npos;) {
+    const std::size_t end = mask + kMaskText.size(),
+                      word = std::max(at, text.find_last_of(kBlank, mask) + 1),
+                      next = std::min({text.find_first_of(kBlank, end), text.find(kMaskText, end),
+                                       text.size()});
+    gaps.beside.emplace_back(text.substr(word, mask - word), text.substr(end, next - end));
+    gaps.text += fmt::format("{} {} ", text.substr(at, word - at), kMaskText);
+    at = next;
+  }
+  gaps.text += text.substr(at);
+  return gaps;
+}
+
+void answer_gaps(const TrainedModel& m, UserTexts& texts, const GivenText& given, std::size_t top_k,
                  bool json) {
   const std::string text = with_masks(given.text);
   const Tokenizer& tokenizer = *m.tokenizers.target;
   if (text.find(kMaskText) == std::string::npos)
     throw Error(Exit::data, given.name + " has no [MASK], <mask> or ___.",
-                "heed fill " + m.run + " \"the [MASK] barked\"");
-  const TokenIds ids = texts.read({text, {}, given.name}, false).read.source;
+                "heed fill " + m.run + " \"[MASK]\"");
+  const bool words = m.config.tokenizer.type == TokenizerConfig::word &&
+                     m.config.tokenizer.punctuation == Punctuation::keep;
+  Gaps gaps = words ? gaps_of(text) : Gaps{text, {}};
+  const TokenIds ids = texts.read({gaps.text, {}, given.name, given.is_line}, false).read.source;
   std::vector<int> rows;
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (m.objective->is_mask(ids[i])) rows.push_back(static_cast<int>(i));
+  gaps.beside.resize(rows.size());
   Json masks = Json::array();
-  for (const std::vector<Hypothesis>& best : fill(m, ids, rows, top_k)) {
+  const int most = words ? tokenizer.size() : static_cast<int>(top_k);
+  for (const std::vector<Hypothesis>& best : fill(m, ids, rows, most)) {
+    const auto& [before, after] = gaps.beside[masks.size()];
+    const std::string begin = texts.normalized(Side::source, before, given.name),
+                      end = texts.normalized(Side::source, after, given.name);
     Json candidates = Json::array();
     for (const Hypothesis& f : best)
-      candidates.push_back(candidate_json(f, tokenizer, m.model.has_decoder()));
+      if (const std::string word = tokenizer.decode(f.ids);
+          candidates.size() < top_k && word.starts_with(begin) && word.ends_with(end))
+        candidates.push_back(candidate_json(f, tokenizer, m.model.has_decoder()));
+    if (candidates.empty())
+      throw Error(
+          Exit::data,
+          fmt::format("{}: the model has no word like {}[MASK]{}.", given.name, before, after),
+          "a space between them");
     masks.push_back({{"position", rows[masks.size()]}, {"candidates", candidates}});
   }
   json ? print_line({{"text", text}, {"ids", ids}, {"masks", masks}}) : print_masks(masks);
@@ -96,12 +136,14 @@ Exit run_fill(CommandLine& line) {
   OpenModel m(line);
   m.objective->check_use("fill", m.run);
   UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
-  return answer_texts(line,
-                      {.instructions = std::string(kFills.instructions), .settings = {"top-k"}}, {},
-                      m.config, m.log, [&](std::span<const GivenText> given) {
-                        answer_gaps(m, texts, given.front(), top_k, line.json());
-                        return Unknown();
-                      });
+  return answer_texts(
+      line, {.instructions = std::string(kFills.instructions), .settings = {"top-k"}}, {}, m.config,
+      m.log, [&](std::span<const GivenText> read, Refusals& refusals) {
+        const GivenText& given = read.front();
+        if (!refusals.passes(given, [&] { answer_gaps(m, texts, given, top_k, line.json()); }))
+          print(line.json() ? "{\"masks\":null}\n" : "\n");
+        return texts.take_unknown();
+      });
 }
 
 }  // namespace heed

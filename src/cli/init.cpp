@@ -45,12 +45,12 @@ Exit run_init(CommandLine& line) {
   } else {
     text = read_own_text(request, false, log);
     text.pairs = text.files.size() == 1 && is_tsv(request.texts[0]) && like->count() == 0;
-    if (const std::string remark =
-            text.pairs
-                ? read_tsv(text.files[0], {.any_bytes = text.facts.too_many_bad}).empty_in_words()
-                : markup_in_words(text.files);
-        !remark.empty())
-      log.warn(remark);
+    const std::string markup = text.pairs ? "" : markup_in_words(text.files);
+    if (!markup.empty()) log.warn(markup);
+    if (text.pairs)
+      for (const std::string& remark :
+           read_tsv(text.files[0], {.any_bytes = text.facts.too_many_bad}).warnings)
+        log.warn(remark);
     for (std::string& file : text.files) {  // relative to the config's folder
       if (fs::path(file).is_relative())
         file = fs::proximate(file, output == "-" ? "." : folder_of(output)).string();

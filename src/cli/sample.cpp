@@ -29,7 +29,8 @@ class SamplePrinter {
  public:
   // `prompt`: the text of request.prompt. The model must outlive the printer.
   SamplePrinter(const TrainedModel& m, const SampleRequest& r,
-                const std::vector<std::string>& stops, bool json, std::string prompt)
+                const std::vector<std::string>& stops, bool json, std::string prompt,
+                bool before_space)
       : tokenizer_(*m.tokenizers.target), json_(json), prompt_(std::move(prompt)) {
     const bool continues = m.objective->continues();
     shows_prompt_ = continues && !json;
@@ -37,7 +38,7 @@ class SamplePrinter {
     begun_ = !streams_ || !shows_prompt_;
     const int previous = !continues || r.prompt.empty() ? -1 : r.prompt.back();
     for (int i = 0; i < r.num_samples; ++i)
-      samples_.push_back({TextStream(tokenizer_, previous, stops)});
+      samples_.push_back({TextStream(tokenizer_, previous, stops, before_space)});
   }
 
   // A token of sample i. False: a text in `stops` ended the sample.
@@ -148,9 +149,11 @@ void check_stop(const Tokenizer& tokenizer, const std::string& stop) {
 }
 
 // A whole file, pipe or standard input ("-"), without a byte order mark and its final \n or \r\n.
-std::string prompt_from(const std::string& path) {
+std::string prompt_from(const std::string& path, OpenModel& m) {
   constexpr std::uint64_t kMost = 64u << 20;
-  std::string text = read_file(path, kMost, InputFile::Allow::anything, Exit::data);
+  InputFile file(path, form_of_texts(m.config), Exit::data);
+  std::string text = read_file(file, kMost, Exit::data);
+  if (file.utf16()) m.log.info(utf16_in_words({file.name()}));
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
@@ -158,17 +161,21 @@ std::string prompt_from(const std::string& path) {
 }
 
 // --file, else standard input if it is a pipe or a file, else "".
-std::string read_prompt(const SampleOptions& o) {
-  if (o.texts.file) return prompt_from(*o.texts.file);
+std::string read_prompt(const SampleOptions& o, OpenModel& m) {
+  if (o.texts.file) return prompt_from(*o.texts.file, m);
   struct stat status = {};
   if (::fstat(STDIN_FILENO, &status) != 0) return "";
-  return S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode) ? prompt_from("-") : "";
+  return S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode) ? prompt_from("-", m) : "";
 }
 
 // Adds what depends on the model: prompt ids, banned ids, the limit on tokens.
-void complete_request(const TrainedModel& m, TokenIds prompt, Log& log, SampleRequest& r) {
-  r.prompt = std::move(prompt);
-  r.banned = m.objective->never_written(*m.tokenizers.target);
+void complete_request(const TrainedModel& m, const ReadPrompt& prompt, Log& log, SampleRequest& r) {
+  const Tokenizer& tokenizer = *m.tokenizers.target;
+  r.prompt = prompt.ids;
+  r.banned = r.banned_first = m.objective->never_written(tokenizer);
+  if (prompt.before_space && is_subword(tokenizer.type()) && !r.prompt.empty())
+    for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id)
+      if (!tokenizer.text_after(r.prompt.back(), id).starts_with(' ')) r.banned_first.push_back(id);
   if (m.objective->continues()) return;
   const int longest = most_positions(m.config.model);
   if (r.max_tokens > longest)
@@ -235,10 +242,11 @@ Exit run_sample(CommandLine& line) {
   for (const std::string& stop : o.stops) check_stop(*m.tokenizers.target, stop);
   m.objective->check_use("sample", m.run);
   UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
-  const auto answer = [&](std::span<const GivenText> given) {
+  const auto answer = [&](std::span<const GivenText> given, Refusals&) {
     const std::string& prompt = given.front().text;
-    complete_request(m, texts.prompt(prompt), m.log, r);
-    SamplePrinter printer(m, r, o.stops, line.json(), prompt);
+    const ReadPrompt read = texts.prompt(prompt);
+    complete_request(m, read, m.log, r);
+    SamplePrinter printer(m, r, o.stops, line.json(), prompt, read.before_space);
     draw_samples(
         m.model, m.values, *m.objective, m.pool, r,
         [&](int i, const TokenOdds& token) { return !interrupted() && printer.add(i, token); },
@@ -246,7 +254,7 @@ Exit run_sample(CommandLine& line) {
     ++r.seed;
     return Unknown();
   };
-  if (!o.texts.text && (o.texts.file || !can_prompt())) o.texts.text = read_prompt(o);
+  if (!o.texts.text && (o.texts.file || !can_prompt())) o.texts.text = read_prompt(o, m);
   return answer_texts(
       line,
       {.instructions = std::string(m.objective->use().instructions) + " Ctrl-C stops an answer.",

@@ -1,4 +1,5 @@
 // heed score RUN [TEXT]
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -65,7 +66,7 @@ void print_tokens(const Json& score) {
 }
 
 void print_score(const Json& score, bool tokens) {
-  if (score["logprob"].is_null()) return print("\n");  // too long
+  if (score["logprob"].is_null()) return print("\n");  // refused
   print(fixed<6>(score["logprob"]) + "\n");
   if (tokens) print_tokens(score);
 }
@@ -83,26 +84,23 @@ class TextScorer {
         model_(model),
         texts_(*model.objective, model.config, model.tokenizers, model.log) {}
 
-  // Prints the scores; returns unknown tokens. A line that is too long costs itself alone.
-  Unknown answer(std::span<const GivenText> texts) {
+  // Prints the scores; returns unknown tokens.
+  Unknown answer(std::span<const GivenText> texts, Refusals& refusals) {
     const Tokenizer& target = *model_.tokenizers.target;
-    std::vector<std::optional<ScoredLine>> lines;  // none: too long
+    const std::size_t at_once = std::min<std::size_t>(texts.size(), model_.pool.threads());
+    std::vector<std::optional<ScoredLine>> lines;  // none: refused
     std::vector<Example> examples;
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      lines.push_back(scored(texts, i));
-      try {
-        for (const Example& e : lines.back()->examples) {
-          texts_.check_length(Side::source, e.source.size(), texts[i].name);
-          texts_.check_length(Side::target, e.target.size(), texts[i].name);
+    for (const GivenText& text : texts) {
+      std::optional<ScoredLine>& line = lines.emplace_back();
+      refusals.passes(text, [&] {
+        ScoredLine read = texts_.scored(text);
+        for (const Example& e : read.examples) {
+          texts_.check_length(Side::source, e.source.size(), text.name, at_once);
+          texts_.check_length(Side::target, e.target.size(), text.name, at_once);
         }
-      } catch (const Error& e) {
-        if (!texts[i].is_line) throw;
-        print_error(e.what());
-        too_long_ = true;
-        lines.back().reset();
-        continue;
-      }
-      examples.insert(examples.end(), lines.back()->examples.begin(), lines.back()->examples.end());
+        examples.insert(examples.end(), read.examples.begin(), read.examples.end());
+        line = std::move(read);
+      });
     }
     const int top_k = options_.json || options_.tokens ? options_.top_k : -1;
     const auto scores = label_odds(model_.model, model_.values, examples, model_.pool, top_k);
@@ -117,23 +115,10 @@ class TextScorer {
     return texts_.take_unknown();
   }
 
-  bool too_long() const { return too_long_; }
-
  private:
-  // Before an error the texts before it are answered.
-  ScoredLine scored(std::span<const GivenText> texts, std::size_t i) {
-    try {
-      return texts_.scored(texts[i]);
-    } catch (const Error&) {
-      if (i > 0) answer(texts.first(i));
-      throw;
-    }
-  }
-
   const ScoreOptions& options_;
   OpenModel& model_;
   UserTexts texts_;
-  bool too_long_ = false;
 };
 
 }  // namespace
@@ -155,14 +140,15 @@ Exit run_score(CommandLine& line) {
 
   OpenModel m(line);
   TextScorer scorer(o, m);
-  const Exit exit = answer_texts(
+  return answer_texts(
       line,
       {.instructions = m.objective->traits().pairs() ? "Type a source ||| its target."
                                                      : "Type a text to see its log-probability.",
        .settings = {"top-k"}},
       {.most = kScoredLines, .fill = true}, m.config, m.log,
-      [&](std::span<const GivenText> texts) { return scorer.answer(texts); });
-  return exit == Exit::ok && scorer.too_long() ? Exit::data : exit;
+      [&](std::span<const GivenText> texts, Refusals& refusals) {
+        return scorer.answer(texts, refusals);
+      });
 }
 
 }  // namespace heed

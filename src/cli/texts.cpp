@@ -4,7 +4,8 @@
 #include <exception>
 #include <vector>
 
-#include "base/input_file.h"
+#include "base/format.h"
+#include "base/text_kind.h"
 #include "base/utf8.h"
 #include "cli/output.h"
 #include "data/corpus.h"
@@ -13,18 +14,17 @@
 namespace heed {
 namespace {
 
-std::string shown_name(const std::string& path) {
-  return path == "-" ? "standard input" : path;
-}
-
 // Reads lines a few at a time, for commands that answer as they read.
 class LineReader {
  public:
-  LineReader(const std::string& path, const Lines& lines, bool any_bytes)
-      : name_(shown_name(path)),
+  LineReader(const std::string& path, const Lines& lines, const RunConfig& config, Log& log)
+      : name_(path == "-" ? "standard input" : path),
         lines_(lines),
-        any_bytes_(any_bytes),
-        input_(path, InputFile::Allow::anything, Exit::data) {}
+        log_(log),
+        is_text_(form_of_texts(config) == InputFile::Allow::text),
+        input_(path, form_of_texts(config), Exit::data) {}
+
+  const std::string& name() const { return name_; }
 
   // The next lines; empty at the end.
   std::vector<GivenText> read() {
@@ -35,7 +35,9 @@ class LineReader {
              (texts.empty() || lines_.fill || input_.ready())) {
         std::optional<std::string> line = input_.next();
         if (!line) break;
-        texts.push_back({checked(std::move(*line)), {}, fmt::format("line {}", number_), true});
+        if (++number_ == 1) begin(*line);
+        if (line->ends_with('\r')) line->pop_back();
+        texts.push_back({std::move(*line), {}, fmt::format("{}:{}", name_, number_), true});
       }
     } catch (const Error&) {
       if (texts.empty()) throw;
@@ -45,35 +47,34 @@ class LineReader {
   }
 
  private:
-  std::string checked(std::string line) {
-    ++number_;
-    if (number_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
-    if (line.ends_with('\r')) line.pop_back();
-    if (!any_bytes_) check_utf8(line, fmt::format("{}, line {}", name_, number_));
-    return line;
+  void begin(std::string& line) {
+    if (const std::string kind = is_text_ ? other_kind(line) : ""; kind.starts_with("text in UTF-"))
+      throw_no_text(name_, kind);
+    if (line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+    if (input_.utf16()) log_.info(utf16_in_words({name_}));
   }
 
   std::string name_;
   Lines lines_;
-  bool any_bytes_;
+  Log& log_;
+  bool is_text_;  // not any bytes
   InputLines input_;
   std::size_t number_ = 0;
   std::exception_ptr failed_;  // thrown once the lines before it have been returned
 };
 
-std::vector<GivenText> read_both(const std::string& file, const std::string& target_file,
-                                 bool any_bytes) {
-  const ReadOptions options{.any_bytes = any_bytes};
-  const std::vector<std::string> lines = read_lines(file, options);
-  const std::vector<std::string> targets = read_lines(target_file, options);
-  if (lines.size() != targets.size())
-    throw Error(Exit::data, fmt::format("{} has {} lines, {} has {}.", shown_name(file),
-                                        lines.size(), shown_name(target_file), targets.size()));
-  std::vector<GivenText> texts;
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    texts.push_back({lines[i], targets[i], fmt::format("line {}", i + 1), true});
+// All lines of one reader with those of another as their targets.
+std::vector<GivenText> read_both(LineReader lines, LineReader targets) {
+  std::vector<GivenText> texts = lines.read();
+  const std::vector<GivenText> others = targets.read();
+  if (texts.size() != others.size())
+    throw Error(Exit::data, fmt::format("{} has {} lines, {} has {}.", lines.name(), texts.size(),
+                                        targets.name(), others.size()));
+  for (std::size_t i = 0; i < texts.size(); ++i) texts[i].target = others[i].text;
   return texts;
 }
+
+constexpr std::size_t kNamed = 10;  // lines that could not be answered, at most
 
 void log_unknown(const Unknown& unknown, Log& log) {
   if (unknown.count > 0) log.info("read as <unk>: " + unknown.summary());
@@ -81,13 +82,33 @@ void log_unknown(const Unknown& unknown, Log& log) {
 
 }  // namespace
 
+InputFile::Allow form_of_texts(const RunConfig& config) {
+  return read_options(config).any_bytes ? InputFile::Allow::anything : InputFile::Allow::text;
+}
+
+bool Refusals::passes(const GivenText& text, const std::function<void()>& use) try {
+  use();
+  return true;
+} catch (const Error& e) {
+  if (!text.is_line || e.exit() != Exit::data) throw;
+  if (count_++ < kNamed) print_error(e.what());
+  return false;
+}
+
+Exit Refusals::end() const {
+  if (count_ > kNamed)
+    print_error((counted(std::to_string(count_ - kNamed), "line") + " more could not be answered.")
+                    .c_str());
+  return count_ > 0 ? Exit::data : Exit::ok;
+}
+
 Exit answer_texts(CommandLine& line, const PromptText& prompt, const Lines& lines,
-                  const RunConfig& config, Log& log,
-                  const std::function<Unknown(std::span<const GivenText>)>& answer) {
+                  const RunConfig& config, Log& log, const Answer& answer) {
   const TextArguments& given = line.texts();
+  Refusals refusals;
   const auto answer_one = [&](const std::string& text) {
     const GivenText one{text, given.target, "the text"};
-    log_unknown(answer({&one, 1}), log);
+    log_unknown(answer({&one, 1}, refusals), log);
   };
   if (!given.given() && can_prompt()) return prompt_for_texts(line, prompt, log, answer_one);
   if (given.text || given.target) {
@@ -95,23 +116,24 @@ Exit answer_texts(CommandLine& line, const PromptText& prompt, const Lines& line
     return Exit::ok;
   }
   const std::string file = given.file.value_or("-");
-  const bool any_bytes = read_options(config).any_bytes;
   Unknown unknown;
   const auto answer_lines = [&](std::span<const GivenText> texts) {
-    unknown += answer(texts);
+    unknown += answer(texts, refusals);
     flush_output();
   };
   if (given.target_file) {
-    std::vector<GivenText> texts = read_both(file, *given.target_file, any_bytes);
+    constexpr Lines kAll{.most = Lines{}.limit, .fill = true};
+    std::vector<GivenText> texts =
+        read_both({file, kAll, config, log}, {*given.target_file, kAll, config, log});
     texts.resize(std::min(lines.limit, texts.size()));
     for (std::size_t i = 0; i < texts.size(); i += lines.most)
       answer_lines(std::span(texts).subspan(i, std::min(lines.most, texts.size() - i)));
   } else {
-    LineReader reader(file, lines, any_bytes);
+    LineReader reader(file, lines, config, log);
     for (std::vector<GivenText> texts; !(texts = reader.read()).empty();) answer_lines(texts);
   }
   log_unknown(unknown, log);
-  return Exit::ok;
+  return refusals.end();
 }
 
 }  // namespace heed

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "base/input_file.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/prompt.h"
@@ -23,12 +24,28 @@ struct Lines {
   std::size_t limit = std::numeric_limits<std::size_t>::max();  // lines answered in all
 };
 
+// How files of texts are opened: a byte tokenizer takes their bytes as they are.
+InputFile::Allow form_of_texts(const RunConfig& config);
+
+// The lines that could not be answered.
+class Refusals {
+ public:
+  // Calls use(). An Error (data) of a line costs that line alone: it is printed, and the result is
+  // false. Any other goes on.
+  bool passes(const GivenText& text, const std::function<void()>& use);
+  // Says how many were not named, if some were not. Exit::data if there are any, else Exit::ok.
+  Exit end() const;
+
+ private:
+  std::size_t count_ = 0;
+};
+
+// Answers texts that were read together. Returns what was read as <unk>, to be logged.
+using Answer = std::function<Unknown(std::span<const GivenText>, Refusals&)>;
+
 // Answers what the command line names (add_texts()); if nothing, asks for texts on a terminal, else
-// reads standard input. Lines come without \n, \r\n or a byte order mark. Error (data) with file
-// and line on invalid UTF-8, once the lines before it are answered. `answer` returns what was read
-// as <unk>, to be logged.
+// reads standard input. Lines come without \n, \r\n or a byte order mark.
 Exit answer_texts(CommandLine& line, const PromptText& prompt, const Lines& lines,
-                  const RunConfig& config, Log& log,
-                  const std::function<Unknown(std::span<const GivenText>)>& answer);
+                  const RunConfig& config, Log& log, const Answer& answer);
 
 }  // namespace heed

@@ -45,10 +45,12 @@ Exit run_tokenize(CommandLine& line) {
   const Tokenizer& tokenizer = side == "source" ? tokenizers.source() : *tokenizers.target;
   const auto objective = make_objective(config);
   UserTexts texts(*objective, config, tokenizers, log);
-  const auto answer = [&](std::span<const GivenText> given_texts) {
+  const auto answer = [&](std::span<const GivenText> given_texts, Refusals& refusals) {
     for (const GivenText& t : given_texts) {
-      const TokenizedText read =
-          texts.tokenized(side == "source" ? Side::source : Side::target, t.text, t.name);
+      TokenizedText read;
+      refusals.passes(t, [&] {
+        read = texts.tokenized(side == "source" ? Side::source : Side::target, t.text, t.name);
+      });
       Json bytes = Json::array();
       for (const Token& token : read.tokens) bytes.push_back({token.begin, token.end});
       const Json result{{"text", read.text},

@@ -1,7 +1,6 @@
 // heed translate RUN [TEXT]
 #include <nlohmann/json.hpp>
 
-#include "base/cgroup.h"
 #include "base/format.h"
 #include "base/utf8.h"
 #include "cli/command.h"
@@ -61,43 +60,16 @@ void print_plain(const Json& line) {
   }
 }
 
-// Error (data) if the model cannot read so long a source, one on each of so many threads.
-void check_source(const OpenModel& m, std::size_t tokens, std::size_t threads,
-                  const std::string& name) {
-  m.objective->fit(Side::source, tokens, name);
-  const double n = static_cast<double>(tokens);
-  // Every head has a weight for each pair of tokens.
-  const double needed = 4.0 * m.config.model.n_heads * n * n * static_cast<double>(threads);
-  const double available = available_memory();
-  if (needed > available)
-    throw Error(Exit::data,
-                fmt::format("{} has {} tokens; attention over them takes {} of memory, and {} are "
-                            "available.",
-                            name, tokens, format_bytes(needed), format_bytes(available)),
-                "a shorter line");
-}
-
-// "line 3, line 7 and 12 others"
-std::string first_names(const std::vector<std::string>& names) {
-  constexpr std::size_t kShown = 5;
-  const std::size_t n = std::min(names.size(), kShown);
-  const std::string shown = joined({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(n)});
-  return n == names.size() ? shown : fmt::format("{} and {} others", shown, names.size() - n);
-}
-
 class LineTranslator {
  public:
   LineTranslator(const TranslateOptions& options, OpenModel& model)
       : o_(options), m_(model), texts_(*m_.objective, m_.config, m_.tokenizers, m_.log) {}
 
-  // Prints the translations; returns unknown tokens. A line that is too long costs itself alone.
-  Unknown answer(std::span<const GivenText> read) {
+  // Prints the translations; returns unknown tokens.
+  Unknown answer(std::span<const GivenText> read, Refusals& refusals) {
     BeamOptions beam = o_.beam;  // as set by now
     if (beam.max_length == 0) beam.max_length = translation_limit(m_.state.longest_target);
-    std::vector<std::string> lines;
-    for (const GivenText& t : read)
-      lines.push_back(texts_.normalized(Side::source, t.text, t.name));
-    const std::vector<TokenIds> sources = sources_of(read, lines);
+    const auto [lines, sources] = sources_of(read, refusals);
     auto found = translate(m_, m_.pool, sources, beam);
     if (o_.alignment)
       m_.pool.run(static_cast<int>(found.size()), [&](int i, int) {
@@ -111,30 +83,30 @@ class LineTranslator {
     }
     if (!cut.empty())
       m_.log.warn(fmt::format("the translation did not end within {}: {}",
-                              limit_in_words(beam.max_length, m_.config.model), first_names(cut)));
+                              limit_in_words(beam.max_length, m_.config.model), some_of(cut)));
     return texts_.take_unknown();
   }
 
-  bool too_long() const { return too_long_; }
-
  private:
-  // Empty for a blank line and for one that is too long.
-  std::vector<TokenIds> sources_of(std::span<const GivenText> read,
-                                   const std::vector<std::string>& lines) {
+  struct Sources {
+    std::vector<std::string> lines;
+    std::vector<TokenIds> ids;  // none for a blank line and for a refused one
+  };
+
+  Sources sources_of(std::span<const GivenText> read, Refusals& refusals) {
     const std::size_t threads = std::min<std::size_t>(read.size(), m_.pool.threads());
+    std::vector<std::string> lines(read.size());
     std::vector<TokenIds> sources(read.size());
     std::vector<std::string> far_longer;
     for (std::size_t i = 0; i < read.size(); ++i) {
-      if (is_blank(lines[i])) continue;
-      sources[i] = texts_.line(Side::source, lines[i]);
-      try {
-        check_source(m_, m_.objective->framed_source(sources[i]).size(), threads, read[i].name);
-      } catch (const Error& e) {
-        if (!read[i].is_line) throw;
-        print_error(e.what());
-        too_long_ = true;
-        sources[i].clear();
-      }
+      refusals.passes(read[i], [&] {
+        lines[i] = texts_.normalized(Side::source, read[i].text, read[i].name);
+        if (is_blank(lines[i])) return;
+        TokenIds ids = texts_.line(Side::source, lines[i]);
+        (void)m_.objective->fit(Side::source, m_.objective->framed_source(ids).size(), read[i].name,
+                                threads);
+        sources[i] = std::move(ids);
+      });
       if (std::ssize(sources[i]) > 2 * m_.state.longest_source)
         far_longer.push_back(fmt::format("{} ({})", read[i].name, sources[i].size()));
     }
@@ -142,15 +114,14 @@ class LineTranslator {
       m_.log.warn(fmt::format(
           "the model was trained on at most {} of a line: much may be left out "
           "of what is far longer: {}",
-          counted(std::to_string(m_.state.longest_source), "token"), first_names(far_longer)));
-    return sources;
+          counted(std::to_string(m_.state.longest_source), "token"), some_of(far_longer)));
+    return {std::move(lines), std::move(sources)};
   }
 
   const TranslateOptions& o_;
   OpenModel& m_;
   UserTexts texts_;
   std::size_t number_ = 0;  // lines so far
-  bool too_long_ = false;
 };
 
 }  // namespace
@@ -186,13 +157,13 @@ Exit run_translate(CommandLine& line) {
   o.json = line.json();
   o.beam.stopped = interrupted;
   LineTranslator translator(o, m);
-  const Exit exit =
-      answer_texts(line,
-                   {.instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
-                    .settings = {"beam-size", "length-penalty", "max-length"}},
-                   {.most = kTranslatedLines}, m.config, m.log,
-                   [&](std::span<const GivenText> texts) { return translator.answer(texts); });
-  return exit == Exit::ok && translator.too_long() ? Exit::data : exit;
+  return answer_texts(line,
+                      {.instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
+                       .settings = {"beam-size", "length-penalty", "max-length"}},
+                      {.most = kTranslatedLines}, m.config, m.log,
+                      [&](std::span<const GivenText> texts, Refusals& refusals) {
+                        return translator.answer(texts, refusals);
+                      });
 }
 
 }  // namespace heed

@@ -13,8 +13,8 @@ std::vector<Field> fields(DataConfig& c, const When& pairs) {
       {"train", &c.train,
        "text to train on: a file, a folder (the files directly in it, by name) or a list of these; "
        "each file ends with a newline, added if it is missing; here and everywhere, gzip and xz "
-       "are "
-       "unpacked, and a byte order mark at the start is dropped",
+       "are unpacked, a byte order mark at the start is dropped, and UTF-16 that begins with its "
+       "mark is read as UTF-8 (but for tokenizer.type byte)",
        kAny, kMoved},
       {"source", &c.source, "source sentences, one per line (with `target`)", kAny, kMoved},
       {"target", &c.target, "target sentences, in the order of `source`", kAny, kMoved},

@@ -347,8 +347,8 @@ OrderedJson dump_fields(const std::vector<Field>& fields) {
 
 std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
                                       const std::vector<Field>& after) {
-  const auto value = [](const Field& field) {
-    return is_dumped(field) ? dump_value(field).dump() : std::string();
+  const auto value = [](const Field& field) -> std::string {
+    return is_dumped(field) ? dump_value(field).dump() : "no key";
   };
   std::vector<KeyChange> out;
   const std::vector<Leaf> a = leaves(before), b = leaves(after);

@@ -25,14 +25,15 @@ namespace {
 constexpr std::size_t kBlock = 1 << 20;
 constexpr std::size_t kFirstLook = 4096;  // bytes that tell a text from other files
 
-InputFile open_text(const std::string& path) {
+InputFile open_text(const std::string& path, const ReadOptions& options = {}) {
   std::error_code none;
   const fs::file_type type = path == "-" ? fs::file_type::none : fs::status(path, none).type();
   if (type == fs::file_type::not_found)
     throw Error(Exit::data, path + ": no such file.", "check the path");
   if (type == fs::file_type::directory)
     throw Error(Exit::data, path + ": is a directory; expected a text file.", "name a file in it");
-  return InputFile(path, InputFile::Allow::anything, Exit::data);
+  const bool raw = options.any_bytes && !options.decoded;
+  return InputFile(path, raw ? InputFile::Allow::anything : InputFile::Allow::text, Exit::data);
 }
 
 // Takes the bytes of a text file, in any parts, and gives them as the text.
@@ -77,10 +78,7 @@ class TextFile {
   void skip(std::string_view& rest, std::size_t n) {
     const std::string_view part = rest.substr(0, n);
     lines_ += static_cast<std::size_t>(std::ranges::count(part, '\n'));
-    if (options_.notes) {
-      options_.notes->carriage_returns +=
-          static_cast<std::uint64_t>(std::ranges::count(part, '\r'));
-    }
+    if (options_.notes) options_.notes->look_at(part);
     if (n > 0) last_ = part.back();
     empty_ = empty_ && n == 0;
     const std::size_t newline = part.rfind('\n');
@@ -130,7 +128,9 @@ std::vector<std::string> files_in(const std::string& path) try {
         !name.starts_with('.') && fs::is_regular_file(path / fs::path(name), none))
       files.push_back((path / fs::path(name)).string());
   if (files.empty())
-    throw Error(Exit::data, path + ": is a folder without files; expected texts directly in it.");
+    throw Error(Exit::data, path + ": is a folder without files; expected texts directly in it.",
+                names_in(path).empty() ? "a folder with texts"
+                                       : "the folders in it: " + shell_word(path) + "/*/");
   return files;
 } catch (const Error& e) {
   throw e.as(Exit::data);
@@ -149,13 +149,23 @@ void add(Pairs& pairs, const std::string& path, std::size_t line, std::string_vi
 
 // Error unless there is a pair.
 Pairs checked(Pairs pairs, const std::string& path) {
+  if (pairs.empty > 0)
+    pairs.warnings.push_back(fmt::format(
+        "left out {} of {} with an empty side, the first: {}", pairs.empty,
+        counted(std::to_string(pairs.size() + pairs.empty), "pair"), pairs.first_empty));
   if (pairs.size() > 0) return pairs;
-  throw Error(Exit::data, fmt::format("{}: no pair has words on both sides; {}.", path,
-                                      pairs.empty_in_words()));
+  throw Error(Exit::data,
+              fmt::format("{}: no pair has words on both sides; {}.", path, pairs.warnings.back()));
 }
 
-std::string read_one(const std::string& path, const ReadOptions& options) {
-  return read_text(std::array{path}, options);
+// Appends the text of a file of pairs.
+void read_file_of(Pairs& pairs, const std::string& path, ReadOptions options) {
+  TextNotes notes;
+  options.notes = &notes;
+  pairs.files.push_back(read_text(std::array{path}, options));
+  notes.carriage_returns = 0;  // they end lines
+  notes.say(pairs.notes, pairs.warnings);
+  pairs.replaced = pairs.replaced || notes.bad_bytes > 0;
 }
 
 }  // namespace
@@ -184,17 +194,23 @@ std::string first_bytes(const std::string& path) {
 }
 
 std::string markup_in_words(std::span<const std::string> paths) {
+  Markup first;
+  std::vector<std::string> names;
   for (const std::string& path : paths) {
     const std::string bytes = first_bytes(path);
     std::string_view text = bytes;
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-    if (const std::string markup = markup_of(text); !markup.empty())
-      return fmt::format(
-          "{} looks like {}, which is learnt as it stands, with its marks and names; to learn the "
-          "text in it, extract that to a file of its own",
-          shown_path(path), markup);
+    const Markup markup = markup_of(text);
+    if (markup.kind.empty() || (!names.empty() && markup.kind != first.kind)) continue;
+    first = markup;
+    names.push_back(shown_path(path));
   }
-  return "";
+  if (names.empty()) return "";
+  return fmt::format(
+      "{} {} like {}, which is learnt as it stands, with its marks and names; to learn the text in "
+      "it alone, extract that to a file of its own{}",
+      some_of(names), names.size() == 1 ? "looks" : "look", first.kind,
+      first.command.empty() ? "" : fmt::format(" ({})", first.command));
 }
 
 void scan_text(std::span<const std::string> paths, const ReadOptions& options,
@@ -202,14 +218,17 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
   const bool changed = options.lowercase || options.normalize != Normalize::none;
   if (options.notes) *options.notes = {};
   std::string raw, text;
+  std::uint64_t used = 0;
   const auto flush = [&](std::size_t end) {
     if (end == 0) return;
+    used += end;
     const std::string_view chunk(text.data(), end);
     changed ? use(as_read(chunk, options)) : use(chunk);
     text.erase(0, end);
   };
   for (const std::string& path : paths) {
-    InputFile file = open_text(path);
+    InputFile file = open_text(path, options);
+    if (options.notes) options.notes->begins.push_back(used + text.size());
     TextFile reader(shown_path(path), options);
     for (bool at_end = false; !at_end;) {
       at_end = !file.append_to(raw, kBlock);
@@ -217,23 +236,41 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
       if (text.size() >= kBlock) flush(chunk_end(text, text.size(), options.normalize));
     }
     if (reader.is_empty()) throw Error(Exit::data, path + ": is empty; expected text.");
+    if (file.utf16() && options.notes) options.notes->utf16.push_back(shown_path(path));
   }
   flush(text.size());
 }
 
+std::string utf16_in_words(const std::vector<std::string>& names) {
+  return "read as the same text in UTF-8: " + some_of(names) + ", written in UTF-16";
+}
+
+void TextNotes::look_at(std::string_view text) {
+  carriage_returns += static_cast<std::uint64_t>(std::ranges::count(text, '\r'));
+  for (std::size_t at = 0; (at = text.find(kByteOrderMark, at)) != text.npos; ++at) ++inner_marks;
+  beyond_ascii = beyond_ascii || std::ranges::any_of(text, [](char c) { return (c & 0x80) != 0; });
+}
+
 void TextNotes::say(std::vector<std::string>& notes, std::vector<std::string>& warnings) const {
   const auto n = [](std::uint64_t x) { return format_count(static_cast<std::int64_t>(x)); };
+  if (!utf16.empty()) notes.push_back(utf16_in_words(utf16));
   if (bad_bytes > 0)
-    warnings.push_back(fmt::format(
-        "{} not UTF-8 and read as U+FFFD; the first: {} (iconv -f CP1252 -t UTF-8 keeps "
-        "the letters of a Western text)",
-        counted(n(bad_bytes), "byte") + (bad_bytes == 1 ? " is" : " are"), first_bad));
+    warnings.push_back(
+        fmt::format("{} not UTF-8 and read as U+FFFD; the first: {} ({})",
+                    counted(n(bad_bytes), "byte") + (bad_bytes == 1 ? " is" : " are"), first_bad,
+                    beyond_ascii ? "the rest is UTF-8, so they are damaged"
+                                 : "iconv -f CP1252 -t UTF-8 keeps the letters of a Western text"));
   if (carriage_returns > 0)
     notes.push_back(
         fmt::format("the text has {} (\\r), which stay as they are (tr -d '\\r' drops them, tr "
                     "'\\r' '\\n' makes "
                     "them line ends)",
                     counted(n(carriage_returns), "carriage return")));
+  if (inner_marks > 0)
+    notes.push_back(fmt::format(
+        "the text has {} (U+FEFF) inside, which stay as they are (sed 's/\\xEF\\xBB\\xBF//g' "
+        "drops them)",
+        counted(n(inner_marks), "byte order mark")));
 }
 
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {
@@ -260,17 +297,9 @@ void check_utf8(std::string_view text, const std::string& where) {
                                       bad + 1, static_cast<unsigned char>(text[bad])));
 }
 
-std::string Pairs::empty_in_words() const {
-  if (empty == 0) return "";
-  return fmt::format("left out {} of {} with an empty side, the first: {}", empty,
-                     counted(std::to_string(size() + empty), "pair"), first_empty);
-}
-
 Pairs as_read(const Pairs& written, const ReadOptions& options) {
   Pairs read;
-  read.lines = written.lines;
-  read.empty = written.empty;
-  read.first_empty = written.first_empty;
+  static_cast<PairFacts&>(read) = written;
   read.files.resize(2);
   for (const bool target : {false, true}) {
     std::string& file = read.files[target];
@@ -292,8 +321,9 @@ Pairs as_read(const Pairs& written, const ReadOptions& options) {
 Pairs read_parallel(const std::string& source_path, const std::string& target_path,
                     const ReadOptions& options) {
   Pairs pairs;
-  for (const std::string& path : {source_path, target_path})
-    pairs.files.push_back(read_one(path, options));
+  pairs.source_path = source_path;
+  pairs.target_path = target_path;
+  for (const std::string& path : {source_path, target_path}) read_file_of(pairs, path, options);
   const auto source = lines_of(pairs.files[0]), target = lines_of(pairs.files[1]);
   if (source.size() != target.size())
     throw Error(Exit::data,
@@ -308,7 +338,8 @@ Pairs read_parallel(const std::string& source_path, const std::string& target_pa
 
 Pairs read_tsv(const std::string& path, const ReadOptions& options) {
   Pairs pairs;
-  pairs.files.push_back(read_one(path, options));
+  pairs.source_path = pairs.target_path = path;
+  read_file_of(pairs, path, options);
   const auto lines = lines_of(pairs.files[0]);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = lines[i];
@@ -330,12 +361,6 @@ Pairs read_tsv(const std::string& path, const ReadOptions& options) {
 
 std::size_t split_pairs(std::size_t n, double valid_fraction) {
   return static_cast<std::size_t>(std::floor(static_cast<double>(n) * (1 - valid_fraction)));
-}
-
-std::vector<std::string> read_lines(const std::string& path, const ReadOptions& options) {
-  const std::string text = read_one(path, options);
-  const auto lines = lines_of(text);
-  return {lines.begin(), lines.end()};
 }
 
 }  // namespace heed

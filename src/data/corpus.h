@@ -1,9 +1,10 @@
 // Reading corpora: one text (files, one after the other), or sentence pairs (two files of parallel
 // lines, or one TSV file). gzip and xz are unpacked. One rule for all of them: a byte order mark at
-// the start of a file is dropped; each file is a text of its own, so one that ends without a
-// newline gets one; in lines and pairs a \r before the \n belongs to the line end, in a text every
-// character stays; NULs and UTF-16 are refused. Nothing is printed. The memory used is about the
-// texts' size. Errors (Exit::data) name the file and the line if there is one.
+// the start of a file is dropped, and one of UTF-16 tells how to read it; each file is a text of
+// its own, so one that ends without a newline gets one; in lines and pairs a \r before the \n
+// belongs to the line end, in a text every character stays; NULs are refused. Nothing is printed.
+// The memory used is about the texts' size. Errors (Exit::data) name the file and the line if there
+// is one.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +23,20 @@ namespace heed {
 struct TextNotes {
   std::uint64_t bad_bytes = 0;  // that are not UTF-8
   std::string first_bad;        // the first one's message
+  bool beyond_ascii = false;    // some other characters are in UTF-8 and not ASCII
   std::uint64_t carriage_returns = 0;
-  bool newline_added = false;  // to a file that ended without one
+  std::uint64_t inner_marks = 0;      // byte order marks that begin no file
+  bool newline_added = false;         // to a file that ended without one
+  std::vector<std::string> utf16;     // files in UTF-16
+  std::vector<std::uint64_t> begins;  // where each file begins in the text; not quite if normalised
 
+  void look_at(std::string_view text);  // a part, in UTF-8
   // Appends sentences for the log.
   void say(std::vector<std::string>& notes, std::vector<std::string>& warnings) const;
 };
+
+// Says that these are in UTF-16.
+std::string utf16_in_words(const std::vector<std::string>& names);
 
 struct ReadOptions {
   bool any_bytes = false;                 // tokenizer `byte`: invalid UTF-8 is data
@@ -35,6 +44,7 @@ struct ReadOptions {
   Normalize normalize = Normalize::none;  // data.normalize
   // A few bad bytes are read as U+FFFD, each, and counted here; null: they are an Error.
   TextNotes* notes = nullptr;
+  bool decoded = false;  // any_bytes, but UTF-16 is read as UTF-8 all the same
 };
 
 // Are the bytes of a file that are not UTF-8 more than a few, 0.1 %? Then it is an Error.
@@ -52,8 +62,8 @@ std::vector<std::string> text_files(const std::vector<std::string>& paths);
 // The beginning of a file: at most a megabyte, unpacked; "" if it is empty. Errors as scan_text().
 std::string first_bytes(const std::string& path);
 
-// Says that one of the files is a table, or text with marks; "" if all are plain text. Errors as
-// scan_text().
+// Names the files whose text has marks, of the first kind found; "" if all are plain text. Errors
+// as scan_text().
 std::string markup_in_words(std::span<const std::string> paths);
 
 // Calls use(chunk) for successive parts of the concatenated files, each part at most about 1 MB and
@@ -67,9 +77,19 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
 // The concatenated files as one string.
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options);
 
+// Where pairs are from, and what was noticed.
+struct PairFacts {
+  std::string source_path, target_path;      // of a TSV file: twice its path
+  std::vector<std::size_t> lines;            // of each pair in its file, from 1
+  std::size_t empty = 0;                     // pairs left out, because a side has no word
+  std::string first_empty;                   // "a.tsv:12"
+  bool replaced = false;                     // bytes that are not UTF-8
+  std::vector<std::string> notes, warnings;  // for the log
+};
+
 // Sentence i of one side stands for sentence i of the other. The views point into memory that the
 // Pairs own; moving keeps them valid.
-struct Pairs {
+struct Pairs : PairFacts {
   Pairs() = default;
   Pairs(Pairs&&) noexcept = default;
   Pairs& operator=(Pairs&&) noexcept = default;
@@ -77,12 +97,6 @@ struct Pairs {
   std::size_t size() const { return source.size(); }
   std::vector<std::string> files;
   std::vector<std::string_view> source, target;
-  std::vector<std::size_t> lines;  // of each pair in its file, from 1
-  std::size_t empty = 0;           // pairs left out, because a side has no word
-  std::string first_empty;         // "a.tsv:12"
-
-  // Says so; "" if there are none.
-  std::string empty_in_words() const;
 };
 
 // Pairs as written (read without options), as a model reads them.
@@ -96,10 +110,6 @@ Pairs read_tsv(const std::string& path, const ReadOptions& options);
 
 // How many of n pairs are for training if the last `valid_fraction` is held out: floor(n * (1-f)).
 std::size_t split_pairs(std::size_t n, double valid_fraction);
-
-// The lines of a file: \n or \r\n ends each, the last may lack it; lines may be empty.
-// (Inputs of score, gold files.) "-" is standard input. Errors: as above.
-std::vector<std::string> read_lines(const std::string& path, const ReadOptions& options);
 
 // Error (data) naming `where` (say, "prompt") unless the text is valid UTF-8 without NULs.
 void check_utf8(std::string_view text, const std::string& where);

@@ -26,6 +26,7 @@ struct DataHash {
 struct Dataset {
   Split train, valid;
   DataHash hash;
+  std::string held_out_in;                   // of several files: "the end of b.txt"
   std::vector<std::string> notes, warnings;  // for the log
 };
 
@@ -37,10 +38,11 @@ void refuse_foreign_vocabulary(const Dataset& data, const std::string& from);
 // tokenizer.file; others are used.
 Dataset load_dataset(const RunConfig& config, const std::string& folder, Tokenizers& tokenizers);
 
-// Another text (files and folders), or other pairs, for a trained model.
+// Another text (files and folders), or other pairs, `at_once` at a time, for a trained model.
 Split load_text(const std::vector<std::string>& paths, const RunConfig& config,
                 const Tokenizers& tokenizers);
-Split load_pairs(const Pairs& pairs, const RunConfig& config, const Tokenizers& tokenizers);
+Split load_pairs(const Pairs& pairs, const RunConfig& config, const Tokenizers& tokenizers,
+                 std::size_t at_once = 1);
 
 // The held-out pairs of a config as text, in the order of Dataset::valid.
 Pairs read_held_out_pairs(const RunConfig& config, const std::string& folder);

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include <fmt/core.h>
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "base/noise.h"
@@ -93,13 +94,23 @@ ExampleList Objective::evaluation(const Split& split, int stride) const {
 void Objective::check_use(std::string_view command, const std::string& run) const {
   // `sample` works for every model that writes freely.
   if (command == use().command || (command == "sample" && !fills())) return;
-  throw Error(
-      Exit::usage,
-      fmt::format("heed {} is not for this model, which takes {}.", command, use().takes),
-      fmt::format("heed {} {}{}", use().command, run, fills() ? " \"the [MASK] barked\"" : ""));
+  throw Error(Exit::usage,
+              fmt::format("heed {} is not for this model, which takes {}.", command, use().takes),
+              fmt::format("heed {} {}{}", use().command, run, fills() ? " \"[MASK]\"" : ""));
 }
 
-std::string Objective::fit(Side side, std::size_t ids, const std::string& name) const {
+std::string Objective::fit(Side side, std::size_t ids, const std::string& name,
+                           std::size_t at_once) const {
+  // Every head has a weight for each pair of tokens.
+  const double n = static_cast<double>(ids),
+               needed = 4.0 * heads_ * n * n * static_cast<double>(at_once);
+  constexpr double kSmall = 1 << 24;
+  if (const double available = needed > kSmall ? available_memory() : needed; needed > available)
+    throw Error(Exit::data,
+                fmt::format("{} has {} tokens; attention over them takes {} of memory, and {} are "
+                            "available.",
+                            name, ids, format_bytes(needed), format_bytes(available)),
+                "a shorter text");
   const bool reads_longer = traits_.trained_on > 0;
   const int most = reads_longer ? traits_.trained_on : longest(side);
   if (ids <= static_cast<std::size_t>(most)) return "";

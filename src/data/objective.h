@@ -147,9 +147,11 @@ class Objective {
   int longest(Side side) const {
     return side == Side::source ? traits_.longest_source : traits_.longest_target;
   }
-  // Checks the length of a framed side of `ids` ids: Error (data) if the model cannot read it, a
-  // warning if it was not trained on any that long, else "". `name` names the text.
-  std::string fit(Side side, std::size_t ids, const std::string& name) const;
+  // Checks the length of a framed side of `ids` ids: Error (data) if the model cannot read it, or
+  // if there is no memory for the attention of `at_once` such texts; a warning if it was not
+  // trained on any that long, else "". `name` names the text.
+  std::string fit(Side side, std::size_t ids, const std::string& name,
+                  std::size_t at_once = 0) const;
 
   // `source`: what the line is conditioned on; may be empty. `vocab`: the number of ids of the
   // line's tokenizer.
@@ -167,7 +169,7 @@ class Objective {
 
  protected:
   Objective(const RunConfig& config, ObjectiveTraits traits)
-      : seed_(config.seed), traits_(std::move(traits)) {}
+      : seed_(config.seed), traits_(std::move(traits)), heads_(config.model.n_heads) {}
 
   // Example `number` in natural order, into an `out` whose vectors are empty.
   virtual void build(const Split& split, std::int64_t epoch, std::int64_t number,
@@ -177,6 +179,7 @@ class Objective {
 
  private:
   ObjectiveTraits traits_;
+  int heads_;
 };
 
 // A row of the table.

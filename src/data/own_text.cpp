@@ -33,10 +33,18 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
       refuse_pipe(file);
       const std::string kind = any_bytes ? "" : other_kind(first_bytes(file));
       const bool passed_over = folder || (kind == kEmptyKind && paths.size() > 1);
-      if (!kind.empty() && !passed_over) throw_no_text(shown_path(file), kind);
+      if (!kind.empty() && !passed_over) {
+        if (const std::string model = other_program(file); !model.empty())
+          throw_other_program(file, model, Exit::data);
+        throw_no_text(shown_path(file), kind);
+      }
       (kind.empty() ? found.files : found.left_out).push_back(file);
     }
-    if (folder && found.files.size() == before)
+    const bool without_texts = folder && found.files.size() == before;
+    if (const std::string model = folder ? other_program(path) : "";
+        !model.empty() && (without_texts || path_exists(fs::path(path) / "config.json")))
+      throw_other_program(path, model, Exit::data);
+    if (without_texts)
       throw Error(Exit::data,
                   path + ": is a folder without text files; expected some directly in it.",
                   "texts in UTF-8; folders in it by their names");
@@ -62,12 +70,12 @@ void check_writable(const std::string& path) {
                 "another name for the file or folder; or a link elsewhere");
 }
 
-TextFacts text_facts(std::span<const std::string> files) {
+TextFacts text_facts(std::span<const std::string> files, bool any_bytes) {
   TextFacts facts;
   std::vector<std::uint64_t> counts(0x110000);  // of each code point
   for (const std::string& file : files) {
-    std::uint64_t size = 0, lines = 0, bad = 0;
-    scan_text({&file, 1}, {.any_bytes = true}, [&](std::string_view text) {
+    std::uint64_t size = 0, bad = 0, &lines = facts.lines.emplace_back();
+    scan_text({&file, 1}, {.any_bytes = true, .decoded = !any_bytes}, [&](std::string_view text) {
       each_code_point(text, [&](CodePoint c, std::size_t at) {
         if (c.value == kInvalidCodePoint) {
           ++bad;

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -13,14 +14,19 @@
 namespace heed {
 namespace {
 
-// The pairs [begin, end).
+// The pairs [begin, end). Those for training are dropped if they are longer than data.max_length;
+// the others if the model cannot read them, even `at_once` together. Error if none of these is
+// left.
 Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const RunConfig& c,
-                   const Tokenizers& tokenizers, bool drop_long) {
+                   const Tokenizers& tokenizers, bool training, std::size_t at_once = 1) {
   Split s(tokenizers.source().size(), tokenizers.target->size());
-  s.lossy = c.data.changes_text();
+  s.lossy = c.data.changes_text() || pairs.replaced;
   s.source_begin = s.target_begin = {0};
+  s.source_file = pairs.source_path;
+  s.target_file = pairs.target_path;
   const std::size_t limit = c.data.max_length;
   const auto objective = make_objective(c);
+  std::optional<Error> first;
   for (std::size_t i = begin; i < end; ++i) {
     TextToIds(tokenizers.source()).take(pairs.source[i], s, s.source);
     const std::uint64_t of_source = s.unknown.count;
@@ -28,13 +34,19 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
     to_ids.take(pairs.target[i], s, s.target);
     s.lossy = s.lossy || s.unknown.count > of_source || !to_ids.exact();
     to_ids.say_difference(s);
-    const std::size_t longest =
-        std::max(s.source.size() - s.source_begin.back(), s.target.size() - s.target_begin.back());
-    if (!drop_long)
-      (void)objective->fit(
-          Side::target, longest + 1,
-          fmt::format("the pair on line {} of the held-out or given data", pairs.lines[i]));
-    if (drop_long && longest > limit) {
+    const std::size_t of_first = s.source.size() - s.source_begin.back(),
+                      of_second = s.target.size() - s.target_begin.back(),
+                      longest = std::max(of_first, of_second);
+    bool drops = training && longest > limit;
+    if (!training) try {
+        const std::string& path = of_first > of_second ? s.source_file : s.target_file;
+        (void)objective->fit(Side::target, longest + 1, fmt::format("{}:{}", path, pairs.lines[i]),
+                             at_once);
+      } catch (const Error& e) {
+        drops = true;
+        if (!first) first = e;
+      }
+    if (drops) {
       s.source.truncate(s.source_begin.back());
       s.target.truncate(s.target_begin.back());
       if (s.dropped++ == 0) s.first_dropped = pairs.lines[i];
@@ -43,9 +55,19 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
     s.source_begin.push_back(s.source.size());
     s.target_begin.push_back(s.target.size());
     s.target_bytes += pairs.target[i].size() + 1;
-    if (!drop_long) s.lines.push_back(pairs.lines[i]);
+    if (!training) s.lines.push_back(pairs.lines[i]);
   }
+  if (first && s.sentences() == 0) throw *first;
+  if (first)
+    s.warnings.push_back(fmt::format("left out {} of {}, the first: {}", s.dropped,
+                                     counted(std::to_string(end - begin), "pair"), first->what()));
   return s;
+}
+
+// What was noticed in files of pairs goes with this part of them.
+void say(const Pairs& pairs, Split& split) {
+  split.notes.insert(split.notes.end(), pairs.notes.begin(), pairs.notes.end());
+  split.warnings.insert(split.warnings.end(), pairs.warnings.begin(), pairs.warnings.end());
 }
 
 std::string hash_of(const Pairs& pairs) {
@@ -94,9 +116,6 @@ Pairs read_pairs(const RunConfig& c, const std::string& folder, bool valid = fal
 
 Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   Dataset d;
-  const auto say = [](const Pairs& pairs, Split& split) {
-    if (pairs.empty > 0) split.warnings.push_back(pairs.empty_in_words());
-  };
   const Pairs all = read_pairs(c, folder);
   d.hash.data = hash_of(all);
   const std::size_t n = split_pairs(all.size(), c.data.valid_fraction);
@@ -111,18 +130,13 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
                           tokenizers, d.notes);
   d.train = encode_pairs(all, 0, used, c, tokenizers, true);
   say(all, d.train);
-  const DataConfig& files = c.data;
-  if (files.has_valid_files()) {
+  if (c.data.has_valid_files()) {
     const Pairs valid = read_pairs(c, folder, true);
     d.hash.valid = hash_of(valid);
     d.valid = encode_pairs(valid, 0, valid.size(), c, tokenizers, false);
     say(valid, d.valid);
-    d.valid.source_file = files.valid_pairs.empty() ? files.valid_source : files.valid_pairs;
-    d.valid.target_file = files.valid_pairs.empty() ? files.valid_target : files.valid_pairs;
   } else if (n < all.size()) {
     d.valid = encode_pairs(all, n, all.size(), c, tokenizers, false);
-    d.valid.source_file = files.pairs.empty() ? files.source : files.pairs;
-    d.valid.target_file = files.pairs.empty() ? files.target : files.pairs;
   }
   if (d.train.sentences() == 0)
     throw Error(
@@ -138,9 +152,10 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   return d;
 }
 
-Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& tokenizers) {
-  Split split = encode_pairs(pairs, 0, pairs.size(), c, tokenizers, false);
-  if (pairs.empty > 0) split.warnings.push_back(pairs.empty_in_words());
+Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& tokenizers,
+                 std::size_t at_once) {
+  Split split = encode_pairs(pairs, 0, pairs.size(), c, tokenizers, false, at_once);
+  say(pairs, split);
   return split;
 }
 

@@ -61,7 +61,7 @@ struct Split {
   std::vector<std::uint64_t> source_begin, target_begin;  // pairs: sentence i is [i], [i + 1)
   std::uint64_t target_bytes = 0;  // UTF-8 bytes of the target text, one newline per sentence
   bool lossy = false;  // the tokens do not give back the files' text: bytes were not predicted
-  std::uint64_t dropped = 0;                 // pairs longer than data.max_length,
+  std::uint64_t dropped = 0;                 // pairs that are too long,
   std::size_t first_dropped = 0;             // on this line first
   Unknown unknown;                           // what became <unk>, both sides
   bool lossy_said = false;                   // in the notes

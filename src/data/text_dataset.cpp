@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "base/error.h"
@@ -156,6 +157,18 @@ TrainedTokenizer tokenizer_for(const RunConfig& c, const std::vector<std::string
   return trainer.finish();
 }
 
+// The files from byte `at` of their text on: "the end of b.txt, all of c.txt"; "" if there are
+// none.
+std::string files_from(const std::vector<std::string>& paths,
+                       const std::vector<std::uint64_t>& begins, std::uint64_t at) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    if (i + 1 == paths.size() || begins[i + 1] > at)
+      names.push_back((begins[i] < at ? "the end of " : "all of ") +
+                      std::filesystem::path(paths[i]).filename().string());
+  return some_of(std::move(names));
+}
+
 // Both parts as ids, and the hash of the text.
 void read_parts(const RunConfig& c, const std::vector<std::string>& paths, const Cuts& cuts,
                 const Tokenizer& tokenizer, Dataset& d) {
@@ -185,6 +198,8 @@ void read_parts(const RunConfig& c, const std::vector<std::string>& paths, const
     s.lossy = c.data.changes_text() || s.unknown.count > 0 || !exact ||
               (replaced[training] && notes.bad_bytes > 0);
   }
+  if (paths.size() > 1 && c.data.valid_fraction > 0 && cuts.held_out < kUncut.held_out)
+    d.held_out_in = files_from(paths, notes.begins, cuts.held_out);
   notes.say(d.train.notes, d.train.warnings);
   training_ids.say_difference(d.train);
   if (held_out_ids && !d.train.lossy_said) held_out_ids->say_difference(d.valid);

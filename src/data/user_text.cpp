@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <tuple>
+
 #include "base/error.h"
 #include "data/corpus.h"
 #include "data/dataset.h"
@@ -57,19 +59,28 @@ TokenizedText UserTexts::encode_known(Side side, const std::string& text,
   return read;
 }
 
-TokenIds UserTexts::prompt(const std::string& text) {
+bool UserTexts::ends_before_word(Side side, std::string_view text) const {
+  return !objective_.traits().pairs() && is_subword(tokenizer(side).type()) && text.size() > 1 &&
+         text.ends_with(' ');
+}
+
+ReadPrompt UserTexts::prompt(const std::string& text) {
   const std::string name = "the prompt";
   if (objective_.traits().pairs() && text.find('\n') != std::string::npos)
     throw Error(Exit::data, name + " has several lines; this model translates one line.",
                 "heed translate");
   const Side side = objective_.text_side();
-  TokenIds ids = encode_known(side, text, name).ids();
+  const bool held = ends_before_word(side, text);
+  ReadPrompt read{encode_known(side, text.substr(0, text.size() - held), name).ids(), held};
   if (!objective_.continues())
-    check_length(side, objective_.framed(side, ids).size(), name);
-  else if (const int longest = objective_.longest(side); std::ssize(ids) > longest)
-    warn(fmt::format("{} has {} tokens; the model reads only the last {}", name, ids.size(),
+    check_length(side, objective_.framed(side, read.ids).size(), name);
+  else if (const int longest = objective_.longest(side); std::ssize(read.ids) > longest)
+    warn(fmt::format("{} has {} tokens; the model reads only the last {}", name, read.ids.size(),
                      longest));
-  return ids;
+  // Words have no spaces at all.
+  if (tokenizer(side).type() == TokenizerConfig::word)
+    read.before_space = text.ends_with(' ') || text.ends_with('\t');
+  return read;
 }
 
 TokenizedText UserTexts::inspected(Side side, const std::string& text, const std::string& name,
@@ -79,7 +90,8 @@ TokenizedText UserTexts::inspected(Side side, const std::string& text, const std
                 objective_.traits().scored_given == Given::maybe_source
                     ? "--target alone, which is read as the beginning of a text"
                     : "");
-  const std::string masked = side == Side::source ? objective_.with_mask_tokens(text) : text;
+  std::string masked = side == Side::source ? objective_.with_mask_tokens(text) : text;
+  if (!is_line && ends_before_word(side, masked)) masked.pop_back();
   TokenizedText read =
       is_line ? encode(side, masked, name, unknown_) : encode_known(side, masked, name);
   const std::size_t frame = objective_.framed(side, read.ids()).size() - read.tokens.size(),
@@ -114,16 +126,18 @@ ReadText UserTexts::read(const GivenText& given, bool cut) {
     return out;
   }
   const bool alone = is_target_alone(given);
+  const auto [text, target] =
+      given.target ? parted(given.text, *given.target) : std::pair(given.text, std::string());
   if (alone && traits.scored_given != Given::maybe_source) throw Error(Exit::usage, kNeedsText);
   if (alone)
     out.read.source = objective_.framed_source({});
   else
-    add(Side::source, given.text, given.name);
+    add(Side::source, text, given.name);
   if (out.read.source.empty()) throw Error(Exit::data, given.name + " is empty; expected a text.");
   if (!traits.decoder())
-    out.words = normalized(Side::target, given.target.value_or(""), "--target");
+    out.words = normalized(Side::target, target, "--target");
   else if (given.target)
-    add(Side::target, *given.target, "the target of " + given.name);
+    add(Side::target, target, "the target of " + given.name);
   return out;
 }
 
@@ -133,25 +147,32 @@ ScoredLine UserTexts::scored(const GivenText& given) {
     throw Error(Exit::usage, "this model reads one text: --target does not apply.",
                 "TEXT, or the lines of --file");
   if (is_target_alone(given) && needed == Given::source) throw Error(Exit::usage, kNeedsText);
-  std::string_view source, target = given.text;
+  std::string source, target = given.text;
   if (given.target) {
-    source = given.text;
-    target = *given.target;
+    std::tie(source, target) = parted(given.text, *given.target);
   } else if (needed == Given::source) {
     const std::size_t bar = target.find(kBetweenSides);
-    if (bar == std::string_view::npos)
+    if (bar == target.npos)
       throw Error(
           Exit::data,
           given.name + ": this model scores pairs: expected a source, \" ||| \" and a target.",
           "heed score RUN TEXT --target T, or --target-file");
     source = target.substr(0, bar);
-    target.remove_prefix(bar + kBetweenSides.size());
+    target.erase(0, bar + kBetweenSides.size());
   }
   const auto ids = [&](Side side, std::string_view text) {
     return line(side, normalized(side, text, given.name));
   };
   const TokenIds read = ids(Side::source, source);
   return objective_.score(read, ids(Side::target, target), tokenizer(Side::target).size());
+}
+
+std::pair<std::string, std::string> UserTexts::parted(std::string text, std::string next) const {
+  if (ends_before_word(Side::source, text)) {
+    text.pop_back();
+    next.insert(0, " ");
+  }
+  return {std::move(text), std::move(next)};
 }
 
 TokenIds UserTexts::line(Side side, std::string_view line) {

@@ -2,7 +2,11 @@
 // as ids, with their length checked. "[MASK]" and the names of further special tokens stand
 // for tokens.
 //
-// Errors are Exit::data and name the text by `name` ("the text", "line 3"): invalid UTF-8,
+// Pieces of words (bpe, unigram) begin with the space before the word. So the space that ends a
+// text which goes on is read with what follows it: a lone one is a token that training has not seen
+// there.
+//
+// Errors are Exit::data and name the text by `name` ("the text", "a.txt:3"): invalid UTF-8,
 // unknown characters (listed), a text longer than the model reads.
 #pragma once
 
@@ -30,8 +34,14 @@ struct TokenizedText {
 struct GivenText {
   std::string text;                   // "" if only a target is given
   std::optional<std::string> target;  // what belongs to it
-  std::string name;                   // for messages: "the text", "line 3"
+  std::string name;                   // for messages: "the text", "a.txt:3"
   bool is_line = false;               // of a file or standard input
+};
+
+// A text to continue or to answer.
+struct ReadPrompt {
+  TokenIds ids;
+  bool before_space = false;  // a space that is in no token follows
 };
 
 // A text to look into, as the model reads it. [begin, end): the bytes of each token; a frame has
@@ -54,7 +64,7 @@ class UserTexts {
   std::string normalized(Side side, std::string_view text, const std::string& name) const;
 
   // A text to answer. No unknown tokens; it may be empty.
-  TokenIds prompt(const std::string& text);
+  ReadPrompt prompt(const std::string& text);
   // What each half of the model reads of a text to look into, with the errors of inspected().
   // Error (usage) if a target lacks its text.
   ReadText read(const GivenText& given, bool cut);
@@ -76,8 +86,8 @@ class UserTexts {
   // What was read as <unk> since the last call.
   Unknown take_unknown() { return std::exchange(unknown_, {}); }
   // Objective::fit(). Warns once.
-  void check_length(Side side, std::size_t ids, const std::string& name) {
-    warn(objective_.fit(side, ids, name));
+  void check_length(Side side, std::size_t ids, const std::string& name, std::size_t at_once = 1) {
+    warn(objective_.fit(side, ids, name, at_once));
   }
 
  private:
@@ -86,6 +96,10 @@ class UserTexts {
   }
   TokenizedText encode(Side side, const std::string& text, const std::string& name,
                        Unknown& unknown) const;
+  // Does `text` end in a space that is read with what follows?
+  bool ends_before_word(Side side, std::string_view text) const;
+  // A text and what follows it, with such a space in the latter.
+  std::pair<std::string, std::string> parted(std::string text, std::string next) const;
   TokenizedText encode_known(Side side, const std::string& text, const std::string& name) const;
   void warn(const std::string& what);
 

@@ -66,7 +66,9 @@ class Group {
  private:
   TokenOdds choose(int s, std::span<float> logits, int position) {
     if (request_.n_best >= 0) row_of_[s].assign(logits.begin(), logits.end());
-    apply_rules(logits, request_.rules, occurred_[s], request_.banned);
+    const bool first = position == 0 && !request_.banned_first.empty();
+    apply_rules(logits, request_.rules, occurred_[s],
+                first ? request_.banned_first : request_.banned);
     const std::uint64_t key = noise_key(request_.seed, Purpose::sample, first_ + s);
     const int id = draw(logits, uniform01(key, static_cast<std::uint64_t>(position)));
     return request_.n_best < 0 ? TokenOdds{id} : token_odds(row_of_[s], id, request_.n_best);

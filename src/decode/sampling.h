@@ -23,7 +23,8 @@ struct SampleRequest {
   int num_samples = 1;
   std::uint64_t seed = 1;
   SamplingRules rules;
-  TokenIds banned;  // ids that are never drawn: the objective's never_written()
+  TokenIds banned;             // ids that are never drawn: the objective's never_written()
+  TokenIds banned_first = {};  // unless empty, in their place for the first token
   int n_best = -1;  // look at this many of the most probable ids for each token; -1: do not look
 };
 

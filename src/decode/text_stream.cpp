@@ -1,6 +1,7 @@
 #include "decode/text_stream.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "text/utf8.h"
 
@@ -35,14 +36,19 @@ std::string to_valid_utf8(std::string_view bytes) {
   return text;
 }
 
-TextStream::TextStream(const Tokenizer& tokenizer, int previous, std::vector<std::string> stops)
-    : tokenizer_(tokenizer), previous_(previous), stops_(std::move(stops)) {
+TextStream::TextStream(const Tokenizer& tokenizer, int previous, std::vector<std::string> stops,
+                       bool after_space)
+    : tokenizer_(tokenizer),
+      previous_(previous),
+      stops_(std::move(stops)),
+      after_space_(after_space) {
   std::erase(stops_, "");
 }
 
 std::string TextStream::push(int id) {
   if (stopped_ || tokenizer_.is_special(id)) return "";
-  held_ += tokenizer_.text_after(previous_, id);
+  const std::string text = tokenizer_.text_after(previous_, id);
+  held_ += text.substr(std::exchange(after_space_, false) && text.starts_with(' ') ? 1 : 0);
   previous_ = id;
   // The text before held_ cannot be part of a stop, so searching held_ is enough.
   std::size_t stop_at = std::string::npos;

@@ -11,8 +11,10 @@ namespace heed {
 
 class TextStream {
  public:
-  // `previous`: the token before the text, or -1. Empty stop strings are ignored.
-  TextStream(const Tokenizer& tokenizer, int previous, std::vector<std::string> stops = {});
+  // `previous`: the token before the text, or -1. Empty stop strings are ignored. `after_space`:
+  // the space of the first word has been shown.
+  TextStream(const Tokenizer& tokenizer, int previous, std::vector<std::string> stops = {},
+             bool after_space = false);
 
   // Adds a token; returns what can be shown now: valid UTF-8, with invalid bytes as U+FFFD.
   std::string push(int id);
@@ -28,7 +30,7 @@ class TextStream {
   int previous_;
   std::vector<std::string> stops_;
   std::string held_;  // not shown yet
-  bool stopped_ = false;
+  bool stopped_ = false, after_space_;
 };
 
 // Replaces invalid bytes with U+FFFD.

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/nearest.h"
+#include "base/text_kind.h"
 #include "store/best.h"
 #include "store/layout.h"
 
@@ -50,14 +51,6 @@ fs::path follow_link(const fs::path& link) {
   return folder;
 }
 
-// The names in a folder; none if it is no folder, or cannot be listed.
-std::vector<std::string> readable_names(const fs::path& folder) try {
-  std::error_code none;
-  return fs::is_directory(folder, none) ? names_in(folder) : std::vector<std::string>{};
-} catch (const Error&) {
-  return {};
-}
-
 // What to try for a run that is not there: the nearest of the runs beside it and in runs/, or all.
 std::string other_runs(const fs::path& run) {
   constexpr std::size_t kMost = 10;
@@ -72,31 +65,6 @@ std::string other_runs(const fs::path& run) {
   return (names.size() > kMost ? "heed runs lists all runs; some are " : "one of the runs: ") + all;
 }
 
-// What a model of another program is known by: "pytorch_model.bin", or "".
-std::string other_program(const fs::path& path) {
-  constexpr std::string_view kEndings[] = {".pt",  ".pth",     ".ckpt",       ".bin",
-                                           ".npz", ".onnx",    ".gguf",       ".pkl",
-                                           ".h5",  ".msgpack", ".safetensors"};
-  const auto of_another = [&](const std::string& name, bool in_folder) {
-    return std::ranges::any_of(kEndings, [&](std::string_view ending) {
-      // (train.bin may be data.)
-      return name.ends_with(ending) &&
-             (!in_folder || ending != ".bin" || name.find("model") != name.npos);
-    });
-  };
-  if (const std::string name = path.filename(); of_another(name, false)) return name;
-  for (const std::string& name : readable_names(path))
-    if (of_another(name, true)) return name;
-  return "";
-}
-
-[[noreturn]] void refuse_other_program(const fs::path& path, const std::string& name) {
-  throw Error(Exit::store,
-              fmt::format("{} is a model of another program ({}); heed reads its own only",
-                          quoted_path(path), name),
-              "heed train makes one; docs/formats.md says what a checkpoint has");
-}
-
 // The checkpoints folder, or an Error that says what `run` is instead.
 fs::path checkpoints_of(const fs::path& run) {
   if (!path_exists(run)) {
@@ -107,7 +75,7 @@ fs::path checkpoints_of(const fs::path& run) {
       fs::exists(run / kStateFile, error) || fs::exists(folder_of(run) / kStateFile, error);
   if (!own && !fs::is_directory(run / kCheckpoints, error))
     if (const std::string other = other_program(run); !other.empty())
-      refuse_other_program(run, other);
+      throw_other_program(run, other, Exit::store);
   if (fs::is_regular_file(run, error))
     throw Error(Exit::store, fmt::format("{} is a file, expected a run folder", quoted_path(run)),
                 is_checkpoint(folder_of(run))
@@ -221,7 +189,7 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
     // As Hugging Face's models are; one in checkpoints/ has lost it.
     if (!fs::exists(run / kStateFile, none) &&
         canonical_folder(run).parent_path().filename() != kCheckpoints)
-      refuse_other_program(run, kModelFile);
+      throw_other_program(run, kModelFile, Exit::store);
     return pinned(run);
   }
   if (which.find('/') != std::string::npos) {

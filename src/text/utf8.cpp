@@ -2,16 +2,7 @@
 
 #include <utf8proc.h>
 
-#include <array>
-
 namespace heed {
-
-std::string encode_utf8(char32_t c) {
-  std::array<utf8proc_uint8_t, 4> bytes;
-  const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes.data());
-  return {reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length)};
-}
-
 namespace {
 
 // Unicode's Cased and Case_Ignorable, for the rule of the final sigma (Unicode 15, section 3.13).

@@ -1,5 +1,5 @@
-// UTF-8 as text: lower case, words, code points written out. Pure functions on bytes that the
-// caller owns; safe from any thread.
+// UTF-8 as text: lower case, words. Pure functions on bytes that the caller owns; safe from any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,6 @@
 #include "base/utf8.h"
 
 namespace heed {
-
-// The bytes of one code point.
-std::string encode_utf8(char32_t code_point);
 
 // Lower case as Unicode maps it without a language, and as Python's str.lower does: U+0130 becomes
 // two characters, a capital sigma at the end of a word the final one. Invalid bytes stay.

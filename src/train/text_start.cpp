@@ -28,7 +28,6 @@ constexpr int kMeasuredSteps = 20;  // of training, to measure its speed
 constexpr double kMeasured = 0.05;  // share of the minutes, at most, for steps and for a validation
 constexpr double kLittleText = 30e3;  // bytes
 constexpr double kGoingOn = 0.5;      // share of the rate, for a model that is trained already
-constexpr std::size_t kNamed = 4;     // files, at most
 
 // For the page, and the yardsticks, which are measured with the end of the text.
 double seconds_besides_training(const OwnText& text) {
@@ -53,13 +52,10 @@ void check_given(const GivenKeys& given) {
                 "without it, --set train.max_epochs or train.max_minutes may end it earlier");
 }
 
-// "a.txt, b.txt, c.txt and 9 more"
 std::string names_of(const std::vector<std::string>& files) {
-  const std::size_t shown = files.size() > kNamed ? kNamed - 1 : files.size();
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < shown; ++i) names.push_back(printable(shown_path(files[i])));
-  if (shown < files.size()) names.push_back(fmt::format("{} more", files.size() - shown));
-  return listed(names);
+  for (const std::string& file : files) names.push_back(printable(shown_path(file)));
+  return some_of(names);
 }
 
 bool of_model(const std::string& key) {
@@ -292,7 +288,7 @@ OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
   const FoundTexts found = find_texts(request.texts, any_bytes);
   OwnText text{.name = names_of(found.files),
                .files = found.files,
-               .facts = text_facts(found.files),
+               .facts = text_facts(found.files, any_bytes),
                .like = request.like,
                .minutes = request.minutes};
   const TextFacts& f = text.facts;
@@ -304,6 +300,13 @@ OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
                         counted(format_count(static_cast<std::int64_t>(f.characters)), "character"),
                         f.distinct);
   log.info(line);
+  if (request.texts.size() == 2 && f.lines.size() == 2 && f.lines[0] == f.lines[1] &&
+      f.lines[0] > 1)
+    log.info(fmt::format(
+        "both have {} lines, and are read as one text, the second after the first; for pairs to "
+        "translate:\n  paste {} {} > pairs.tsv && heed init pairs.tsv",
+        format_count(static_cast<std::int64_t>(f.lines[0])), shell_word(found.files[0]),
+        shell_word(found.files[1])));
   if (!found.left_out.empty())
     log.info("left out (not text, or a folder in the folder): " + names_of(found.left_out));
   return text;

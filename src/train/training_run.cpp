@@ -43,6 +43,7 @@ void say_start(Log& log, const PreparedRun& run) {
   if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));
   if (c.data.has_validation())
     text += fmt::format(", {} held out", n(data.valid.target.size() + data.valid.source.size()));
+  if (!data.held_out_in.empty()) text += ": " + data.held_out_in;
   log.info(text);
   const std::string steps = run.plan.steps > 0 ? n(run.plan.steps) + " " : "";
   log.info(fmt::format("plan: {}steps of {}{} tokens, on {}, about {} of memory", steps,
@@ -215,9 +216,12 @@ void say_cut(Log& log, const MetricsCut& cut, std::int64_t step) {
         fmt::format("metrics.jsonl has no line of the steps up to {}: it was emptied or "
                     "replaced; the checkpoint is whole, and training continues from it",
                     step));
-  if (cut.later + cut.damaged > 0)
-    log.info(fmt::format("metrics.jsonl: dropped {} lines of later steps and {} torn ones",
-                         cut.later, cut.damaged));
+  if (cut.later > 0)
+    log.info(fmt::format("metrics.jsonl: dropped {} of later steps, which come again",
+                         counted(std::to_string(cut.later), "line")));
+  if (cut.damaged > 0)
+    log.info(fmt::format("metrics.jsonl: dropped {}",
+                         counted(std::to_string(cut.damaged), "torn line")));
 }
 
 }  // namespace heed

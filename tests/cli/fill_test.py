@@ -1,4 +1,5 @@
 """heed fill: what fits in place of masks, one word each or whole spans."""
+import json
 import math
 import unittest
 
@@ -48,6 +49,31 @@ class Fill(RunsTest):
     def test_an_unknown_word_and_a_missing_mask_are_errors(self):
         self.check("fill", "run", "the xyz [MASK]", status=3, facts="xyz")
         self.check("fill", "run", "the xyz", status=3, facts="[MASK]")
+
+    def test_what_stands_beside_a_mask_is_part_of_the_word(self):
+        for text, begins, ends in (("the [MASK].", "", "."), ("the ___. a m<mask>", "m", ""), ("[MASK]ill. [MASK]er", "", "er")):
+            r, = self.json("fill", "run", text)
+            self.assertEqual(len(r["masks"]), text.count("MASK") + text.count("___") + text.count("<mask>"))
+            words = [c["token"] for c in r["masks"][-1]["candidates"]]
+            self.assertTrue(words)
+            for word in words:
+                self.assertTrue(word.startswith(begins) and word.endswith(ends), word)
+        alone, = self.json("fill", "run", "the [MASK]", "--top-k", 1000)
+        dotted, = self.json("fill", "run", "the [MASK].", "--top-k", 1000)
+        self.assertEqual(dotted["ids"], alone["ids"])
+        self.assertEqual(dotted["masks"][0]["candidates"],
+                         [c for c in alone["masks"][0]["candidates"] if c["token"].endswith(".")])
+        self.check("fill", "run", "the [MASK]xyz", status=3, facts="[MASK]xyz")
+        self.assertEqual(len(self.json("fill", "lower", "THE [MASK]ILL")[0]["masks"][0]["candidates"]), 1)
+
+    def test_a_line_of_a_file_costs_itself_alone(self):
+        r = self.check("fill", "run", "--json", stdin="the [MASK]\nthe xyz [MASK]\nthe\na [MASK]\n", status=3, facts=["3", "[MASK]", "xyz"])
+        self.assertEqual([json.loads(line)["masks"] is None for line in r.out.splitlines()], [False, False, True, False])
+
+    def test_the_proposed_example_works_for_any_characters(self):
+        self.train(self.config(**{**SMALL, "family": "masked_lm"}), "characters")
+        for command in (("sample", "characters"), ("fill", "characters", "the")):
+            self.works(self.check(*command, status=2 if command[0] == "sample" else 3).err)
 
     def test_lower_cased_data_lower_cases_the_text_but_not_the_mask(self):
         j, = self.json("fill", "lower", "The [MASK] SAW")

@@ -140,6 +140,32 @@ class OwnText(RunsTest):
         names = [Path(p).name for p in self.run_config("runs/texts")["data"]["train"]]
         self.assertEqual(names, ["a.txt", "b.txt", "more.txt"])
 
+    def test_what_several_texts_are_read_as_is_said(self):
+        self.write("tr.en", text(300))
+        self.write("tr.de", "".join("ein Wort\n" for _ in text(300).splitlines()))
+        self.start("tr.en", "tr.de", "--stop-at", 1, facts=["paste", "heed init pairs.tsv", "the end of tr.de"])
+        r = self.start("tr.en", "a.txt", "tr.de", "--stop-at", 1, "--run", "three")
+        self.assertNotIn("paste", r.err)
+        config = self.config(data={"train": ["a.txt", "tr.en"], "valid_fraction": 0.6})
+        self.check("train", config, "--stop-at", 1, facts=["the end of", "a.txt", "all of", "tr.en"])
+
+    def test_folders_without_texts_are_named(self):
+        for name in ("nested/one/a.txt", "tf/saved_model.pb", "hf/model.safetensors", "hf/config.json", "hf/vocab.txt"):
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            self.write(name, b"x\0" if name.endswith((".pb", "tensors")) else "{}")
+        (self.folder / "gpt2.gguf").write_bytes(b"GGUF\0\0")
+        self.start("nested", status=DATA, facts=["nested", "nested/*/"])
+        self.start("tf", status=DATA, facts=["tf", "saved_model.pb"])
+        self.start("hf", status=DATA, facts=["hf", "model.safetensors"])
+        self.check("config", "hf", status=USAGE, facts=["hf", "model.safetensors"])
+        self.start("gpt2.gguf", status=DATA, facts="gpt2.gguf")
+        self.check("sample", "tf", "x", status=4, facts="saved_model.pb")
+
+    def test_a_text_in_place_of_its_run_is_told_from_it(self):
+        self.write("mine.txt", text(300))
+        self.start("mine.txt", "--stop-at", 1)
+        self.works(self.check("sample", "mine.txt", "a", status=4, facts="heed sample mine").err)
+
     def test_bytes_that_are_not_text_train_only_on_request(self):
         noise = bytes(range(256)) * 9
         self.write("noise", noise)

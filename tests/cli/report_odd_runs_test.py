@@ -60,6 +60,16 @@ class OddRunsTest(ReportsTest):
             (self.folder / "run" / name).unlink()
         self.report(status=4, facts=str(self.folder / "run"))
 
+    def test_a_run_that_ended_before_its_first_line_stands_beside_others(self):
+        self.train(self.config("good"), "good")
+        self.train(self.config(optimizer__learning_rate=1e4, train__log_every=0, train__save_every=0, train__eval_every=0,
+                               optimizer__clip_norm=0), "bad", status=5)
+        self.assertEqual(self.metrics("bad", kind="train"), [])
+        both = self.json("report", "good", "bad")
+        self.assertEqual([(r["run"], bool(r["train"]["steps"])) for r in both], [("good", True), ("bad", False)])
+        self.check("report", "good", "bad", "--html", "both.html")
+        self.check("report", "bad", "bad", status=4)
+
     def test_long_runs_keep_spikes_and_their_best(self):
         self.train(self.config(train__max_steps=700, train__log_every=1, train__eval_every=1, train__save_every=700,
                                train__batch_tokens=20, train__micro_batch_tokens=20, train__shards=1))

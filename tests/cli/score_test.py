@@ -93,10 +93,46 @@ class ScorePairs(RunsTest):
         self.assertEqual([json.loads(line)["logprob"] is None for line in r.out.splitlines()], [False, True, False])
         r = self.check("score", "short", stdin=lines[0] + "\nno bar\n", status=3, facts="2")
         self.assertEqual(r.out.strip(), alone[0])
+        # So it is in evaluate.
+        for name, at in (("s", 0), ("t", 1)):
+            (self.folder / name).write_text("".join(line.split(" ||| ")[at] + "\n" for line in [lines[0], "the " * 40 + " ||| old", lines[2]]))
+            (self.folder / (name + "2")).write_text("".join(line.split(" ||| ")[at] + "\n" for line in (lines[0], lines[2])))
+        r = self.check("evaluate", "short", "--file", "s", "--target-file", "t", "--json", "--bleu", status=3, facts=["s:2", "41", "1"])
+        found, wanted = json.loads(r.out), self.json("evaluate", "short", "--file", "s2", "--target-file", "t2", "--bleu")[0]
+        self.assertEqual((found["left_out"], found["tokens"]), (1, wanted["tokens"]))
+        for key in ("loss", "bytes", "bleu", "exact_match"):
+            self.assertEqual(found[key], wanted[key])
+        self.assertNotIn("left_out", wanted)
+        r = self.check("evaluate", "short", "--file", "s", "--target-file", "t", status=3)
+        self.tells(r.out, ["left out", "1"])
+
+    def test_a_line_for_which_there_is_no_memory_costs_itself_alone(self):
+        r = self.check("score", "run", stdin="the ||| old\n" + "the " * 600_000 + "||| old\nthe ||| mill\n", status=3,
+                       facts=["2", "600001"])
+        self.assertEqual([line == "" for line in r.out.splitlines()], [False, True, False])
+        (self.folder / "s").write_text("the\n" + "the " * 600_000 + "\n")
+        (self.folder / "t").write_text("old\nold\n")
+        r = self.check("evaluate", "run", "--file", "s", "--target-file", "t", "--json", status=3, facts=["s:2", "600001"])
+        self.assertEqual(json.loads(r.out)["left_out"], 1)
 
     def test_unequal_files_are_named(self):
         self.check("score", "run", "--file", "a.source", "--target-file", "-", stdin="the\n", status=3,
                    facts=["a.source", "120", "1"])
+
+
+class ASpaceAtTheEnd(RunsTest):
+    RUNS = {"run": {"tokenizer": {"type": "bpe", "vocab_size": 340}, **SMALL}}
+
+    def test_it_is_read_with_what_follows(self):
+        want, = self.json("score", "run", "a river", "--target", " was near")
+        self.assertEqual(self.json("score", "run", "a river ", "--target", "was near"), [want])
+        self.assertEqual(want["tokens"][0][0], "\u2581")
+        looked = [self.json("attend", "run", text, "--target", next)[0]
+                  for text, next in (("a river", " was near"), ("a river ", "was near"))]
+        self.assertEqual(looked[0], looked[1])
+        self.assertEqual(*[self.json("attend", "run", text)[0]["source_tokens"] for text in ("a river", "a river ")])
+        # What is scored for itself keeps it.
+        self.assertEqual(self.json("score", "run", "a river ")[0]["tokens"][-1], "\u2581")
 
 
 class Tokenize(RunsTest):

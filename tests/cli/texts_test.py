@@ -120,7 +120,8 @@ class Vocabularies(RunsTest):
 
 
 class Marks(RunsTest):
-    """A byte order mark at the start of a text or a list is no part of it; UTF-16 and NULs are refused everywhere."""
+    """A byte order mark at the start of a text or a list is no part of it, and one of UTF-16 tells how to read it; UTF-16
+    without one and NULs are refused everywhere."""
     RUNS = {"run": SMALL}
     COMMANDS = (("score", "run", "--file"), ("tokenize", "run", "--json", "--file"), ("attend", "run", "--json", "--file"),
                 ("sample", "run", "--temperature", 0, "--max-tokens", 9, "--json", "--file"), ("evaluate", "run", "--json", "--file"))
@@ -137,9 +138,30 @@ class Marks(RunsTest):
         config.write_text("\ufeff" + config.read_text())
         self.train(config, "marked-config")
 
+    def test_utf_16_with_its_mark_is_read_as_the_same_text(self):
+        plain, marked = self.folder / "plain", self.folder / "marked"
+        plain.write_text("the\nmill\n")
+        for encoding in ("utf-16-le", "utf-16-be"):
+            content = "\ufeffthe\nmill\n".encode(encoding)
+            for packed in (content, gzip.compress(content)):
+                marked.write_bytes(packed)
+                for command in self.COMMANDS:
+                    with self.subTest(command[0], encoding=encoding):
+                        r = [self.out(*command, path).replace(str(path), "") for path in (plain, marked)]
+                        self.assertEqual(r[0], r[1])
+        self.assertEqual(self.check("score", "run", "--file", marked, facts=["marked", "UTF-16"]).err.count("UTF-16"), 1)
+        self.check("evaluate", "run", "--file", marked, facts=["marked", "UTF-16"])
+        whole = self.folder / "a.txt"
+        self.train(self.config(**SMALL), "utf8")
+        (self.folder / "wide").write_bytes(whole.read_text().encode("utf-16"))
+        self.train(self.config(**SMALL, data__train="wide"), "utf16", facts=["wide", "UTF-16"])
+        self.assertEqual(self.state(12, "utf8")["data_hash"], self.state(12, "utf16")["data_hash"])
+
     def test_what_is_no_text_is_refused(self):
         path = self.folder / "odd"
-        for kind, content in (("UTF-16", "the river\n".encode("utf-16")), ("value 0", b"the\0river\n")):
+        kinds = [("UTF-16LE", "the river\n".encode("utf-16-le")), ("UTF-16BE", "the river\n".encode("utf-16-be")),
+                 ("UTF-32", "the river\n".encode("utf-32")), ("value 0", b"the\0river\n")]
+        for kind, content in kinds:
             path.write_bytes(content)
             for command in self.COMMANDS:
                 with self.subTest(command[0], kind=kind):
@@ -148,6 +170,22 @@ class Marks(RunsTest):
         config = self.config(**SMALL)
         config.write_bytes(config.read_text().encode("utf-16"))
         self.train(config, "odd-run", status=2, facts="UTF-16")
+
+    def test_a_line_that_cannot_be_read_costs_itself_alone(self):
+        path = self.folder / "odd"
+        path.write_bytes(b"the\nth\xffe\nmi\0ll\nmill\n" + b"\xff\n" * 20)
+        for command in (("score", "run", "--file"), ("tokenize", "run", "--file"), ("attend", "run", "--json", "--file")):
+            with self.subTest(command[0]):
+                r = self.check(*command, path, status=DATA, facts=["odd:2", "UTF-8", "odd:3", "value 0", "12"])
+                self.assertEqual(r.err.count("error: "), 11)  # ten lines, and how many more
+                lines = r.out.splitlines()
+                self.assertEqual(len(lines), 24)
+                whole = self.out(*command, "-", stdin="the\nmill\n").splitlines()
+                self.assertEqual([lines[0], lines[3]], whole)
+                self.assertEqual({lines[i] for i in (1, 2, 23)}, {"{}" if "--json" in command else ""})
+        self.check("attend", "run", "--json", "--file", "-", stdin="the\n" + "mill" * 9 + "\nmill\n", status=DATA, facts=["2", "36"])
+        r = self.check("score", "run", "--file", path, "--target-file", path, status=DATA, facts=["odd:2"])
+        self.assertEqual(len([line for line in r.out.splitlines() if line]), 2)
 
 
 if __name__ == "__main__":

@@ -181,12 +181,13 @@ class TranslateLines(RunsTest):
             out, _ = p.communicate(timeout=60)
             self.assertEqual((out.count("\n"), p.returncode), (1, 0))
 
-    def test_the_lines_before_a_bad_one_are_answered(self):
+    def test_the_lines_around_a_bad_one_are_answered(self):
         for command in ("translate", "tokenize"):
             done = subprocess.run([HEED, command, "run"], input=b"the river\nthe mill\n\xff\nthe end\n",
                                   capture_output=True, cwd=self.folder)
-            self.assertEqual((done.returncode, done.stdout.count(b"\n")), (3, 2), done.stderr)
-            self.assertIn(b"standard input, line 3", done.stderr)
+            self.assertEqual((done.returncode, done.stdout.count(b"\n")), (3, 4), done.stderr)
+            self.assertEqual([bool(line) for line in done.stdout.splitlines()][2], False)
+            self.assertIn(b"standard input:3", done.stderr)
 
     def test_a_translation_is_one_line_whatever_the_tokenizer(self):
         """The weights of a text model, which writes newlines if it can."""

@@ -56,12 +56,76 @@ TEST_F(Corpus, FilesAreTextsOfTheirOwnWithEveryCharacter) {
 }
 
 TEST_F(Corpus, WhatIsNoTextIsRefusedWhereverItIs) {
-  const std::string utf16("a\0b\0", 4), nul = std::string(3'000'000, 'x') + '\0';
-  for (const std::string& bytes : {utf16, nul, std::string("\xFF\xFE") + utf16}) {
+  const std::string utf16("a\0b\0", 4), nul = std::string(3'000'000, 'x') + '\0',
+                                        utf32("\xFF\xFE\0\0a\0\0\0", 8);
+  for (const std::string& bytes : {utf16, nul, utf32}) {
     expect_data_error([&] { text({file("a", bytes)}); }, {"/a"});
-    expect_data_error([&] { read_lines(file("a", bytes), {}); }, {"/a"});
     expect_data_error([&] { check_utf8(bytes, "the prompt"); }, {"the prompt"});
   }
+}
+
+TEST_F(Corpus, Utf16WithItsMarkIsReadAsTheSameText) {
+  const std::u16string mark = u"\uFEFF", words = u"Zwölf 狐\r\n\U0001F98A\n";
+  std::u16string whole = words;
+  while (whole.size() < 1'100'000) whole += words;
+  std::string utf8;
+  for (std::size_t i = 0; i < whole.size() / words.size(); ++i) utf8 += "Zwölf 狐\r\n🦊\n";
+  for (const bool big_endian : {false, true}) {
+    std::string bytes;
+    for (const char16_t unit : mark + whole)
+      for (const bool second : {false, true})
+        bytes += static_cast<char>(big_endian != second ? unit >> 8 : unit & 0xFF);
+    for (const std::string& stored : {bytes, gzip(bytes), xz(bytes)}) {
+      TextNotes notes;
+      EXPECT_TRUE(text({file("a", stored)}, {.notes = &notes}) == utf8);
+      EXPECT_THAT(notes.utf16, ElementsAre(EndsWith("/a")));
+    }
+    EXPECT_TRUE(text({file("a", bytes)}, {.any_bytes = true}) == bytes + "\n");
+    EXPECT_TRUE(text({file("a", bytes)}, {.any_bytes = true, .decoded = true}) == utf8);
+    const std::string tab =
+        big_endian ? std::string("\xFE\xFF\0x\0\t\0y", 8) : std::string("\xFF\xFEx\0\t\0y\0", 8);
+    const Pairs pairs = read_tsv(file("p", tab), {});
+    EXPECT_THAT(pairs.target, ElementsAre("y"));
+    EXPECT_EQ(pairs.notes.size(), 1u);
+  }
+  // Half a pair of surrogates, and half a unit, are no characters.
+  for (const std::string& odd :
+       {std::string("\xFF\xFE\x3E\xD8z\0", 6), std::string("\xFF\xFEz", 3)})
+    expect_data_error([&] { text({file("a", odd)}); }, {"/a:1", "UTF-8"});
+}
+
+TEST_F(Corpus, WhatMayBeOutOfPlaceIsSaid) {
+  const std::string inside = "ab\xEF\xBB\xBF\ncd\r\n";
+  TextNotes notes;
+  EXPECT_EQ(text({file("a", inside)}, {.notes = &notes}), inside);
+  std::vector<std::string> said, warnings;
+  notes.say(said, warnings);
+  ASSERT_EQ(said.size(), 2u);
+  expect_facts(said[1], {"1", "U+FEFF"});
+  // Where the rest is in UTF-8, another encoding is no remedy.
+  for (const std::string other : {"", "狐"}) {
+    text({file("b", other + std::string(2000, 'x') + "\xF6")}, {.notes = &notes});
+    warnings.clear();
+    notes.say(said, warnings);
+    EXPECT_EQ(warnings[0].find("iconv") == std::string::npos, other != "") << warnings[0];
+  }
+}
+
+TEST_F(Corpus, TextsWithMarksAreNamedWithWhatTakesThemOff) {
+  const std::string prose = file("prose", "From here on\nit is prose.\n");
+  EXPECT_EQ(markup_in_words(std::array{prose}), "");
+  const struct {
+    const char *bytes, *kind, *command;
+  } cases[] = {
+      {"\n<!DOCTYPE html><p>x</p>", "HTML", "pandoc"},
+      {"<!-- c --><b>x</b>", "HTML", "pandoc"},
+      {"{\"a\": 1}", "JSON", "jq"},
+      {"# c\nmsgid \"\"\nmsgstr \"\"\n", "PO", "PO"},
+      {"From a@b Mon\nMessage-ID: <1@b>\n\nx\n", "mail", "mail"},
+      {"A fox.\n[[Category:Foxes]]\n", "MediaWiki", "pandoc"},
+  };
+  for (const auto& [bytes, kind, command] : cases)
+    expect_facts(markup_in_words(std::array{prose, file("m", bytes)}), {"/m", kind, command});
 }
 
 TEST_F(Corpus, FewBadBytesAreReplacedAndCounted) {
@@ -202,7 +266,6 @@ TEST_F(Corpus, AByteOrderMarkIsNoPartOfLines) {
                      {})
                 .source[0],
             "a");
-  EXPECT_EQ(read_lines(source, {})[0], "one");
 }
 
 TEST_F(Corpus, SplitsTheTailOff) {
@@ -245,15 +308,11 @@ TEST_F(Corpus, EmptyPairsAreLeftOutAndCounted) {
   EXPECT_THAT(tsv.source, ElementsAre("a", "c"));
   EXPECT_THAT(tsv.target, ElementsAre("b", "d"));
   EXPECT_THAT(tsv.lines, ElementsAre(1, 4));
-  EXPECT_THAT(tsv.empty_in_words(), AllOf(HasSubstr("4 of 6 pairs"), EndsWith("/q:2")));
+  EXPECT_THAT(tsv.warnings, ElementsAre(AllOf(HasSubstr("4 of 6 pairs"), EndsWith("/q:2"))));
   const Pairs two = read_parallel(file("s", "a\n \r\nc\n"), file("t", "b\nx\n\n"), {});
   EXPECT_THAT(two.source, ElementsAre("a"));
-  EXPECT_THAT(two.empty_in_words(), AllOf(HasSubstr("2 of 3 pairs"), EndsWith("/s:2")));
-  EXPECT_EQ(read_tsv(file("whole", "a\tb\n"), {}).empty_in_words(), "");
-}
-
-TEST_F(Corpus, LinesMayBeEmpty) {
-  EXPECT_THAT(read_lines(file("l", "a\r\n\nb"), {}), ElementsAre("a", "", "b"));
+  EXPECT_THAT(two.warnings, ElementsAre(AllOf(HasSubstr("2 of 3 pairs"), EndsWith("/s:2"))));
+  EXPECT_THAT(read_tsv(file("whole", "a\tb\n"), {}).warnings, ElementsAre());
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ void read(int way, std::string_view bytes, const ReadOptions& options) {
     expect(!options.any_bytes || changed || packed ||
            text == as_text(halves[0]) + as_text(halves[1]));
   } else if (way == 1) {
-    read_lines(second, options);
+    read_text(std::vector{second}, options);
   } else {
     const Pairs pairs =
         way == 2 ? read_tsv(second, options) : read_parallel(first, second, options);

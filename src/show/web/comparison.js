@@ -45,7 +45,7 @@ draw();
 const keys = [...new Set(data.flatMap((r) => Object.keys(r.keys)))].sort();
 find("#differences .scroll").append(numbers(
   ["", ...data.map((r) => r.run)], [
-    ["steps", ...data.map((r) => largest(r.train.steps.concat(r.valid.steps)))],
+    ["steps", ...data.map((r) => largest([0, ...r.train.steps, ...r.valid.steps]))],
     ["best held-out loss", ...data.map((r) => short(r.best_loss))],
     ["at step", ...data.map((r) => r.best_step ?? "")],
     ["bits per byte", ...data.map((r) => short(atBest(r, "bits_per_byte")))],
