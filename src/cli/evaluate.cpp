@@ -12,11 +12,11 @@
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "evaluate/yardsticks.h"
+#include "show/advice.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
 #include "train/divergence.h"
-#include "train/resume.h"
 
 namespace heed {
 namespace {
@@ -142,6 +142,11 @@ Yardsticks yardsticks_on(Scored& s, OpenModel& m) {
   return measure_yardsticks(*m.objective, *m.tokenizers.target, *s.train, s.split, m.pool);
 }
 
+// Of the scored data into the training data, if that is known.
+Leak leak_between(const Scored& s) {
+  return s.train && !s.changed ? leak_between(s.train->line_facts, s.split.line_facts) : Leak();
+}
+
 // A config that reads data as it is written.
 RunConfig as_written(RunConfig config) {
   config.data.lowercase = false;
@@ -234,25 +239,17 @@ Measured measure(const EvaluateOptions& o, OpenModel& m) {
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   Yardsticks y = yardsticks_on(scored, m);
   if (!y.empty()) result["yardsticks"] = json_of(y);
+  if (const Leak leak = leak_between(scored); !leak.text.empty()) m.log.warn(leak.text);
   if (o.bleu) measure_translations(o, std::move(given), m, result);
   return {std::move(result), std::move(y)};
 }
 
-void print_comparison(double loss, const Yardsticks& yardsticks, OpenModel& m) {
-  print_prose(compared(loss, yardsticks) + "\n");
-  if (std::ranges::none_of(yardsticks,
-                           [&](const Yardstick& y) { return y.nats_per_token <= loss; }))
-    return;
-  const std::int64_t step = m.state.step;
-  // Averages and copies do not go on themselves.
-  const bool longer = step > 0 && is_run(m.run) &&
-                      checkpoint_name(m.folder) == step_folder_name(step) &&
-                      can_go_on(m.config, step);
-  m.log.info(fmt::format("to do better: train {}on more text, or a larger model",
-                         longer ? "longer, " : ""));
-  if (longer)
-    m.log.info(fmt::format("  heed resume {} --more {}", shell_word(m.run),
-                           std::max<std::int64_t>(1, step / 2)));
+// Of the run. Averages and copies of it are no training.
+void say_advice(OpenModel& m) {
+  if (!is_run(m.run) || checkpoint_name(m.folder) != step_folder_name(m.state.step)) return;
+  const Advice advice = advice_on(m.run);
+  if (!advice.text.empty()) m.log.info(advice.text);
+  if (!advice.command.empty()) m.log.info("  " + advice.command);
 }
 
 }  // namespace
@@ -271,7 +268,8 @@ Exit run_evaluate(CommandLine& line) {
   }
   print_evaluation(measured.result, m.objective->fills() && !m.model.has_decoder());
   if (!measured.yardsticks.empty())
-    print_comparison(measured.result["loss"], measured.yardsticks, m);
+    print_prose(compared(measured.result["loss"], measured.yardsticks) + "\n");
+  say_advice(m);
   return Exit::ok;
 }
 

@@ -15,15 +15,30 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void print_neighbors(const Json& found) {
+// How often training saw each id of a table; empty if the data cannot be read, which is said.
+std::vector<std::int64_t> counts_of(OpenModel& m, Side side) try {
+  const HeldOut read = held_out(m);
+  if (read.changed)
+    throw Error(Exit::data, "the data files have changed since the run was trained");
+  const Embeddings& tables = m.model.embeddings;
+  const bool two = tables.source && tables.target && m.config.model.tie != Tie::all;
+  return read.data.train.counts(two ? std::optional(side) : std::nullopt);
+} catch (const Error& e) {
+  m.log.info(fmt::format("also tokens that training never saw are listed: {}", e.what()));
+  return {};
+}
+
+void print_neighbors(const EmbeddingView& e, const Json& found) {
   print(printable(found["query"].get<std::string>()) + "\n");
   for (const Json& w : found["words"])
-    if (const auto tokens = w["tokens"].get<std::vector<std::string>>(); tokens.size() > 1)
+    if (const auto tokens = w["tokens"].get<std::vector<std::string>>(); tokens.size() > 1) {
+      const std::string word = w["word"], other = other_case(e, word);
       print_prose(
           printable(fmt::format(
-              "\"{}\" is not one token: it is written as {} pieces ({}); their mean is used",
-              w["word"].get<std::string>(), tokens.size(), joined(tokens, " "))) +
+              "\"{}\" is not one token: it is written as {} pieces ({}); their mean is used{}",
+              word, tokens.size(), joined(tokens, " "), other.empty() ? "" : "; " + other)) +
           "\n");
+    }
   const Column columns[] = {{"", "cosine", fixed<3>}, {"", "token"}};
   print_table(found["neighbors"], columns, "  ");
 }
@@ -35,7 +50,7 @@ void answer_words(const EmbeddingView& e, const std::vector<std::string>& words,
   if (json) return print_line({{"queries", all}});
   for (const Json& found : all) {
     if (&found != &all.front()) print("\n");
-    print_neighbors(found);
+    print_neighbors(e, found);
   }
 }
 
@@ -57,7 +72,9 @@ Exit run_neighbors(CommandLine& line) {
   OpenModel trained(line);
   if (side == "source" && !trained.model.has_encoder())
     throw Error(Exit::usage, "--side source: this model has no encoder.");
-  const EmbeddingView e = embedding_of(trained, side == "source" ? Side::source : Side::target);
+  const Side of = side == "source" ? Side::source : Side::target;
+  EmbeddingView e = embedding_of(trained, of);
+  e.counts = counts_of(trained, of);
   if (!words.empty()) {
     answer_words(e, words, top_k, line.json());
     return Exit::ok;

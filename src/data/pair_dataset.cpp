@@ -40,6 +40,7 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
       if (s.dropped++ == 0) s.first_dropped = pairs.lines[i];
       continue;
     }
+    s.line_facts.add_pair(pairs.source[i], pairs.target[i]);
     s.source_begin.push_back(s.source.size());
     s.target_begin.push_back(s.target.size());
     s.target_bytes += pairs.target[i].size() + 1;

@@ -176,6 +176,7 @@ void read_parts(const RunConfig& c, const std::vector<std::string>& paths, const
     if (!training && !held_out_ids) held_out_ids.emplace(tokenizer, before != '\n');
     (training ? training_ids : *held_out_ids).take(s, split, split.target);
     split.target_bytes += s.size();
+    split.line_facts.add(s);
     replaced[training] = replaced[training] || has_replacements(s);
   });
   d.hash.data = hash.hex();

@@ -162,18 +162,6 @@ class YardsticksOfEvaluate(RunsTest):
         self.assertNotIn("heed resume", r.err)
 
 
-class Overfitting(RunsTest):
-    def test_a_run_says_once_that_it_memorises_the_text(self):
-        # The held-out text has characters that training never sees.
-        (self.folder / "v.txt").write_text("wet hot tea at dawn " * 20)
-        err = self.train(self.config(data={"train": "a.txt", "valid": "v.txt"}, train__eval_every=20,
-                                     train__max_steps=300)).err
-        best = min(self.metrics(kind="valid"), key=lambda e: e["loss"])
-        self.assertEqual(err.count("held-out loss has risen since step"), 1, err)
-        self.assertIn("train.patience", err)
-        self.assertLess(best["step"], 300)
-
-
 class EvaluatePairs(RunsTest):
     def test_an_unknown_word_of_the_source_does_not_spoil_bits_per_byte(self):
         self.train(self.config(family="seq2seq", **SMALL))
