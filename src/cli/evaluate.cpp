@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "data/data_facts.h"
 #include "data/dataset.h"
 #include "evaluate/bleu.h"
 #include "evaluate/scorer.h"
@@ -142,9 +143,18 @@ Yardsticks yardsticks_on(Scored& s, OpenModel& m) {
   return measure_yardsticks(*m.objective, *m.tokenizers.target, *s.train, s.split, m.pool);
 }
 
-// Of the scored data into the training data, if that is known.
-Leak leak_between(const Scored& s) {
-  return s.train && !s.changed ? leak_between(s.train->line_facts, s.split.line_facts) : Leak();
+// Says that some of the given data is training data, if that can be read.
+void say_leaks(const EvaluateOptions& o, const std::optional<Pairs>& given, OpenModel& m) try {
+  const auto again = [](const std::string& file) {
+    return std::filesystem::exists(file) && !std::filesystem::is_fifo(file);
+  };
+  const RunConfig c = config_of_data(m);
+  const std::string text = given ? leaks_of(as_read(*given, read_options(c)), c, data_folder(m))
+                           : !o.files.empty() && std::ranges::all_of(o.files, again)
+                               ? leaks_of(o.files, c, data_folder(m))
+                               : "";
+  if (!text.empty()) m.log.warn(text);
+} catch (const Error&) {
 }
 
 // A config that reads data as it is written.
@@ -239,7 +249,7 @@ Measured measure(const EvaluateOptions& o, OpenModel& m) {
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   Yardsticks y = yardsticks_on(scored, m);
   if (!y.empty()) result["yardsticks"] = json_of(y);
-  if (const Leak leak = leak_between(scored); !leak.text.empty()) m.log.warn(leak.text);
+  say_leaks(o, given, m);
   if (o.bleu) measure_translations(o, std::move(given), m, result);
   return {std::move(result), std::move(y)};
 }

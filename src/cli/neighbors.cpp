@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "cli/table.h"
+#include "data/data_facts.h"
 #include "show/neighbors.h"
 #include "text/utf8.h"
 
@@ -16,13 +17,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // How often training saw each id of a table; empty if the data cannot be read, which is said.
-std::vector<std::int64_t> counts_of(OpenModel& m, Side side) try {
+std::vector<std::int64_t> counts_in_training(OpenModel& m, Side side) try {
   const HeldOut read = held_out(m);
   if (read.changed)
     throw Error(Exit::data, "the data files have changed since the run was trained");
   const Embeddings& tables = m.model.embeddings;
   const bool two = tables.source && tables.target && m.config.model.tie != Tie::all;
-  return read.data.train.counts(two ? std::optional(side) : std::nullopt);
+  return counts_of(read.data.train, two ? std::optional(side) : std::nullopt);
 } catch (const Error& e) {
   m.log.info(fmt::format("also tokens that training never saw are listed: {}", e.what()));
   return {};
@@ -74,7 +75,7 @@ Exit run_neighbors(CommandLine& line) {
     throw Error(Exit::usage, "--side source: this model has no encoder.");
   const Side of = side == "source" ? Side::source : Side::target;
   EmbeddingView e = embedding_of(trained, of);
-  e.counts = counts_of(trained, of);
+  e.counts = counts_in_training(trained, of);
   if (!words.empty()) {
     answer_words(e, words, top_k, line.json());
     return Exit::ok;

@@ -8,13 +8,12 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/sha256.h"
+#include "data/data_facts.h"
 #include "data/objective.h"
 #include "text/vocabulary_file.h"
 
 namespace heed {
 namespace {
-
-constexpr double kSmallLeak = 0.01;  // lines repeat
 
 // Of the training tokens.
 double unknown_share(const Dataset& d) {
@@ -48,45 +47,16 @@ std::string remedy(const std::string& key, const std::string& written, const fs:
          "heed resume all commands look there";
 }
 
-// How to shuffle lines that stand alone, if the end of them is held out.
-std::string shuffling(const DataConfig& data, const std::string& folder) {
-  if (data.has_valid_files()) return "";
-  const std::vector<std::string> of_pairs = {data.pairs, data.source, data.target};
-  std::string files;
-  for (const std::string& path : data.has_pairs() ? of_pairs : data.train.paths)
-    if (!path.empty()) files += " " + shell_word(resolve_path(folder, path));
-  const bool parallel = !data.source.empty(), pairs = data.has_pairs();
-  return fmt::format("; if they are sorted, shuffle them: {}{} | shuf > {}, for data.{}",
-                     parallel ? "paste" : "cat", files, pairs ? "shuffled.tsv" : "shuffled.txt",
-                     pairs ? "pairs" : "train");
-}
-
 // Adds to what is said of each tokenizer how many of its ids the training data has.
 void say_occurring(const Tokenizers& tokenizers, Dataset& d) {
-  const auto say = [&](const Tokenizer& tokenizer, std::optional<Side> side, std::string& note) {
-    if (!is_subword(tokenizer.type())) return;  // those were made of the text's
-    const auto counts = d.train.counts(side);
-    note += fmt::format("; {} of {} tokens occur",
-                        format_count(std::ssize(counts) - std::ranges::count(counts, 0)),
-                        format_count(tokenizer.size()));
-  };
   const bool two = tokenizers.separate_source != nullptr;
-  if (two) say(tokenizers.source(), Side::source, d.notes[0]);
-  say(*tokenizers.target, two ? std::optional(Side::target) : std::nullopt, d.notes[two]);
-}
-
-// Remarks on what the held-out data has in common with the training data, and what not.
-void compare(const RunConfig& c, const std::string& folder, Dataset& d) {
-  const LineFacts &train = d.train.line_facts, &held_out = d.valid.line_facts;
-  const Leak leak = leak_between(train, held_out);
-  if (!leak.text.empty())
-    (leak.share < kSmallLeak ? d.notes : d.warnings).push_back(leak.text);
-  else if (d.hash.valid == d.hash.data ||
-           std::ranges::find_first_of(c.data.valid.paths, c.data.train.paths) !=
-               c.data.valid.paths.end())  // short lines
-    d.warnings.push_back("held-out data is training data too: it can't show what was learnt");
-  if (const std::string longer = longer_in_words(train, held_out); !longer.empty())
-    d.notes.push_back(longer + shuffling(c.data, folder));
+  for (const Side side : {Side::source, Side::target}) {
+    if (!two && side == Side::source) continue;
+    const auto counts = counts_of(d.train, two ? std::optional(side) : std::nullopt);
+    d.notes[two && side == Side::target] += fmt::format(
+        "; {} of {} tokens occur", format_count(std::ssize(counts) - std::ranges::count(counts, 0)),
+        format_count((side == Side::source ? tokenizers.source() : *tokenizers.target).size()));
+  }
 }
 
 }  // namespace
@@ -103,17 +73,17 @@ void refuse_foreign_vocabulary(const Dataset& data, const std::string& from) {
 
 Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   std::string note;
+  const bool new_tokenizers = !tokenizers.target;
   if (!tokenizers.target && !c.tokenizer.file.empty()) {
     TrainedTokenizer t =
         read_vocabulary(c.tokenizer, further_specials(c), resolve_path(folder, c.tokenizer.file));
     tokenizers.target = std::move(t.tokenizer);
     note = t.note;
   }
-  const bool from_elsewhere = tokenizers.target && note.empty();
   Dataset d = c.data.has_pairs() ? load_pair_dataset(c, folder, tokenizers)
                                  : load_text_dataset(c, folder, tokenizers);
   if (!note.empty()) d.notes.insert(d.notes.begin(), note);
-  if (!from_elsewhere) say_occurring(tokenizers, d);
+  if (new_tokenizers && is_subword(tokenizers.target->type())) say_occurring(tokenizers, d);
   const auto say = [&](const Split& s, const char* name) {
     if (s.unknown.count > 0) d.notes.push_back(std::string(name) + ": " + s.unknown.summary());
     for (const std::string& text : s.notes) d.notes.push_back(std::string(name) + ": " + text);
@@ -130,7 +100,10 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
                                       ? "data.lowercase or data.normalize changes the text"
                                   : scored.unknown.count > 0 ? "there are unknown tokens"
                                                              : "bytes were replaced"));
-  compare(c, folder, d);
+  const auto& trained_on = c.data.train.paths;
+  if (d.hash.valid == d.hash.data ||
+      std::ranges::find_first_of(c.data.valid.paths, trained_on) != c.data.valid.paths.end())
+    d.warnings.push_back("held-out data is training data too: it can't show what was learnt");
   if (unknown_share(d) > 0.02) d.warnings.push_back(unknown_in_words(d));
   return d;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/sha256.h"
+#include "data/data_facts.h"
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "text/tokenizer_trainer.h"
@@ -40,13 +41,19 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
       if (s.dropped++ == 0) s.first_dropped = pairs.lines[i];
       continue;
     }
-    s.line_facts.add_pair(pairs.source[i], pairs.target[i]);
     s.source_begin.push_back(s.source.size());
     s.target_begin.push_back(s.target.size());
     s.target_bytes += pairs.target[i].size() + 1;
     if (!drop_long) s.lines.push_back(pairs.lines[i]);
   }
   return s;
+}
+
+// Of the pairs [begin, end).
+LineFacts facts_of(const Pairs& pairs, std::size_t begin, std::size_t end) {
+  LineFacts facts;
+  for (std::size_t i = begin; i < end; ++i) facts.add(pairs.source[i], pairs.target[i]);
+  return facts;
 }
 
 std::string hash_of(const Pairs& pairs) {
@@ -113,6 +120,7 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   d.train = encode_pairs(all, 0, used, c, tokenizers, true);
   say(all, d.train);
   const DataConfig& files = c.data;
+  const LineFacts train = facts_of(all, 0, used);
   if (files.has_valid_files()) {
     const Pairs valid = read_pairs(c, folder, true);
     d.hash.valid = hash_of(valid);
@@ -120,10 +128,16 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
     say(valid, d.valid);
     d.valid.source_file = files.valid_pairs.empty() ? files.valid_source : files.valid_pairs;
     d.valid.target_file = files.valid_pairs.empty() ? files.valid_target : files.valid_pairs;
+    say_common(train, facts_of(valid, 0, valid.size()), "", d);
   } else if (n < all.size()) {
     d.valid = encode_pairs(all, n, all.size(), c, tokenizers, false);
     d.valid.source_file = files.pairs.empty() ? files.source : files.pairs;
     d.valid.target_file = files.pairs.empty() ? files.target : files.pairs;
+    const auto path = [&](auto& file) { return " " + shell_word(resolve_path(folder, file)); };
+    say_common(train, facts_of(all, n, all.size()),
+               files.pairs.empty() ? "paste" + path(files.source) + path(files.target)
+                                   : "cat" + path(files.pairs),
+               d);
   }
   if (d.train.sentences() == 0)
     throw Error(
@@ -137,6 +151,12 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
                                d.train.dropped, counted(std::to_string(used), "pair"),
                                c.data.max_length, d.train.first_dropped));
   return d;
+}
+
+std::string leaks_of(const Pairs& pairs, const RunConfig& c, const std::string& folder) {
+  const Pairs all = read_pairs(c, folder);
+  const std::size_t n = split_pairs(all.size(), c.data.valid_fraction);
+  return leaks(facts_of(all, 0, n), facts_of(pairs, 0, pairs.size()));
 }
 
 Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& tokenizers) {

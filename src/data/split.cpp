@@ -43,17 +43,6 @@ std::int64_t Split::longest(Side side) const {
   return static_cast<std::int64_t>(most);
 }
 
-std::vector<std::int64_t> Split::counts(std::optional<Side> side) const {
-  std::vector<std::int64_t> counts(
-      static_cast<std::size_t>(std::max(source.vocab(), target.vocab())));
-  for (const Side each : {Side::source, Side::target}) {
-    if (side && pairs() && each != *side) continue;
-    const Ids& ids = each == Side::source ? source : target;
-    for (std::size_t i = 0; i < ids.size(); ++i) ++counts[static_cast<std::size_t>(ids[i])];
-  }
-  return counts;
-}
-
 void TextToIds::say_difference(Split& split) const {
   if (difference_.empty() || split.lossy_said) return;
   split.lossy_said = true;

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
-#include "data/line_facts.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -70,14 +68,11 @@ struct Split {
   std::vector<std::string> notes, warnings;  // on the text, for the log
   std::string source_file, target_file;      // held-out pairs: where they are written,
   std::vector<std::size_t> lines;            // and on which lines
-  LineFacts line_facts;
 
   bool pairs() const { return !target_begin.empty(); }
   std::size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }
   // Tokens of the longest sentence of a side, without <s> and </s>; 0 for a text.
   std::int64_t longest(Side side) const;
-  // How often each id is in it; of pairs, on one side alone if one is named.
-  std::vector<std::int64_t> counts(std::optional<Side> side = {}) const;
   // "a.tsv:12, 3000 tokens": the longest sentence of either side.
   std::string longest_in_words() const;
 };

@@ -166,7 +166,7 @@ ShortJson report(const std::string& run) {
   data["yardsticks"] = ShortJson(json_of(logged.yardsticks));
   data["uniform"] = saved.uniform;
   data["overfitting"] = overfitting(logged, config.train.patience > 0);
-  const Advice advice = advice_on(folder, logged);
+  const Advice advice = advice_on(folder, &logged);
   data["advice"] = {{"text", advice.text}, {"command", advice.command}};
   data["training_loss_note"] = training_loss_note(config);
   data["metric"] = metric ? ShortJson(metric->title) : ShortJson();

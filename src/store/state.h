@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "config/train_config.h"
 #include "data/batcher.h"
 
 namespace heed {
@@ -35,17 +34,6 @@ struct State {
   // Over the steps since the last log line: nats, and number of labels.
   double loss_sum = 0, label_sum = 0;
 };
-
-// Is a run over? What ends a training, leaves `heed resume` nothing to do, and makes a run
-// "finished" for `heed runs`.
-enum class End { none, steps, epochs, patience };
-
-inline End end_of(const TrainConfig& t, const State& s) {
-  if (t.max_steps > 0 && s.step >= t.max_steps) return End::steps;
-  if (t.max_epochs > 0 && s.cursor.epoch >= t.max_epochs) return End::epochs;
-  if (t.patience > 0 && s.stalled >= t.patience) return End::patience;
-  return End::none;
-}
 
 struct StateFile {
   State state;

@@ -162,7 +162,6 @@ PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Toke
 PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokenizers,
                         int asked_threads, const Crew& crew) {
   share_run(crew, config, data, tokenizers, asked_threads);
-  data.train.line_facts = data.valid.line_facts = {};  // compared
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(asked_threads, config, crew.cores());
   const Split& valid = data.valid;

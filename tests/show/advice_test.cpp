@@ -51,7 +51,8 @@ TEST(Overfitting, ComparesMeansOfTrainingLosses) {
 
 TEST(Overfitting, IsNotSaidWhileTheMetricThatChoosesGetsBetter) {
   LoggedEvents c = curves({3, 2, 2.3, 2.4});
-  for (std::size_t i = 0; i < c.valid.size(); ++i) c.valid[i].metric = 10.0 + static_cast<double>(i);
+  for (std::size_t i = 0; i < c.valid.size(); ++i)
+    c.valid[i].metric = 10.0 + static_cast<double>(i);
   EXPECT_EQ(overfitting(c, false), "");
   c.valid[1].metric = 20;
   EXPECT_NE(overfitting(c, false), "");
@@ -85,8 +86,10 @@ TEST(Advice, MoreStepsWhereTheBestIsAtTheEndAfterFewPasses) {
 }
 
 TEST(Advice, NothingWhereThereIsNoiseAlone) {
-  for (const auto& [held_out, passes] : std::vector<std::pair<std::vector<double>, double>>{
-           {{3, 2.5, 2.51, 2.505, 2.51}, 20}, {{3, 2.5, 2.4}, 30}, {{3, 2.5, 2.55, 2.51, 2.52}, 4}}) {
+  for (const auto& [held_out, passes] :
+       std::vector<std::pair<std::vector<double>, double>>{{{3, 2.5, 2.51, 2.505, 2.51}, 20},
+                                                           {{3, 2.5, 2.4}, 30},
+                                                           {{3, 2.5, 2.55, 2.51, 2.52}, 4}}) {
     const Advice a = advice(curves(held_out), passes, {kConstant});
     EXPECT_EQ(a.verdict, Advice::nothing);
     EXPECT_EQ(a.text + a.command, "");
@@ -133,8 +136,7 @@ TEST(Advice, ARunGoesBackToBeforeItsFallOnlyIfThatIsSaved) {
 }
 
 TEST(Advice, ARunThatIsNotAtItsEndIsResumed) {
-  EXPECT_EQ(advice(curves({3, 2.5, 2.2}), 4, {}, {}, 1000).command,
-            "heed resume 'runs/a b'");
+  EXPECT_EQ(advice(curves({3, 2.5, 2.2}), 4, {}, {}, 1000).command, "heed resume 'runs/a b'");
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ LineFacts facts(const std::string& text, std::size_t part = std::string::npos) {
 }
 
 TEST(LineFacts, AreTheSameHoweverTheTextIsCut) {
-  const std::string text = kLong + "1\n\nshort\n" + kLong + "2\r\n" + std::string(40, '\xC3') + "\n";
+  const std::string text =
+      kLong + "1\n\nshort\n" + kLong + "2\r\n" + std::string(40, '\xC3') + "\n";
   const LineFacts whole = facts(text);
   EXPECT_EQ(whole.hashes.size(), 3u);
   EXPECT_EQ(whole.of_length[0], 1u);
@@ -34,11 +35,14 @@ TEST(LineFacts, AreTheSameHoweverTheTextIsCut) {
 
 TEST(LineFacts, CountLongLinesThatAreInTheTrainingText) {
   const LineFacts train = facts(kLong + "1\nshort\n" + kLong + "2\n");
-  EXPECT_THAT(leak_between(train, facts("short\n" + kLong + "2\n" + kLong + "3\n" + kLong + "2\r\n")).text,
-              HasSubstr("2 of 3 held-out lines"));
+  EXPECT_THAT(
+      leak_between(train, facts("short\n" + kLong + "2\n" + kLong + "3\n" + kLong + "2\r\n")).text,
+      HasSubstr("2 of 3 held-out lines"));
   EXPECT_EQ(leak_between(train, facts("short\n" + kLong + "3\n")).text, "");
   EXPECT_EQ(leak_between(facts("天天\n"), facts("天天\n")).text, "");  // 6 bytes
-  EXPECT_EQ(leak_between(facts(std::string(39, 'x') + "\n"), facts(std::string(39, 'x') + "\n")).text, "");
+  EXPECT_EQ(
+      leak_between(facts(std::string(39, 'x') + "\n"), facts(std::string(39, 'x') + "\n")).text,
+      "");
 }
 
 TEST(LineFacts, APairIsKnownIfBothSidesAre) {
@@ -55,7 +59,8 @@ TEST(LineFacts, APairIsKnownIfBothSidesAre) {
 }
 
 TEST(LineFacts, LongerOnesAreCounted) {
-  EXPECT_THAT(longer_in_words(facts("a\nab\n"), facts("abc\nab\nabcd\n")), HasSubstr("2 of 3 held-out lines"));
+  EXPECT_THAT(longer_in_words(facts("a\nab\n"), facts("abc\nab\nabcd\n")),
+              HasSubstr("2 of 3 held-out lines"));
   EXPECT_EQ(longer_in_words(facts("a\nabc\n"), facts("abc\nab\n")), "");
   std::string many;
   for (int i = 0; i < 10; ++i) many += "ab\n";
@@ -90,18 +95,20 @@ TEST_F(Leaks, SortedDataIsToldHowToShuffleIt) {
   }
   file("a.txt", text);
   file("a.tsv", tsv);
-  EXPECT_THAT(load(text_config({})).notes,
-              Contains(AllOf(HasSubstr("held-out lines are longer"), HasSubstr(folder_ + "/a.txt | shuf"))));
+  EXPECT_THAT(load(text_config({})).notes, Contains(AllOf(HasSubstr("held-out lines are longer"),
+                                                          HasSubstr(folder_ + "/a.txt | shuf"))));
   const std::vector<std::string> sets = {"tokenizer.type=char", "data.valid_fraction=0.2"};
-  EXPECT_THAT(load(pairs_config(sets)).notes,
-              Contains(AllOf(HasSubstr("4 of 4 held-out pairs"), HasSubstr(folder_ + "/a.tsv | shuf"))));
+  EXPECT_THAT(
+      load(pairs_config(sets)).notes,
+      Contains(AllOf(HasSubstr("4 of 4 held-out pairs"), HasSubstr(folder_ + "/a.tsv | shuf"))));
   file("a.tsv", tsv + tsv);
   EXPECT_THAT(load(pairs_config(sets)).notes, Not(Contains(HasSubstr("shuf"))));
 }
 
 TEST_F(Leaks, OccurringTokensAreCounted) {
   file("a.txt", "the old mill and the old miller\nthe mill\n");
-  const Dataset d = load(text_config({"tokenizer.type=bpe", "tokenizer.vocab_size=280", "data.valid_fraction=0"}));
+  const Dataset d = load(
+      text_config({"tokenizer.type=bpe", "tokenizer.vocab_size=280", "data.valid_fraction=0"}));
   const auto counts = d.train.counts();
   const auto n = std::ssize(counts) - std::ranges::count(counts, 0);
   EXPECT_THAT(d.notes[0], HasSubstr("; " + std::to_string(n) + " of " +
