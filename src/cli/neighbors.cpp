@@ -65,7 +65,8 @@ Exit run_neighbors(CommandLine& line) {
   CLI::App& app = line.app();
   app.add_option("WORD", words,
                  "words, or an analogy: king - man + woman; on a terminal heed asks for them");
-  app.add_option("--top-k", top_k, "how many neighbours")->check(in_range(1, 100000));
+  app.add_option("--top-k", top_k, "how many neighbours, among tokens that the training text has")
+      ->check(in_range(1, 100000));
   line.add_side(side);
   if (!line.parse()) return Exit::ok;
   if (words.empty() && !can_prompt())

@@ -55,19 +55,22 @@ void log_lines(const std::string& text, Log& log) {
 
 // Logs what the model that commands use writes, and returns words of it to look at; "TEXT" if the
 // run has no film.
-std::string show_sample(const RunResult& result, const Objective& objective, Log& log) {
+std::string show_sample(const RunResult& result, const Objective& objective,
+                        TokenizerConfig::Type tokens, Log& log) {
   const auto [probe, frames] = read_frames(result.run);
   const auto best = std::ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
   if (best == frames.end() || probe.prompts.empty()) return "TEXT";
   const std::string &asked = probe.prompts[0], &follows = probe.expected[0];
-  const bool fills = objective.fills(), continues = objective.continues();
+  const bool fills = objective.fills(), continues = objective.continues(),
+             spaced = tokens == TokenizerConfig::word;
   log.info(fmt::format("a text, and {}{}:", objective.use().gives, fills ? ", ›so‹" : ""));
   std::string words = best->filled.value_or("");
   log_lines(fills ? words : asked, log);
   if (!fills) log.info(continues ? "continues as" : "becomes");
   if (!fills) log_lines(best->written[0], log);
   for (const char* mark : {"›", "‹"}) words = replace_all(words, mark, "");
-  words = some_words(fills ? words : continues ? asked + follows : asked, fills || continues);
+  if (!fills) words = continues ? asked + (spaced ? " " : "") + follows : asked;
+  words = some_words(words, fills || continues);
   return words.empty() ? "TEXT" : words;
 }
 
@@ -76,8 +79,10 @@ std::string show_sample(const RunResult& result, const Objective& objective, Log
 void show_first_results(const RunResult& result, Log& log) try {
   const std::string& run = result.run;
   const auto in_run = [&](const char* name) { return (fs::path(run) / name).string(); };
-  const auto objective = make_objective(load_config(in_run(kConfigFile)));
-  const std::string words = show_sample(result, *objective, log), name = shell_word(run);
+  const RunConfig config = load_config(in_run(kConfigFile));
+  const auto objective = make_objective(config);
+  const std::string words = show_sample(result, *objective, config.tokenizer.type, log),
+                    name = shell_word(run);
   const ShortJson story = report(run);
   try {
     write_output(in_run("report.html"), page_with(report_html, story));
@@ -92,7 +97,8 @@ void show_first_results(const RunResult& result, Log& log) try {
                        objective->use().takes));
   log.info(fmt::format("  heed attend {} {} --html {}", name, shell_word(words),
                        shell_word(in_run("attention.html"))));
-  log.info("  " + (command.empty() ? "heed evaluate " + name : command));
+  const char* measures = config.data.has_validation() ? "evaluate" : "inspect";
+  log.info("  " + (command.empty() ? fmt::format("heed {} {}", measures, name) : command));
 } catch (const std::exception& e) {
   log.warn(e.what());
 }
@@ -133,8 +139,9 @@ template <class Train>
 Exit finish(Train&& train, bool json, Log& log) try {
   const RunResult result = train();
   print_result(result, json);
+  Log none({.quiet = true});
   if (result.exit != Exit::terminated && result.reason != "already_done")
-    show_first_results(result, log);
+    json ? show_first_results(result, none) : show_first_results(result, log);
   return result.exit;
 } catch (const FailedRun& e) {
   print_result(e.result, json);

@@ -47,16 +47,12 @@ std::string remedy(const std::string& key, const std::string& written, const fs:
          "heed resume all commands look there";
 }
 
-// Adds to what is said of each tokenizer how many of its ids the training data has.
-void say_occurring(const Tokenizers& tokenizers, Dataset& d) {
-  const bool two = tokenizers.separate_source != nullptr;
-  for (const Side side : {Side::source, Side::target}) {
-    if (!two && side == Side::source) continue;
-    const auto counts = counts_of(d.train, two ? std::optional(side) : std::nullopt);
-    d.notes[two && side == Side::target] += fmt::format(
-        "; {} of {} tokens occur", format_count(std::ssize(counts) - std::ranges::count(counts, 0)),
-        format_count((side == Side::source ? tokenizers.source() : *tokenizers.target).size()));
-  }
+// "; 952 of 2,000 tokens occur"
+std::string occurring(const Tokenizer& tokenizer, const Split& train, std::optional<Side> side) {
+  const auto counts = counts_of(train, side);
+  return fmt::format("; {} of {} tokens occur",
+                     format_count(std::ssize(counts) - std::ranges::count(counts, 0)),
+                     format_count(tokenizer.size()));
 }
 
 }  // namespace
@@ -83,7 +79,12 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
   Dataset d = c.data.has_pairs() ? load_pair_dataset(c, folder, tokenizers)
                                  : load_text_dataset(c, folder, tokenizers);
   if (!note.empty()) d.notes.insert(d.notes.begin(), note);
-  if (new_tokenizers && is_subword(tokenizers.target->type())) say_occurring(tokenizers, d);
+  if (new_tokenizers && is_subword(tokenizers.target->type())) {
+    const bool two = tokenizers.separate_source != nullptr;
+    if (two) d.notes[0] += occurring(tokenizers.source(), d.train, Side::source);
+    d.notes[two] +=
+        occurring(*tokenizers.target, d.train, two ? std::optional(Side::target) : std::nullopt);
+  }
   const auto say = [&](const Split& s, const char* name) {
     if (s.unknown.count > 0) d.notes.push_back(std::string(name) + ": " + s.unknown.summary());
     for (const std::string& text : s.notes) d.notes.push_back(std::string(name) + ": " + text);
