@@ -137,10 +137,9 @@ Advice advice_on(const std::filesystem::path& run, const LoggedEvents* logged) t
   }
   const std::vector<State> states = states_of(run);
   if (states.empty()) return {};
-  Advice a = advise(run.string(), load_config((run / kConfigFile).string()), *logged, states,
-                    read_origin(run.string()).init_from);
-  if (a.verdict == Advice::more_steps && is_locked(run)) a.text = a.command = "";  // it takes them
-  return a;
+  const RunConfig config = load_config((run / kConfigFile).string());
+  if (end_of(config.train, states.back()) == End::none && is_locked(run)) return {};  // it goes on
+  return advise(run.string(), config, *logged, states, read_origin(run.string()).init_from);
 } catch (const Error&) {
   return {};
 }

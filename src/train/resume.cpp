@@ -107,9 +107,9 @@ RunResult has_nothing_to_do(const std::string& why, StoredRun& stored, const Run
   run.finish_save(state.step, known ? config.train.keep_last : 0, fall_at_end(asked));
   say_cut(log, run.cut_lines(state.step), state.step);
   const Advice advice = advice_on(run.path());
-  log.info(advice.verdict == Advice::memorised ? why + ": " + advice.text
-           : advice.way_on.empty()             ? why
-                                               : why + "; to train on: " + advice.way_on);
+  log.info(why + (advice.text.empty() ? "" : ": " + advice.text));
+  if (const std::string& on = advice.text.empty() ? advice.way_on : advice.command; !on.empty())
+    log.info("  " + on);
   if (names_other_files(stored, config))  // commands that read the data look there
     run.write_config(dump_config(config));
   return result_of(run, request, state, "already_done");

@@ -172,8 +172,8 @@ std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t now
       break;
     case End::none:
       if (stop_at > 0 && s.step >= stop_at)
-        where = fmt::format("at step {}, {} --stop-at {}", now, now > stop_at ? "past" : "that of",
-                            stop_at);
+        where = fmt::format("at step {}, {} --stop-at {} (a later one continues)", now,
+                            now > stop_at ? "past" : "that of", stop_at);
   }
   return where.empty() ? "" : "already " + where + "; nothing to do";
 }
