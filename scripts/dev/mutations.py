@@ -17,7 +17,7 @@ UNPACKING, NORMALIZATION = "src/base/input_file.cpp", "src/text/normalize.cpp"
 VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/own_text.cpp"
 KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.cpp", "src/evaluate/yardsticks.cpp"
 FILM, RUN_FILM = "src/show/frame_calendar.cpp", "src/show/film.cpp"
-CURVES, SUGGESTED = "src/show/loss_curves.cpp", "src/train/suggested_config.cpp"
+ADVICE, SUGGESTED = "src/show/advice.cpp", "src/train/suggested_config.cpp"
 
 MUTATIONS = [
     ("dropout: kept numbers are not scaled", MASK, "static_cast<T>(1.0 / (1.0 - d.rate))", "T{1}"),
@@ -138,8 +138,8 @@ MUTATIONS = [
     ("unigram: not plus one", YARDSTICKS, "(l.seen[id] + 1.0)", "(l.seen[id] + 0.5)"),
     ("n-gram: reads on from line to line", YARDSTICKS, "if (id == Tokenizer::kEos) context = model.start();", ";"),
     ("xz: of all text, not of the held-out", YARDSTICKS, "static_cast<double>(both) - static_cast<double>(alone)", "static_cast<double>(both)"),
-    ("overfitting: reported for any rise", CURVES, "after > 1 ? 1.01 : 1.1", "1.0"),
-    ("overfitting: looks at one training loss", CURVES, "std::min<std::ptrdiff_t>(5,", "std::min<std::ptrdiff_t>(1,"),
+    ("overfitting: reported for any rise", ADVICE, "logged.valid.end() - best > 2 ? 1.01 : 1.1", "1.0"),
+    ("overfitting: looks at one training loss", ADVICE, "std::min<std::ptrdiff_t>(5,", "std::min<std::ptrdiff_t>(1,"),
     ("film: takes as much time as training", FILM, "cost / kShare)", "cost)"),
     ("film: dear frames leave a hole", FILM, "kFewestStretches = 8", "kFewestStretches = 1"),
     ("film: is never thinned", FILM, "steps.insert(frame.step)", "(void)0"),

@@ -10,16 +10,17 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "data/data_facts.h"
 #include "data/dataset.h"
 #include "evaluate/bleu.h"
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "evaluate/yardsticks.h"
+#include "show/advice.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
 #include "train/divergence.h"
-#include "train/resume.h"
 
 namespace heed {
 namespace {
@@ -150,6 +151,20 @@ Yardsticks yardsticks_on(Scored& s, OpenModel& m) {
     return {};
   }
   return measure_yardsticks(*m.objective, *m.tokenizers.target, *s.train, s.split, m.pool);
+}
+
+// Says that some of the given data is training data, if that can be read.
+void say_leaks(const EvaluateOptions& o, const std::optional<Pairs>& given, OpenModel& m) try {
+  const auto again = [](const std::string& file) {
+    return std::filesystem::exists(file) && !std::filesystem::is_fifo(file);
+  };
+  const RunConfig c = config_of_data(m);
+  const std::string text = given ? leaks_of(as_read(*given, read_options(c)), c, data_folder(m))
+                           : !o.files.empty() && std::ranges::all_of(o.files, again)
+                               ? leaks_of(o.files, c, data_folder(m))
+                               : "";
+  if (!text.empty()) m.log.warn(text);
+} catch (const Error&) {
 }
 
 // A config that reads data as it is written.
@@ -300,25 +315,17 @@ Measured measure(const EvaluateOptions& o, OpenModel& m) {
   if (split.dropped > 0) result["left_out"] = split.dropped;
   Yardsticks y = yardsticks_on(scored, m);
   if (!y.empty()) result["yardsticks"] = json_of(y);
+  say_leaks(o, given, m);
   if (o.bleu) measure_translations(o, std::move(given), split.lines, m, result);
   return {std::move(result), std::move(y)};
 }
 
-void print_comparison(double loss, const Yardsticks& yardsticks, OpenModel& m) {
-  print_prose(compared(loss, yardsticks) + "\n");
-  if (std::ranges::none_of(yardsticks,
-                           [&](const Yardstick& y) { return y.nats_per_token <= loss; }))
-    return;
-  const std::int64_t step = m.state.step;
-  // Averages and copies do not go on themselves.
-  const bool longer = step > 0 && is_run(m.run) &&
-                      checkpoint_name(m.folder) == step_folder_name(step) &&
-                      can_go_on(m.config, step);
-  m.log.info(fmt::format("to do better: train {}on more text, or a larger model",
-                         longer ? "longer, " : ""));
-  if (longer)
-    m.log.info(fmt::format("  heed resume {} --more {}", shell_word(m.run),
-                           std::max<std::int64_t>(1, step / 2)));
+// Of the run. Averages and copies of it are no training.
+void say_advice(OpenModel& m) {
+  if (!is_run(m.run) || checkpoint_name(m.folder) != step_folder_name(m.state.step)) return;
+  const Advice advice = advice_on(m.run);
+  if (!advice.text.empty()) m.log.info(advice.text);
+  if (!advice.command.empty()) m.log.info("  " + advice.command);
 }
 
 }  // namespace
@@ -340,7 +347,8 @@ Exit run_evaluate(CommandLine& line) {
   }
   print_evaluation(measured.result, !m.objective->continues());
   if (!measured.yardsticks.empty())
-    print_comparison(measured.result["loss"], measured.yardsticks, m);
+    print_prose(compared(measured.result["loss"], measured.yardsticks) + "\n");
+  say_advice(m);
   return exit;
 }
 

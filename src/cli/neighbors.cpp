@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "cli/table.h"
+#include "data/data_facts.h"
 #include "show/neighbors.h"
 #include "text/utf8.h"
 
@@ -15,15 +16,30 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void print_neighbors(const Json& found) {
+// How often training saw each id of a table; empty if the data cannot be read, which is said.
+std::vector<std::int64_t> counts_in_training(OpenModel& m, Side side) try {
+  const HeldOut read = held_out(m);
+  if (read.changed)
+    throw Error(Exit::data, "the data files have changed since the run was trained");
+  const Embeddings& tables = m.model.embeddings;
+  const bool two = tables.source && tables.target && m.config.model.tie != Tie::all;
+  return counts_of(read.data.train, two ? std::optional(side) : std::nullopt);
+} catch (const Error& e) {
+  m.log.info(fmt::format("also tokens that training never saw are listed: {}", e.what()));
+  return {};
+}
+
+void print_neighbors(const EmbeddingView& e, const Json& found) {
   print(printable(found["query"].get<std::string>()) + "\n");
   for (const Json& w : found["words"])
-    if (const auto tokens = w["tokens"].get<std::vector<std::string>>(); tokens.size() > 1)
+    if (const auto tokens = w["tokens"].get<std::vector<std::string>>(); tokens.size() > 1) {
+      const std::string word = w["word"], other = other_case(e, word);
       print_prose(
           printable(fmt::format(
-              "\"{}\" is not one token: it is written as {} pieces ({}); their mean is used",
-              w["word"].get<std::string>(), tokens.size(), joined(tokens, " "))) +
+              "\"{}\" is not one token: it is written as {} pieces ({}); their mean is used{}",
+              word, tokens.size(), joined(tokens, " "), other.empty() ? "" : "; " + other)) +
           "\n");
+    }
   const Column columns[] = {{"", "cosine", fixed<3>}, {"", "token"}};
   print_table(found["neighbors"], columns, "  ");
 }
@@ -35,7 +51,7 @@ void answer_words(const EmbeddingView& e, const std::vector<std::string>& words,
   if (json) return print_line({{"queries", all}});
   for (const Json& found : all) {
     if (&found != &all.front()) print("\n");
-    print_neighbors(found);
+    print_neighbors(e, found);
   }
 }
 
@@ -49,7 +65,8 @@ Exit run_neighbors(CommandLine& line) {
   CLI::App& app = line.app();
   app.add_option("WORD", words,
                  "words, or an analogy: king - man + woman; on a terminal heed asks for them");
-  app.add_option("--top-k", top_k, "how many neighbours")->check(in_range(1, 100000));
+  app.add_option("--top-k", top_k, "how many neighbours, among tokens that the training text has")
+      ->check(in_range(1, 100000));
   line.add_side(side);
   if (!line.parse()) return Exit::ok;
   if (words.empty() && !can_prompt())
@@ -57,7 +74,9 @@ Exit run_neighbors(CommandLine& line) {
   OpenModel trained(line);
   if (side == "source" && !trained.model.has_encoder())
     throw Error(Exit::usage, "--side source: this model has no encoder.");
-  const EmbeddingView e = embedding_of(trained, side == "source" ? Side::source : Side::target);
+  const Side of = side == "source" ? Side::source : Side::target;
+  EmbeddingView e = embedding_of(trained, of);
+  e.counts = counts_in_training(trained, of);
   if (!words.empty()) {
     answer_words(e, words, top_k, line.json());
     return Exit::ok;

@@ -53,42 +53,53 @@ void log_lines(const std::string& text, Log& log) {
   }
 }
 
-// Logs a sample, writes RUN/report.html, and names commands to try next. The run is already
-// complete, so an Error is only a warning.
+// Logs what the model that commands use writes, and returns words of it to look at; "TEXT" if the
+// run has no film.
+std::string show_sample(const RunResult& result, const Objective& objective,
+                        TokenizerConfig::Type tokens, Log& log) {
+  const auto [probe, frames] = read_frames(result.run);
+  const auto best = std::ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
+  if (best == frames.end() || probe.prompts.empty()) return "TEXT";
+  const std::string &asked = probe.prompts[0], &follows = probe.expected[0];
+  const bool fills = objective.fills(), continues = objective.continues(),
+             spaced = tokens == TokenizerConfig::word;
+  log.info(fmt::format("a text, and {}{}:", objective.use().gives, fills ? ", ›so‹" : ""));
+  std::string words = best->filled.value_or("");
+  log_lines(fills ? words : asked, log);
+  if (!fills) log.info(continues ? "continues as" : "becomes");
+  if (!fills) log_lines(best->written[0], log);
+  for (const char* mark : {"›", "‹"}) words = replace_all(words, mark, "");
+  if (!fills) words = continues ? asked + (spaced ? " " : "") + follows : asked;
+  words = some_words(words, fills || continues);
+  return words.empty() ? "TEXT" : words;
+}
+
+// The end of a run: what its model writes, RUN/report.html, and what to try next. The run is
+// already complete, so a failure is only a warning.
 void show_first_results(const RunResult& result, Log& log) try {
   const std::string& run = result.run;
+  const auto in_run = [&](const char* name) { return (fs::path(run) / name).string(); };
   const RunConfig config = config_of_run(run);
   const auto objective = make_objective(config);
-  const Use& use = objective->use();
-  const bool fills = objective->fills();
-  std::string prompt;
-  // What the model writes that heed sample would take.
-  const auto [probe, frames] = read_frames(run);
-  const auto best = std::ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
-  if (best != frames.end() && !probe.prompts.empty()) {
-    const std::string &asked = probe.prompts[0], &follows = probe.expected[0];
-    log.info(fmt::format("a text, and {}{}:", use.gives, fills ? ", ›so‹" : ""));
-    log_lines(fills ? best->filled.value_or("") : asked, log);
-    if (!fills) log.info(objective->continues() ? "continues as" : "becomes");
-    if (!fills) log_lines(best->written[0], log);
-    if (!fills)
-      prompt = objective->continues() ? some_words(asked + follows, 1) : some_words(asked, 0);
+  const std::string words = show_sample(result, *objective, config.tokenizer.type, log),
+                    name = shell_word(run);
+  const ShortJson story = report(run);
+  try {
+    write_output(in_run("report.html"), page_with(report_html, story));
+    log.info("the whole story, for a browser: " + in_run("report.html"));
+  } catch (const Error& e) {
+    log.warn(e.what());
   }
-  const std::string page = (fs::path(run) / "report.html").string();
-  write_output(page, page_with(report_html, report(run)));
-  log.info(fmt::format("the whole story, for a browser: {}", page));
-
-  // A model that fills in masks has shown tokens, not text that one types.
-  const std::string name = shell_word(run), text = prompt.empty() ? "TEXT" : shell_word(prompt);
+  const std::string advice = story["advice"]["text"], command = story["advice"]["command"];
+  if (!advice.empty()) log.info(advice);
   log.info("try next:");
-  log.info(fmt::format("  heed {} {}, which asks for {}", use.command, name, use.takes));
-  log.info(fmt::format("  heed attend {} {} --html {}", name, text,
-                       shell_word((fs::path(run) / "attention.html").string())));
-  log.info(result.reason == "finished" && can_go_on(config, result.state.step)
-               ? fmt::format("  heed resume {} --more {}", name,
-                             std::max<std::int64_t>(1, result.state.step / 2))
-               : fmt::format("  heed evaluate {}", name));
-} catch (const Error& e) {
+  log.info(fmt::format("  heed {} {}  # asks for {}", objective->use().command, name,
+                       objective->use().takes));
+  log.info(fmt::format("  heed attend {} {} --html {}", name, shell_word(words),
+                       shell_word(in_run("attention.html"))));
+  const char* measures = config.data.has_validation() ? "evaluate" : "inspect";
+  log.info("  " + (command.empty() ? fmt::format("heed {} {}", measures, name) : command));
+} catch (const std::exception& e) {
   log.warn(e.what());
 }
 
@@ -123,24 +134,26 @@ void print_result(const RunResult& r, bool json) {
                 {"reason", r.reason}});
 }
 
-// Trains and says how it ended. `show`: also show what the model has learnt.
-template <class Train, class Show>
-Exit finish(Train&& train, bool json, Show&& show, Log& log) try {
+// Trains and says how it ended. Who terminates heed does not wait for a page.
+template <class Train>
+Exit finish(Train&& train, bool json, Log& log) try {
   const RunResult result = train();
   print_result(result, json);
-  if (result.exit == Exit::ok && show(result)) show_first_results(result, log);
+  Log none({.quiet = true});
+  if (result.exit != Exit::terminated && result.reason != "already_done")
+    json ? show_first_results(result, none) : show_first_results(result, log);
   return result.exit;
 } catch (const FailedRun& e) {
   print_result(e.result, json);
   throw;
 }
 
-// Did heed train TEXT make this run? Then its data's paths are relative to it.
-bool is_of_a_text(const std::string& run) try {
-  std::error_code none;
-  return fs::equivalent(read_origin(run).folder, run, none);
-} catch (const Error&) {  // damaged
-  return false;
+// Relative paths of a run's own config start where they did when the run began.
+fs::path folder_of_paths(const fs::path& config) {
+  const fs::path folder = config.parent_path();
+  const bool own = config.filename() == kConfigFile && is_run(folder);
+  const std::string began_in = own ? read_origin(folder.string()).folder : "";
+  return began_in.empty() ? folder : fs::path(began_in);
 }
 
 std::string run_named(const std::string& name) {
@@ -164,15 +177,13 @@ void check_text(const std::string& path) {
                   "heed train - < " + shell_word(path) + ", if it is text to train on");
 }
 
-// `shipped`: it comes with heed, so that its user may want to see what it has learnt.
-Exit train_config(TrainRequest& request, const std::string& path, bool shipped, bool json,
-                  Log& log) {
+Exit train_config(TrainRequest& request, const std::string& path, bool json, Log& log) {
   const fs::path file = fs::absolute(path).lexically_normal();
   if (request.run.folder.empty()) request.run.folder = run_named(file.stem());
   try {
     const RunConfig read = load_config(path, request.run.given);
-    return finish([&] { return train_run(request, read, file.parent_path().string(), log); }, json,
-                  [&](const RunResult&) { return shipped; }, log);
+    return finish([&] { return train_run(request, read, folder_of_paths(file).string(), log); },
+                  json, log);
   } catch (const Error& e) {
     if (e.exit() != Exit::usage || !request.run.given.keys.empty()) throw;
     std::string begin;
@@ -218,8 +229,7 @@ Exit run_train(CommandLine& line) {
                   "one of them");
     if (request.train.run.folder.empty())
       request.train.run.folder = run_named(name_of_text(request.texts.front()));
-    return finish([&] { return train_on_text(request, log); }, line.json(),
-                  [](const RunResult&) { return true; }, log);
+    return finish([&] { return train_on_text(request, log); }, line.json(), log);
   }
   const std::string path = config_path(*config);
   if (request.texts.size() > 1)
@@ -232,7 +242,7 @@ Exit run_train(CommandLine& line) {
       throw Error(
           Exit::usage, fmt::format("{} is for texts; {} is a config.", option->get_name(), *config),
           option == like ? "heed init, which writes a config" : "--set train.max_minutes=M");
-  return train_config(request.train, path, path != *config, line.json(), log);
+  return train_config(request.train, path, line.json(), log);
 }
 
 Exit run_resume(CommandLine& line) {
@@ -264,9 +274,7 @@ Exit run_resume(CommandLine& line) {
                   [&](auto*) { return !request.branch.empty(); });
   if (!parse_shared(line, request.run)) return Exit::ok;
   Log log({.quiet = line.quiet()});
-  return finish(
-      [&] { return resume_run(request, log); }, line.json(),
-      [](const RunResult& r) { return r.reason != "already_done" && is_of_a_text(r.run); }, log);
+  return finish([&] { return resume_run(request, log); }, line.json(), log);
 }
 
 }  // namespace heed

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/sha256.h"
+#include "data/data_facts.h"
 #include "data/objective.h"
 #include "text/vocabulary_file.h"
 
@@ -46,6 +47,14 @@ std::string remedy(const std::string& key, const std::string& written, const fs:
          "heed resume all commands look there";
 }
 
+// "; 952 of 2,000 tokens occur"
+std::string occurring(const Tokenizer& tokenizer, const Split& train, std::optional<Side> side) {
+  const auto counts = counts_of(train, side);
+  return fmt::format("; {} of {} tokens occur",
+                     format_count(std::ssize(counts) - std::ranges::count(counts, 0)),
+                     format_count(tokenizer.size()));
+}
+
 }  // namespace
 
 std::string DataHash::all() const {
@@ -60,6 +69,7 @@ void refuse_foreign_vocabulary(const Dataset& data, const std::string& from) {
 
 Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   std::string note;
+  const bool new_tokenizers = !tokenizers.target;
   if (!tokenizers.target && !c.tokenizer.file.empty()) {
     TrainedTokenizer t =
         read_vocabulary(c.tokenizer, further_specials(c), resolve_path(folder, c.tokenizer.file));
@@ -69,6 +79,12 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
   Dataset d = c.data.has_pairs() ? load_pair_dataset(c, folder, tokenizers)
                                  : load_text_dataset(c, folder, tokenizers);
   if (!note.empty()) d.notes.insert(d.notes.begin(), note);
+  if (new_tokenizers && is_subword(tokenizers.target->type())) {
+    const bool two = tokenizers.separate_source != nullptr;
+    if (two) d.notes[0] += occurring(tokenizers.source(), d.train, Side::source);
+    d.notes[two] +=
+        occurring(*tokenizers.target, d.train, two ? std::optional(Side::target) : std::nullopt);
+  }
   const auto say = [&](const Split& s, const char* name) {
     if (s.unknown.count > 0) d.notes.push_back(std::string(name) + ": " + s.unknown.summary());
     for (const std::string& text : s.notes) d.notes.push_back(std::string(name) + ": " + text);

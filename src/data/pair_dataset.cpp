@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/sha256.h"
+#include "data/data_facts.h"
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "text/tokenizer_trainer.h"
@@ -70,6 +71,13 @@ void say(const Pairs& pairs, Split& split) {
   split.warnings.insert(split.warnings.end(), pairs.warnings.begin(), pairs.warnings.end());
 }
 
+// Of the pairs [begin, end).
+LineFacts facts_of(const Pairs& pairs, std::size_t begin, std::size_t end) {
+  LineFacts facts;
+  for (std::size_t i = begin; i < end; ++i) facts.add(pairs.source[i], pairs.target[i]);
+  return facts;
+}
+
 std::string hash_of(const Pairs& pairs) {
   Sha256 hash;
   for (std::size_t i = 0; i < pairs.size(); ++i)
@@ -130,13 +138,21 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
                           tokenizers, d.notes);
   d.train = encode_pairs(all, 0, used, c, tokenizers, true);
   say(all, d.train);
-  if (c.data.has_valid_files()) {
+  const DataConfig& files = c.data;
+  const LineFacts train = facts_of(all, 0, used);
+  if (files.has_valid_files()) {
     const Pairs valid = read_pairs(c, folder, true);
     d.hash.valid = hash_of(valid);
     d.valid = encode_pairs(valid, 0, valid.size(), c, tokenizers, false);
     say(valid, d.valid);
+    say_common(train, facts_of(valid, 0, valid.size()), "", d);
   } else if (n < all.size()) {
     d.valid = encode_pairs(all, n, all.size(), c, tokenizers, false);
+    const auto path = [&](auto& file) { return " " + shell_word(resolve_path(folder, file)); };
+    say_common(train, facts_of(all, n, all.size()),
+               files.pairs.empty() ? "paste" + path(files.source) + path(files.target)
+                                   : "cat" + path(files.pairs),
+               d);
   }
   if (d.train.sentences() == 0)
     throw Error(
@@ -150,6 +166,12 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
                                d.train.dropped, counted(std::to_string(used), "pair"),
                                c.data.max_length, d.train.first_dropped));
   return d;
+}
+
+std::string leaks_of(const Pairs& pairs, const RunConfig& c, const std::string& folder) {
+  const Pairs all = read_pairs(c, folder);
+  const std::size_t n = split_pairs(all.size(), c.data.valid_fraction);
+  return leaks(facts_of(all, 0, n), facts_of(pairs, 0, pairs.size()));
 }
 
 Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& tokenizers,

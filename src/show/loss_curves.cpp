@@ -1,25 +1,11 @@
 #include "show/loss_curves.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <set>
-
-#include "data/objective.h"
 
 namespace heed {
 namespace {
-
-// The mean of the training losses of the last five events up to a step; NaN if none is known.
-double train_loss_at(const std::vector<TrainEvent>& train, std::int64_t step) {
-  const auto end = std::ranges::upper_bound(train, step, {}, &TrainEvent::step);
-  double sum = 0, known = 0;
-  for (auto p = end - std::min<std::ptrdiff_t>(5, end - train.begin()); p != end; ++p)
-    if (!std::isnan(p->loss)) sum += p->loss, ++known;
-  return sum / known;
-}
 
 // Of very many events, the first of each stretch, those with its least and its largest value of
 // each figure, and the last: no spike is lost.
@@ -79,23 +65,6 @@ ShortJson curves_json(const LoggedEvents& logged) {
                             std::pair("bits_per_byte", &ValidEvent::bits_per_byte),
                             std::pair("loss", &ValidEvent::loss),
                             std::pair("metric", &ValidEvent::metric))}};
-}
-
-std::string overfitting(const LoggedEvents& logged) {
-  if (logged.valid.empty()) return "";
-  const auto known = [](const ValidEvent& e) { return std::isnan(e.loss) ? INFINITY : e.loss; };
-  const ValidEvent& last = logged.valid.back();
-  const auto best = std::ranges::min_element(logged.valid, {}, known);
-  const auto after = logged.valid.end() - best - 1;
-  const double clearly = after > 1 ? 1.01 : 1.1;
-  if (!(last.loss > clearly * best->loss)) return "";
-  if (!(train_loss_at(logged.train, last.step) < train_loss_at(logged.train, best->step)))
-    return "";
-  return fmt::format(
-      "held-out loss has risen since step {} ({:#.4g} to {:#.4g}) while training loss falls: the "
-      "model is memorising the text; more text, a smaller model, more dropout or "
-      "train.patience may help",
-      best->step, best->loss, last.loss);
 }
 
 std::string training_loss_note(const RunConfig& c) {

@@ -21,9 +21,11 @@ double norm(const std::vector<double>& v) {
   return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
-std::string similar_words(const Tokenizer& tokenizer, const std::string& word) {
+std::string similar_words(const EmbeddingView& e, const std::string& word) {
+  const Tokenizer& tokenizer = e.tokenizer;
   std::vector<std::pair<int, std::string>> found;
   for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id) {
+    if (!e.occurs(id)) continue;
     std::string piece = tokenizer.piece(id);
     const int distance = edit_distance(word, piece);
     if (3 * distance <= static_cast<int>(std::max(word.size(), piece.size())))
@@ -48,7 +50,21 @@ EmbeddingView embedding_of(const TrainedModel& t, Side side) {
   const Embeddings& e = t.model.embeddings;
   const bool source = e.source && (side == Side::source || !e.target);
   return {t.values[(source ? e.source : e.target)->tokens],
-          source ? t.tokenizers.source() : *t.tokenizers.target, read_options(t.config)};
+          source ? t.tokenizers.source() : *t.tokenizers.target, read_options(t.config), t.run};
+}
+
+std::string other_case(const EmbeddingView& e, const std::string& word) {
+  const std::string lower = to_lower(word);
+  std::pair<std::int64_t, std::string> best{-1, ""};
+  for (int id = e.tokenizer.first_ordinary_id(); id < e.tokenizer.size(); ++id) {
+    std::string text = e.tokenizer.text_after(-1, id);
+    if (text.starts_with(' ')) text.erase(0, 1);
+    if (text.size() == 1 || text == word || !e.occurs(id) || to_lower(text) != lower) continue;
+    best = std::max(best, {e.counts.empty() ? 0 : e.counts[static_cast<std::size_t>(id)], text});
+  }
+  return best.first < 0 ? ""
+                        : fmt::format("{0} is a token: heed neighbors {1} {0}", best.second,
+                                      shell_word(e.run));
 }
 
 WordVector word_vector(const EmbeddingView& e, const std::string& given) {
@@ -58,13 +74,22 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
   w.ids = ids_of(e.tokenizer, w.word);
   if (w.ids.empty()) throw Error(Exit::data, shown + " has no tokens.");
   if (std::ranges::count(w.ids, Tokenizer::kUnk) > 0) {
-    const std::string similar = similar_words(e.tokenizer, w.word);
+    const std::string other = other_case(e, w.word);
+    const std::string similar = other.empty() ? similar_words(e, w.word) : other;
     const bool analogy = given.find_first_of("+-", 1) != std::string::npos;
     throw Error(Exit::data, fmt::format("{} has {}.", shown, e.tokenizer.unknown(w.word).summary()),
                 analogy           ? "spaces around + and - for an analogy: king - man + woman"
                 : similar.empty() ? "a word of the training text"
                                   : similar);
   }
+  if (const auto unseen = std::ranges::find_if_not(w.ids, [&](int id) { return e.occurs(id); });
+      unseen != w.ids.end())
+    throw Error(
+        Exit::data,
+        fmt::format("{} is {}, and {} never occurs in the training text: nothing was learnt "
+                    "of it.",
+                    shown, joined(e.tokenizer.pieces(w.ids), " "), e.tokenizer.piece(*unseen)),
+        other_case(e, w.word));
   w.vector.resize(static_cast<std::size_t>(e.table.cols));
   for (const int id : w.ids)
     for (int c = 0; c < e.table.cols; ++c)
@@ -126,7 +151,7 @@ nlohmann::ordered_json neighbors(const EmbeddingView& e, const Query& query, std
                 "other words");
   std::vector<std::pair<double, int>> rows;  // cosine, minus the id
   for (int id = e.tokenizer.first_ordinary_id(); id < e.table.rows; ++id) {
-    if (std::ranges::count(asked, id) > 0) continue;
+    if (!e.occurs(id) || std::ranges::count(asked, id) > 0) continue;
     const std::vector<double> row(e.table.row(id), e.table.row(id) + e.table.cols);
     const double lengths = norm(row) * norm_of_sum;
     const double dot = std::inner_product(row.begin(), row.end(), sum.begin(), 0.0);

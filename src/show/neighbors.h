@@ -15,11 +15,16 @@
 
 namespace heed {
 
-// An embedding table and the tokenizer whose ids number its rows. A view on a TrainedModel.
+// An embedding table and the tokenizer whose ids number its rows. A view on a TrainedModel. The
+// rows of ids that training never saw have drifted to one place and mean nothing: they are no
+// neighbours, and have none.
 struct EmbeddingView {
   Mat<const float> table;  // [vocab, d]
   const Tokenizer& tokenizer;
-  ReadOptions reading;  // how its text was read
+  ReadOptions reading;                    // how its text was read
+  std::string run;                        // for hints
+  std::vector<std::int64_t> counts = {};  // how often training saw each id; empty: not known
+  bool occurs(int id) const { return counts.empty() || counts[static_cast<std::size_t>(id)] > 0; }
 };
 EmbeddingView embedding_of(const TrainedModel& model, Side side);
 
@@ -28,7 +33,12 @@ struct WordVector {
   std::vector<int> ids;
   std::vector<double> vector;  // [d]
 };
+// Error (data) if training never saw one of its tokens.
 WordVector word_vector(const EmbeddingView& embedding, const std::string& word);
+
+// "fox is a token: heed neighbors RUN fox" for Fox, which is not one; "" if case is not the
+// difference.
+std::string other_case(const EmbeddingView& embedding, const std::string& word);
 
 struct Term {
   double sign;  // +1, -1

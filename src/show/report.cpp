@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "data/run_config.h"
 #include "evaluate/bleu.h"
+#include "show/advice.h"
 #include "show/head_names.h"
 #include "show/learning_record.h"
 #include "show/loss_curves.h"
@@ -172,7 +173,9 @@ ShortJson report(const std::string& run) {
   data.update(curves_json(logged));
   data["yardsticks"] = ShortJson(json_of(logged.yardsticks));
   data["uniform"] = saved.uniform;
-  data["overfitting"] = overfitting(logged);
+  data["overfitting"] = overfitting(logged, config.train.patience > 0);
+  const Advice advice = advice_on(folder, &logged);
+  data["advice"] = {{"text", advice.text}, {"command", advice.command}};
   data["training_loss_note"] = training_loss_note(config);
   data["metric"] = metric ? ShortJson(metric->title) : ShortJson();
   data["config"] = saved.config;

@@ -98,10 +98,10 @@ void check_end(const StoredRun& stem, const RunConfig& config, std::int64_t stop
     refuse_branch(
         stem, fmt::format("train.max_steps is {}.", end),
         fmt::format("--max-steps greater than {}, or --checkpoint with an earlier step", done));
-  if (const std::string why = nothing_to_do(stem.asked, config.train, stem.checkpoint->state(),
-                                            stem.steps_done(), stop_at);
+  if (const std::string why = nothing_to_do(config.train, stem.checkpoint->state(), done, stop_at);
       !why.empty())
-    refuse_branch(stem, "it is " + why, "");
+    refuse_branch(stem, "it is " + why,
+                  "a later --stop-at, or --set with another train.max_epochs or train.patience");
 }
 
 // Error (usage) unless `is`, the branch's config, could reproduce the steps done.

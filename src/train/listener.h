@@ -56,7 +56,8 @@ struct ListenerContext {
   const PreparedRun& prepared;
   RunWriter& run;
   Log& log;
-  double begin = 0;  // of the command (seconds_now())
+  const LoggedEvents& so_far;  // of the steps done
+  double begin = 0;            // of the command (seconds_now())
 };
 
 // Those of heed train and heed resume.

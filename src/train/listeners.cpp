@@ -1,5 +1,5 @@
 // The table of listeners, and the short ones.
-#include "show/loss_curves.h"
+#include "show/advice.h"
 #include "train/listener.h"
 
 namespace heed {
@@ -26,11 +26,15 @@ class Metrics : public Listener {
 // A remark in the log, once, when a run begins to overfit.
 class Remarks : public Listener {
  public:
-  explicit Remarks(const ListenerContext& context) : log_(context.log) {}
+  explicit Remarks(const ListenerContext& context)
+      : log_(context.log),
+        patience_(context.prepared.config.train.patience > 0),
+        logged_(context.so_far),
+        said_(!overfitting(logged_, patience_).empty()) {}
   void logged(const TrainEvent& line) override { logged_.train.push_back(line); }
   void validated(const ValidEvent& line, const Moment&) override {
     logged_.valid.push_back(line);
-    const std::string text = said_ ? "" : overfitting(logged_);
+    const std::string text = said_ ? "" : overfitting(logged_, patience_);
     if (text.empty()) return;
     log_.info(text);
     said_ = true;
@@ -38,8 +42,9 @@ class Remarks : public Listener {
 
  private:
   Log& log_;
-  LoggedEvents logged_;  // of this process
-  bool said_ = false;
+  const bool patience_;
+  LoggedEvents logged_;
+  bool said_;
 };
 
 template <class Made>

@@ -4,9 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/format.h"
+#include "show/advice.h"
 #include "step/schedule.h"
 #include "train/stored_run.h"
 
@@ -14,6 +16,21 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The steps that take so long at the speed that the run has logged, the median.
+std::int64_t steps_at_speed(double minutes, const StoredRun& run) {
+  std::vector<double> speeds;
+  for (const TrainEvent& event : read_events(run.folder).train)
+    if (event.tokens_per_second > 0) speeds.push_back(event.tokens_per_second);
+  if (speeds.empty() || run.steps_done() == 0)
+    throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
+                "--more N, in steps");
+  const auto middle = speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2);
+  std::ranges::nth_element(speeds, middle);
+  const double tokens = static_cast<double>(run.checkpoint->state().tokens_seen);
+  const double steps = 60 * minutes * *middle / (tokens / static_cast<double>(run.steps_done()));
+  return std::max<std::int64_t>(1, std::llround(steps));
+}
 
 // Without a checkpoint a run starts again, which needs the weights that it began with.
 void refuse_lost_weights(const StoredRun& run) {
@@ -28,10 +45,6 @@ void refuse_lost_weights(const StoredRun& run) {
       "train it again, with --force: " + origin.command);
 }
 
-constexpr const char* kRateOf0 =
-    "the schedule has ended: the learning rate is 0, so training would change nothing; add, for "
-    "example, --set optimizer.min_learning_rate=1e-4";
-
 // A schedule that does not follow the run's end ends where it was planned to, even if the run has
 // got a later end, `end`. Says so; Error (usage) if steps would change nothing.
 void check_schedule(const StoredRun& run, const RunConfig& config, std::int64_t end, Log& log) {
@@ -39,10 +52,7 @@ void check_schedule(const StoredRun& run, const RunConfig& config, std::int64_t 
   const TrainConfig &was = run.asked.train, &is = config.train;
   const auto rate = [&](std::int64_t step) { return learning_rate(o, config.model.d_model, step); };
   const bool other_end = was.max_steps != is.max_steps || was.max_epochs != is.max_epochs;
-  if (!other_end || !decays(o) || end <= decayed_at(o)) {
-    if (run.steps_done() >= decayed_at(o) && rate(run.steps_done() + 1) == 0) log.warn(kRateOf0);
-    return;
-  }
+  if (!other_end || !decays(o) || end <= decayed_at(o)) return;
   const bool was_at_end = full_rate_until(o) > 0 && o.decay_steps == was.max_steps;
   const std::string anew = was_at_end
                                ? "--set optimizer.decay_steps=end"
@@ -96,14 +106,12 @@ RunResult has_nothing_to_do(const std::string& why, StoredRun& stored, const Run
   const bool known = !asked.decay_steps.at_end || asked.decay_steps > 0;  // what is to be spared
   run.finish_save(state.step, known ? config.train.keep_last : 0, fall_at_end(asked));
   say_cut(log, run.cut_lines(state.step), state.step);
-  const OptimizerConfig& o = config.optimizer;
-  const bool ended =
-      !o.decay_steps.at_end && learning_rate(o, config.model.d_model, state.step + 1) == 0;
-  log.info(why + (ended ? fmt::format("; {}", kRateOf0) : ""));
-  if (names_other_files(stored, config)) {  // commands that read the data look there
-    load_data(stored, config, log);
+  const Advice advice = advice_on(run.path());
+  log.info(why + (advice.text.empty() ? "" : ": " + advice.text));
+  if (const std::string& on = advice.text.empty() ? advice.way_on : advice.command; !on.empty())
+    log.info("  " + on);
+  if (names_other_files(stored, config))  // commands that read the data look there
     run.write_config(dump_config(config));
-  }
   return result_of(run, request, state, "already_done");
 }
 
@@ -131,12 +139,14 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   const bool other_end =
       last.max_steps != planned.train.max_steps || last.max_epochs != planned.train.max_epochs;
   const auto already_done = [&](const std::optional<Checkpoint>& at, std::int64_t stop_at) {
-    return at ? nothing_to_do(stored.asked, last, at->state(), done, stop_at) : "";
+    return at ? nothing_to_do(last, at->state(), done, stop_at) : "";
   };
   const std::int64_t stop_at = request.run.stop_at;
   // With another end it may go back.
-  if (const auto why = already_done(stored.checkpoint, other_end ? 0 : stop_at); !why.empty())
+  if (const auto why = already_done(stored.checkpoint, other_end ? 0 : stop_at); !why.empty()) {
+    if (names_other_files(stored, planned)) load_data(stored, planned, log);
     return has_nothing_to_do(why, stored, planned, request.run, run, log);
+  }
 
   StoredData data = load_data(stored, planned, log);
   const GivenKeys end = new_end(request, stored, data.data, log);
@@ -171,10 +181,33 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
 
 }  // namespace
 
-bool can_go_on(const RunConfig& config, std::int64_t step) {
-  const OptimizerConfig& o = config.optimizer;
-  return o.decay_steps.at_end ||
-         learning_rate(o, config.model.d_model, std::max(step, decayed_at(o)) + 1) > 0;
+GivenKeys new_end(const ResumeRequest& request, const StoredRun& run, const Dataset& data,
+                  Log& log) {
+  const char* option = request.max_steps > 0 ? "--max-steps"
+                       : request.more > 0    ? "--more"
+                       : request.minutes > 0 ? "--minutes"
+                                             : nullptr;
+  GivenKeys keys;
+  if (option == nullptr) return keys;
+  const TrainConfig& asked = run.asked.train;
+  std::int64_t end = request.max_steps;
+  if (end == 0) {
+    const std::int64_t more =
+        request.more > 0 ? request.more : steps_at_speed(request.minutes, run);
+    const std::int64_t planned = asked.max_steps > 0 && asked.max_epochs > 0
+                                     ? plan_of(run.asked, data.train).steps
+                                     : asked.max_steps;
+    if (planned > run.steps_done())
+      log.info(fmt::format("{} counts from the planned end, step {}", option, planned));
+    if (request.minutes > 0)
+      log.info(fmt::format("--minutes {:g}: {} steps", request.minutes, format_count(more)));
+    end = std::max(planned, run.steps_done()) + more;
+  }
+  keys.values.train.max_steps = end;
+  keys.keys["train.max_steps"] = option;
+  const bool replaced = request.branch.empty() && !request.run.given.contains("train.max_epochs");
+  if (replaced && asked.max_epochs > 0) keys.keys["train.max_epochs"] = option;
+  return keys;
 }
 
 RunResult resume_run(const ResumeRequest& request, Log& log) {

@@ -18,6 +18,8 @@
 
 namespace heed {
 
+struct StoredRun;
+
 struct ResumeRequest {
   RunRequest run;
   std::int64_t max_steps = 0;  // 0: unchanged
@@ -27,12 +29,14 @@ struct ResumeRequest {
   std::string checkpoint;      // where the branch begins; empty: at the newest
 };
 
-// Would more steps change the weights of a run that has this config and is over at this step?
-bool can_go_on(const RunConfig& config, std::int64_t step);
-
 // Errors leave every checkpoint as it was, and are logged in train.log too. Error (usage) if a
 // branch's config does not fit the steps done or, as heed train, if its folder is taken.
 RunResult resume_run(const ResumeRequest& request, Log& log);
 RunResult branch_run(const ResumeRequest& request, Log& log);  // in branch.cpp
+
+// The end that --max-steps, --more or --minutes asks for, as keys of the config; none if none does.
+// Logs how it is counted. `data`: of the run.
+GivenKeys new_end(const ResumeRequest& request, const StoredRun& run, const Dataset& data,
+                  Log& log);
 
 }  // namespace heed

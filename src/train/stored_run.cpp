@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -12,8 +11,7 @@
 #include "step/schedule.h"
 #include "store/layout.h"
 #include "store/trained_model.h"
-#include "train/resume.h"
-#include "train/trainer.h"
+#include "train/training_run.h"
 
 namespace heed {
 namespace {
@@ -67,21 +65,6 @@ void refuse_cursor_beyond_data(const StoredRun& run, const RunConfig& config, co
       fmt::format("{}: epoch {}, example {} is beyond the data",
                   (run.checkpoint->folder() / kStateFile).string(), at.epoch, at.index),
       "restore a copy; or move this checkpoint's folder away to resume from the one before");
-}
-
-// The steps that take so long at the speed that the run has logged, the median.
-std::int64_t steps_at_speed(double minutes, const StoredRun& run) {
-  std::vector<double> speeds;
-  for (const TrainEvent& event : read_events(run.folder).train)
-    if (event.tokens_per_second > 0) speeds.push_back(event.tokens_per_second);
-  if (speeds.empty() || run.steps_done() == 0)
-    throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
-                "--more N, in steps");
-  const auto middle = speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2);
-  std::ranges::nth_element(speeds, middle);
-  const double tokens = static_cast<double>(run.checkpoint->state().tokens_seen);
-  const double steps = 60 * minutes * *middle / (tokens / static_cast<double>(run.steps_done()));
-  return std::max<std::int64_t>(1, std::llround(steps));
 }
 
 // Those that the steps done know of.
@@ -170,65 +153,27 @@ StoredData load_data(StoredRun& run, const RunConfig& config, Log& log) {
   return stored;
 }
 
-std::string nothing_to_do(const RunConfig& asked, const TrainConfig& t, const State& s,
-                          std::int64_t now, std::int64_t stop_at) {
-  constexpr const char* kMore = "--more N continues for N steps";
-  const auto already = [&](const std::string& where, const char* what_continues) {
-    return fmt::format("already {}; nothing to do; {}", where, what_continues);
-  };
-  const OptimizerConfig& o = asked.optimizer;
+std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t now,
+                          std::int64_t stop_at) {
+  std::string where;
   switch (end_of(t, s)) {
     case End::steps:
-      return already(
-          fmt::format("at step {}{}{}", s.step,
-                      s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps),
-          kMore);
-    case End::epochs:
-      return already(fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch,
-                                 t.max_epochs),
-                     !o.decay_steps.at_end && decays(o) && s.step >= decayed_at(o)
-                         ? kMore
-                         : "--set train.max_epochs=N continues; or --more N, for N steps");
-    case End::patience:
-      return already(fmt::format("stopped early at step {}", s.step),
-                     "--set train.patience=N, greater or 0, continues");
-    case End::none:
+      where = fmt::format("at step {}{}{}", s.step,
+                          s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps);
       break;
+    case End::epochs:
+      where = fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch,
+                          t.max_epochs);
+      break;
+    case End::patience:
+      where = fmt::format("stopped early at step {}", s.step);
+      break;
+    case End::none:
+      if (stop_at > 0 && s.step >= stop_at)
+        where = fmt::format("at step {}, {} --stop-at {} (a later one continues)", now,
+                            now > stop_at ? "past" : "that of", stop_at);
   }
-  if (stop_at > 0 && s.step >= stop_at)
-    return already(fmt::format("at step {}, {} --stop-at {}", now,
-                               now > stop_at ? "past" : "that of", stop_at),
-                   "a later --stop-at continues");
-  return "";
-}
-
-GivenKeys new_end(const ResumeRequest& request, const StoredRun& run, const Dataset& data,
-                  Log& log) {
-  const char* option = request.max_steps > 0 ? "--max-steps"
-                       : request.more > 0    ? "--more"
-                       : request.minutes > 0 ? "--minutes"
-                                             : nullptr;
-  GivenKeys keys;
-  if (option == nullptr) return keys;
-  const TrainConfig& asked = run.asked.train;
-  std::int64_t end = request.max_steps;
-  if (end == 0) {
-    const std::int64_t more =
-        request.more > 0 ? request.more : steps_at_speed(request.minutes, run);
-    const std::int64_t planned = asked.max_steps > 0 && asked.max_epochs > 0
-                                     ? plan_of(run.asked, data.train).steps
-                                     : asked.max_steps;
-    if (planned > run.steps_done())
-      log.info(fmt::format("{} counts from the planned end, step {}", option, planned));
-    if (request.minutes > 0)
-      log.info(fmt::format("--minutes {:g}: {} steps", request.minutes, format_count(more)));
-    end = std::max(planned, run.steps_done()) + more;
-  }
-  keys.values.train.max_steps = end;
-  keys.keys["train.max_steps"] = option;
-  const bool replaced = request.branch.empty() && !request.run.given.contains("train.max_epochs");
-  if (replaced && asked.max_epochs > 0) keys.keys["train.max_epochs"] = option;
-  return keys;
+  return where.empty() ? "" : "already " + where + "; nothing to do";
 }
 
 PreparedRun prepare_stored_run(const StoredRun& run, const RunConfig& config, StoredData data,

@@ -12,7 +12,6 @@
 namespace heed {
 
 struct RunRequest;
-struct ResumeRequest;
 
 struct StoredRun {
   std::filesystem::path folder;
@@ -49,19 +48,14 @@ struct StoredData {
 };
 StoredData load_data(StoredRun& run, const RunConfig& config, Log& log);
 
-// The end that --max-steps, --more or --minutes asks for, as keys of the config; none if none does.
-// Logs how it is counted. `data`: of the run.
-GivenKeys new_end(const ResumeRequest& request, const StoredRun& run, const Dataset& data,
-                  Log& log);
-
 // Logs what changes, and prepares the run.
 PreparedRun prepare_stored_run(const StoredRun& run, const RunConfig& config, StoredData data,
                                const RunRequest& request, Log& log);
 
-// Why a run with this config has nothing to do after `at`, and what would continue it; else "".
-// `now`: the step at which it is, if it would go back to `at`.
-std::string nothing_to_do(const RunConfig& asked, const TrainConfig& config, const State& at,
-                          std::int64_t now, std::int64_t stop_at);
+// Why a run with this config has nothing to do after `at`, else "". `now`: the step at which it is,
+// if it would go back to `at`.
+std::string nothing_to_do(const TrainConfig& config, const State& at, std::int64_t now,
+                          std::int64_t stop_at);
 
 void say_skipped(const NewestCheckpoint& newest, Log& log);
 

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/utf8.h"
+#include "show/advice.h"
 
 namespace heed {
 namespace {
@@ -154,9 +155,8 @@ Suggestion suggest(const OwnText& text) {
   choose_size(s, text);
   s.valid_fraction =
       bytes < 500 ? 0 : std::min(0.1, held_out_tokens(text.minutes) * bytes_per_token(s) / bytes);
-  // 20 to 30 passes were best for GPTs. Other families: not measured; masks differ in each pass.
   const bool gpt = !text.pairs && text.like == "gpt";
-  s.passes = gpt ? 25 : 60;
+  s.passes = useful_passes(gpt);
   const double pass = steps_of_a_pass(text, s);
   s.steps = steps_in_time(text.minutes / s.step_minutes, s.passes * pass);
   s.weight_decay = weight_decay_for(s.learning_rate, pass);

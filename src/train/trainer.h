@@ -11,7 +11,7 @@
 
 #include "config/train_config.h"
 #include "data/batcher.h"
-#include "store/state.h"
+#include "store/run_end.h"
 #include "train/listener.h"
 #include "train/validation.h"
 
@@ -28,17 +28,6 @@ inline bool is_due(const Interval& interval, const StepSpan& end) {
   if (interval.count == 0) return false;
   if (!interval.epochs) return end.step % interval.count == 0;
   return end.after.epoch / interval.count != end.before.epoch / interval.count;
-}
-
-// Is a run over? What ends a training, leaves `heed resume` nothing to do, and makes a run
-// "finished" for `heed runs`.
-enum class End { none, steps, epochs, patience };
-
-inline End end_of(const TrainConfig& t, const State& s) {
-  if (t.max_steps > 0 && s.step >= t.max_steps) return End::steps;
-  if (t.max_epochs > 0 && s.cursor.epoch >= t.max_epochs) return End::epochs;
-  if (t.patience > 0 && s.stalled >= t.patience) return End::patience;
-  return End::none;
 }
 
 class Trainer {

@@ -24,7 +24,23 @@ namespace fs = std::filesystem;
 const std::vector<std::string> kReasons = {"finished", "early_stopping", "stop_at", "signal",
                                            "time",     "already_done",   "diverged"};
 
-void say_start(Log& log, const PreparedRun& run) {
+// Steps that would change nothing. (The last of a schedule is one of them.)
+std::string useless_steps(const PreparedRun& run, std::int64_t done) {
+  const OptimizerConfig& o = run.config.optimizer;
+  const std::int64_t first = std::max(done + 1, decayed_at(o)), end = run.plan.steps;
+  if (!decays(o) || (end > 0 && end <= decayed_at(o)) ||
+      learning_rate(o, run.config.model.d_model, first) > 0)
+    return "";
+  return fmt::format(
+      "{} have a learning rate of 0 and will change nothing: the schedule ends at step {}; --set "
+      "optimizer.min_learning_rate=1e-4, for example, or in a new run a later "
+      "optimizer.decay_steps",
+      end > 0 ? counted(format_count(end - first + 1), "step")
+              : fmt::format("steps from {} on", first),
+      decayed_at(o));
+}
+
+void say_start(Log& log, const PreparedRun& run, std::int64_t done) {
   const RunConfig& c = run.config;
   const Dataset& data = run.data;
   for (const std::string& note : data.notes) log.info(note);
@@ -50,6 +66,7 @@ void say_start(Log& log, const PreparedRun& run) {
                        run.plan.equal ? "" : "about ", n(std::round(run.plan.step_tokens)),
                        run.crew.in_words(), format_bytes(run.memory.total())));
   log.info("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
+  if (const std::string useless = useless_steps(run, done); !useless.empty()) log.warn(useless);
   const auto objective = make_objective(c);
   const int context = std::max(objective->longest(Side::source), objective->longest(Side::target));
   if (c.model.positions == Positions::learned && !data.train.pairs() &&
@@ -64,11 +81,11 @@ void say_start(Log& log, const PreparedRun& run) {
 
 // The same bytes are promised on one type of processor only: OpenBLAS has other kernels for others.
 // A change is logged, and recorded in metrics.jsonl: the type of the steps done is that of the last
-// event that names one, else `of_start`.
-void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& run, Log& log) {
+// event that names one, else that of the start.
+void say_core_type(const Beginning& b, const LoggedEvents& so_far, RunWriter& run, Log& log) {
   const std::string here = blas_core_type();
-  std::string before = of_start;
-  for (const RunEvent& event : read_events(run.path()).events)
+  std::string before = b.core_type;
+  for (const RunEvent& event : so_far.events)
     if (event.core_type) before = *event.core_type;
   if (before.empty() || before == here) return;
   const std::string text = fmt::format(
@@ -76,7 +93,7 @@ void say_core_type(const std::string& of_start, std::int64_t step, RunWriter& ru
       "its last digits will differ from those of one that did not change",
       before, here);
   log.warn(text);
-  run.append(kMetrics, line_of(RunEvent{step, "resume", text, here}));
+  run.append(kMetrics, line_of(RunEvent{b.steps_done(), "resume", text, here}));
 }
 
 // Leaves the run as it is beside itself, and takes it back to where its training begins.
@@ -98,8 +115,8 @@ void go_back(const Beginning& b, RunWriter& run, Log& log) {
   run.drop_after(b.steps_done());
 }
 
-// Puts run and trainer where the training begins.
-void begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
+// Puts run and trainer where the training begins. What the run has logged so far.
+LoggedEvents begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
   const std::int64_t done = b.steps_done();
   const bool resumed = b.from == run.path();
   if (resumed && b.at) {
@@ -117,7 +134,8 @@ void begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
   if (!b.at && cut.kept == 0)
     run.append(kMetrics, line_of(RunEvent{0, "start", b.origin.command, b.origin.core_type}));
   if (resumed) run.write_config(dump_config(b.prepared.config));
-  say_core_type(b.core_type, done, run, log);
+  LoggedEvents so_far = read_events(run.path());
+  say_core_type(b, so_far, run, log);
   for (const RunEvent& event : b.events) run.append(kMetrics, line_of(event));
   if (b.weights) trainer.start_from(*b.weights);
   b.weights.reset();
@@ -127,6 +145,7 @@ void begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
     log.info(fmt::format("resuming at step {}", done));
   else if (b.at)
     log.info(fmt::format("branched from {} at step {}", b.origin.branched_from, done));
+  return so_far;
 }
 
 // The best of the run as it was before it went back for another end, if that is still there.
@@ -172,14 +191,14 @@ RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Lo
   const std::string processor = processor_name();
   log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
                             processor.empty() ? "" : " on " + processor));
-  if (!request.begun) say_start(log, prepared);
+  if (!request.begun) say_start(log, prepared, beginning.steps_done());
   Trainer trainer(prepared, &run);
   try {
-    begin(beginning, trainer, run, log);
+    const LoggedEvents so_far = begin(beginning, trainer, run, log);
     const fs::path aside = set_aside_of(run.path());
     if (const auto best = best_aside(aside); best && (!run.best() || is_better(*best, *run.best())))
       log.info("until it is better: heed sample " + shell_word(aside.string()));
-    trainer.listen(listeners({prepared, run, log, request.begin}));
+    trainer.listen(listeners({prepared, run, log, so_far, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
     if (stop == Stop::off_plan) {
       RunResult result = result_of(run, request, trainer.state(), "");

@@ -18,9 +18,9 @@ class YardsticksListener : public Listener {
   explicit YardsticksListener(const ListenerContext& context) : context_(context) {}
 
   void began(const Moment& m) override {
-    const auto& [p, run, log, ignored] = context_;
+    const auto& [p, run, log, so_far, ignored] = context_;
     if (!p.config.data.has_validation()) return;
-    yardsticks_ = read_events(run.path()).yardsticks;
+    yardsticks_ = so_far.yardsticks;
     if (!yardsticks_.empty()) return;
     if (const double available = available_memory(); p.memory.yardsticks > available)
       return log.info(fmt::format("skipping the yardsticks: they may need {}, and {} is free",

@@ -207,18 +207,6 @@ class EvaluateMasked(RunsTest):
         self.assertEqual(self.metrics("rare", kind="valid"), [])
 
 
-class Overfitting(RunsTest):
-    def test_a_run_says_once_that_it_memorises_the_text(self):
-        # The held-out text has characters that training never sees.
-        (self.folder / "v.txt").write_text("wet hot tea at dawn " * 20)
-        err = self.train(self.config(data={"train": "a.txt", "valid": "v.txt"}, train__eval_every=20,
-                                     train__max_steps=300)).err
-        best = min(self.metrics(kind="valid"), key=lambda e: e["loss"])
-        self.assertEqual(err.count("held-out loss has risen since step"), 1, err)
-        self.assertIn("train.patience", err)
-        self.assertLess(best["step"], 300)
-
-
 class EvaluatePairs(RunsTest):
     def test_accuracy_leaves_ends_out(self):
         self.train(self.config(family="seq2seq", **SMALL), "run")

@@ -162,8 +162,7 @@ class Extend(RunsTest):
         for end in (["--more", 2], ["--max-steps", 8]):
             self.resume(schedule, *end, status=2, facts="optimizer.min_learning_rate")
         self.assertEqual(self.snapshot(schedule), before)
-        r = self.check("evaluate", schedule)
-        self.assertNotIn("heed resume", r.err)
+        self.check("evaluate", schedule, facts=["heed train linear/config.json", "optimizer.min_learning_rate"])
         self.resume(schedule, "--more", 2, "--set", "optimizer.min_learning_rate=1e-4")
         # Nor is one that is still to fall there, whatever moves its end.
         self.train(self.config(optimizer__schedule=schedule, train__max_steps=6), schedule + "4", "--stop-at", 4)

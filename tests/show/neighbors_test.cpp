@@ -105,6 +105,22 @@ TEST(Neighbors, OwnTokensOfAWordAreNotAmongThem) {
     EXPECT_EQ(std::ranges::count(result["words"][0]["ids"], n["id"]), 0) << n["token"];
 }
 
+TEST(Neighbors, TokensThatTrainingNeverSawHaveNone) {
+  const TrainedModel t = encoder_decoder(Type::word);
+  EmbeddingView e = embedding_of(t, Side::target);
+  e.counts.assign(static_cast<std::size_t>(e.table.rows), 1);
+  const int queen = e.tokenizer.encode("queen").front();
+  e.counts[static_cast<std::size_t>(queen)] = 0;
+  const auto found = neighbors(e, parse_queries({"king"})[0], 1000)["neighbors"];
+  EXPECT_EQ(found.size(), static_cast<std::size_t>(e.table.rows - 3 - 2));
+  for (const auto& n : found) EXPECT_NE(n["token"], "queen");
+  expect_error([&] { word_vector(e, "queen"); }, Exit::data, {"queen"});
+  e.run = "my run";
+  EXPECT_EQ(other_case(e, "King"), "king is a token: heed neighbors 'my run' king");
+  EXPECT_EQ(other_case(e, "Queen") + other_case(e, "king"), "");
+  expect_error([&] { word_vector(e, "King"); }, Exit::data, {"heed neighbors 'my run' king"});
+}
+
 TEST(Neighbors, UnknownTokensAreNamed) {
   const TrainedModel t = encoder_decoder(Type::char_);
   const EmbeddingView e = embedding_of(t, Side::target);

@@ -92,7 +92,8 @@ TEST_F(ListenerTest, WithoutAnyAndWithoutARunTheNumbersAreTheSame) {
   RunWriter writer = RunWriter::create(path("run"), false);
   Log log({.quiet = true});
   Trainer heard(run, &writer);
-  heard.listen(listeners({run, writer, log}));
+  const LoggedEvents none;
+  heard.listen(listeners({run, writer, log, none}));
   EXPECT_EQ(heard.run(0), Stop::finished);
   ASSERT_EQ(alone.values().size(), heard.values().size());
   EXPECT_TRUE(std::equal(alone.values().data(), alone.values().data() + alone.values().size(),

@@ -6,7 +6,9 @@ data.kinds ??= Object.keys(names).filter((name) => data[name]).map((name) => ({ 
   heads: data[name][0].length, queries: name === "encoder" ? data.source_tokens : data.target_tokens,
   keys: name === "decoder" ? data.target_tokens : data.source_tokens, first: data.patterns.find((p) => p.kind === name) }));
 data.frames ??= [{}];
-const at = { frame: data.frames.length - 1, kind: data.kinds.length - 1, layer: 0, head: 0, query: 0, view: 0 };
+// The page of a run opens at its best model, which other commands use.
+const opened = (data.frames.findIndex((f) => f.step === data.best?.step) + 1 || data.frames.length) - 1;
+const at = { frame: opened, kind: data.kinds.length - 1, layer: 0, head: 0, query: 0, view: 0 };
 const frame = () => data.frames[at.frame];
 const kind = () => data.kinds[at.kind];
 const queries = () => kind().queries;

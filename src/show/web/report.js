@@ -88,7 +88,8 @@ function drawCurves() {
     chart("Learning rate", [line("", train, "learning_rate")], fromZero),
     chart("Gradient norm", [line("", train, "gradient_norm")], fromZero),
     chart("Speed (tokens per second)", [line("", train, "tokens_per_second")], fromZero)));
-  for (const text of [data.overfitting, data.training_loss_note])
+  const advice = [data.advice.text, data.advice.command].filter(Boolean).join(": ");
+  for (const text of [data.overfitting, advice, data.training_loss_note])
     if (text) $("remarks").append(element("p", {}, ...withSteps(text[0].toUpperCase() + text.slice(1).replace(/[^.]$/, "$&."))));
   drawYardsticks();
   const rows = (name, curves) => spread(curves.steps.length, 60).map((i) => [name, stepsOf(curves, i),
@@ -108,7 +109,7 @@ function frameInWords() {
   return stepName(frame().step) + (known.length > 0 ? ": loss " + known.join(", ") : "");
 }
 
-// Plays from the chosen frame, or from the first if the last is chosen.
+// Plays from the chosen frame; from the first if that is the last, or the one at which the page opens.
 let playing;
 function play(on) {
   clearInterval(playing);
@@ -117,7 +118,7 @@ function play(on) {
   $("step-name").setAttribute("aria-live", on ? "off" : "polite");
   if (!on) return;
   const last = data.frames.length - 1, still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  if (at.frame === last) chooseFrame(0);
+  if (at.frame === last || at.frame === opened) chooseFrame(0);
   playing = setInterval(() => {
     if (at.frame < last) chooseFrame(at.frame + 1);
     if (at.frame === last) play(false);

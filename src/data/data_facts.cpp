@@ -1,0 +1,95 @@
+#include "data/data_facts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <unordered_set>
+
+#include "base/format.h"
+
+namespace heed {
+namespace {
+
+constexpr std::ptrdiff_t kLongLine = 40;      // characters
+constexpr std::size_t kMostOfLine = 1 << 16;  // bytes: the first tell a longer one
+
+bool is_long(std::string_view line) {
+  return std::ranges::count_if(line.substr(0, std::size_t{4} * kLongLine),
+                               [](char b) { return (b & 0xC0) != 0x80; }) >= kLongLine;
+}
+
+}  // namespace
+
+void LineFacts::add(std::string_view text) {
+  for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
+    end_line(open_.empty() ? text.substr(0, end) : open_.append(text.substr(0, end)));
+    open_.clear();
+  }
+  if (open_.size() < kMostOfLine) open_ += text;
+}
+
+void LineFacts::end_line(std::string_view line) {
+  line = line.substr(0, kMostOfLine);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  add_length(line.size());
+  if (is_long(line)) hashes.push_back(std::hash<std::string_view>()(line));
+}
+
+void LineFacts::add(std::string_view source, std::string_view target) {
+  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;  // the sides are not the same
+  pairs = true;
+  add_length(std::min(kMostOfLine, source.size() + target.size()));
+  const std::hash<std::string_view> hash;
+  hashes.push_back((hash(source) * kOdd) ^ hash(target));
+}
+
+void LineFacts::add_length(std::size_t bytes) {
+  if (of_length.size() <= bytes) of_length.resize(bytes + 1);
+  ++of_length[bytes];
+}
+
+std::string leaks(const LineFacts& train, const LineFacts& held_out) {
+  std::unordered_set<std::uint64_t> asked(held_out.hashes.begin(), held_out.hashes.end()), found;
+  for (const std::uint64_t hash : train.hashes)
+    if (asked.contains(hash)) found.insert(hash);
+  const auto n =
+      std::ranges::count_if(held_out.hashes, [&](auto hash) { return found.contains(hash); });
+  if (n == 0) return "";
+  return fmt::format("{} of {} held-out {} {} in the training data", format_count(n),
+                     format_count(std::ssize(held_out.hashes)),
+                     held_out.pairs ? "pairs" : "lines (of 40 characters or more)",
+                     n == 1 ? "is" : "are");
+}
+
+void say_common(const LineFacts& train, const LineFacts& held_out, const std::string& print,
+                Dataset& data) {
+  if (std::string leak = leaks(train, held_out); !leak.empty()) data.warnings.push_back(leak);
+  const std::vector<std::uint32_t>& n = held_out.of_length;
+  const auto from = [&](std::size_t length) {
+    const auto begin = static_cast<std::ptrdiff_t>(std::min(length, n.size()));
+    return std::accumulate(n.begin() + begin, n.end(), std::int64_t{0});
+  };
+  const std::int64_t longer = from(train.of_length.size()), all = from(0);
+  if (10 * longer <= all) return;
+  data.notes.push_back(fmt::format(
+      "{} of {} held-out {} are longer than any that is trained on{}", format_count(longer),
+      format_count(all), held_out.pairs ? "pairs" : "lines",
+      print.empty() ? ""
+                    : fmt::format("; if they are sorted by length, shuffle them: {} | shuf > {}",
+                                  print, held_out.pairs ? "shuffled.tsv" : "shuffled.txt")));
+}
+
+std::vector<std::int64_t> counts_of(const Split& split, std::optional<Side> side) {
+  std::vector<std::int64_t> counts(
+      static_cast<std::size_t>(std::max(split.source.vocab(), split.target.vocab())));
+  for (const Side each : {Side::source, Side::target}) {
+    if (side && split.pairs() && each != *side) continue;
+    const Ids& ids = each == Side::source ? split.source : split.target;
+    for (std::size_t i = 0; i < ids.size(); ++i) ++counts[static_cast<std::size_t>(ids[i])];
+  }
+  return counts;
+}
+
+}  // namespace heed

@@ -1,0 +1,156 @@
+#include "show/advice.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "data/objective.h"
+#include "step/schedule.h"
+#include "store/best.h"
+#include "store/layout.h"
+#include "store/origin.h"
+#include "store/run_end.h"
+#include "store/run_writer.h"
+
+namespace heed {
+namespace {
+
+constexpr double kFewPasses = 2;  // in which no model memorises its data
+constexpr double kSolved = 0.99;  // accuracy that leaves nothing to learn
+
+// The mean of the last five training losses up to a step; NaN if there are none.
+double train_loss_at(const std::vector<TrainEvent>& train, std::int64_t step) {
+  const auto end = std::ranges::upper_bound(train, step, {}, &TrainEvent::step);
+  double sum = 0, known = 0;
+  for (auto p = end - std::min<std::ptrdiff_t>(5, end - train.begin()); p != end; ++p)
+    if (!std::isnan(p->loss)) sum += p->loss, ++known;
+  return sum / known;
+}
+
+double known_loss(const ValidEvent& e) {
+  return std::isnan(e.loss) ? INFINITY : e.loss;
+}
+
+// The best by train.select_by.
+auto best_in(const std::vector<ValidEvent>& valid) {
+  return std::ranges::min_element(
+      valid, {}, [](const ValidEvent& e) { return e.metric ? -*e.metric : known_loss(e); });
+}
+
+// The validation since which held-out loss has risen; null: it has not.
+const ValidEvent* lowest_before_rise(const LoggedEvents& logged) {
+  const std::vector<ValidEvent>& valid = logged.valid;
+  if (valid.empty() || best_in(valid) + 1 == valid.end()) return nullptr;
+  const auto lowest = std::ranges::min_element(valid, {}, known_loss);
+  const double clearly = valid.end() - lowest > 2 ? 1.01 : 1.1;
+  const auto training = [&](const ValidEvent& e) { return train_loss_at(logged.train, e.step); };
+  const bool rises =
+      valid.back().loss > clearly * lowest->loss && training(valid.back()) < training(*lowest);
+  return rises ? &*lowest : nullptr;
+}
+
+// Sets the way on; if that is another run, the text says why.
+void add_way_on(const std::string& run, const RunConfig& config, const std::vector<State>& states,
+                const std::string& init_from, Advice& a) {
+  OptimizerConfig o = config.optimizer;
+  const State& s = states.back();
+  const End end = end_of(config.train, s);
+  const bool stalled = config.train.patience > 0 && s.stalled >= config.train.patience;
+  const std::int64_t longer = s.step + std::max<std::int64_t>(1, s.step / 2), anew = 2 * s.step;
+  const std::string patience = stalled ? " --set train.patience=0" : "",
+                    resume = "heed resume " + shell_word(run),
+                    more = fmt::format("{} --more {}{}", resume, longer - s.step, patience);
+  if (end == End::none || end == End::patience) {
+    a.way_on = resume + patience;
+    return;
+  }
+  a.way_on = more;
+  const bool back = o.decay_steps.at_end;  // it goes back to before the fall of its rate
+  if (back && o.decay_steps == 0) o.decay_steps.step = s.step;
+  const auto before_fall = [&](const State& x) {
+    return 0 < x.step && x.step <= full_rate_until(o);
+  };
+  if (back ? std::ranges::any_of(states, before_fall)
+           : longer <= decayed_at(o) || learning_rate(o, config.model.d_model, longer) > 0)
+    return;
+  a.text = back ? "; they need a new run, as no checkpoint from before the fall of its rate is left"
+                : fmt::format(
+                      "; they need a new run, as its rate is 0 now (at a low rate: {} --set "
+                      "optimizer.min_learning_rate={:g})",
+                      more, o.learning_rate / 20);
+  const std::filesystem::path folder = (std::filesystem::path(run) / "").parent_path();
+  a.way_on = fmt::format("heed train {} --run {}{} --set train.max_steps={}{}{}",
+                         shell_word((folder / kConfigFile).string()),
+                         shell_word(folder.string() + "-longer"),
+                         init_from.empty() ? "" : " --init-from " + shell_word(init_from), anew,
+                         back ? "" : fmt::format(" --set optimizer.decay_steps={}", anew),
+                         config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");
+}
+
+}  // namespace
+
+Advice advise(const std::string& run, const RunConfig& config, const LoggedEvents& logged,
+              const std::vector<State>& states, const std::string& init_from) {
+  const auto objective = make_objective(config);
+  const std::vector<ValidEvent>& valid = logged.valid;
+  const auto best = best_in(valid);
+  const double passes = logged.train.empty() || std::isnan(logged.train.back().epoch)
+                            ? static_cast<double>(states.back().cursor.epoch)
+                            : logged.train.back().epoch;
+  const bool solved = best != valid.end() && best->accuracy > kSolved,
+             few = passes < 0.9 * useful_passes(!objective->traits().encoder());
+  Advice a;
+  add_way_on(run, config, states, init_from, a);
+  if (lowest_before_rise(logged) != nullptr) {
+    a.verdict = Advice::memorised;
+    a.text = fmt::format(
+        "the best was at step {}: more steps only memorise the text; heed {} {} writes with that "
+        "one, --checkpoint last with the newest; more text, a smaller model or more dropout would "
+        "help",
+        best->step, objective->use().command, shell_word(run));
+  } else if (!solved && few && (passes < kFewPasses || valid.end() - best <= 2)) {
+    a.verdict = Advice::more_steps;
+    a.text = fmt::format("more steps would help: so far it has read its training data {:.2g} times",
+                         passes) +
+             a.text;
+    a.command = a.way_on;
+  } else if (end_of(config.train, states.back()) != End::none && best != valid.end() &&
+             std::ranges::any_of(logged.yardsticks, [&](const Yardstick& y) {
+               return y.nats_per_token <= best->loss;
+             })) {
+    a.verdict = Advice::larger_model;
+    a.text = "more text or a larger model would help, rather than more steps";
+  } else {
+    a.text = "";
+  }
+  return a;
+}
+
+Advice advice_on(const std::filesystem::path& run, const LoggedEvents* logged) try {
+  if (logged == nullptr) {
+    const LoggedEvents read = read_events(run);
+    return advice_on(run, &read);
+  }
+  const std::vector<State> states = states_of(run);
+  if (states.empty()) return {};
+  const RunConfig config = load_config((run / kConfigFile).string());
+  if (end_of(config.train, states.back()) == End::none && is_locked(run)) return {};  // it goes on
+  return advise(run.string(), config, *logged, states, read_origin(run.string()).init_from);
+} catch (const Error&) {
+  return {};
+}
+
+std::string overfitting(const LoggedEvents& logged, bool patience) {
+  const ValidEvent* lowest = lowest_before_rise(logged);
+  if (lowest == nullptr) return "";
+  return fmt::format(
+      "held-out loss has risen since step {} ({:#.4g} to {:#.4g}) while training loss falls: the "
+      "model is memorising the text; more text, a smaller model{} may help",
+      lowest->step, lowest->loss, logged.valid.back().loss,
+      patience ? " or more dropout" : ", more dropout or train.patience");
+}
+
+}  // namespace heed

@@ -1,0 +1,49 @@
+// What would make a run's model better: the one place that reads its curves and its plan for that.
+// The warnings while training and its last lines, heed evaluate, heed resume and the report say
+// what this says. Its commands work as they stand.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "data/run_config.h"
+#include "store/run_records.h"
+#include "store/state.h"
+
+namespace heed {
+
+// How often a model goes through its training data and still learns what holds elsewhere: 20 to 30
+// times were best for decoders alone (docs/lab-book.md). Others see other masks, or pairs.
+constexpr double useful_passes(bool decoder_alone) {
+  return decoder_alone ? 25 : 60;
+}
+
+struct Advice {
+  enum Verdict {
+    nothing,       // what there is to see is noise, or good
+    more_steps,    // it is still learning, and has not been through its data often
+    memorised,     // held-out loss has risen since its lowest, while training loss fell
+    larger_model,  // it has learnt what it can, and simpler predictors are as good
+  };
+  Verdict verdict = nothing;
+  std::string text;     // for people; "" if there is nothing to say
+  std::string command;  // that does it, or ""
+  std::string way_on;   // what would train on, whether that is advisable or not
+};
+
+// `run`: its folder, as commands name it. `states`: of its checkpoints, ascending, at least one.
+Advice advise(const std::string& run, const RunConfig& config, const LoggedEvents& logged,
+              const std::vector<State>& states, const std::string& init_from = "");
+
+// Of a stored run, of which metrics.jsonl is read unless it is given; nothing of a damaged one.
+Advice advice_on(const std::filesystem::path& run, const LoggedEvents* logged = nullptr);
+
+// A sentence if held-out loss has begun to rise while training loss still falls, else "". It has if
+// the last one is above the lowest: by 10 % if it is the next one, by 1 % if it is a later one.
+// Training losses are compared as means of five, since each is measured on a few batches only.
+// Held-out losses that are NaN do not count, and a model with the best metric so far is not worse.
+// `patience`: the run has train.patience.
+std::string overfitting(const LoggedEvents& logged, bool patience);
+
+}  // namespace heed

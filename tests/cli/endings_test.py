@@ -1,0 +1,134 @@
+"""How a run ends: what it says and leaves, what it advises, and whether that works; and how that agrees with other commands."""
+import json
+import re
+import shlex
+import unittest
+
+from runs import SMALL, RunsTest, said, text
+
+DATA = 3
+LONG = "this is a line of more than forty characters that "
+
+
+class Endings(RunsTest):
+    def commands(self, told):
+        """Those under `try next:`."""
+        return [shlex.split(line, comments=True)[1:] for line in told.split("try next:\n")[1].splitlines() if line.startswith("  heed ")]
+
+    def page(self, run="run"):
+        return self.folder / run / "report.html"
+
+    def test_every_kind_of_model_ends_with_a_sample_a_page_and_commands_that_work(self):
+        for family, command in (("causal_lm", "sample"), ("prefix_lm", "sample"), ("masked_lm", "fill"), ("seq2seq", "translate"),
+                                ("span_corruption", "fill")):
+            with self.subTest(family):
+                kind = {} if family == "seq2seq" else {"tokenizer": {"type": "word"}}
+                r = self.train(self.config(family, family=family, **SMALL, **kind), family, facts=f"{family}/report.html")
+                self.assertRegex(r.err, r"\n  \| \S.*\n")
+                self.assertTrue(self.page(family).exists())
+                (first, run, *_), attend, last = self.commands(r.err)
+                self.assertEqual((first, run), (command, str(self.folder / family)))
+                self.assertEqual(attend[0], "attend")
+                for proposed in (attend, last):
+                    self.check(*proposed)
+
+    def test_resumed_and_branched_runs_end_so_too_and_quiet_ones_in_silence(self):
+        config = self.config(**SMALL)
+        r = self.train(config, "run", "--stop-at", 4, "--quiet")
+        self.assertEqual((r.out, r.err), ("", ""))
+        self.page().unlink()
+        r = self.resume("run", "--json", "--stop-at", 8)
+        self.assertEqual(json.loads(r.out)["reason"], "stop_at")
+        self.assertNotIn("report.html", r.err)
+        self.page().unlink()
+        self.page().mkdir()  # it cannot be written
+        self.assertEqual(len(self.commands(self.resume("run", facts="warning:").err)), 3)
+        self.resume("run", "--branch", "branch", "--checkpoint", "step-4", "--max-steps", 6, facts="branch/report.html")
+        self.page("branch").unlink()
+        self.resume("branch", facts=said("already", 6))  # nothing happened
+        self.assertFalse(self.page("branch").exists())
+
+    def test_the_config_of_a_run_trains_it_again(self):
+        self.train(self.config(**SMALL), "deep/run")
+        self.check("train", "deep/run/config.json", "--run", "again")
+        self.same_checkpoint("deep/run", "again", 12)
+
+    def test_a_run_at_a_rate_of_0_says_so_and_proposes_another(self):
+        schedule = {"optimizer": {"schedule": "linear", "warmup_steps": 1, "decay_steps": 5, "learning_rate": 0.01}}
+        r = self.train(self.config(**{**SMALL, **schedule}), "run", "--stop-at", 6, facts=["warning:", "8 steps"])
+        command = self.commands(self.resume("run", facts=["warning:", "6 steps"]).err)[-1]
+        self.assertEqual(command[:2], ["train", str(self.folder / "run/config.json")])
+        r = self.check(*command, facts=said("finished", 24))
+        self.assertNotIn("warning:", r.err)
+        self.assertIn(shlex.join(command), self.resume("run").err)
+        told = self.check("evaluate", "run").err
+        self.assertIn(shlex.join(command), told)
+        low = re.search(r"heed (resume [^)]+)\)", told)[1]
+        self.check(*shlex.split(low))
+
+
+class Memorised(RunsTest):
+    # The held-out text has characters that training never sees.
+    RUNS = {"run": {"data": {"train": "a.txt", "valid": "v.txt"}, "train__eval_every": 20, "train__max_steps": 300}}
+
+    def texts(self):
+        super().texts()
+        (self.folder / "v.txt").write_text("wet hot tea at dawn " * 20)
+
+    def test_a_memorised_text_is_not_to_be_trained_on(self):
+        log = (self.folder / "run/train.log").read_text()
+        self.assertEqual(log.count("held-out loss has risen since step"), 1, log)
+        self.assertIn("train.patience", log)
+        best = self.link("best")
+        self.assertLess(best, 300)
+        page = json.loads(self.out("report", "run", "--json"))
+        for told in (log, self.check("evaluate", "run").err, self.resume("run").err, page["advice"]["text"]):
+            self.tells(told, [f"step {best}", "heed sample", "--checkpoint last"])
+            self.assertNotIn("--more", told)
+        self.assertEqual(page["advice"]["command"], "")
+        written = next(f["written"][0] for f in page["frames"] if f["step"] == best)
+        self.assertIn(written.splitlines()[0], log.split("continues as\n")[1])
+
+    def test_patience_is_not_proposed_where_it_is_on(self):
+        r = self.train(self.config(**{**self.RUNS["run"], "train__patience": 4}), "patient", facts=said("early"))
+        self.assertNotIn("train.patience", r.err)
+
+
+class Leaks(RunsTest):
+    def texts(self):
+        super().texts()
+        lines = [LONG + line for line in text(400).splitlines()]
+        (self.folder / "long.txt").write_text("".join(line + "\n" for line in lines))
+        (self.folder / "v.txt").write_text(lines[0] + "\n" + LONG + "is new\n" + lines[2] + "\n")
+
+    def test_held_out_lines_that_are_trained_on_are_counted(self):
+        data = {"data": {"train": "long.txt", "valid": "v.txt"}}
+        self.train(self.config(**{**SMALL, **data}), facts=["warning:", "2 of 3"])
+        self.check("evaluate", "run", "--file", "v.txt", facts=["warning:", "2 of 3"])
+        (self.folder / "long.txt").unlink()
+        self.check("evaluate", "run", "--file", "v.txt", facts="long.txt")
+
+    def test_pairs_too(self):
+        self.train(self.config(family="seq2seq", **SMALL), facts=["warning:", "12 of 12"])
+        self.check("evaluate", "run", "--file", "a.source", "--target-file", "a.target", facts="120 of 120")
+
+
+class Neighbors(RunsTest):
+    RUNS = {"run": {**SMALL, "family": "causal_lm", "tokenizer": {"type": "bpe", "vocab_size": 400}}}
+
+    def test_tokens_that_training_never_saw_are_no_neighbours(self):
+        found, = self.json("neighbors", "run", "miller", "--top-k", 500)
+        self.assertFalse([n for n in found["queries"][0]["neighbors"] if n["token"].startswith("<0x") and n["token"] != "<0x0A>"])
+        r = self.check("neighbors", "run", "Miller", status=DATA, facts="miller")
+        self.works(r.err)
+        self.assertIn("heed neighbors run miller", r.err)
+        origin = self.folder / "run/origin.json"
+        origin.write_text(origin.read_text().replace(str(self.trained), "/nowhere"))
+        r = self.check("neighbors", "run", "Miller", facts=["/nowhere/a.txt"])
+        self.assertIn("<0x", self.check("neighbors", "run", "miller", "--top-k", 400).out)
+        occur, of = map(int, re.search(r"(\d+) of (\d+) tokens occur", (self.folder / "run/train.log").read_text()).groups())
+        self.assertLess(occur, of)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,119 @@
+// What held-out data has in common with the training data, and what it has not.
+#include "data/data_facts.h"
+
+#include <gmock/gmock.h>
+
+#include "data/data_folder.h"
+
+namespace heed {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kLong = "a line of more than forty characters, number ";
+
+LineFacts facts(const std::string& text, std::size_t part = std::string::npos) {
+  LineFacts f;
+  for (std::size_t at = 0; at < text.size(); at += std::min(part, text.size() - at))
+    f.add(std::string_view(text).substr(at, part));
+  return f;
+}
+
+TEST(LineFacts, AreTheSameHoweverTheTextIsCut) {
+  const std::string text =
+      kLong + "1\n\nshort\n" + kLong + "2\r\n" + std::string(40, '\xC3') + "\n";
+  const LineFacts whole = facts(text);
+  EXPECT_EQ(whole.hashes.size(), 3u);
+  EXPECT_EQ(whole.of_length[0], 1u);
+  for (const std::size_t part : {1, 7, 50}) {
+    EXPECT_EQ(facts(text, part).hashes, whole.hashes);
+    EXPECT_EQ(facts(text, part).of_length, whole.of_length);
+  }
+}
+
+TEST(LineFacts, CountLongLinesThatAreInTheTrainingText) {
+  const LineFacts train = facts(kLong + "1\nshort\n" + kLong + "2\n");
+  EXPECT_THAT(leaks(train, facts("short\n" + kLong + "2\n" + kLong + "3\n" + kLong + "2\r\n")),
+              HasSubstr("2 of 3 held-out lines"));
+  EXPECT_EQ(leaks(train, facts("short\n" + kLong + "3\n")), "");
+  const std::string wide = "天天天天天天天天天天天天天天\n", almost(39, 'x');  // 42 bytes
+  EXPECT_EQ(leaks(facts(wide), facts(wide)), "");
+  EXPECT_EQ(leaks(facts(almost + "\n"), facts(almost + "\n")), "");
+}
+
+TEST(LineFacts, APairIsKnownIfBothSidesAre) {
+  LineFacts train, held_out;
+  train.add("a", "x");
+  train.add("b", "y");
+  held_out.add("a", "y");
+  held_out.add("x", "a");
+  EXPECT_EQ(leaks(train, held_out), "");
+  held_out.add("b", "y");
+  EXPECT_THAT(leaks(train, held_out), HasSubstr("1 of 3 held-out pairs"));
+}
+
+TEST(LineFacts, LongerOnesAreCounted) {
+  const auto notes = [](const std::string& train, const std::string& held_out) {
+    Dataset d;
+    say_common(facts(train), facts(held_out), "", d);
+    return d.notes;
+  };
+  EXPECT_THAT(notes("a\nab\n", "abc\nab\nabcd\n"), Contains(HasSubstr("2 of 3 held-out lines")));
+  EXPECT_THAT(notes("a\nabc\n", "abc\nab\n"), testing::IsEmpty());
+  std::string many;
+  for (int i = 0; i < 10; ++i) many += "ab\n";
+  EXPECT_THAT(notes("abc\n", many + "abcd\n"), testing::IsEmpty());  // by chance
+}
+
+class Leaks : public DataFolder {};
+
+TEST_F(Leaks, AreSaidOfEachKindOfHeldOutData) {
+  std::string text;
+  for (int i = 0; i < 10; ++i) text += kLong + std::to_string(i) + "\n";
+  file("a.txt", text + kLong + "3\n" + kLong + "4\n");
+  EXPECT_THAT(load(text_config({"data.valid_fraction=0.2"})).warnings,
+              Contains(HasSubstr("2 of 2 held-out lines")));
+  file("v.txt", kLong + "9\n" + kLong + "10\n");
+  EXPECT_THAT(load(text_config({"data.valid=v.txt"})).warnings,
+              Contains(HasSubstr("1 of 2 held-out lines")));
+  file("v.txt", "a short one\n");
+  file("s.txt", "a short one\n");
+  EXPECT_THAT(load(text_config({"data.train=s.txt", "data.valid=v.txt"})).warnings,
+              Contains(HasSubstr("training data")));
+  file("a.tsv", "a b\tx\nc d\ty\ne f\tz\na b\tx\n");
+  EXPECT_THAT(load(pairs_config({"tokenizer.type=word", "data.valid_fraction=0.25"})).warnings,
+              Contains(HasSubstr("1 of 1 held-out pairs")));
+}
+
+TEST_F(Leaks, SortedDataIsToldHowToShuffleIt) {
+  std::string text, tsv;
+  for (int i = 1; i <= 20; ++i) {
+    text += std::string(static_cast<std::size_t>(i), i % 2 == 0 ? 'x' : 'y') + "\n";
+    tsv += std::string(static_cast<std::size_t>(i), 'x') + "\ty\n";
+  }
+  file("a.txt", text);
+  file("a.tsv", tsv);
+  EXPECT_THAT(load(text_config({})).notes, Contains(AllOf(HasSubstr("held-out lines are longer"),
+                                                          HasSubstr(folder_ + "/a.txt | shuf"))));
+  const std::vector<std::string> sets = {"tokenizer.type=char", "data.valid_fraction=0.2"};
+  EXPECT_THAT(
+      load(pairs_config(sets)).notes,
+      Contains(AllOf(HasSubstr("4 of 4 held-out pairs"), HasSubstr(folder_ + "/a.tsv | shuf"))));
+  file("a.tsv", tsv + tsv);
+  EXPECT_THAT(load(pairs_config(sets)).notes, Not(Contains(HasSubstr("shuf"))));
+}
+
+TEST_F(Leaks, OccurringTokensAreCounted) {
+  file("a.txt", "the old mill and the old miller\nthe mill\n");
+  const Dataset d = load(
+      text_config({"tokenizer.type=bpe", "tokenizer.vocab_size=280", "data.valid_fraction=0"}));
+  const auto counts = counts_of(d.train);
+  const auto n = std::ssize(counts) - std::ranges::count(counts, 0);
+  EXPECT_THAT(d.notes[0], HasSubstr("; " + std::to_string(n) + " of " +
+                                    std::to_string(tokenizers_.target->size()) + " tokens occur"));
+}
+
+}  // namespace
+}  // namespace heed

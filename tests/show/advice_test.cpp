@@ -1,0 +1,138 @@
+#include "show/advice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "data/splits.h"
+
+namespace heed {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// Held-out losses at steps 100, 200, ...; training loss falls to 1 / step unless it is given.
+LoggedEvents curves(const std::vector<double>& held_out, double slope = -1) {
+  LoggedEvents c;
+  for (std::size_t i = 0; i < held_out.size(); ++i)
+    c.valid.push_back({.step = static_cast<std::int64_t>(100 * (i + 1)), .loss = held_out[i]});
+  for (int step = 10; step <= 100 * static_cast<int>(held_out.size()); step += 10)
+    c.train.push_back({.step = step, .loss = 10 + slope * step / 1000.0});
+  return c;
+}
+
+TEST(Overfitting, IsSaidOnceHeldOutLossHasClearlyRisen) {
+  EXPECT_THAT(overfitting(curves({3, 2, 2.1, 2.2}), false),
+              HasSubstr("since step 200 (2.000 to 2.200)"));
+  EXPECT_THAT(overfitting(curves({3, 2, 2.3}), false), HasSubstr("train.patience"));
+  EXPECT_THAT(overfitting(curves({3, 2, 2.3}), true), Not(HasSubstr("patience")));  // it is on
+}
+
+TEST(Overfitting, IsNotSaidOfNoise) {
+  EXPECT_EQ(overfitting(curves({3, 2, 2.1}), false), "");          // one validation, less than 10 %
+  EXPECT_EQ(overfitting(curves({3, 2, 2.5, 2.01}), false), "");    // it has come back
+  EXPECT_EQ(overfitting(curves({3, 2, 2.5, 1.9}), false), "");     // a new best
+  EXPECT_EQ(overfitting(curves({3, 2, 2.005, 2.01}), false), "");  // less than 1 %
+}
+
+TEST(Overfitting, IsNotSaidWhereTrainingLossRisesTooOrIsNotKnown) {
+  EXPECT_EQ(overfitting(curves({3, 2, 2.3, 2.4}, 1), false), "");
+  LoggedEvents c = curves({3, 2, 2.3, 2.4});
+  c.train.clear();
+  EXPECT_EQ(overfitting(c, false), "");
+  EXPECT_EQ(overfitting({}, false), "");
+}
+
+TEST(Overfitting, ComparesMeansOfTrainingLosses) {
+  LoggedEvents c = curves({3, 2, 2.3, 2.4}, 1);
+  c.train.back().loss = 9.5;  // one lucky batch
+  EXPECT_EQ(overfitting(c, false), "");
+}
+
+TEST(Overfitting, IsNotSaidWhileTheMetricThatChoosesGetsBetter) {
+  LoggedEvents c = curves({3, 2, 2.3, 2.4});
+  for (std::size_t i = 0; i < c.valid.size(); ++i)
+    c.valid[i].metric = 10.0 + static_cast<double>(i);
+  EXPECT_EQ(overfitting(c, false), "");
+  c.valid[1].metric = 20;
+  EXPECT_NE(overfitting(c, false), "");
+}
+
+// A run that has ended at the last validation, after so many times through its data. `planned`: at
+// another step.
+Advice advice(LoggedEvents c, double passes, std::vector<std::string> sets,
+              std::vector<std::int64_t> saved = {}, std::int64_t planned = 0) {
+  const std::int64_t end = c.valid.empty() ? 100 : c.valid.back().step;
+  for (TrainEvent& e : c.train) e.epoch = passes;
+  sets.push_back("train.max_steps=" + std::to_string(planned > 0 ? planned : end));
+  std::vector<State> states;
+  saved.push_back(end);
+  for (const std::int64_t step : saved) states.emplace_back().step = step;
+  return advise("runs/a b", causal_config(sets), c, states);
+}
+
+constexpr const char* kConstant = "optimizer.schedule=constant";
+
+TEST(Advice, MoreStepsWhereTheBestIsAtTheEndAfterFewPasses) {
+  const Advice a = advice(curves({3, 2.5, 2.2}), 4, {kConstant});
+  EXPECT_EQ(a.verdict, Advice::more_steps);
+  EXPECT_EQ(a.command, "heed resume 'runs/a b' --more 150");
+  EXPECT_EQ(advice(curves({3, 2.5, 2.51}), 4, {kConstant}).verdict, Advice::more_steps);  // noise
+  EXPECT_EQ(advice({}, 0.016, {kConstant}).verdict, Advice::more_steps);
+}
+
+TEST(Advice, NothingWhereThereIsNoiseAlone) {
+  for (const auto& [held_out, passes] :
+       std::vector<std::pair<std::vector<double>, double>>{{{3, 2.5, 2.51, 2.505, 2.51}, 20},
+                                                           {{3, 2.5, 2.4}, 30},
+                                                           {{3, 2.5, 2.55, 2.51, 2.52}, 4}}) {
+    const Advice a = advice(curves(held_out), passes, {kConstant});
+    EXPECT_EQ(a.verdict, Advice::nothing);
+    EXPECT_EQ(a.text + a.command, "");
+    EXPECT_THAT(a.way_on, HasSubstr("--more"));
+  }
+}
+
+TEST(Advice, ALargerModelWhereSimplePredictorsAreAsGood) {
+  LoggedEvents c = curves({3, 2.5, 2.51, 2.505, 2.51});
+  c.yardsticks = {{"unigram", 3.5, 5}, {"xz", 2.4, 4}};
+  EXPECT_EQ(advice(c, 20, {kConstant}).verdict, Advice::larger_model);
+  EXPECT_EQ(advice(c, 20, {kConstant}).command, "");
+  c.yardsticks.pop_back();
+  EXPECT_EQ(advice(c, 20, {kConstant}).verdict, Advice::nothing);
+}
+
+TEST(Advice, NoMoreStepsOnceTheTextIsMemorised) {
+  const Advice a = advice(curves({3, 2, 2.3, 2.4}), 4, {kConstant});
+  EXPECT_EQ(a.verdict, Advice::memorised);
+  EXPECT_THAT(a.text, HasSubstr("step 200"));
+  EXPECT_THAT(a.text, HasSubstr("heed sample 'runs/a b'"));
+  EXPECT_THAT(a.text, HasSubstr("--checkpoint last"));
+  EXPECT_THAT(a.text + a.command, Not(HasSubstr("--more")));
+}
+
+TEST(Advice, NoStepsAtARateOf0) {
+  const std::vector<std::string> cosine = {"optimizer.schedule=cosine"};
+  Advice a = advice(curves({3, 2.5, 2.2}), 4, cosine);
+  EXPECT_EQ(a.command,
+            "heed train 'runs/a b/config.json' --run 'runs/a b-longer' --set train.max_steps=600 "
+            "--set optimizer.decay_steps=600");
+  EXPECT_THAT(a.text, HasSubstr("--more 150 --set optimizer.min_learning_rate="));
+  a = advice(curves({3, 2.5, 2.2}), 4, {cosine[0], "optimizer.min_learning_rate=1e-4"});
+  EXPECT_EQ(a.command, "heed resume 'runs/a b' --more 150");
+}
+
+TEST(Advice, ARunGoesBackToBeforeItsFallOnlyIfThatIsSaved) {
+  const std::vector<std::string> wsd = {"optimizer.schedule=wsd"};  // it falls from step 240 on
+  EXPECT_EQ(advice(curves({3, 2.5, 2.2}), 4, wsd, {240}).command,
+            "heed resume 'runs/a b' --more 150");
+  const Advice gone = advice(curves({3, 2.5, 2.2}), 4, wsd, {250});
+  EXPECT_THAT(gone.command, HasSubstr("heed train"));
+}
+
+TEST(Advice, ARunThatIsNotAtItsEndIsResumed) {
+  EXPECT_EQ(advice(curves({3, 2.5, 2.2}), 4, {}, {}, 1000).command, "heed resume 'runs/a b'");
+}
+
+}  // namespace
+}  // namespace heed
