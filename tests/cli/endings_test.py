@@ -61,7 +61,7 @@ class Endings(RunsTest):
         r = self.check(*command, facts=said("finished", 24))
         self.assertNotIn("warning:", r.err)
         self.assertIn(shlex.join(command), self.resume("run").err)
-        told = self.check("evaluate", "run").err
+        told = self.check("evaluate", self.folder / "run").err
         self.assertIn(shlex.join(command), told)
         low = re.search(r"heed (resume [^)]+)\)", told)[1]
         self.check(*shlex.split(low))

@@ -35,6 +35,7 @@ class ReportTest(ReportsTest):
         for frame in data["frames"]:
             del frame["weights"], frame["pull"]
         data["run"] = "run"
+        data["advice"]["command"] = data["advice"]["command"].replace(f"{self.folder}/", "")
         self.assertEqual(shown, data)
         self.assertEqual(self.steps_of(shown), [0, 1, 2, 4, 8, 10, 16, 20])
         help_text = self.out("report", "--help")

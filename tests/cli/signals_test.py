@@ -103,7 +103,7 @@ class Signals(RunsTest):
 
     def long_step(self):
         """A config whose steps take minutes, so that one signal alone does not end it soon."""
-        (self.folder / "a.txt").write_text((self.folder / "a.txt").read_text() * 100)
+        (self.folder / "a.txt").write_text(text(30000))
         return self.config(model__d_model=256, model__d_ff=2048, model__encoder_layers=8,
                            train__batch_tokens=300000, objective__target_length=100,
                            objective__source_length=100, train__save_every=0)
