@@ -231,7 +231,7 @@ void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
       ->check(in_range(0, 1'000'000));
   app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, exact match");
   line.add_beam(o.beam);
-  app.add_option("--tokenize", o.tokenize, "how BLEU splits lines; none: at spaces")
+  app.add_option("--tokenize", o.tokenize, "how BLEU splits lines (none: at spaces)")
       ->check(CLI::IsMember(bleu_tokenizers()));
   app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
   line.only_where({"--target-file", "--bleu"}, "for a model of pairs",

@@ -247,7 +247,7 @@ class Resume(RunsTest):
         path = self.folder / "run" / "metrics.jsonl"
         whole = path.read_text()
         path.write_text(whole + '{"kind":"tr')
-        self.resume("run", facts=["metrics.jsonl", "0", "1", "6 of 6"])
+        self.resume("run", facts=["metrics.jsonl", "1", "6 of 6"])
         self.assertEqual(path.read_text(), whole)
 
     def test_emptied_metrics_are_warned_of_and_cost_nothing_else(self):

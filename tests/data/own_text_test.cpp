@@ -65,11 +65,13 @@ TEST_F(OwnTextFiles, AFileThatIsNoTextIsRefusedWithWhatItSeemsToBe) {
     expect_error([&] { find_texts({file}, false); }, Exit::data, facts);
   };
   using namespace std::string_literals;
-  refuses(write("a", "\xFF\xFEh\0i\0"s), {"iconv -f UTF-16 -t UTF-8"});
+  EXPECT_NO_THROW(find_texts({write("a", "\xFF\xFEh\0i\0"s)}, false));
+  refuses(write("a", "\xFF\xFE\0\0h\0\0\0"s), {"iconv -f UTF-32 -t UTF-8"});
   refuses(write("a.png", "\x89PNG\r\n"), {"a.png", "PNG"});
   refuses(write("a", "%PDF-1.4\n"), {"PDF"});
-  refuses(write("a", "h\0i\0"s), {"0"});
-  refuses(write("a", gzip("h\0i\0"s)), {"0"});
+  refuses(write("a", "h\0i\0"s), {"iconv -f UTF-16LE -t UTF-8"});
+  refuses(write("a", gzip("\0h\0i"s)), {"iconv -f UTF-16BE -t UTF-8"});
+  refuses(write("a", "hi, h\0i, hi"s), {"0"});
   refuses(write("a", "\xCD\xE5\xF2, \xED\xE5\xF2"), {(folder_ / "a").string()});  // Windows-1251
   EXPECT_NO_THROW(find_texts({write("a", "caf\xe9 au lait")}, false));
   EXPECT_THAT(find_texts({write("a", "\0"s)}, true).files, ElementsAre(folder_ / "a"));

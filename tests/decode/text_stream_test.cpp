@@ -56,5 +56,15 @@ TEST(TextStream, ABeginningOfAStopStringComesAfterAll) {
   EXPECT_EQ(stream("aaaac", {"aaac"}).text, "a");
 }
 
+TEST(TextStream, TheSpaceOfTheFirstWordMayHaveBeenShown) {
+  const auto tokenizer = train(TokenizerConfig::byte, "xy");
+  for (const std::string first : {"", " "}) {
+    TextStream s(*tokenizer, -1, {}, true);
+    std::string shown;
+    for (const int id : tokenizer->encode(first + "a b")) shown += s.push(id);
+    EXPECT_EQ(shown, "a b");
+  }
+}
+
 }  // namespace
 }  // namespace heed
