@@ -23,7 +23,7 @@ std::optional<I> whole_number(double x) {
 // Nothing for any other text: "", " 1", "0x10", "1_000", "nan", "1e999".
 template <class T>
 std::optional<T> read_number(std::string_view text) {
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  if (text.starts_with('+') && text.find_first_of("+-", 1) != 1) text.remove_prefix(1);
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value - value == 0) return value;

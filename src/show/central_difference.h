@@ -32,7 +32,7 @@ double central_difference(double& x, F&& f, double h = kGradientStep) {
 
 inline double gradient_error(double analytic, double numeric, double floor) {
   const double scale = std::max({std::abs(analytic), std::abs(numeric), floor});
-  return scale > 0 ? std::abs(analytic - numeric) / scale : 0.0;
+  return scale == 0 ? 0.0 : std::abs(analytic - numeric) / scale;  // NaN stays NaN
 }
 
 inline double largest_of(std::span<const double> x) {

@@ -13,7 +13,8 @@ GradientVerdict verdict(F&& f, double gradient, double size) {
   double x = 1;
   const double floor = rounding_noise(size) / kGradientTolerance;
   return check_gradient(gradient, floor, [&](double h) {
-    return central_difference(x, [&] { return f(x); }, h);
+    return central_difference(
+        x, [&] { return f(x); }, h);
   });
 }
 
