@@ -72,12 +72,13 @@ class Resume(RunsTest):
         self.assertEqual(self.link("last"), 9)
 
     def test_a_finished_run_loses_the_checkpoints_that_a_killed_save_kept(self):
+        self.train(self.config(train__save_every=5, train__keep_last=0), "all")
         self.train(self.config(train__save_every=5, train__keep_last=1))
         whole = self.snapshot()
         best, last = self.link("best"), self.link("last")
         for step in (5, 15):
             if step not in (best, last):
-                shutil.copytree(self.checkpoints() / "last", self.checkpoints() / f"step-{step:08}")
+                shutil.copytree(self.checkpoints("all") / f"step-{step:08}", self.checkpoints() / f"step-{step:08}")
         more = self.snapshot()
         self.assertNotEqual(more, whole)
         self.resume("run", "--set", "train.keep_last=9", facts="20 of 20")
