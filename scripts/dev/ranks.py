@@ -66,7 +66,7 @@ def write_config(folder, objective="causal_lm", shards=8, ema=0, optimizer="muon
         "train": {"batch_tokens": 300, "shards": shards, "ema_decay": ema, "max_steps": steps, "eval_every": 5,
                   "save_every": 4, "keep_last": 0, **train}}
     config["data"]["valid_fraction"] = 0.1
-    if objective in ("causal_lm", "masked_lm"):
+    if objective in ("causal_lm", "masked_lm", "span_corruption"):
         config["objective"].pop("source_length" if objective == "causal_lm" else "target_length")
     (folder / "c.json").write_text(json.dumps(config))
 

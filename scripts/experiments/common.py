@@ -104,13 +104,13 @@ def task_config(task, steps):
 
 def fables_config(objective, steps, **model):
     """A small word-level model of the fables: a decoder alone or an encoder alone."""
-    layers = {"causal_lm": {"encoder_layers": 0, "decoder_layers": 2},
-              "masked_lm": {"encoder_layers": 2, "decoder_layers": 0}}[objective]
+    layers, length = {"causal_lm": ({"encoder_layers": 0, "decoder_layers": 2}, "target_length"),
+                      "masked_lm": ({"encoder_layers": 2, "decoder_layers": 0}, "source_length")}[objective]
     return {
         "data": {"train": str(DATA / "fables.txt"), "valid_fraction": 0.1},
         "tokenizer": {"type": "word"},
         "model": {"d_model": 64, "n_heads": 4, "d_ff": 256, **layers, "positions": "rotary", "dropout": 0.1, **model},
-        "objective": {"type": objective, "source_length": 96, "target_length": 96},
+        "objective": {"type": objective, length: 96},
         "optimizer": {"learning_rate": 3e-3, "schedule": "cosine", "warmup_steps": 50},
         "train": {"batch_tokens": 768, "max_steps": steps, "log_every": 100, "eval_every": 250,
                   "save_every": 250, "keep_last": 1},

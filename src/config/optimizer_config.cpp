@@ -1,7 +1,5 @@
 #include "config/optimizer_config.h"
 
-#include "base/format.h"
-
 namespace heed {
 
 std::vector<Field> fields(OptimizerConfig& c, const std::vector<KindDoc>& optimizers,
@@ -16,7 +14,7 @@ std::vector<Field> fields(OptimizerConfig& c, const std::vector<KindDoc>& optimi
   const auto scheduled_by = [&](const char* key, bool dumped = true) {
     return among("optimizer.schedule", schedule, users(schedules, key), dumped);
   };
-  const std::string falls_last = joined(users(schedules, "decay_fraction"));
+  const std::string falls_last = scheduled_by("decay_fraction").where;
   return {
       {"type", type, meanings(optimizers)},
       {"learning_rate", &c.learning_rate, "the highest rate of the schedule (noam: a factor)",

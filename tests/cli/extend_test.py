@@ -11,9 +11,8 @@ from runs import HEED, Result, RunsTest, said, text
 NOBODY = 65534
 
 # A run of a text; with 20 steps its rate falls from step 16 on.
-TINY = ["--threads", 1, *(x for s in (
-    "model.d_model=16", "model.n_heads=2", "model.d_ff=16", "objective.target_length=16", "train.batch_tokens=64",
-    "train.eval_every=5", "train.save_every=5", "train.log_every=5", "train.keep_last=1") for x in ("--set", s))]
+TINY = ("model.d_model=16", "model.n_heads=2", "model.d_ff=16", "objective.target_length=16", "train.batch_tokens=64",
+        "train.eval_every=5", "train.save_every=5", "train.log_every=5", "train.keep_last=1")
 
 
 class Extend(RunsTest):
@@ -22,7 +21,9 @@ class Extend(RunsTest):
         (self.folder / "mine.txt").write_text(text(400))
 
     def start(self, run="run", *args, end="train.max_steps=20", **kw):
-        return self.check("train", "mine.txt", "--run", run, *TINY, "--set", end, *args, **kw)
+        given = [str(arg).split("=")[0] for arg in args]
+        sets = [x for s in TINY if s.split("=")[0] not in given for x in ("--set", s)]
+        return self.check("train", "mine.txt", "--run", run, "--threads", 1, *sets, "--set", end, *args, **kw)
 
     def config_of(self, run="run"):
         return json.loads((self.folder / run / "config.json").read_text())
