@@ -254,7 +254,11 @@ void RunWriter::save(const CheckpointContents& contents, int keep_last, std::int
   for (const char* file : kLineFiles)
     if (is_real_file(run_ / file)) AppendFile(run_ / file, *calls_).sync();
   make_folder(checkpoints(), *calls_);  // it may have been removed
-  write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
+  const std::string name = step_folder_name(contents.state.step);
+  // A damaged one, which resuming skipped; in a lower layer of an overlay it cannot be renamed.
+  if (!states_.contains(contents.state.step) && path_exists(checkpoints() / name))
+    remove_checkpoint(name);
+  write_checkpoint(checkpoints(), name, contents, *calls_);
   states_[contents.state.step] = contents.state;
   finish_save(contents.state.step, keep_last, spared);
 } catch (const Error&) {
