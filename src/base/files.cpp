@@ -34,7 +34,7 @@ std::string hint_for(int error) {
       return "check the path";
     case EXDEV:
       return "a folder from a lower layer of an overlay file system (a container image) cannot be "
-             "renamed: use another run folder, --run DIR";
+             "renamed: cp -a makes a copy that can; or use another run folder, --run DIR";
     case EINVAL:
       return "that file system cannot do this; use a folder on another one";
     case EIO:

@@ -271,7 +271,11 @@ void RunWriter::save(const CheckpointContents& contents, int keep_last, std::int
                     "again",
                     quoted_path(checkpoints())));
   }
-  write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents, *calls_);
+  const std::string name = step_folder_name(contents.state.step);
+  // A damaged one, which resuming skipped; in a lower layer of an overlay it cannot be renamed.
+  if (!states_.contains(contents.state.step) && path_exists(checkpoints() / name))
+    remove_checkpoint(name);
+  write_checkpoint(checkpoints(), name, contents, *calls_);
   states_[contents.state.step] = contents.state;
   finish_save(contents.state.step, keep_last, spared);
 } catch (const Error&) {

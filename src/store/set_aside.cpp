@@ -23,7 +23,9 @@ void copy_checkpoints(const fs::path& from, const fs::path& to, SystemCalls& cal
   make_folder(to, calls);
   for (const std::string& name : names_in(from)) {
     const fs::file_type type = type_of(from / name);
-    if (name.starts_with(".tmp-")) continue;
+    const bool half_removed =
+        name.starts_with(kStepPrefix) && !path_exists(from / name / kStateFile);
+    if (name.starts_with(".tmp-") || half_removed) continue;
     if (type == fs::file_type::directory) copy_checkpoints(from / name, to / name, calls);
     if (type == fs::file_type::regular) link_or_copy(from / name, to / name, calls);
     if (type == fs::file_type::symlink)

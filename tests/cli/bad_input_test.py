@@ -116,7 +116,7 @@ class BadConfigs(RunsTest):
                     (f / name).write_bytes(content)
                 self.train(f / name, status=USAGE, facts=facts)
         (f / "folder.json").mkdir()
-        self.train(f / "folder.json", status=USAGE)
+        self.train(f / "folder.json", status=USAGE, facts="folder.json")
         self.assertFalse((f / "run").exists())
 
     def test_a_bad_key_or_value_is_named_with_what_is_allowed(self):
@@ -167,15 +167,15 @@ class BadConfigs(RunsTest):
     def test_a_bad_command_line_names_the_option(self):
         config = self.config()
         for args, facts in [
-            (["train"], ["CONFIG"]), (["resume"], ["RUN"]), (["train", config, "more"], ["more"]),
-            (["train", config, "--thread", "1"], ["--thread"]),
-            (["train", config, "--threads", "-1"], ["--threads"]),
-            (["train", config, "--threads", "many"], ["--threads"]),
-            (["train", config, "--threads", "100000"], ["--threads"]),
-            (["train", config, "--stop-at", "0"], ["--stop-at"]),
+            (["train"], ["CONFIG"]), (["resume"], ["RUN"]), (["train", config, "more"], ["more", "heed train --help"]),
+            (["train", config, "--thread", "1"], ["--threads"]),
+            (["train", config, "--threads", "-1"], ["--threads", "1024"]),
+            (["train", config, "--threads", "many"], ["--threads", "1024"]),
+            (["train", config, "--threads", "100000"], ["--threads", "1024"]),
+            (["train", config, "--stop-at", "0"], ["--stop-at", "1"]),
             (["train", config, "--set", "model.d_model"], ["model.d_model"]),
             (["train", config, "--set", "=3"], ["=3"]),
-            (["train", config, "--set"], ["--set"]),
+            (["train", config, "--set"], ["--set", "a.b=value"]),
             (["traim", config], ["traim", "train"]),
         ]:
             with self.subTest(args=args[:1] + args[2:]):

@@ -156,7 +156,7 @@ class Export(RunsTest):
         self.assertEqual(self.snapshot("qwen3"), before)
         r = self.limited("-f 4", "export", "qwen3", "small")
         self.assertEqual(r.status, 4, r.err)
-        self.check("export", "qwen3", "no/such/place", status=4)
+        self.check("export", "qwen3", "no/such/place", status=4, facts="No such file or directory")
         self.assertEqual(list(self.folder.glob("*small*")), [])
 
     def test_a_model_with_nan_is_refused(self):

@@ -129,7 +129,7 @@ class Extend(RunsTest):
         end = self.config_of()["train"]["max_steps"]
         self.assertEqual(end, 20 + max(1, round(steps)))
         self.equals_a_run_planned_so("run", end)
-        self.resume("run", "--minutes", 1, "--more", 2, status=2)
+        self.resume("run", "--minutes", 1, "--more", 2, status=2, facts=["--minutes", "--more", "heed resume --help"])
         self.resume("run", "--minutes", 0, status=2, facts=["--minutes", "0.001"])
 
     def test_the_end_in_epochs_is_reached_and_can_be_moved(self):

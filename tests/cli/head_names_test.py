@@ -33,7 +33,7 @@ class HeadNamesTest(RunsTest):
         self.assertNotIn("head_names", plain)
         words = self.out("attend", "run", "--checkpoint", "last", "3 17 9 12 5", *pair, "--names")
         self.assertRegex(words, r"cross, layer 0, head \d: alignment \(0\.\d+; 0\.\d+; 0\.\d+\)")
-        self.check("attend", "run", "5 12", "--names", "--html", "page.html", status=2, facts="--names")
+        self.check("attend", "run", "5 12", "--names", "--html", "page.html", status=2, facts=["--names", "heed report"])
         for only in (["--kind", "encoder"], ["--kind", "cross", "--head", str(1 - last[-1]["head"])]):
             chosen, = self.json("attend", "run", "--checkpoint", "last", "3 17 9 12 5", *pair, "--names", *only)
             self.assertEqual(chosen["head_names"], [h for h in last if h["kind"] == only[1] and

@@ -26,7 +26,7 @@ class InitFrom(RunsTest):
             r = self.train(config, "misfit", "--init-from", self.folder / "first", "--set", change, status=2)
             self.assertIn(said, r.err.splitlines()[0])
             self.assertFalse((self.folder / "misfit").exists(), change)
-        self.train(config, "misfit", "--init-from", self.folder / "none", status=4)
+        self.train(config, "misfit", "--init-from", self.folder / "none", status=4, facts=str(self.folder / "none"))
 
     def test_a_text_goes_on_with_the_model_of_the_run(self):
         for family in ("causal_lm", "masked_lm"):

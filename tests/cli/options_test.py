@@ -64,9 +64,9 @@ class Options(RunsTest):
     def test_options_that_exclude_each_other_are_refused(self):
         self.check("config", "--docs", "--json", status=2, facts="--schema")
         (self.folder / "lines").write_text("the old\nthe mill\n")
-        self.check("attend", "run", "--file", "lines", "--json", "--html", "page.html", status=2, facts=["--html", "--file"])
+        self.check("attend", "run", "--file", "lines", "--json", "--html", "page.html", status=2, facts=["--html", "--file with --json"])
         self.assertFalse((self.folder / "page.html").exists())
-        self.check("evaluate", "pairs", "--file", "-", "--target-file", "-", status=2, facts=["--file", "--target-file"])
+        self.check("evaluate", "pairs", "--file", "-", "--target-file", "-", status=2, facts=["--file", "--target-file", "standard input"])
 
     def test_a_page_is_written_where_a_link_leads(self):
         (self.folder / "link.html").symlink_to("page.html")  # there is no such file yet

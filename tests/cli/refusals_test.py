@@ -33,7 +33,7 @@ class Refusals(RunsTest):
 
     def test_one_end_one_seed_one_folder(self):
         self.check("resume", self.folder / "run", "--more", 3, "--set", "train.max_steps=300", status=USAGE,
-                   facts=["--more", "--set", "train.max_steps"])
+                   facts=["--more", "--set train.max_steps", "one of them"])
         self.check("sample", "run", "the", "--seed", 1, "--seed", 2, status=USAGE, facts=["--seed", "heed sample --help"])
         self.check("train", self.config(), "--run", "", status=USAGE, facts=["--run", "heed train --help"])
         for args in (["evaluate", "run", "--file"], ["score", "run", "--file"], ["train"], ["init"]):

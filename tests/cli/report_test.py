@@ -179,8 +179,8 @@ class ReportTest(ReportsTest):
 
     def test_a_missing_run_and_a_missing_folder_are_errors(self):
         self.train(self.config())
-        self.check("report", self.folder / "none", status=STORE)
-        self.check("report", self.folder / "run", "--html", self.folder / "no" / "page.html", status=STORE)
+        self.check("report", self.folder / "none", status=STORE, facts=str(self.folder / "none"))
+        self.check("report", self.folder / "run", "--html", self.folder / "no" / "page.html", status=STORE, facts="No such file or directory")
 
     def test_a_terminal_gets_no_page(self):
         self.train(self.config())

@@ -26,7 +26,7 @@ class Resume(RunsTest):
         for bad in ("0", "-3", "x", "9223372036854775807"):
             self.resume("run", "--more", bad, status=2, facts=["--more", "heed resume --help"])
             self.resume("run", "--max-steps", bad, status=2, facts=["--max-steps", "heed resume --help"])
-        self.resume("run", "--more", 1, "--max-steps", 30, status=2)
+        self.resume("run", "--more", 1, "--max-steps", 30, status=2, facts=["--max-steps", "--more", "heed resume --help"])
         self.assertEqual(self.link("last"), 11)
 
     def test_more_steps_of_a_stopped_run_are_counted_from_its_planned_end(self):
@@ -95,12 +95,12 @@ class Resume(RunsTest):
         seal(config.parent)
         (self.checkpoints() / "last").unlink()
         before = self.snapshot()
-        for change in ("train.keep_lst=0", "seed=9"):
-            self.resume("run", "--set", change, "--more", 5, status=2)
+        for change, fact in (("train.keep_lst=0", "train.keep_last"), ("seed=9", "--init-from")):
+            self.resume("run", "--set", change, "--more", 5, status=2, facts=fact)
             self.assertEqual(self.snapshot(), before)
         data = (self.folder / "a.txt").read_text()
         (self.folder / "a.txt").write_text(data[:-1])
-        self.resume("run", "--more", 5, status=3)
+        self.resume("run", "--more", 5, status=3, facts="SHA-256")
         self.assertEqual(self.snapshot(), before)
         (self.folder / "a.txt").write_text(data)
         self.resume("run", "--set", "train.keep_last=0", "--more", 5)
@@ -122,7 +122,7 @@ class Resume(RunsTest):
         data.write_text(whole.replace("miller", "killer", 1))
         self.resume("run", status=3, facts=["data", "SHA-256"])
         data.write_text(whole[:-1])
-        self.resume("run", status=3)
+        self.resume("run", status=3, facts="SHA-256")
         data.unlink()
         self.resume("run", status=3, facts=["data.train", "a.txt", "--set data.train=PATH"])
         self.assertEqual(self.snapshot(), before)
@@ -215,7 +215,7 @@ class Resume(RunsTest):
         self.resume("empty", status=4, facts=str(self.folder / "empty"))
         self.train(self.config(), "run", "--stop-at", 2)
         self.resume("run/checkpoints/last", status=4, facts="run/checkpoints/last")
-        self.resume("a.txt", status=4)
+        self.resume("a.txt", status=4, facts="a.txt")
 
     def test_an_existing_run_is_renamed_never_deleted(self):
         config = self.config(train__max_steps=2)
@@ -231,7 +231,7 @@ class Resume(RunsTest):
         self.assertEqual(self.link("last"), 2)
         # A failure before training starts leaves the old run where it was.
         (self.folder / "a.txt").write_text("")
-        self.train(config, "run", "--force", status=3)
+        self.train(config, "run", "--force", status=3, facts="a.txt")
         self.assertEqual(self.link("last"), 2)
         self.assertFalse((self.folder / "run.old-3").exists())
 

@@ -24,7 +24,7 @@ class Score(RunsTest):
 
     def test_a_model_of_masked_texts_is_not_conditioned_on_a_source(self):
         for family in ("masked_lm", "span_corruption"):
-            self.check("score", family, "--target-file", "a.txt", "--file", "a.txt", status=2, facts="--target")
+            self.check("score", family, "--target-file", "a.txt", "--file", "a.txt", status=2, facts=["--target", "TEXT"])
 
     def test_unknown_tokens_are_named(self):
         for family in self.RUNS:

@@ -125,6 +125,23 @@ TEST_F(Writer, SavingAStepAgainReplacesIt) {
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }
 
+TEST_F(Writer, ADamagedStepIsReplacedInTheLowerLayerOfAnOverlayToo) {
+  struct Overlay : SystemCalls {
+    int rename(const char* from, const char* to) override {
+      if (!std::string_view(from).ends_with("/step-00000020")) return SystemCalls::rename(from, to);
+      errno = EXDEV;
+      return -1;
+    }
+  } calls;
+  RunWriter::create(run_, false).save(at(10, 10).contents(), 0);
+  std::filesystem::create_directory(checkpoint("step-00000020"));  // half removed
+  std::ofstream(checkpoint("step-00000020/model.safetensors")) << "cut short";
+  RunWriter writer = RunWriter::open(run_, calls);
+  writer.finish_save(10, 0);
+  writer.save(at(20, 10).contents(), 0);
+  EXPECT_EQ(expect_whole(checkpoint("step-00000020")), 20);
+}
+
 TEST_F(Writer, DamagedLaterStepsDoNotPushOutWholeOnes) {
   RunWriter writer = RunWriter::create(run_, false);
   for (const int step : {10, 40, 50}) writer.save(at(step, 10).contents(), 0);

@@ -46,6 +46,12 @@ TEST_F(Aside, TheCopyIsWholeAndWithoutTheUsersOwnFiles) {
   expect_whole_copy(old(2));
 }
 
+TEST_F(Aside, ACheckpointThatWasBeingRemovedIsLeftOut) {
+  std::filesystem::create_directory(checkpoint("step-00000030"));
+  std::ofstream(checkpoint("step-00000030/model.safetensors")) << "cut short";
+  expect_whole_copy(set_aside(run_));
+}
+
 TEST_F(Aside, WithoutHardLinksItIsCopied) {
   struct NoLinks : SystemCalls {
     int link(const char*, const char*) override { return errno = EPERM, -1; }
