@@ -155,27 +155,23 @@ function drawSamples() {
 
 // Maps through training.
 
-// Heads with a name: { h, first, last }, from which frame to which. Those that still have it come first, the surest before.
-const named = [], gain = (h) => h.score - Math.max(h.untrained, h.shuffled);
+// Heads with a name at the end, the surest first: { h, first }, the frame from which on they have it.
+const gain = (h) => h.score - Math.max(h.untrained, h.shuffled);
 const isShown = (h) => data.kinds.some((k) => k.name === h.kind && h.layer >= 0 && h.layer < k.layers && h.head >= 0 && h.head < k.heads);
-data.frames.forEach((f, i) => f.heads.filter(isShown).forEach((h) => {
-  const known = named.find((n) => n.last === i - 1 && ["kind", "layer", "head", "name"].every((key) => n.h[key] === h[key]));
-  if (known) Object.assign(known, { h, last: i });
-  else named.push({ h, first: i, last: i });
-}));
-named.sort((a, b) => b.last - a.last || gain(b.h) - gain(a.h));
+const isNamed = (f, h) => f.heads.some((x) => ["kind", "layer", "head", "name"].every((key) => x[key] === h[key]));
+const named = (data.frames.at(-1)?.heads ?? []).filter(isShown).sort((a, b) => gain(b) - gain(a))
+  .map((h) => ({ h, first: 1 + data.frames.findLastIndex((f) => !isNamed(f, h)) }));
 
 // "decoder self-attention, layer 1, head 2: induction since step 300 (...)"
-function namedHead({ h, first, last }) {
+function namedHead({ h, first }) {
   const show = () => {
     const kind = data.kinds.findIndex((k) => k.name === h.kind);
     $("kinds").querySelectorAll("input")[kind].checked = true;
     choose({ kind, layer: h.layer, head: h.head });
   };
-  const step = (i) => mover(stepName(data.frames[i].step), () => { at.frame = i; show(); });
-  const lasts = last === data.frames.length - 1;
+  const step = mover(stepName(data.frames[first].step), () => { at.frame = first; show(); });
   return element("li", {}, mover(`${names[h.kind]}, layer ${h.layer}, head ${h.head}: ${h.name}`, show),
-    lasts ? " since " : " from ", step(first), ...(lasts ? [] : [" to ", step(last)]), ` (${h.score.toFixed(2)} of the weight; ` +
+    " since ", step, ` (${h.score.toFixed(2)} of the weight; ` +
     `untrained ${h.untrained.toFixed(2)}, on keys in random order ${h.shuffled.toFixed(2)})`);
 }
 
@@ -191,8 +187,7 @@ function drawTexts() {
 }
 
 function drawFrame() {
-  named.forEach(({ first, last }, i) =>
-    $("named-heads").children[i].classList.toggle("later", at.frame < first || at.frame > last));
+  named.forEach(({ first }, i) => $("named-heads").children[i].classList.toggle("later", at.frame < first));
   drawTexts();
   drawView(() => {}, ", " + stepName(frame().step));
 }
@@ -212,9 +207,8 @@ function chooseFirst() {
     const shares = frame().words[name].map(share), most = shares.reduce((best, s, i) => (s > shares[best] ? i : best), 0);
     if (shares[most] > 0) data.first[name] = { layer: Math.floor(most / heads), head: most % heads };
   }
-  const still = named.filter(({ last }) => last === data.frames.length - 1).map(({ h }) => h);
-  for (const { kind, layer, head } of still.reverse()) data.first[kind] = { layer, head };
-  const last = data.kinds.findLastIndex((k) => still.some((h) => h.kind === k.name));
+  for (const { h } of [...named].reverse()) data.first[h.kind] = { layer: h.layer, head: h.head };
+  const last = data.kinds.findLastIndex((k) => named.some(({ h }) => h.kind === k.name));
   if (last >= 0) at.kind = last;
   Object.assign(at, data.first[kind().name]);
 }
