@@ -59,8 +59,8 @@ TEST_F(PairDataset, AHeldOutPairBeyondThePositionsIsLeftOutAndNamed) {
   EXPECT_EQ(d.valid.sentences(), 1u);
   EXPECT_EQ(d.valid.dropped, 1u);
   EXPECT_THAT(d.warnings, Contains(AllOf(HasSubstr("1 of 2 pairs"), HasSubstr("/a.tsv:4"))));
-  file("a.tsv", "a\tx\nb\tx\na b a b a b\tx\n");
-  refuses(pairs_config(sets), {"/a.tsv:3", "7", "5"});
+  file("a.tsv", "a\tx\na b a b a b\tx\n");
+  refuses(pairs_config(sets), {"/a.tsv:2", "7", "5"});
 }
 
 TEST_F(PairDataset, SidesCanHaveVocabulariesOfTheirOwn) {
