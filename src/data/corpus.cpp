@@ -248,7 +248,10 @@ std::string utf16_in_words(const std::vector<std::string>& names) {
 void TextNotes::look_at(std::string_view text) {
   carriage_returns += static_cast<std::uint64_t>(std::ranges::count(text, '\r'));
   for (std::size_t at = 0; (at = text.find(kByteOrderMark, at)) != text.npos; ++at) ++inner_marks;
-  beyond_ascii = beyond_ascii || std::ranges::any_of(text, [](char c) { return (c & 0x80) != 0; });
+  // (A single such byte is a bad one.)
+  beyond_ascii =
+      beyond_ascii ||
+      (text.size() > 1 && std::ranges::any_of(text, [](char c) { return (c & 0x80) != 0; }));
 }
 
 void TextNotes::say(std::vector<std::string>& notes, std::vector<std::string>& warnings) const {

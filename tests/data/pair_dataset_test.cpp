@@ -54,13 +54,13 @@ TEST_F(PairDataset, AHeldOutPairBeyondThePositionsIsLeftOutAndNamed) {
   file("a.tsv", "a\tx\na\tx\n\tx\na b a b a b\tx\nb\ty\n");
   const std::vector<std::string> sets = {"tokenizer.type=word", "data.max_length=4",
                                          "data.valid_fraction=0.5", "model.positions=learned",
-                                         "model.max_length=4"};
+                                         "model.max_length=5"};
   const Dataset d = load(pairs_config(sets));
   EXPECT_EQ(d.valid.sentences(), 1u);
   EXPECT_EQ(d.valid.dropped, 1u);
   EXPECT_THAT(d.warnings, Contains(AllOf(HasSubstr("1 of 2 pairs"), HasSubstr("/a.tsv:4"))));
-  file("a.tsv", "a\tx\nb\tx\na b a b a b\tx\n");
-  refuses(pairs_config(sets), {"/a.tsv:3", "7", "5"});
+  file("a.tsv", "a\tx\na b a b a b\tx\n");
+  refuses(pairs_config(sets), {"/a.tsv:2", "7", "5"});
 }
 
 TEST_F(PairDataset, SidesCanHaveVocabulariesOfTheirOwn) {
