@@ -100,7 +100,7 @@ TEST_F(Writer, CheckpointsThatAreALinkAreNotWritten) {
   EXPECT_EQ(find_checkpoint(run_).filename(), "step-00000010");  // readers follow it
 }
 
-TEST_F(Writer, CheckpointsThatWereRemovedAreBegunAgain) {
+TEST_F(Writer, RemovedCheckpointsAreForgotten) {
   RunWriter writer = RunWriter::create(run_, false);
   for (const int step : {10, 20}) writer.save(at(step, 10).contents(), 0);
   fs::remove_all(run_ / "checkpoints");
