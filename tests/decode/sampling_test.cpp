@@ -16,9 +16,10 @@ using test::Family;
 
 std::vector<std::vector<int>> samples(const DecodeModel& m, const SampleRequest& request,
                                       int threads = 1) {
-  const std::vector<std::string> lengths{"objective.source_length=5", "objective.target_length=6"};
+  const std::string length = "objective.target_length=6";
   const auto objective =
-      make_objective(m.model.has_encoder() ? text_config(lengths) : causal_config(lengths));
+      make_objective(m.model.has_encoder() ? text_config({"objective.source_length=5", length})
+                                           : causal_config({length}));
   Pool pool(threads);
   std::vector<std::vector<int>> result(request.num_samples);
   int complete = 0;
