@@ -167,7 +167,7 @@ class BadConfigs(RunsTest):
     def test_a_bad_command_line_names_the_option(self):
         config = self.config()
         for args, facts in [
-            (["train"], ["CONFIG"]), (["resume"], ["RUN"]), (["train", config, "more"], ["more", "heed train --help"]),
+            (["train"], ["CONFIG"]), (["resume"], ["RUN"]), (["train", config, "more"], ["more", "c.json"]),
             (["train", config, "--thread", "1"], ["--threads"]),
             (["train", config, "--threads", "-1"], ["--threads", "1024"]),
             (["train", config, "--threads", "many"], ["--threads", "1024"]),

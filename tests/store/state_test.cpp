@@ -108,7 +108,8 @@ TEST(State, ForgedContentsAreRefusedByName) {
       {"\"step\": 17", "\"step\": 17, \"else\": 0", {"else"}},
       {"\"epoch\": 1,", "", {"cursor.epoch"}},
       {"\"best_step\": 17", "\"best_step\": -2", {"best_step", "-1", "2^63", "1", "-2"}},
-      {"\"seed\": 1", "\"seed\": -1", {"seed", "0", "2^64", "1", "-1"}},
+      // (The seed is 2^64 - 1.)
+      {"\"seed\": 1", "\"seed\": -1", {"seed", "0", "2^64", "1", "-1.8446744073709552e+19"}},
       {"\"best_loss\": 1.1", "\"best_loss\": \"low\"", {"best_loss", "low"}},
       {"\"best_loss\": 1.1", "\"best_loss\": null", {"best_loss", "null"}},
       {"\"abc\"", "3", {"data_hash", "3"}},
