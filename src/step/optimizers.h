@@ -62,7 +62,7 @@ struct UpdateRule {
   // called for all its parts.
   std::tuple<MoveMatrix<float>, MoveMatrix<double>> move_matrix = {};
   std::size_t (*workspace)(Param) = nullptr;  // the numbers that move_matrix takes, at most
-  double (*products)(Param) = nullptr;  // its time, as if in numbers that move() moves
+  double (*products)(Param) = nullptr;        // its time, as if in numbers that move() moves
 };
 
 struct OptimizerKind {

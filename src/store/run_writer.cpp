@@ -280,7 +280,8 @@ void RunWriter::save(const CheckpointContents& contents, int keep_last, std::int
   finish_save(contents.state.step, keep_last, spared);
 } catch (const Error&) {
   lock_.require_held(run_);  // else this is the reason
-  throw;
+  if (path_exists(checkpoints())) throw;
+  save(contents, keep_last, spared);  // it went meanwhile
 }
 
 void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {

@@ -82,7 +82,8 @@ TEST(Files, InterruptedCallsAreRepeated) {
     calls.reason = EINTR;
     replace_file(folder.path() / "a", "new", calls);
     replace_symlink(folder.path() / "b", "a", calls);
-    EXPECT_EQ(contents(folder.path() / "b"), "new");
+    EXPECT_EQ(std::filesystem::read_symlink(folder.path() / "b"), "a");
+    EXPECT_EQ(contents(folder.path() / "a"), "new");
   }
 }
 

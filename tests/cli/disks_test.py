@@ -77,7 +77,9 @@ class Disks(RunsTest):
         os.mkfifo(log)
         self.resume(status=STORE, facts="train.log")
         log.unlink()
-        (self.folder / "run/report.html").symlink_to(victim)
+        page = self.folder / "run/report.html"
+        page.unlink(missing_ok=True)
+        page.symlink_to(victim)
         self.check("report", "run", "--html", "run/report.html", status=STORE, facts="run/report.html")
         self.assertEqual(victim.read_text(), "mine")
 

@@ -80,7 +80,7 @@ class ListOfRuns(RunsTest):
         self.assertEqual(losses, sorted(losses))
         self.assertEqual([row["name"] for row in self.json("runs", "--sort", "model.d_model")][-1], "second")
         self.check("runs", "--sort", "zzz", status=2, facts="zzz")
-        self.check("runs", "--tsv", "--json", status=2, facts=["--tsv", "--json"])
+        self.check("runs", "--tsv", "--json", status=2, facts=["without --json"])
         self.assertEqual([row["name"] for row in self.json("runs", "runs/second", "first", "--sort", "name")], ["first", "second"])
         self.assertIn("train.max_steps=4", self.out("runs", "--keys"))
 

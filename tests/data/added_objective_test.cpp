@@ -73,12 +73,11 @@ class AddedObjective : public testing::Test {
  protected:
   // A run of 200 steps, and one that was stopped at step 90 and resumed on more threads.
   static void SetUpTestSuite() {
-    add_objective({{"backwards",
-                    "the decoder writes backwards what the encoder reads",
-                    {"target_length"}},
-                   [](const RunConfig& c) -> std::unique_ptr<const Objective> {
-                     return std::make_unique<Backwards>(c);
-                   }});
+    add_objective(
+        {{"backwards", "the decoder writes backwards what the encoder reads", {"target_length"}},
+         [](const RunConfig& c) -> std::unique_ptr<const Objective> {
+           return std::make_unique<Backwards>(c);
+         }});
     folder_ = std::make_unique<TemporaryFolder>();
     std::ofstream text(at("text"));
     for (std::uint64_t i = 0; i < 3999; ++i) text << "abcdef"[hash64(i) % 6];
