@@ -29,7 +29,7 @@ class Forward(RunsTest):
         "gpt2": {**SMALL, "model__positions": "learned", "model__activation": "gelu_tanh", "model__tie": "none",
                  "model__norm_eps": 1e-3, "tokenizer": {"type": "char"}},
         # Attention alone, and changed as experiments change it.
-        "alone": {**SMALL, "model__positions": "none", "model__feed_forward": "none", "tokenizer": {"type": "byte"}},
+        "alone": {**SMALL, "model__positions": "none", "model__feed_forward": "none", "model__d_ff": 512, "tokenizer": {"type": "byte"}},
         "even": {**SMALL, **ROTARY, "model__attention": {"decoder_self": {"uniform": True}}},
         "bag": {**SMALL, **ROTARY, "model__attention": {"decoder_self": {"scaled": False, "positions": False}}},
         "squared": {**SMALL, **ROTARY, "model__activation": "relu2", "model__rope_base": 100, "model__n_kv_heads": 1},

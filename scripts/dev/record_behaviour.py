@@ -256,8 +256,9 @@ class Recorder:
             self.keep_run(f"{first} then {then} threads", run)
         if self.config["train"]["max_steps"]:
             # A rate that has fallen to 0 would be refused, and wsd's fall would follow the new end.
-            stays = " --set optimizer.min_learning_rate=1e-4"
-            if self.config["optimizer"].get("schedule") == "wsd":
+            schedule = self.config["optimizer"].get("schedule", "cosine")
+            stays = " --set optimizer.min_learning_rate=1e-4" if schedule in ("linear", "cosine", "wsd") else ""
+            if schedule == "wsd":
                 stays += f" --set optimizer.decay_steps={self.config['train']['max_steps']}"
             self.heed(f"resume run2 --more 6 --threads 1{stays}", keep=False)
             self.keep_tensors("6 more steps", self.folder / "run2" / last)

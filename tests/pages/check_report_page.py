@@ -162,7 +162,7 @@ def check_yardsticks(browser, page):
     open_other()
     check([level.split()[0] for level in browser.value(levels)] == ["uniform"], "no line of guessing")
     check(browser.value("document.getElementById('yardsticks').childElementCount") == 0, "yardsticks from nowhere")
-    data["overfitting"] = "held-out loss turned at step 40"
+    data["overfitting"], data["advice"] = "held-out loss turned at step 40", {"text": "", "command": ""}
     data["training_loss_note"] = "Training losses are measured with dropout."
     data["yardsticks"] = [{"name": "far", "nats_per_token": 900, "bits_per_byte": 450},
                           {"name": "unigram", "nats_per_token": best + 0.01, "bits_per_byte": (best + 0.01) / 2},

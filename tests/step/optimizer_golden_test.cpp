@@ -1,6 +1,7 @@
 // Ten steps of Adam and AdamW against PyTorch's values.
 #include "nn/golden.h"
 #include "step/optimizer.h"
+#include "step/schedule.h"
 
 namespace heed {
 namespace {
@@ -14,7 +15,7 @@ void check_steps(const std::string& name) {
   const Golden g = read_golden(name);
   const Transformer model = g.model();
   OptimizerConfig config;
-  read_fields(JsonText{g.about.at("optimizer"), name}, fields(config, docs(optimizers()), {}));
+  read_fields(JsonText{g.about.at("optimizer"), name}, fields(config, docs(optimizers()), docs(schedules())));
   ParamVec<T> values = initial_golden_values<T>(g, model), gradients(model.table.size());
   Optimizer<T> optimizer(model.table, config);
   Pool pool(1);
