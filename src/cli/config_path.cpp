@@ -95,6 +95,8 @@ std::string config_path(const std::string& typed) {
   }
   const auto shipped = shipped_configs();
   if (const auto it = shipped.find(typed); it != shipped.end()) return it->second;
+  if (const fs::path run = fs::path("runs") / typed; is_run(run))
+    return (run / kConfigFile).string();
   const std::vector<std::string> names = shipped_names();
   throw Error(Exit::usage,
               fmt::format("no file is called \"{}\", and no config in {}{}", excerpt(typed),

@@ -232,6 +232,9 @@ Exit run_train(CommandLine& line) {
     return finish([&] { return train_on_text(request, log); }, line.json(), log);
   }
   const std::string path = config_path(*config);
+  if (const fs::path run = fs::path(path).parent_path(); !config->ends_with(".json") && is_run(run))
+    throw Error(Exit::usage, *config + " is a run; expected a text or a config.",
+                "heed resume " + shell_word(run.string()));
   if (request.texts.size() > 1)
     throw Error(Exit::usage,
                 fmt::format("{} is a config, which stands alone; found {} beside it.", *config,

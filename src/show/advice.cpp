@@ -14,6 +14,7 @@
 #include "store/origin.h"
 #include "store/run_end.h"
 #include "store/run_writer.h"
+#include "store/trained_model.h"
 
 namespace heed {
 namespace {
@@ -101,7 +102,8 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
                             ? static_cast<double>(states.back().cursor.epoch)
                             : logged.train.back().epoch;
   const bool solved = best != valid.end() && best->accuracy > kSolved,
-             few = passes < 0.9 * useful_passes(!objective->traits().encoder());
+             few = states.back().step > 0 &&
+                   passes < 0.9 * useful_passes(!objective->traits().encoder());
   Advice a;
   add_way_on(run, config, states, init_from, a);
   if (lowest_before_rise(logged) != nullptr) {
@@ -136,7 +138,7 @@ Advice advice_on(const std::filesystem::path& run, const LoggedEvents* logged) t
   }
   const std::vector<State> states = states_of(run);
   if (states.empty()) return {};
-  const RunConfig config = load_config((run / kConfigFile).string());
+  const RunConfig config = config_of_run(run);
   if (end_of(config.train, states.back()) == End::none && is_locked(run)) return {};  // it goes on
   return advise(run.string(), config, *logged, states, read_origin(run.string()).init_from);
 } catch (const Error&) {

@@ -257,9 +257,10 @@ RunResult go_on(const TextRequest& request, const ChosenConfig& choice, const Me
   rest.run.begun = true;
   rest.max_steps = std::max(done + 1, steps_in_time(static_cast<double>(done) + left,
                                                     choice.suggestion.passes / step_epochs));
-  log.info(fmt::format("a step takes {:.3g} s, not {:.3g}: {} steps instead of {}",
-                       so_far.step_seconds, m.speed.step_seconds, format_count(rest.max_steps),
-                       format_count(choice.suggestion.steps)));
+  if (rest.max_steps != choice.suggestion.steps)
+    log.info(fmt::format("a step takes {:.3g} s, not {:.3g}: {} steps instead of {}",
+                         so_far.step_seconds, m.speed.step_seconds, format_count(rest.max_steps),
+                         format_count(choice.suggestion.steps)));
   return resume_run(rest, log);
 }
 

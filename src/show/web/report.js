@@ -88,9 +88,10 @@ function drawCurves() {
     chart("Learning rate", [line("", train, "learning_rate")], fromZero),
     chart("Gradient norm", [line("", train, "gradient_norm")], fromZero),
     chart("Speed (tokens per second)", [line("", train, "tokens_per_second")], fromZero)));
-  const advice = [data.advice.text, data.advice.command].filter(Boolean).join(": ");
-  for (const text of [data.overfitting, advice, data.training_loss_note])
-    if (text) $("remarks").append(element("p", {}, ...withSteps(text[0].toUpperCase() + text.slice(1).replace(/[^.]$/, "$&."))));
+  const sentence = (text) => text && text[0].toUpperCase() + text.slice(1).replace(/[^.]$/, "$&.");
+  const advice = data.advice.command ? `${sentence(data.advice.text)} Try ${data.advice.command}` : sentence(data.advice.text);
+  for (const text of [sentence(data.overfitting), advice, sentence(data.training_loss_note)])
+    if (text) $("remarks").append(element("p", {}, ...withSteps(text)));
   drawYardsticks();
   const rows = (name, curves) => spread(curves.steps.length, 60).map((i) => [name, stepsOf(curves, i),
     ...[curves.loss[i], perplexity(curves.loss[i]), curves.accuracy?.[i] ?? null, curves.learning_rate?.[i] ?? null,
