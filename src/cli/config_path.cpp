@@ -78,7 +78,7 @@ bool names_config(const std::string& typed) {
 std::string config_path(const std::string& typed) {
   std::error_code none;
   if (const fs::path of_run = fs::path(typed) / kConfigFile; fs::is_regular_file(of_run, none)) {
-    const bool own = path_exists(fs::path(typed) / kStateFile);
+    const bool own = path_exists(fs::path(typed) / kStateFile) || is_run(typed);
     if (const std::string model = own ? "" : other_program(typed); !model.empty())
       throw_other_program(typed, model, Exit::usage);
     return of_run.string();

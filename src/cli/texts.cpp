@@ -63,10 +63,18 @@ class LineReader {
   std::exception_ptr failed_;  // thrown once the lines before it have been returned
 };
 
+// All lines; Error where the file cannot be read any further.
+std::vector<GivenText> read_all(LineReader& lines) {
+  std::vector<GivenText> all;
+  for (auto part = lines.read(); !part.empty(); part = lines.read())
+    std::ranges::move(part, std::back_inserter(all));
+  return all;
+}
+
 // All lines of one reader with those of another as their targets.
 std::vector<GivenText> read_both(LineReader lines, LineReader targets) {
-  std::vector<GivenText> texts = lines.read();
-  const std::vector<GivenText> others = targets.read();
+  std::vector<GivenText> texts = read_all(lines);
+  const std::vector<GivenText> others = read_all(targets);
   if (texts.size() != others.size())
     throw Error(Exit::data, fmt::format("{} has {} lines, {} has {}.", lines.name(), texts.size(),
                                         targets.name(), others.size()));

@@ -50,21 +50,20 @@ void LineFacts::add_length(std::size_t bytes) {
   ++of_length[bytes];
 }
 
-std::string leaks(const LineFacts& train, const LineFacts& held_out) {
+std::string leaks(const LineFacts& train, const LineFacts& held_out, const std::string& of) {
   std::unordered_set<std::uint64_t> asked(held_out.hashes.begin(), held_out.hashes.end()), found;
   for (const std::uint64_t hash : train.hashes)
     if (asked.contains(hash)) found.insert(hash);
   const auto n =
       std::ranges::count_if(held_out.hashes, [&](auto hash) { return found.contains(hash); });
   if (n == 0) return "";
-  return fmt::format("{} of {} held-out {} {} in the training data", format_count(n),
-                     format_count(std::ssize(held_out.hashes)),
+  return fmt::format("{} of {} {}{} {} in the training data", format_count(n),
+                     format_count(std::ssize(held_out.hashes)), of,
                      held_out.pairs ? "pairs" : "lines (of 40 characters or more)",
                      n == 1 ? "is" : "are");
 }
 
-void say_common(const LineFacts& train, const LineFacts& held_out, const std::string& print,
-                Dataset& data) {
+void say_common(const LineFacts& train, const LineFacts& held_out, Dataset& data) {
   if (std::string leak = leaks(train, held_out); !leak.empty()) data.warnings.push_back(leak);
   const std::vector<std::uint32_t>& n = held_out.of_length;
   const auto from = [&](std::size_t length) {
@@ -74,11 +73,9 @@ void say_common(const LineFacts& train, const LineFacts& held_out, const std::st
   const std::int64_t longer = from(train.of_length.size()), all = from(0);
   if (10 * longer <= all) return;
   data.notes.push_back(fmt::format(
-      "{} of {} held-out {} are longer than any that is trained on{}", format_count(longer),
-      format_count(all), held_out.pairs ? "pairs" : "lines",
-      print.empty() ? ""
-                    : fmt::format("; if they are sorted by length, shuffle them: {} | shuf > {}",
-                                  print, held_out.pairs ? "shuffled.tsv" : "shuffled.txt")));
+      "{} of {} held-out {} are longer than any that is trained on; if they are sorted by length, "
+      "shuffle them (shuf)",
+      format_count(longer), format_count(all), held_out.pairs ? "pairs" : "lines"));
 }
 
 std::vector<std::int64_t> counts_of(const Split& split, std::optional<Side> side) {

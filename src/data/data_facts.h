@@ -28,8 +28,9 @@ class LineFacts {
   std::string open_;  // the line that goes on
 };
 
-// "3 of 40 held-out pairs are in the training data", or "".
-std::string leaks(const LineFacts& train, const LineFacts& held_out);
+// "3 of 40 held-out pairs are in the training data", or "". `of`: "held-out ".
+std::string leaks(const LineFacts& train, const LineFacts& held_out,
+                  const std::string& of = "held-out ");
 // The same of another text, or of other pairs, for the training data of a config. Errors as
 // load_dataset(). (In text_dataset.cpp and pair_dataset.cpp.)
 std::string leaks_of(const std::vector<std::string>& files, const RunConfig& config,
@@ -37,10 +38,8 @@ std::string leaks_of(const std::vector<std::string>& files, const RunConfig& con
 std::string leaks_of(const Pairs& pairs, const RunConfig& config, const std::string& folder);
 
 // Adds to the data's notes and warnings what its held-out part has in common with the other, and
-// that a tenth of it is longer than all that is trained on. `print`: the command that prints both,
-// if they are parts of the same files, or "".
-void say_common(const LineFacts& train, const LineFacts& held_out, const std::string& print,
-                Dataset& data);
+// that a tenth of it is longer than all that is trained on.
+void say_common(const LineFacts& train, const LineFacts& held_out, Dataset& data);
 
 // How often each id is in a split, of pairs perhaps on one side alone.
 std::vector<std::int64_t> counts_of(const Split& split, std::optional<Side> side = {});

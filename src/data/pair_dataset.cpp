@@ -29,6 +29,8 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
   const auto objective = make_objective(c);
   std::optional<Error> first;
   for (std::size_t i = begin; i < end; ++i) {
+    const auto before = training ? Unknown() : s.unknown;
+    const bool lossy = s.lossy;
     TextToIds(tokenizers.source()).take(pairs.source[i], s, s.source);
     const std::uint64_t of_source = s.unknown.count;
     TextToIds to_ids(*tokenizers.target);
@@ -50,6 +52,10 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
     if (drops) {
       s.source.truncate(s.source_begin.back());
       s.target.truncate(s.target_begin.back());
+      if (!training) {  // left out of all figures
+        s.unknown = before;
+        s.lossy = lossy;
+      }
       if (s.dropped++ == 0) s.first_dropped = pairs.lines[i];
       continue;
     }
@@ -143,16 +149,12 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   if (files.has_valid_files()) {
     const Pairs valid = read_pairs(c, folder, true);
     d.hash.valid = hash_of(valid);
-    d.valid = encode_pairs(valid, 0, valid.size(), c, tokenizers, false);
+    d.valid = encode_pairs(valid, 0, valid.size(), c, tokenizers, false, 0);
     say(valid, d.valid);
-    say_common(train, facts_of(valid, 0, valid.size()), "", d);
+    say_common(train, facts_of(valid, 0, valid.size()), d);
   } else if (n < all.size()) {
-    d.valid = encode_pairs(all, n, all.size(), c, tokenizers, false);
-    const auto path = [&](auto& file) { return " " + shell_word(resolve_path(folder, file)); };
-    say_common(train, facts_of(all, n, all.size()),
-               files.pairs.empty() ? "paste" + path(files.source) + path(files.target)
-                                   : "cat" + path(files.pairs),
-               d);
+    d.valid = encode_pairs(all, n, all.size(), c, tokenizers, false, 0);
+    say_common(train, facts_of(all, n, all.size()), d);
   }
   if (d.train.sentences() == 0)
     throw Error(
@@ -171,7 +173,7 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
 std::string leaks_of(const Pairs& pairs, const RunConfig& c, const std::string& folder) {
   const Pairs all = read_pairs(c, folder);
   const std::size_t n = split_pairs(all.size(), c.data.valid_fraction);
-  return leaks(facts_of(all, 0, n), facts_of(pairs, 0, pairs.size()));
+  return leaks(facts_of(all, 0, n), facts_of(pairs, 0, pairs.size()), "");
 }
 
 Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& tokenizers,

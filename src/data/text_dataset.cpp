@@ -231,9 +231,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
     d.valid = std::move(other.train);
     d.hash.valid = other.hash.data;
   }
-  std::vector<std::string> print = {"cat"};
-  for (const std::string& path : paths) print.push_back(shell_word(path));
-  say_common(train, held_out, c.data.has_valid_files() ? "" : joined(print, " "), d);
+  say_common(train, held_out, d);
   if (d.train.target.size() < 2) throw_too_short(c, cuts, d.train.target.size());
   if (c.data.has_validation() && d.valid.target.size() == 0)
     throw Error(Exit::data,
@@ -251,7 +249,7 @@ std::string leaks_of(const std::vector<std::string>& files, const RunConfig& c,
     if (part == Part::training) train.add(s);
   });
   scan_parts(c, text_files(files), kUncut, notes, [&](std::string_view s, Part) { given.add(s); });
-  return leaks(train, given);
+  return leaks(train, given, "");
 }
 
 Split load_text(const std::vector<std::string>& paths, const RunConfig& c,

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/folders.h"
 #include "base/format.h"
 #include "data/objective.h"
 #include "step/schedule.h"
@@ -83,9 +84,10 @@ void add_way_on(const std::string& run, const RunConfig& config, const std::vect
                       "optimizer.min_learning_rate={:g})",
                       more, o.learning_rate / 20);
   const std::filesystem::path folder = (std::filesystem::path(run) / "").parent_path();
+  std::string longer_run = folder.string() + "-longer";
+  while (path_exists(longer_run)) longer_run += "-longer";
   a.way_on = fmt::format("heed train {} --run {}{} --set train.max_steps={}{}{}",
-                         shell_word((folder / kConfigFile).string()),
-                         shell_word(folder.string() + "-longer"),
+                         shell_word((folder / kConfigFile).string()), shell_word(longer_run),
                          init_from.empty() ? "" : " --init-from " + shell_word(init_from), anew,
                          back ? "" : fmt::format(" --set optimizer.decay_steps={}", anew),
                          config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");
@@ -109,7 +111,7 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
   if (lowest_before_rise(logged) != nullptr) {
     a.verdict = Advice::memorised;
     a.text = fmt::format(
-        "the best was at step {}: more steps only memorise the text; heed {} {} writes with that "
+        "the best was at step {}: more steps only memorise the training data; heed {} {} uses that "
         "one, --checkpoint last with the newest; more text, a smaller model or more dropout would "
         "help",
         best->step, objective->use().command, shell_word(run));
@@ -150,7 +152,7 @@ std::string overfitting(const LoggedEvents& logged, bool patience) {
   if (lowest == nullptr) return "";
   return fmt::format(
       "held-out loss has risen since step {} ({:#.4g} to {:#.4g}) while training loss falls: the "
-      "model is memorising the text; more text, a smaller model{} may help",
+      "model is memorising the training data; more text, a smaller model{} may help",
       lowest->step, lowest->loss, logged.valid.back().loss,
       patience ? " or more dropout" : ", more dropout or train.patience");
 }

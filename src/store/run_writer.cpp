@@ -273,8 +273,8 @@ void RunWriter::save(const CheckpointContents& contents, int keep_last, std::int
   }
   const std::string name = step_folder_name(contents.state.step);
   // A damaged one, which resuming skipped; in a lower layer of an overlay it cannot be renamed.
-  if (!states_.contains(contents.state.step) && path_exists(checkpoints() / name))
-    remove_checkpoint(name);
+  const fs::path old = checkpoints() / name;
+  if (path_exists(old) && !path_exists(old / kStateFile)) remove_checkpoint(name);
   write_checkpoint(checkpoints(), name, contents, *calls_);
   states_[contents.state.step] = contents.state;
   finish_save(contents.state.step, keep_last, spared);

@@ -99,8 +99,10 @@ std::optional<Checkpoint> before_the_fall(const StoredRun& run, const RunConfig&
           config.optimizer.min_learning_rate > 0 ? "" : " --set optimizer.min_learning_rate=1e-4"));
 }
 
+// `asked_for_more`: for another end, so it says how to train on even where that is not advisable.
 RunResult has_nothing_to_do(const std::string& why, StoredRun& stored, const RunConfig& config,
-                            const RunRequest& request, RunWriter& run, Log& log) {
+                            const RunRequest& request, bool asked_for_more, RunWriter& run,
+                            Log& log) {
   const State& state = stored.checkpoint->state();
   const OptimizerConfig& asked = stored.asked.optimizer;
   const bool known = !asked.decay_steps.at_end || asked.decay_steps > 0;  // what is to be spared
@@ -108,7 +110,8 @@ RunResult has_nothing_to_do(const std::string& why, StoredRun& stored, const Run
   say_cut(log, run.cut_lines(state.step), state.step);
   const Advice advice = advice_on(run.path());
   log.info(why + (advice.text.empty() ? "" : ": " + advice.text));
-  if (const std::string& on = advice.text.empty() ? advice.way_on : advice.command; !on.empty())
+  const bool shown = asked_for_more || advice.text.empty();
+  if (const std::string& on = shown ? advice.way_on : advice.command; !on.empty())
     log.info("  " + on);
   if (names_other_files(stored, config))  // commands that read the data look there
     run.write_config(dump_config(config));
@@ -145,7 +148,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   // With another end it may go back.
   if (const auto why = already_done(stored.checkpoint, other_end ? 0 : stop_at); !why.empty()) {
     if (names_other_files(stored, planned)) load_data(stored, planned, log);
-    return has_nothing_to_do(why, stored, planned, request.run, run, log);
+    return has_nothing_to_do(why, stored, planned, request.run, other_end, run, log);
   }
 
   StoredData data = load_data(stored, planned, log);
@@ -161,10 +164,10 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   check_rates(stored, planned);
   auto back = before_the_fall(stored, planned, prepared.config, log);
   if (const auto why = already_done(back ? back : stored.checkpoint, stop_at); !why.empty())
-    return has_nothing_to_do(why, stored, planned, request.run, run, log);
+    return has_nothing_to_do(why, stored, planned, request.run, other_end, run, log);
   if (!back) check_schedule(stored, prepared.config, prepared.plan.steps, log);
   const std::int64_t before = stored.asked.train.max_steps;
-  if (config.train.max_steps > 0 && config.train.max_steps < before && !request.run.begun)
+  if (config.train.max_steps > 0 && config.train.max_steps < before)
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
   require_room(prepared, request.run.folder, log);
   Beginning beginning{.prepared = std::move(prepared),

@@ -16,13 +16,6 @@
 namespace heed {
 namespace {
 
-// Not moved by the steps that something else on the machine delayed.
-double median(std::vector<double> x) {
-  std::ranges::sort(x);
-  const std::size_t n = x.size();
-  return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
-}
-
 double flops_of(const Transformer& model, const StepBatch& batch) {
   double sum = 0;
   for (std::size_t s = 0; s < batch.shards.size(); ++s)
@@ -65,6 +58,12 @@ Speed speed_of(const MeasuredSteps& steps, const Crew& crew) {
 }
 
 }  // namespace
+
+double median(std::vector<double> x) {
+  std::ranges::sort(x);
+  const std::size_t n = x.size();
+  return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
+}
 
 Speed measure_speed(const PreparedRun& run,
                     const std::function<bool(std::int64_t, double)>& enough) {

@@ -4,11 +4,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "base/profile.h"
 #include "train/prepared_run.h"
 
 namespace heed {
+
+// Not moved by the few that something else on the machine delayed. Of at least one.
+double median(std::vector<double> x);
 
 struct Speed {
   std::int64_t steps = 0;                                                // measured

@@ -15,7 +15,6 @@
 #include "store/checkpoint.h"
 #include "store/layout.h"
 #include "store/trained_model.h"
-#include "train/resume.h"
 #include "train/speed.h"
 
 namespace heed {
@@ -126,6 +125,13 @@ ChosenConfig choose(const TextRequest& request, Log& log) {
   return choice;
 }
 
+// Has it the size that was chosen, not that of another run or of a --set?
+bool is_chosen_size(const ChosenConfig& choice, const ModelConfig& model) {
+  const Suggestion& s = choice.suggestion;
+  return !choice.first && model.d_model == s.d_model && model.encoder_layers == s.encoder_layers &&
+         model.decoder_layers == s.decoder_layers;
+}
+
 void say_model(const ChosenConfig& choice, const PreparedRun& run, const std::string& first,
                Log& log) {
   const OwnText& text = choice.text;
@@ -137,14 +143,14 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const std::st
                          100 * data.valid_fraction));
   const std::string weights = format_rate(static_cast<double>(run.model.table.size()));
   if (first.empty())
-    log.info(fmt::format("model: {} with {} weights, a size for {} of text and {}{}{}", text.like,
-                         weights, format_bytes(bytes),
-                         counted(fmt::format("{:g}", text.minutes), "minute"),
-                         choice.suggestion.minutes_for_larger > 0
-                             ? fmt::format("; from --minutes {:.2g} on a larger one",
-                                           choice.suggestion.minutes_for_larger)
-                             : "",
-                         text.like == "gpt" ? " (other kinds: --like prefix_lm, bert or t5)" : ""));
+    log.info(fmt::format(
+        "model: {} with {} weights, a size for {} of text and {}{}{}", text.like, weights,
+        format_bytes(bytes), counted(fmt::format("{:g}", text.minutes), "minute"),
+        choice.suggestion.minutes_for_larger > 0 && is_chosen_size(choice, run.config.model)
+            ? fmt::format("; from --minutes {:.2g} on a larger one",
+                          choice.suggestion.minutes_for_larger)
+            : "",
+        text.like == "gpt" ? " (other kinds: --like prefix_lm, bert or t5)" : ""));
   else
     log.info(
         fmt::format("tokenizer, objective and model: those of {}, {} weights", first, weights));
@@ -193,7 +199,7 @@ void say_smaller(const ChosenConfig& choice, double in_time, Log& log) {
   OwnText text = choice.text;
   text.minutes = in_time * s.step_minutes;  // on the machine that sizes are chosen for
   const Suggestion smaller = suggest(text);
-  if (in_time >= kFewSteps || choice.first || smaller.d_model >= s.d_model) return;
+  if (in_time >= kFewSteps || smaller.d_model >= s.d_model) return;
   log.info(fmt::format(
       "few steps fit into {}: a smaller model would learn more\n"
       "  --set model.d_model={} --set model.n_heads={} --set model.d_ff={}{}{}",
@@ -241,27 +247,28 @@ void plan(PreparedRun& run, ChosenConfig& choice, const Measured& m, const TextR
                                              : " (more steps would only memorise it)",
       format_duration(steps * step_seconds + m.validations)));
   if (!planned) return;
-  say_smaller(choice, left / step_seconds, log);
+  if (is_chosen_size(choice, run.config.model)) say_smaller(choice, left / step_seconds, log);
   const bool follows = run.config.optimizer.decay_steps.at_end || !decays(run.config.optimizer);
-  if (epochs == 0 && train.max_minutes == 0 && follows) run.plan.step_seconds = step_seconds;
+  if (epochs != 0 || train.max_minutes != 0 || !follows) return;
+  if (steps < useful - kValidations) run.plan.least_seconds = step_seconds * 2 / 3;
+  run.plan.most_seconds = std::max(step_seconds * 4 / 3, left / steps);
 }
 
-// The rest of a training whose speed was not the one measured: it gets the end for which there is
-// time, as by heed resume RUN --max-steps N.
-RunResult go_on(const TextRequest& request, const ChosenConfig& choice, const Measured& m,
-                const RunResult& so_far, double step_epochs, Log& log) {
-  const double left = std::max(0.0, seconds_left(choice, m, request)) / so_far.step_seconds;
-  const std::int64_t done = so_far.state.step;
-  ResumeRequest rest;
-  rest.run = request.train.run;
-  rest.run.begun = true;
-  rest.max_steps = std::max(done + 1, steps_in_time(static_cast<double>(done) + left,
-                                                    choice.suggestion.passes / step_epochs));
-  if (rest.max_steps != choice.suggestion.steps)
-    log.info(fmt::format("a step takes {:.3g} s, not {:.3g}: {} steps instead of {}",
-                         so_far.step_seconds, m.speed.step_seconds, format_count(rest.max_steps),
-                         format_count(choice.suggestion.steps)));
-  return resume_run(rest, log);
+// The last step of a training whose speed was not the one measured: there is time for so many.
+std::int64_t other_end(const TextRequest& request, const ChosenConfig& choice, const Measured& m,
+                       const PreparedRun& run, std::int64_t done, double step_seconds, Log& log) {
+  const double in_time =
+      static_cast<double>(done) + seconds_left(choice, m, request) / step_seconds;
+  const std::int64_t steps =
+      steps_in_time(in_time, choice.suggestion.passes / run.plan.step_epochs);
+  // Not so early that the rate would have fallen already.
+  const OptimizerConfig& o = run.config.optimizer;
+  const double stays = o.decay_steps.at_end ? 1 - o.decay_fraction : 1;
+  const auto least = static_cast<std::int64_t>(static_cast<double>(done + 1) / stays) + 1;
+  const std::int64_t end = std::max(steps, least);
+  log.info(fmt::format("a step takes {:.3g} s, not {:.3g}: {} steps instead of {}", step_seconds,
+                       m.speed.step_seconds, format_count(end), format_count(run.plan.steps)));
+  return end;
 }
 
 void say_how_to_repeat(const TrainRequest& request, Log& log) {
@@ -331,10 +338,10 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   plan(beginning.prepared, choice, measured, request, log);
   say_how_to_repeat(train, log);
   beginning.text = std::move(choice.piped);
-  const double step_epochs = beginning.prepared.plan.step_epochs;
-  const RunResult result = go_in_new_folder(beginning, train.run, train.run.folder, log);
-  return result.step_seconds == 0 ? result
-                                  : go_on(request, choice, measured, result, step_epochs, log);
+  beginning.plan_again = [&](std::int64_t done, double step_seconds) {
+    return other_end(request, choice, measured, beginning.prepared, done, step_seconds, log);
+  };
+  return go_in_new_folder(beginning, train.run, train.run.folder, log);
 }
 
 }  // namespace heed

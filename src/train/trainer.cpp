@@ -55,12 +55,13 @@ void Trainer::begin_together(std::int64_t stop_at) {
   stepper_.share();
 }
 
+// A twentieth of the steps is what their speed is judged by.
 bool Trainer::off_plan() const {
-  constexpr std::int64_t kTwentieth = 20, kFewest = 10;  // steps that a speed is measured with
+  constexpr std::size_t kFewest = 10;
   const Plan& plan = prepared_.plan;
-  const std::int64_t done = state_.step;
-  if (plan.step_seconds == 0 || done < kFewest || done != plan.steps / kTwentieth) return false;
-  return std::abs(mean_step_seconds() - plan.step_seconds) > plan.step_seconds / 3;
+  if (state_.step != plan.steps / 20 || step_times_.size() < kFewest) return false;
+  const double seconds = step_seconds();
+  return seconds < plan.least_seconds || seconds > plan.most_seconds;
 }
 
 int Trainer::requests() const {
@@ -140,8 +141,7 @@ StepSpan Trainer::step() {
   state_.valid_loss = state_.valid_metric = kNotMeasured;
   step_seconds_ = seconds_now() - begin;
   line_seconds_ += step_seconds_;
-  seconds_ += step_seconds_;
-  ++steps_;
+  if (state_.step <= prepared_.plan.steps / 20) step_times_.push_back(step_seconds_);
   line_tokens_ += last_.tokens;
   tell(&Listener::stepped, moment());
   return span;

@@ -13,6 +13,7 @@
 #include "data/batcher.h"
 #include "store/run_end.h"
 #include "train/listener.h"
+#include "train/speed.h"
 #include "train/validation.h"
 
 namespace heed {
@@ -53,8 +54,8 @@ class Trainer {
 
   const State& state() const { return state_; }
   const ParamVec<float>& values() { return stepper_.values(); }
-  // Of the steps that this process has taken.
-  double mean_step_seconds() const { return seconds_ / static_cast<double>(steps_); }
+  // The median of a step's time, over the first twentieth of the steps.
+  double step_seconds() const { return median(step_times_); }
 
  private:
   // Bits of StepBatch::requests.
@@ -101,8 +102,7 @@ class Trainer {
   double started_ = 0;                          // when run() began
   double step_seconds_ = 0, line_seconds_ = 0;  // of the last step; of those since the last line
   std::int64_t line_tokens_ = 0;                // since the last line
-  double seconds_ = 0;                          // of all steps of this process
-  std::int64_t steps_ = 0;                      // their number
+  std::vector<double> step_times_;              // of the first twentieth of the steps
 };
 
 }  // namespace heed

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the order of Stop, then the others.
+// In the order of Stop but for off_plan, which ends no run; then the others.
 const std::vector<std::string> kReasons = {"finished", "early_stopping", "stop_at", "signal",
                                            "time",     "already_done",   "diverged"};
 
@@ -186,12 +186,22 @@ RunResult result_of(const RunWriter& run, const RunRequest& request, const State
   return {exit, run.path().string(), reason, state, run.best(), seconds_now() - request.begin};
 }
 
-RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Log& log) {
+namespace {
+
+// Gives a training that is off its plan another end, and takes it on from where it stands.
+void plan_again(Beginning& b, const Trainer& trainer, const RunWriter& run) {
+  RunConfig& config = b.prepared.config;
+  const std::int64_t done = trainer.state().step;
+  config.train.max_steps = b.plan_again(done, trainer.step_seconds());
+  plan_steps(b.prepared);
+  b.from = run.path();
+  b.at = Checkpoint::open(run.checkpoints() / step_folder_name(done));
+}
+
+// To the end of the run; nothing if it is planned anew.
+std::optional<RunResult> train(Beginning& beginning, const RunRequest& request, RunWriter& run,
+                               Log& log) {
   const PreparedRun& prepared = beginning.prepared;
-  const std::string processor = processor_name();
-  log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
-                            processor.empty() ? "" : " on " + processor));
-  if (!request.begun) say_start(log, prepared, beginning.steps_done());
   Trainer trainer(prepared, &run);
   try {
     const LoggedEvents so_far = begin(beginning, trainer, run, log);
@@ -201,9 +211,8 @@ RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Lo
     trainer.listen(listeners({prepared, run, log, so_far, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
     if (stop == Stop::off_plan) {
-      RunResult result = result_of(run, request, trainer.state(), "");
-      result.step_seconds = trainer.mean_step_seconds();
-      return result;
+      plan_again(beginning, trainer, run);
+      return std::nullopt;
     }
     if (stop == Stop::finished || stop == Stop::early) say_better(aside, run, log);
     log.info("run: " + run.path().string());
@@ -216,6 +225,18 @@ RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Lo
     log.end_progress();
     throw FailedRun(e, result_of(run, request, trainer.state(), kReasons.back(), e.exit()));
   }
+}
+
+}  // namespace
+
+RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Log& log) {
+  const std::string processor = processor_name();
+  log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
+                            processor.empty() ? "" : " on " + processor));
+  say_start(log, beginning.prepared, beginning.steps_done());
+  std::optional<RunResult> result;
+  while (!result) result = train(beginning, request, run, log);
+  return *result;
 }
 
 RunResult go_in_new_folder(Beginning& beginning, const RunRequest& request, const std::string& run,

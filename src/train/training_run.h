@@ -1,6 +1,7 @@
 // How a training goes, however it begins: anew (train/start), resumed or branched (train/resume).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +23,6 @@ struct RunRequest {
   std::string command;           // as typed, for origin.json
   GivenKeys given;               // by --set
   bool force = false;            // rename an old folder of the same name
-  bool begun = false;            // by this process, which has said what it trains
   int threads = 0;               // 0: as in the config
   std::int64_t stop_at = 0;      // 0: no limit
   double begin = seconds_now();  // of the command
@@ -43,6 +43,8 @@ struct Beginning {
   std::vector<RunEvent> events = {};            // to be written
   std::unique_ptr<StoredInput> text = {};       // becomes RUN/text.txt; null: none
   std::filesystem::path stored_text = {};       // the same, of a branch's run
+  // The last step of a training that is off its plan, from where it stands and the speed there.
+  std::function<std::int64_t(std::int64_t done, double step_seconds)> plan_again = {};
 
   std::int64_t steps_done() const { return at ? at->state().step : 0; }
 };
@@ -54,7 +56,6 @@ struct RunResult {
   State state;                // where training stands
   std::optional<State> best;  // of the best checkpoint (store/best.h)
   double seconds = 0;         // of this process
-  double step_seconds = 0;    // the mean, of a training that stopped to be planned anew; else 0
 };
 
 std::string reasons();  // "finished, early_stopping, ..."

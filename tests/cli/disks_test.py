@@ -155,7 +155,7 @@ class Disks(RunsTest):
             shutil.rmtree(self.folder / "going", ignore_errors=True)
             time.sleep(0.05)
         self.assertEqual(p.returncode, STORE)
-        self.tells(p.stderr.read(), ["was moved or removed while the run trained", "all that it learnt"])
+        self.tells(p.stderr.read(), ["was moved or removed while the run trained", "is lost"])
 
     def test_a_run_in_the_place_of_one_that_was_removed_is_left_alone(self):
         config = self.config(train__max_steps=10**6, train__save_every=10**5, train__keep_last=1)

@@ -156,7 +156,7 @@ class Limits(RunsTest):
         self.resume("new")
         self.assertEqual([e["step"] for e in self.metrics("new", kind="valid")], [3, 6])
         (self.folder / "valid.tsv").write_text("x" * 300000 + "\ty\n")
-        self.train(config, "other", status=3, facts=["valid.tsv:1", "300001"])
+        self.train(config, "other", status=MEMORY, facts=["valid.tsv:1", "300000", "data.max_length"])
 
     def test_no_unrequested_thread_is_started(self):
         """Counts its threads while it waits for input from an idle pipe."""

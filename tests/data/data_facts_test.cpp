@@ -57,7 +57,7 @@ TEST(LineFacts, APairIsKnownIfBothSidesAre) {
 TEST(LineFacts, LongerOnesAreCounted) {
   const auto notes = [](const std::string& train, const std::string& held_out) {
     Dataset d;
-    say_common(facts(train), facts(held_out), "", d);
+    say_common(facts(train), facts(held_out), d);
     return d.notes;
   };
   EXPECT_THAT(notes("a\nab\n", "abc\nab\nabcd\n"), Contains(HasSubstr("2 of 3 held-out lines")));
@@ -95,12 +95,11 @@ TEST_F(Leaks, SortedDataIsToldHowToShuffleIt) {
   }
   file("a.txt", text);
   file("a.tsv", tsv);
-  EXPECT_THAT(load(text_config({})).notes, Contains(AllOf(HasSubstr("held-out lines are longer"),
-                                                          HasSubstr(folder_ + "/a.txt | shuf"))));
+  EXPECT_THAT(load(text_config({})).notes,
+              Contains(AllOf(HasSubstr("held-out lines are longer"), HasSubstr("shuf"))));
   const std::vector<std::string> sets = {"tokenizer.type=char", "data.valid_fraction=0.2"};
-  EXPECT_THAT(
-      load(pairs_config(sets)).notes,
-      Contains(AllOf(HasSubstr("4 of 4 held-out pairs"), HasSubstr(folder_ + "/a.tsv | shuf"))));
+  EXPECT_THAT(load(pairs_config(sets)).notes,
+              Contains(AllOf(HasSubstr("4 of 4 held-out pairs"), HasSubstr("shuf"))));
   file("a.tsv", tsv + tsv);
   EXPECT_THAT(load(pairs_config(sets)).notes, Not(Contains(HasSubstr("shuf"))));
 }

@@ -15,7 +15,8 @@ void check_steps(const std::string& name) {
   const Golden g = read_golden(name);
   const Transformer model = g.model();
   OptimizerConfig config;
-  read_fields(JsonText{g.about.at("optimizer"), name}, fields(config, docs(optimizers()), docs(schedules())));
+  read_fields(JsonText{g.about.at("optimizer"), name},
+              fields(config, docs(optimizers()), docs(schedules())));
   ParamVec<T> values = initial_golden_values<T>(g, model), gradients(model.table.size());
   Optimizer<T> optimizer(model.table, config);
   Pool pool(1);

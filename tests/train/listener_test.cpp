@@ -73,15 +73,16 @@ TEST_F(ListenerTest, StopsWhereTheStepsWerePlannedWithAnotherSpeed) {
   PreparedRun run = prepared();
   run.config.train = {.batch_tokens = 64, .max_steps = 240};
   plan_steps(run);
-  const auto end = [&](double step_seconds) {
-    run.plan.step_seconds = step_seconds;
+  const auto end = [&](double least, double most) {
+    run.plan.least_seconds = least;
+    run.plan.most_seconds = most;
     Trainer trainer(run, nullptr);
     const Stop stop = trainer.run(0);
     return std::pair(stop, trainer.state().step);
   };
-  EXPECT_EQ(end(1e3), std::pair(Stop::off_plan, std::int64_t{12}));
-  EXPECT_EQ(end(1e-9), std::pair(Stop::off_plan, std::int64_t{12}));
-  EXPECT_EQ(end(0), std::pair(Stop::finished, std::int64_t{240}));
+  EXPECT_EQ(end(1e3, 2e3), std::pair(Stop::off_plan, std::int64_t{12}));
+  EXPECT_EQ(end(0, 1e-9), std::pair(Stop::off_plan, std::int64_t{12}));
+  EXPECT_EQ(end(0, 1e3), std::pair(Stop::finished, std::int64_t{240}));
 }
 
 TEST_F(ListenerTest, WithoutAnyAndWithoutARunTheNumbersAreTheSame) {

@@ -7,7 +7,7 @@ const config = JSON.parse(data.config), objective = config.objective.type;
 // What it learnt, for somebody who has never seen such a page.
 function lede() {
   const files = ["train", "source", "target", "pairs"].flatMap((key) => config.data[key] || []);
-  const from = files.length > 3 ? files.length + " files" : files.map((file) => file.split("/").pop()).join(" and ");
+  const from = files.length > 3 ? files.length + " files" : files.map((file) => file.split("/").filter(Boolean).pop()).join(" and ");
   const task = { causal_lm: "to continue text like that of", prefix_lm: "to write what follows in text like that of",
     masked_lm: "to fill in words that are hidden in text like that of", seq2seq: "to turn one line into another, as in",
     span_corruption: "to fill in what is missing in text like that of" }[objective] ?? "from";
