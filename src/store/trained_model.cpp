@@ -71,10 +71,7 @@ std::string data_folder(const TrainedModel& model) {
 RunConfig config_of_data(const TrainedModel& model) {
   RunConfig config = model.config;
   const fs::path run = run_of_checkpoint(model.folder);
-  try {
-    if (path_exists(run / kConfigFile)) config.data = config_of_run(run).data;
-  } catch (const Error&) {  // damaged: the checkpoint's
-  }
+  if (path_exists(run / kConfigFile)) config.data = config_of_run(run).data;
   return config;
 }
 
