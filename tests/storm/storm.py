@@ -64,8 +64,7 @@ def crash_job(job, options, calls, work):
                 faults += len(done)
                 ends.update(done)
         except (crashes.Finding, subprocess.TimeoutExpired) as error:
-            kept = work / f"finding-{job}-{turn}"
-            shutil.copytree(stage.root, kept, symlinks=True)
+            kept = shutil.copytree(stage.root, work / f"finding-{job}-{turn}", symlinks=True)
             findings.append(f"{stage.name}, turn {turn} of job {job} ({kept}): {error}")
             if len(findings) > 4:
                 break
@@ -88,8 +87,7 @@ def later_end_job(job, options, calls, work, places):
             try:
                 ends[stage.run_case(*case)] += 1
             except (crashes.Finding, subprocess.TimeoutExpired) as error:
-                kept = work / f"finding-later-{job}-{len(findings)}"
-                shutil.copytree(stage.root, kept, symlinks=True)
+                kept = shutil.copytree(stage.root, work / f"finding-later-{job}-{len(findings)}", symlinks=True)
                 findings.append(f"{name} in a {place}, {case} ({kept}): {error}")
                 if len(findings) > 4:
                     break
