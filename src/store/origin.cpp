@@ -34,6 +34,7 @@ std::string origin_json(const Origin& origin) {
     json["branched_at"] = origin.branched_at;
   }
   json["command"] = origin.command;
+  json["given"] = origin.given;
   json["core_type"] = origin.core_type;
   json["processor"] = processor_name();
   json["version"] = HEED_VERSION;
@@ -68,7 +69,9 @@ Origin read_origin(const std::string& run) {
             text_of(json, "init_from"),
             text_of(json, "command"),
             text_of(json, "core_type"),
-            text_of(json, "branched_from")};
+            text_of(json, "branched_from"),
+            0,
+            json.has("given") ? json.texts("given") : std::vector<std::string>()};
   }
   return {};
 }

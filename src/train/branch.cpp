@@ -175,6 +175,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   origin.branched_from = folder;
   origin.branched_at = beginning.steps_done();
   origin.command = request.run.command;
+  for (const auto& [key, place] : request.run.given.keys) origin.given.push_back(key);
   origin.core_type = blas_core_type();
   beginning.events.push_back(
       {origin.branched_at, "branch",

@@ -87,6 +87,7 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
   watch_signals();
   const std::string core_type = blas_core_type();
   Origin origin{folder, prepared.data.hash, request.init_from, request.run.command, core_type};
+  for (const auto& [key, place] : request.run.given.keys) origin.given.push_back(key);
   return {.prepared = std::move(prepared),
           .origin = std::move(origin),
           .core_type = core_type,
