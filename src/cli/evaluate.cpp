@@ -229,11 +229,8 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
   constexpr double kMostOperations = 2e12;
   constexpr std::size_t kAtOnce = 4096;
   if (!m.objective->fills() || split.target.size() == 0) return;
-  Example tile;
-  m.objective->evaluation(split).get(0, tile);
-  Batch batch;
-  batch.add(tile.source, tile.target, tile.labels);
-  const double most = kMostOperations * 3 / training_flops(m.model, batch);
+  const double most = kMostOperations / (2.0 * static_cast<double>(m.values.size()) *
+                                         m.objective->longest(Side::source));
   if (static_cast<double>(split.target.size()) > most)
     return m.log.info(
         fmt::format("no pseudo-perplexity: it takes a forward pass a token, and at most {} are "
