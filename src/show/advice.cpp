@@ -104,14 +104,12 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
   Advice a;
   add_way_on(run, config, states, init_from, a);
   if (lowest_before_rise(logged) != nullptr) {
-    a.verdict = Advice::memorised;
     a.text = fmt::format(
         "the best was at step {}: more steps only memorise the training data; heed {} {} uses that "
         "one, --checkpoint last with the newest; more text, a smaller model or more dropout would "
         "help",
         best->step, objective->use().command, shell_word(run));
   } else if (!solved && few && (passes < kFewPasses || valid.end() - best <= 2)) {
-    a.verdict = Advice::more_steps;
     a.text = fmt::format("more steps would help: so far it has read its training data {:.2g} times",
                          passes) +
              a.text;
@@ -120,7 +118,6 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
              std::ranges::any_of(logged.yardsticks, [&](const Yardstick& y) {
                return y.nats_per_token <= best->loss;
              })) {
-    a.verdict = Advice::larger_model;
     a.text = "more text or a larger model would help, rather than more steps";
   } else {
     a.text = "";
