@@ -135,11 +135,6 @@ void scan_parts(const RunConfig& c, const std::vector<std::string>& paths, const
   });
 }
 
-// Is a character that stands for a bad byte in it?
-bool has_replacements(std::string_view text) {
-  return text.find("\uFFFD") != std::string_view::npos;
-}
-
 // Learnt from the part for training.
 TrainedTokenizer tokenizer_for(const RunConfig& c, const std::vector<std::string>& paths,
                                const Cuts& cuts) {
@@ -178,7 +173,7 @@ void read_parts(const RunConfig& c, const std::vector<std::string>& paths, const
   TextToIds training_ids(tokenizer);
   std::optional<TextToIds> held_out_ids;
   char before = '\n';     // the part held out
-  bool replaced[2] = {};  // in the part held out; in that for training
+  bool replaced[2] = {};  // a bad byte, in the part held out; in that for training
   Sha256 hash;
   TextNotes notes;
   scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
@@ -191,7 +186,7 @@ void read_parts(const RunConfig& c, const std::vector<std::string>& paths, const
     (training ? training_ids : *held_out_ids).take(s, split, split.target);
     split.target_bytes += s.size();
     split.facts.add(s);
-    replaced[training] = replaced[training] || has_replacements(s);
+    replaced[training] = replaced[training] || s.find("\uFFFD") != s.npos;
   });
   d.hash.data = hash.hex();
   for (const bool training : {false, true}) {

@@ -127,12 +127,6 @@ RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
   return config;
 }
 
-std::vector<std::string> changes_in_words(const StoredRun& run, const RunConfig& config) {
-  std::vector<std::string> words;
-  for (const KeyChange& change : changes_of(run.trained, config)) words.push_back(in_words(change));
-  return words;
-}
-
 bool names_other_files(const StoredRun& run, const RunConfig& config) {
   return std::ranges::any_of(changed_keys(run.asked, config),
                              [](const KeyChange& c) { return c.key.starts_with("data."); });
@@ -178,7 +172,8 @@ std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t now
 
 PreparedRun prepare_stored_run(const StoredRun& run, const RunConfig& config, StoredData data,
                                const RunRequest& request, Log& log) {
-  for (const std::string& change : changes_in_words(run, config)) log.info("changed: " + change);
+  for (const KeyChange& change : changes_of(run.trained, config))
+    log.info("changed: " + in_words(change));
   PreparedRun prepared = prepare_run(config, std::move(data.data), std::move(data.tokenizers),
                                      request.threads, request.crew);
   watch_signals();
