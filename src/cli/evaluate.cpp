@@ -261,12 +261,7 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
   result["pseudo_tokens"] = tokens;
 }
 
-struct Measured {
-  Json result;
-  Yardsticks yardsticks;
-};
-
-Measured measure(const EvaluateOptions& o, OpenModel& m) {
+std::pair<Json, Yardsticks> measure(const EvaluateOptions& o, OpenModel& m) {
   std::optional<Pairs> given;
   if (!o.target_file.empty())
     given = read_parallel(o.files.front(), o.target_file, read_options(as_written(m.config)));
@@ -314,17 +309,16 @@ Exit run_evaluate(CommandLine& line) {
   OpenModel m(line);
   if (o.beam.max_length == 0) o.beam.max_length = translation_limit(m.state.longest_target);
   check_options(o, m);
-  const Measured measured = measure(o, m);
-  const bool whole = !measured.result.contains("left_out");
+  const auto [result, yardsticks] = measure(o, m);
+  const bool whole = !result.contains("left_out");
   const Exit exit = whole ? Exit::ok : Exit::data;
   if (!whole) print_error("the figures are without pairs that are too long for the model.");
   if (line.json()) {
-    print_line(measured.result);
+    print_line(result);
     return exit;
   }
-  print_evaluation(measured.result, !m.objective->continues());
-  if (!measured.yardsticks.empty())
-    print_prose(compared(measured.result["loss"], measured.yardsticks) + "\n");
+  print_evaluation(result, !m.objective->continues());
+  if (!yardsticks.empty()) print_prose(compared(result["loss"], yardsticks) + "\n");
   say_advice(m);
   return exit;
 }

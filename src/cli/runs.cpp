@@ -46,8 +46,7 @@ std::uintmax_t size_of_files(const fs::path& run) {
   for (fs::recursive_directory_iterator entry(run, none), end; !none && entry != end;
        entry.increment(none)) {
     std::error_code gone;
-    if (!entry->is_regular_file(gone) || entry->is_symlink(gone)) continue;
-    const std::uintmax_t size = entry->file_size(gone);
+    const std::uintmax_t size = entry->is_symlink(gone) ? 0 : entry->file_size(gone);
     if (!gone) bytes += size;
   }
   return bytes;
