@@ -8,6 +8,7 @@
 #include "base/folders.h"
 #include "base/input_file.h"
 #include "base/json_object.h"
+#include "math/blas.h"
 #include "store/layout.h"
 
 namespace heed {
@@ -35,7 +36,7 @@ std::string origin_json(const Origin& origin) {
   }
   json["command"] = origin.command;
   json["given"] = origin.given;
-  json["core_type"] = origin.core_type;
+  json["core_type"] = blas_core_type();
   json["processor"] = processor_name();
   json["version"] = HEED_VERSION;
   json["started"] = date_and_time();

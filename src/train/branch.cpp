@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "base/format.h"
-#include "math/blas.h"
 #include "step/schedule.h"
 #include "store/best.h"
 #include "store/run_folder.h"
@@ -156,7 +155,6 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
 
   Beginning beginning{.prepared = std::move(prepared),
                       .origin = stem.origin,
-                      .core_type = stem.origin.core_type,
                       .from = folder,
                       .at = std::move(stem.checkpoint),
                       .earlier = std::move(point.earlier)};
@@ -172,7 +170,6 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   origin.branched_at = beginning.steps_done();
   origin.command = request.run.command;
   for (const auto& [key, place] : request.run.given.keys) origin.given.push_back(key);
-  origin.core_type = blas_core_type();
   beginning.events.push_back(
       {origin.branched_at, "branch",
        fmt::format("branched from {} at step {}", folder, origin.branched_at)});

@@ -170,10 +170,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (config.train.max_steps > 0 && config.train.max_steps < before)
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
   require_room(prepared, request.run.folder, log);
-  Beginning beginning{.prepared = std::move(prepared),
-                      .origin = stored.origin,
-                      .core_type = stored.origin.core_type,
-                      .from = run.path()};
+  Beginning beginning{.prepared = std::move(prepared), .origin = stored.origin, .from = run.path()};
   if (back) {
     beginning.back_from = done;
     stored.checkpoint = std::move(back);
