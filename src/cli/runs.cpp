@@ -40,18 +40,6 @@ struct ListedRun {
   Json rank;                // for --sort
 };
 
-std::uintmax_t size_of_files(const fs::path& run) {
-  std::uintmax_t bytes = 0;
-  std::error_code none;
-  for (fs::recursive_directory_iterator entry(run, none), end; !none && entry != end;
-       entry.increment(none)) {
-    std::error_code gone;
-    const std::uintmax_t size = entry->is_symlink(gone) ? 0 : entry->file_size(gone);
-    if (!gone) bytes += size;
-  }
-  return bytes;
-}
-
 std::string date_text(fs::file_time_type date) {
   const auto time = std::chrono::file_clock::to_sys(date);
   const std::time_t seconds = std::chrono::system_clock::to_time_t(
@@ -124,10 +112,8 @@ ListedRun list_run(const fs::path& run) {
   Json& row = listed.row = {{"name", run.filename().string()}, {"step", 0}, {"state", "stopped"}};
   for (const char* key : {"best_step", "loss", "bits_per_byte", "metric", "parameters", "data"})
     row[key] = nullptr;
-  row.update({{"metric", Json::object()},
-              {"bytes", size_of_files(run)},
-              {"date", date_text(listed.date)},
-              {"keys", Json::object()}});
+  row.update(
+      {{"metric", Json::object()}, {"date", date_text(listed.date)}, {"keys", Json::object()}});
   try {
     read_run(run, listed);
   } catch (const Error&) {
