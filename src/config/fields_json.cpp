@@ -188,8 +188,10 @@ struct Reader {
       if (!field) unknown(fields, prefix, key);
       const std::string full = prefix + key;
       if (!std::visit(Store{value, field->range}, field->ref)) mismatch(*field, full, value);
-      given[full] = text.where(full);
-      if (const auto* inner = section_of(*field)) section(value, *inner, full + ".");
+      if (const auto* inner = section_of(*field))
+        section(value, *inner, full + ".");
+      else
+        given[full] = text.where(full);
     }
   }
 
