@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/format.h"
 #include "text/utf8.h"
 
@@ -20,6 +21,15 @@ namespace {
 struct NgramCounts {
   std::int64_t hypothesis = 0, reference = 0, matches = 0;
 };
+
+// Error (data) unless every hypothesis has a reference and there is at least one.
+void require_references(const char* metric, std::size_t hypotheses, std::size_t references) {
+  if (hypotheses != references || hypotheses == 0)
+    throw Error(Exit::data,
+                fmt::format("{} needs one reference per hypothesis and at least one: found {} "
+                            "hypotheses and {} references.",
+                            metric, hypotheses, references));
+}
 
 // All n-grams of `symbols`, sorted; n <= Max, unused places are zero.
 template <int Max, class T>
@@ -248,6 +258,7 @@ std::string bleu_words(std::string_view line, const std::string& tokenizer) {
 
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  const BleuOptions& options) {
+  require_references("BLEU", hypotheses.size(), references.size());
   Bleu bleu;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     std::unordered_map<std::string, int> numbers;
@@ -284,6 +295,7 @@ std::string Bleu::line() const {
 
 Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  bool lowercase, int beta) {
+  require_references("chrF", hypotheses.size(), references.size());
   std::array<NgramCounts, kChrfOrder> sums;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     const auto hypothesis = characters(hypotheses[i], lowercase);

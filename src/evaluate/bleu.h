@@ -39,7 +39,7 @@ struct Bleu {
   std::string line() const;
 };
 
-// hypotheses.size() == references.size(), at least one.
+// hypotheses.size() == references.size(), at least one, else Error (data).
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  const BleuOptions& options = {});
 
@@ -54,7 +54,7 @@ struct Chrf {
   std::string signature;  // "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:heed-0.1.0"
 };
 
-// hypotheses.size() == references.size(), at least one.
+// hypotheses.size() == references.size(), at least one, else Error (data).
 Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  bool lowercase = false, int beta = 2);
 
