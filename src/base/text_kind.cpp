@@ -64,15 +64,16 @@ bool is_tagged(std::string_view text) {
 }  // namespace
 
 std::string other_program(const fs::path& path) {
-  constexpr std::string_view kEndings[] = {
-      ".pt", ".pth", ".ckpt",    ".bin",         ".npz",   ".onnx",  ".gguf",  ".pkl",
-      ".h5", ".pb",  ".msgpack", ".safetensors", ".index", ".keras", ".tflite"};
+  constexpr std::string_view kModels[] = {".pt",   ".pth",     ".ckpt",        ".onnx",
+                                          ".gguf", ".msgpack", ".safetensors", ".keras"};
+  // In a folder of texts these may be data (train.bin).
+  constexpr std::string_view kPerhaps[] = {".bin", ".npz",   ".pkl",   ".h5",
+                                           ".pb",  ".index", ".tflite"};
   const auto of_another = [&](const std::string& name, bool in_folder) {
-    return std::ranges::any_of(kEndings, [&](std::string_view ending) {
-      // (train.bin may be data.)
-      return name.ends_with(ending) &&
-             (!in_folder || ending != ".bin" || name.find("model") != name.npos);
-    });
+    const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
+    const bool may_be_data = in_folder && name.find("model") == name.npos;
+    return std::ranges::any_of(kModels, ends) ||
+           (!may_be_data && std::ranges::any_of(kPerhaps, ends));
   };
   if (const std::string name = path.filename(); of_another(name, false)) return name;
   for (const std::string& name : readable_names(path))

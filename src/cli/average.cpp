@@ -86,7 +86,7 @@ Json average_checkpoints(const AverageRequest& request) {
                 "move or delete it first");
   }
   CheckpointContents contents;
-  contents.model = views_of(tensor_slots(table, values));
+  contents.model = tensor_slots(table, values);
   contents.exported = true;
   contents.config = newest.config();
   contents.tokenizers = newest.tokenizers();

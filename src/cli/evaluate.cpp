@@ -101,27 +101,31 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
           "the run has no held-out data (data.valid_fraction 0): expected --file.");
 }
 
-// The scored data.
 struct Scored {
   Split split;
-  std::optional<Split> train;  // if it was read too
-  bool changed = false;        // the data is not what the run was trained on
+  std::optional<HeldOut> run;  // the run's data, if it can be read
 };
 
 // `given`: the pairs that the options name, as written; read only once: they may come from a pipe.
 Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, OpenModel& m) {
   Scored s;
-  if (given) {
+  if (given)
     s.split = load_pairs(as_read(*given, read_options(m.config)), m.config, m.tokenizers,
                          m.pool.threads());
-  } else if (!o.files.empty()) {
+  else if (!o.files.empty())
     s.split = load_text(o.files, m.config, m.tokenizers);
-  } else {
-    HeldOut held = held_out(m);
-    s.changed = held.changed;
-    if (s.changed) m.log.warn("the data files have changed since the run was trained");
-    s.train = std::move(held.data.train);
-    s.split = std::move(held.data.valid);
+  try {
+    s.run = held_out(m);
+  } catch (const Error& e) {
+    if (o.files.empty()) throw;
+    m.log.info(fmt::format("no yardsticks: {}", e.what()));
+  }
+  if (o.files.empty()) {
+    if (s.run->changed) m.log.warn("the data files have changed since the run was trained");
+    s.split = std::move(s.run->data.valid);
+  } else if (s.run) {
+    if (const std::string leak = leaks(s.run->data.train.facts, s.split.facts); !leak.empty())
+      m.log.warn(leak);
   }
   if (s.split.unknown.count > 0) m.log.info(s.split.unknown.summary());
   for (const std::string& note : s.split.notes) m.log.info(note);
@@ -130,41 +134,18 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
 }
 
 // As logged by training if the data is the same, else measured.
-Yardsticks yardsticks_on(Scored& s, OpenModel& m) {
-  try {
-    if (s.train && !s.changed)
-      if (Yardsticks y = read_events(run_of_checkpoint(m.folder)).yardsticks; !y.empty()) return y;
-  } catch (const Error&) {  // metrics.jsonl cannot be read: they are measured
-  }
-  try {
-    if (!s.train) {
-      HeldOut held = held_out(m);
-      s.changed = held.changed;
-      s.train = std::move(held.data.train);
-    }
-  } catch (const Error& e) {
-    m.log.info(fmt::format("no yardsticks: {}", e.what()));
-    return {};
-  }
-  if (s.changed) {
+Yardsticks yardsticks_on(const EvaluateOptions& o, const Scored& s, OpenModel& m) {
+  if (!s.run) return {};
+  if (s.run->changed) {
     m.log.info("no yardsticks, because the data files have changed since the run was trained");
     return {};
   }
-  return measure_yardsticks(*m.objective, *m.tokenizers.target, *s.train, s.split, m.pool);
-}
-
-// Says that some of the given data is training data, if that can be read.
-void say_leaks(const EvaluateOptions& o, const std::optional<Pairs>& given, OpenModel& m) try {
-  const auto again = [](const std::string& file) {
-    return std::filesystem::exists(file) && !std::filesystem::is_fifo(file);
-  };
-  const RunConfig c = config_of_data(m);
-  const std::string text = given ? leaks_of(as_read(*given, read_options(c)), c, data_folder(m))
-                           : !o.files.empty() && std::ranges::all_of(o.files, again)
-                               ? leaks_of(o.files, c, data_folder(m))
-                               : "";
-  if (!text.empty()) m.log.warn(text);
-} catch (const Error&) {
+  try {
+    if (o.files.empty())
+      if (Yardsticks y = read_events(run_of_checkpoint(m.folder)).yardsticks; !y.empty()) return y;
+  } catch (const Error&) {  // metrics.jsonl cannot be read: they are measured
+  }
+  return measure_yardsticks(*m.objective, *m.tokenizers.target, s.run->data.train, s.split, m.pool);
 }
 
 // A config that reads data as it is written.
@@ -248,11 +229,8 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
   constexpr double kMostOperations = 2e12;
   constexpr std::size_t kAtOnce = 4096;
   if (!m.objective->fills() || split.target.size() == 0) return;
-  Example tile;
-  m.objective->evaluation(split).get(0, tile);
-  Batch batch;
-  batch.add(tile.source, tile.target, tile.labels);
-  const double most = kMostOperations * 3 / training_flops(m.model, batch);
+  const double most = kMostOperations / (2.0 * static_cast<double>(m.values.size()) *
+                                         m.objective->longest(Side::source));
   if (static_cast<double>(split.target.size()) > most)
     return m.log.info(
         fmt::format("no pseudo-perplexity: it takes a forward pass a token, and at most {} are "
@@ -283,16 +261,11 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
   result["pseudo_tokens"] = tokens;
 }
 
-struct Measured {
-  Json result;
-  Yardsticks yardsticks;
-};
-
-Measured measure(const EvaluateOptions& o, OpenModel& m) {
+std::pair<Json, Yardsticks> measure(const EvaluateOptions& o, OpenModel& m) {
   std::optional<Pairs> given;
   if (!o.target_file.empty())
     given = read_parallel(o.files.front(), o.target_file, read_options(as_written(m.config)));
-  Scored scored = load_scored(o, given, m);
+  const Scored scored = load_scored(o, given, m);
   const Split& split = scored.split;
   const Evaluation e =
       evaluate(m.model, m.values, m.objective->evaluation(split, o.stride), m.pool);
@@ -313,9 +286,8 @@ Measured measure(const EvaluateOptions& o, OpenModel& m) {
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   if (split.dropped > 0) result["left_out"] = split.dropped;
-  Yardsticks y = yardsticks_on(scored, m);
+  Yardsticks y = yardsticks_on(o, scored, m);
   if (!y.empty()) result["yardsticks"] = json_of(y);
-  say_leaks(o, given, m);
   if (o.bleu) measure_translations(o, std::move(given), split.lines, m, result);
   return {std::move(result), std::move(y)};
 }
@@ -337,17 +309,16 @@ Exit run_evaluate(CommandLine& line) {
   OpenModel m(line);
   if (o.beam.max_length == 0) o.beam.max_length = translation_limit(m.state.longest_target);
   check_options(o, m);
-  const Measured measured = measure(o, m);
-  const bool whole = !measured.result.contains("left_out");
+  const auto [result, yardsticks] = measure(o, m);
+  const bool whole = !result.contains("left_out");
   const Exit exit = whole ? Exit::ok : Exit::data;
   if (!whole) print_error("the figures are without pairs that are too long for the model.");
   if (line.json()) {
-    print_line(measured.result);
+    print_line(result);
     return exit;
   }
-  print_evaluation(measured.result, !m.objective->continues());
-  if (!measured.yardsticks.empty())
-    print_prose(compared(measured.result["loss"], measured.yardsticks) + "\n");
+  print_evaluation(result, !m.objective->continues());
+  if (!yardsticks.empty()) print_prose(compared(result["loss"], yardsticks) + "\n");
   say_advice(m);
   return exit;
 }

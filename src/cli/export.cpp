@@ -81,12 +81,12 @@ void write_huggingface(const TrainedModel& m, const std::string& name, const fs:
     file.finish();
   }
   std::vector<std::vector<float>> numbers;
-  std::vector<TensorView> views;
+  std::vector<TensorSlot> tensors;
   for (const ForeignTensor& t : foreign_tensors(row, m.model)) {
     numbers.push_back(numbers_of(t, m.values));
-    views.push_back({t.name, t.shape, numbers.back().data()});
+    tensors.push_back({t.name, t.shape, numbers.back().data()});
   }
-  write_safetensors(folder / kModelFile, views);
+  write_safetensors(folder / kModelFile, tensors);
 }
 
 void require_free(const fs::path& place) {

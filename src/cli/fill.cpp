@@ -60,62 +60,36 @@ std::string with_masks(const std::string& text) {
   return std::regex_replace(text, gap, std::string(kMaskText));
 }
 
-// A text whose masks are words, and what stood before and after each in its word.
-struct Gaps {
-  std::string text;
-  std::vector<std::pair<std::string, std::string>> beside;
-};
-
-// Of words that keep their punctuation: the answer to "[MASK]." is one like "big.".
-Gaps gaps_of(const std::string& text) {
-  constexpr const char* kBlank = " \t\r\n";
-  Gaps gaps;
-  std::size_t at = 0;
-  for (std::size_t mask; (mask = text.find(kMaskText, at)) != text.npos;) {
-    const std::size_t end = mask + kMaskText.size(),
-                      word = std::max(at, text.find_last_of(kBlank, mask) + 1),
-                      next = std::min({text.find_first_of(kBlank, end), text.find(kMaskText, end),
-                                       text.size()});
-    gaps.beside.emplace_back(text.substr(word, mask - word), text.substr(end, next - end));
-    gaps.text += fmt::format("{} {} ", text.substr(at, word - at), kMaskText);
-    at = next;
-  }
-  gaps.text += text.substr(at);
-  return gaps;
+// Error (data) if something stands beside a mask in its word. Of words that keep their punctuation,
+// the answer to "[MASK]" is one like "big.".
+void require_masks_alone(const std::string& text, const std::string& name) {
+  for (const std::string_view word : split_words(text))
+    if (word != kMaskText && word.find(kMaskText) != word.npos)
+      throw Error(Exit::data,
+                  fmt::format("{} has {}: the words of this model keep their marks, so what stands "
+                              "beside a [MASK] is part of its answer.",
+                              name, excerpt(word)),
+                  "[MASK] with spaces around it, and --top-k N for answers like \"big.\"");
 }
 
-void answer_gaps(OpenModel& m, UserTexts& texts, const GivenText& given, std::size_t top_k,
-                 bool json) {
+void answer_gaps(OpenModel& m, UserTexts& texts, const GivenText& given, int top_k, bool json) {
   const std::string text = with_masks(given.text);
   const Tokenizer& tokenizer = *m.tokenizers.target;
   if (text.find(kMaskText) == std::string::npos)
     throw Error(Exit::data, given.name + " has no [MASK], <mask> or ___.",
                 "heed fill " + m.run + " \"[MASK]\"");
-  const bool words = m.config.tokenizer.type == TokenizerConfig::word &&
-                     m.config.tokenizer.punctuation == Punctuation::keep;
-  Gaps gaps = words ? gaps_of(text) : Gaps{text, {}};
-  const TokenIds ids = texts.read({gaps.text, {}, given.name, given.is_line}, false).read.source;
+  if (m.config.tokenizer.type == TokenizerConfig::word &&
+      m.config.tokenizer.punctuation == Punctuation::keep)
+    require_masks_alone(text, given.name);
+  const TokenIds ids = texts.read({text, {}, given.name, given.is_line}, false).read.source;
   std::vector<int> rows;
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (m.objective->is_mask(ids[i])) rows.push_back(static_cast<int>(i));
-  gaps.beside.resize(rows.size());
   Json masks = Json::array();
-  const int most = words ? tokenizer.size() : static_cast<int>(top_k);
-  for (const std::vector<Hypothesis>& best : fill(m, ids, rows, most)) {
-    const auto& [before, after] = gaps.beside[masks.size()];
-    const std::string begin = texts.normalized(Side::source, before, given.name),
-                      end = texts.normalized(Side::source, after, given.name);
-    const auto fits = [&](const Hypothesis& f) {
-      const std::string word = tokenizer.decode(f.ids);
-      return word.starts_with(begin) && word.ends_with(end);
-    };
-    const bool none = std::ranges::none_of(best, fits);
-    if (none)
-      m.log.info(fmt::format("the model has no word like {}[MASK]{}: any is listed", begin, end));
+  for (const std::vector<Hypothesis>& best : fill(m, ids, rows, top_k)) {
     Json candidates = Json::array();
     for (const Hypothesis& f : best)
-      if (candidates.size() < top_k && (none || fits(f)))
-        candidates.push_back(candidate_json(f, tokenizer, m.model.has_decoder()));
+      candidates.push_back(candidate_json(f, tokenizer, m.model.has_decoder()));
     masks.push_back({{"position", rows[masks.size()]}, {"candidates", candidates}});
   }
   json ? print_line({{"text", text}, {"ids", ids}, {"masks", masks}}) : print_masks(masks);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/files.h"
 #include "base/folders.h"
@@ -33,24 +34,11 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct ListedRun {
-  Json json;  // all but its keys
-  ConfigKeys keys;
+  Json row;  // with all its keys
   Origin origin;
   fs::file_time_type date;  // when it last learnt something
+  Json rank;                // for --sort
 };
-
-std::uintmax_t size_of_files(const fs::path& run) {
-  std::uintmax_t bytes = 0;
-  std::error_code none;
-  for (fs::recursive_directory_iterator entry(run, none), end; !none && entry != end;
-       entry.increment(none)) {
-    std::error_code gone;
-    if (!entry->is_regular_file(gone) || entry->is_symlink(gone)) continue;
-    const std::uintmax_t size = entry->file_size(gone);
-    if (!gone) bytes += size;
-  }
-  return bytes;
-}
 
 std::string date_text(fs::file_time_type date) {
   const auto time = std::chrono::file_clock::to_sys(date);
@@ -89,9 +77,9 @@ std::string data_in_words(const DataConfig& d) {
 }
 
 void read_run(const fs::path& run, ListedRun& listed) {
-  Json& row = listed.json;
+  Json& row = listed.row;
   const RunConfig config = config_of_run(run);
-  listed.keys = keys_of(config);
+  row["keys"] = keys_of(config);
   row["data"] = data_in_words(config.data);
   const std::vector<State> states = states_of(run);
   if (!states.empty()) row["step"] = states.back().step;
@@ -113,7 +101,7 @@ void read_run(const fs::path& run, ListedRun& listed) {
   if (!logged.events.empty() && logged.events.back().event == "diverged") row["state"] = "diverged";
   if (is_locked(run) && !logged.train.empty())
     row["step"] = std::max(row["step"].get<std::int64_t>(), logged.train.back().step);
-  if (best) row["parameters"] = parameters_in(run / kCheckpoints / best->folder);
+  if (best) row["parameters"] = parameters_in(run / kCheckpoints / step_folder_name(best->step));
 }
 
 ListedRun list_run(const fs::path& run) {
@@ -121,12 +109,11 @@ ListedRun list_run(const fs::path& run) {
   ListedRun listed;
   listed.date = std::max(fs::last_write_time(run / kCheckpoints, none),
                          fs::last_write_time(run / kMetrics, none));
-  Json& row = listed.json = {{"name", run.filename().string()}, {"step", 0}, {"state", "stopped"}};
+  Json& row = listed.row = {{"name", run.filename().string()}, {"step", 0}, {"state", "stopped"}};
   for (const char* key : {"best_step", "loss", "bits_per_byte", "metric", "parameters", "data"})
     row[key] = nullptr;
-  row.update({{"metric", Json::object()},
-              {"bytes", size_of_files(run)},
-              {"date", date_text(listed.date)}});
+  row.update(
+      {{"metric", Json::object()}, {"date", date_text(listed.date)}, {"keys", Json::object()}});
   try {
     read_run(run, listed);
   } catch (const Error&) {
@@ -134,28 +121,6 @@ ListedRun list_run(const fs::path& run) {
   }
   if (is_locked(run)) row["state"] = "running";
   return listed;
-}
-
-// What the command of a run gives: keys of the config, with their values now, and these options.
-ConfigKeys given_by(const std::string& command, const ConfigKeys& keys) {
-  std::vector<std::string> words;
-  for (std::string word : CLI::detail::split_up(command)) {
-    CLI::detail::remove_quotes(word);
-    const std::size_t value = word.starts_with("--") ? word.find('=') : word.npos;
-    words.push_back(word.substr(0, value));
-    if (value != word.npos) words.push_back(word.substr(value + 1));
-  }
-  ConfigKeys given;
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    for (const char* option : {"--like", "--minutes", "--init-from"})
-      if (words[i] == option) given[words[i].substr(2)] = words[i + 1];
-    if (words[i] == "--set") try {
-        for (const auto& [key, place] : read_sets({words[i + 1]}).keys)
-          if (keys.contains(key)) given[key] = keys.at(key);
-      } catch (const Error&) {  // a key of another version
-      }
-  }
-  return given;
 }
 
 // Keys that follow from the time, the end of the run or the machine, or that the data's column
@@ -175,24 +140,26 @@ constexpr const char* kDerived[] = {"data.train",
                                     "train.threads",
                                     "train.rank_timeout"};
 
-// Adds to each run the keys in which not all are the same, and "own_keys": what its command gives,
-// and in what it differs from others on the same data.
+// Leaves each run the keys in which not all are the same, and adds "own_keys": those that its
+// command gave, and those in which it differs from others on the same data.
 void add_keys(std::vector<ListedRun>& runs) {
   std::vector<ConfigKeys> differing(runs.size()), own(runs.size());
   std::vector<ConfigKeys*> all;
   std::map<std::string, std::vector<ConfigKeys*>> families;  // by data
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    differing[i] = own[i] = runs[i].keys;
+    differing[i] = own[i] = runs[i].row["keys"].get<ConfigKeys>();
     all.push_back(&differing[i]);
     families[runs[i].origin.hash.data].push_back(&own[i]);
   }
   keep_differences(all);
   for (const auto& [data, family] : families) keep_differences(family);
   for (std::size_t i = 0; i < runs.size(); ++i) {
+    Json &keys = runs[i].row["keys"], &chosen = runs[i].row["own_keys"] = Json::object();
+    for (const std::string& key : runs[i].origin.given)
+      if (keys.contains(key)) chosen[key] = keys[key];
     for (const char* key : kDerived) own[i].erase(key);
-    own[i].merge(given_by(runs[i].origin.command, runs[i].keys));
-    runs[i].json["keys"] = differing[i];
-    runs[i].json["own_keys"] = own[i];
+    chosen.update(Json(own[i]));
+    keys = differing[i];
   }
 }
 
@@ -240,18 +207,20 @@ void print_runs(Json runs, const char* keys) {
   print_table(runs, columns);
 }
 
-// A column a key and a metric. What is not known is empty.
+// A column a key and a metric.
+Json flat(Json row) {
+  const Json metric = row["metric"], keys = row["keys"];
+  row["metric"] = metric.empty() ? Json() : metric.front();
+  for (const char* part : {"keys", "own_keys"}) row.erase(part);
+  row.update(metric);
+  row.update(keys);
+  return row;
+}
+
+// What is not known is empty.
 void print_tsv(const Json& runs) {
   Json rows = Json::array(), names;
-  for (Json run : runs) {
-    run.erase("own_keys");
-    for (const char* part : {"metric", "keys"}) {
-      run.update(Json(run[part]));
-      run.erase(part);
-    }
-    names.update(run);
-    rows.push_back(std::move(run));
-  }
+  for (const Json& run : runs) names.update(rows.emplace_back(flat(run)));
   std::vector<Column> columns;
   for (const auto& [name, any] : names.items()) {
     columns.push_back({name, name});
@@ -263,33 +232,34 @@ void print_tsv(const Json& runs) {
 
 // The newest or the highest metric first, else the least; what is not known comes last.
 void sort_runs(std::vector<ListedRun>& runs, const std::string& key) {
-  const auto value = [&](const ListedRun& run) {
-    return run.keys.contains(key) ? run.keys.at(key) : run.json.value(key, Json());
-  };
-  if (std::ranges::none_of(runs, [&](const ListedRun& run) {
-        return run.keys.contains(key) || run.json.contains(key);
-      }))
+  bool known = false, falls = key == "metric" || key == "date";
+  for (ListedRun& run : runs) {
+    const Json row = flat(run.row);
+    known = known || row.contains(key);
+    falls = falls || run.row["metric"].contains(key);
+    run.rank = row.value(key, Json());
+  }
+  if (!known)
     throw Error(Exit::usage, "--sort: no run has a column or key " + excerpt(key) + ".",
                 "--sort loss; or another column of heed runs --tsv");
-  const bool falls = key == "metric" || key == "date";
   std::ranges::stable_sort(runs, [&](const ListedRun& a, const ListedRun& b) {
-    const Json x = value(a), y = value(b);
+    const Json &x = a.rank, &y = b.rank;
     if (x.empty() || y.empty()) return y.empty() && !x.empty();
     return falls ? y < x : x < y;
   });
 }
 
 // The runs that a place is, or has in it.
-std::vector<fs::path> runs_at(const std::string& place, bool all) {
+std::set<fs::path> runs_at(const std::string& place, bool all) {
   const fs::path folder = fs::absolute(fs::path(place) / "").lexically_normal().parent_path();
   if (!path_exists(folder)) list_steps(place);  // Error that names the runs there are
   if (path_exists(folder / kCheckpoints)) return {folder};
   names_in(folder);  // Error if it cannot be listed
-  std::vector<fs::path> runs;
+  std::set<fs::path> runs;
   for (const std::string& name : names_of_runs(folder, all)) {
     const fs::path run = folder / name;
     if (path_exists(run / kConfigFile) || path_exists(run / kMetrics) || !list_steps(run).empty())
-      runs.push_back(run);
+      runs.insert(run);
   }
   if (runs.empty())
     throw Error(Exit::store, quoted_path(place) + " has no runs",
@@ -315,24 +285,25 @@ Exit run_runs(CommandLine& line) {
                   [&](auto*) { return !tsv && !line.json(); });
   if (!line.parse()) return Exit::ok;
   if (places.empty()) places = {"runs"};
-  std::vector<ListedRun> runs;
-  std::size_t old = 0;
+  std::set<fs::path> found, with_old;
   for (const std::string& place : places) {
-    for (const fs::path& run : runs_at(place, all)) runs.push_back(list_run(run));
-    old += names_of_runs(place, true).size() - names_of_runs(place).size();
+    found.merge(runs_at(place, all));
+    with_old.merge(runs_at(place, true));
   }
-  add_keys(runs);
+  std::vector<ListedRun> runs;
+  for (const fs::path& run : found) runs.push_back(list_run(run));
   std::ranges::stable_sort(runs, std::greater{}, &ListedRun::date);
   if (!sort.empty()) sort_runs(runs, sort);
+  add_keys(runs);
   Json result = Json::array();
-  for (ListedRun& run : runs) result.push_back(std::move(run.json));
+  for (ListedRun& run : runs) result.push_back(std::move(run.row));
   if (line.json())
     for (const Json& run : result) print_line(run);
   else if (tsv)
     print_tsv(result);
   else
     print_runs(result, every_key ? "keys" : "own_keys");
-  if (!line.json() && !tsv && !all && old > 0)
+  if (const std::size_t old = with_old.size() - found.size(); !line.json() && !tsv && old > 0)
     print_prose(fmt::format("{} older; --all lists them too\n", old));
   return Exit::ok;
 }

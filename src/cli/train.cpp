@@ -98,7 +98,8 @@ void show_first_results(const RunResult& result, Log& log) try {
   log.info(fmt::format("  heed attend {} {} --html {}", name, shell_word(words),
                        shell_word(in_run("attention.html"))));
   const char* measures = config.data.has_validation() ? "evaluate" : "inspect";
-  log.info("  " + (command.empty() ? fmt::format("heed {} {}", measures, name) : command));
+  const bool over = result.reason == "finished" || result.reason == "early_stopping";
+  log.info("  " + (over && !command.empty() ? command : fmt::format("heed {} {}", measures, name)));
 } catch (const std::exception& e) {
   log.warn(e.what());
 }

@@ -155,12 +155,6 @@ struct Dump {
   }
 };
 
-// Stores the value in the field's member. Returns false and stores nothing if the type is wrong or
-// the value is out of range. For a section only the type is checked.
-bool store_value(const Field& field, const Json& value) {
-  return std::visit(Store{value, field.range}, field.ref);
-}
-
 std::vector<std::string> keys_of(const std::vector<Leaf>& fields) {
   std::vector<std::string> keys;
   for (const Leaf& field : fields) keys.push_back(field.key);
@@ -193,9 +187,11 @@ struct Reader {
         if (f.key == key) field = &f;
       if (!field) unknown(fields, prefix, key);
       const std::string full = prefix + key;
-      if (!store_value(*field, value)) mismatch(*field, full, value);
-      given[full] = text.where(full);
-      if (const auto* inner = section_of(*field)) section(value, *inner, full + ".");
+      if (!std::visit(Store{value, field->range}, field->ref)) mismatch(*field, full, value);
+      if (const auto* inner = section_of(*field))
+        section(value, *inner, full + ".");
+      else
+        given[full] = text.where(full);
     }
   }
 

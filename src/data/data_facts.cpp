@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/format.h"
+#include "data/dataset.h"
 
 namespace heed {
 namespace {
@@ -50,20 +51,21 @@ void LineFacts::add_length(std::size_t bytes) {
   ++of_length[bytes];
 }
 
-std::string leaks(const LineFacts& train, const LineFacts& held_out, const std::string& of) {
+std::string leaks(const LineFacts& train, const LineFacts& held_out) {
   std::unordered_set<std::uint64_t> asked(held_out.hashes.begin(), held_out.hashes.end()), found;
   for (const std::uint64_t hash : train.hashes)
     if (asked.contains(hash)) found.insert(hash);
   const auto n =
       std::ranges::count_if(held_out.hashes, [&](auto hash) { return found.contains(hash); });
   if (n == 0) return "";
-  return fmt::format("{} of {} {}{} {} in the training data", format_count(n),
-                     format_count(std::ssize(held_out.hashes)), of,
+  return fmt::format("{} of {} held-out {} {} in the training data", format_count(n),
+                     format_count(std::ssize(held_out.hashes)),
                      held_out.pairs ? "pairs" : "lines (of 40 characters or more)",
                      n == 1 ? "is" : "are");
 }
 
-void say_common(const LineFacts& train, const LineFacts& held_out, Dataset& data) {
+void say_common(Dataset& data) {
+  const LineFacts &train = data.train.facts, &held_out = data.valid.facts;
   if (std::string leak = leaks(train, held_out); !leak.empty()) data.warnings.push_back(leak);
   const std::vector<std::uint32_t>& n = held_out.of_length;
   const auto from = [&](std::size_t length) {

@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "data/dataset.h"
-
 namespace heed {
+
+struct Dataset;
+struct Split;
+enum class Side;
 
 // Of the lines of a text, or of pairs: a 64-bit hash of each line of at least 40 characters
 // (shorter ones repeat by chance) or of each pair, and how many there are of each length.
@@ -28,18 +30,12 @@ class LineFacts {
   std::string open_;  // the line that goes on
 };
 
-// "3 of 40 held-out pairs are in the training data", or "". `of`: "held-out ".
-std::string leaks(const LineFacts& train, const LineFacts& held_out,
-                  const std::string& of = "held-out ");
-// The same of another text, or of other pairs, for the training data of a config. Errors as
-// load_dataset(). (In text_dataset.cpp and pair_dataset.cpp.)
-std::string leaks_of(const std::vector<std::string>& files, const RunConfig& config,
-                     const std::string& folder);
-std::string leaks_of(const Pairs& pairs, const RunConfig& config, const std::string& folder);
+// "3 of 40 held-out pairs are in the training data", or "".
+std::string leaks(const LineFacts& train, const LineFacts& held_out);
 
 // Adds to the data's notes and warnings what its held-out part has in common with the other, and
 // that a tenth of it is longer than all that is trained on.
-void say_common(const LineFacts& train, const LineFacts& held_out, Dataset& data);
+void say_common(Dataset& data);
 
 // How often each id is in a split, of pairs perhaps on one side alone.
 std::vector<std::int64_t> counts_of(const Split& split, std::optional<Side> side = {});

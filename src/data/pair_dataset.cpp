@@ -29,6 +29,7 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
   const auto objective = make_objective(c);
   std::optional<Error> first;
   for (std::size_t i = begin; i < end; ++i) {
+    s.facts.add(pairs.source[i], pairs.target[i]);
     const auto before = training ? Unknown() : s.unknown;
     const bool lossy = s.lossy;
     TextToIds(tokenizers.source()).take(pairs.source[i], s, s.source);
@@ -75,13 +76,6 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
 void say(const Pairs& pairs, Split& split) {
   split.notes.insert(split.notes.end(), pairs.notes.begin(), pairs.notes.end());
   split.warnings.insert(split.warnings.end(), pairs.warnings.begin(), pairs.warnings.end());
-}
-
-// Of the pairs [begin, end).
-LineFacts facts_of(const Pairs& pairs, std::size_t begin, std::size_t end) {
-  LineFacts facts;
-  for (std::size_t i = begin; i < end; ++i) facts.add(pairs.source[i], pairs.target[i]);
-  return facts;
 }
 
 std::string hash_of(const Pairs& pairs) {
@@ -145,17 +139,15 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   d.train = encode_pairs(all, 0, used, c, tokenizers, true);
   say(all, d.train);
   const DataConfig& files = c.data;
-  const LineFacts train = facts_of(all, 0, used);
   if (files.has_valid_files()) {
     const Pairs valid = read_pairs(c, folder, true);
     d.hash.valid = hash_of(valid);
     d.valid = encode_pairs(valid, 0, valid.size(), c, tokenizers, false, 0);
     say(valid, d.valid);
-    say_common(train, facts_of(valid, 0, valid.size()), d);
   } else if (n < all.size()) {
     d.valid = encode_pairs(all, n, all.size(), c, tokenizers, false, 0);
-    say_common(train, facts_of(all, n, all.size()), d);
   }
+  say_common(d);
   if (d.train.sentences() == 0)
     throw Error(
         Exit::data,
@@ -168,12 +160,6 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
                                d.train.dropped, counted(std::to_string(used), "pair"),
                                c.data.max_length, d.train.first_dropped));
   return d;
-}
-
-std::string leaks_of(const Pairs& pairs, const RunConfig& c, const std::string& folder) {
-  const Pairs all = read_pairs(c, folder);
-  const std::size_t n = split_pairs(all.size(), c.data.valid_fraction);
-  return leaks(facts_of(all, 0, n), facts_of(pairs, 0, pairs.size()), "");
 }
 
 Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& tokenizers,

@@ -143,16 +143,16 @@ ConfigKeys keys_of(RunConfig config) {
 }
 
 void keep_differences(const std::vector<ConfigKeys*>& configs) {
-  std::map<std::string, std::map<std::string, int>> values;  // key -> value -> how many have it
-  int readable = 0;
-  for (const ConfigKeys* keys : configs) {
-    readable += !keys->empty();
-    for (const auto& [key, value] : *keys) ++values[key][value.dump()];
+  RunConfig defaults;
+  const std::vector<Field> all = fields(defaults);
+  for (const Leaf& leaf : leaves(all)) {
+    std::set<nlohmann::ordered_json> values;
+    for (const ConfigKeys* keys : configs)
+      if (!keys->empty())
+        values.insert(keys->contains(leaf.key) ? keys->at(leaf.key) : dump_value(*leaf.field));
+    if (values.size() > 1) continue;
+    for (ConfigKeys* keys : configs) keys->erase(leaf.key);
   }
-  for (ConfigKeys* keys : configs)
-    std::erase_if(*keys, [&](const auto& entry) {
-      return values[entry.first][entry.second.dump()] == readable;
-    });
 }
 
 }  // namespace heed

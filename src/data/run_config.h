@@ -86,8 +86,8 @@ using ConfigKeys = std::map<std::string, nlohmann::ordered_json>;  // "model.d_m
 
 ConfigKeys keys_of(RunConfig config);
 
-// Leaves the keys that not all have with the same value. An empty one is that of a run whose config
-// cannot be read; it does not count.
+// Leaves the keys that not all have with the same value, or with its default where a key has no
+// meaning. An empty one is that of a run whose config cannot be read; it does not count.
 void keep_differences(const std::vector<ConfigKeys*>& configs);
 
 }  // namespace heed

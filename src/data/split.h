@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/data_facts.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -66,6 +67,7 @@ struct Split {
   Unknown unknown;                           // what became <unk>, both sides
   bool lossy_said = false;                   // in the notes
   std::vector<std::string> notes, warnings;  // on the text, for the log
+  LineFacts facts;                           // of its lines, or of all pairs that were read
   std::string source_file, target_file;      // held-out pairs: where they are written,
   std::vector<std::size_t> lines;            // and on which lines
 

@@ -135,11 +135,6 @@ void scan_parts(const RunConfig& c, const std::vector<std::string>& paths, const
   });
 }
 
-// Is a character that stands for a bad byte in it?
-bool has_replacements(std::string_view text) {
-  return text.find("\uFFFD") != std::string_view::npos;
-}
-
 // Learnt from the part for training.
 TrainedTokenizer tokenizer_for(const RunConfig& c, const std::vector<std::string>& paths,
                                const Cuts& cuts) {
@@ -170,19 +165,17 @@ std::string files_from(const std::vector<std::string>& paths,
   return some_of(std::move(names));
 }
 
-// Both parts as ids, and the hash of the text. What there is to say of the lines of [held out,
-// training].
-std::array<LineFacts, 2> read_parts(const RunConfig& c, const std::vector<std::string>& paths,
-                                    const Cuts& cuts, const Tokenizer& tokenizer, Dataset& d) {
+// Both parts as ids, and the hash of the text.
+void read_parts(const RunConfig& c, const std::vector<std::string>& paths, const Cuts& cuts,
+                const Tokenizer& tokenizer, Dataset& d) {
   d.train = d.valid = Split(tokenizer.size(), tokenizer.size());
   if (has_an_id_per_character(c)) d.train.target.reserve(std::min(cuts.training, cuts.characters));
   TextToIds training_ids(tokenizer);
   std::optional<TextToIds> held_out_ids;
   char before = '\n';     // the part held out
-  bool replaced[2] = {};  // in the part held out; in that for training
+  bool replaced[2] = {};  // a bad byte, in the part held out; in that for training
   Sha256 hash;
   TextNotes notes;
-  std::array<LineFacts, 2> facts;
   scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
     hash.update(s);
     if (part != Part::held_out) before = s.back();
@@ -192,8 +185,8 @@ std::array<LineFacts, 2> read_parts(const RunConfig& c, const std::vector<std::s
     if (!training && !held_out_ids) held_out_ids.emplace(tokenizer, before != '\n');
     (training ? training_ids : *held_out_ids).take(s, split, split.target);
     split.target_bytes += s.size();
-    facts[training].add(s);
-    replaced[training] = replaced[training] || has_replacements(s);
+    split.facts.add(s);
+    replaced[training] = replaced[training] || s.find("\uFFFD") != s.npos;
   });
   d.hash.data = hash.hex();
   for (const bool training : {false, true}) {
@@ -207,7 +200,6 @@ std::array<LineFacts, 2> read_parts(const RunConfig& c, const std::vector<std::s
   notes.say(d.train.notes, d.train.warnings);
   training_ids.say_difference(d.train);
   if (held_out_ids && !d.train.lossy_said) held_out_ids->say_difference(d.valid);
-  return facts;
 }
 
 }  // namespace
@@ -223,33 +215,21 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
     tokenizers.target = std::move(t.tokenizer);
     d.notes.push_back(t.note);
   }
-  auto [held_out, train] = read_parts(c, paths, cuts, *tokenizers.target, d);
+  read_parts(c, paths, cuts, *tokenizers.target, d);
   if (c.data.has_valid_files()) {
     Dataset other;
     const auto files = resolved(c.data.valid.paths, folder, "valid");
-    held_out = read_parts(c, files, kUncut, *tokenizers.target, other)[1];
+    read_parts(c, files, kUncut, *tokenizers.target, other);
     d.valid = std::move(other.train);
     d.hash.valid = other.hash.data;
   }
-  say_common(train, held_out, d);
+  say_common(d);
   if (d.train.target.size() < 2) throw_too_short(c, cuts, d.train.target.size());
   if (c.data.has_validation() && d.valid.target.size() == 0)
     throw Error(Exit::data,
                 "the validation part is empty: the text is too short for data.valid_fraction.",
                 "--set data.valid_fraction=0");
   return d;
-}
-
-std::string leaks_of(const std::vector<std::string>& files, const RunConfig& c,
-                     const std::string& folder) {
-  LineFacts train, given;
-  const auto paths = resolved(c.data.train.paths, folder, "train");
-  TextNotes notes;
-  scan_parts(c, paths, cuts_of(c, paths), notes, [&](std::string_view s, Part part) {
-    if (part == Part::training) train.add(s);
-  });
-  scan_parts(c, text_files(files), kUncut, notes, [&](std::string_view s, Part) { given.add(s); });
-  return leaks(train, given, "");
 }
 
 Split load_text(const std::vector<std::string>& paths, const RunConfig& c,

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <tuple>
-
 #include "base/error.h"
 #include "data/corpus.h"
 #include "data/dataset.h"
@@ -107,7 +105,8 @@ TokenizedText UserTexts::inspected(Side side, const std::string& text, const std
   return read;
 }
 
-ReadText UserTexts::read(const GivenText& given, bool cut) {
+ReadText UserTexts::read(const GivenText& asked, bool cut) {
+  const GivenText given = parted(asked);
   const ObjectiveTraits& traits = objective_.traits();
   ReadText out;
   const auto add = [&](Side side, const std::string& text, const std::string& name) {
@@ -126,22 +125,21 @@ ReadText UserTexts::read(const GivenText& given, bool cut) {
     return out;
   }
   const bool alone = is_target_alone(given);
-  const auto [text, target] =
-      given.target ? parted(given.text, *given.target) : std::pair(given.text, std::string());
   if (alone && traits.scored_given != Given::maybe_source) throw Error(Exit::usage, kNeedsText);
   if (alone)
     out.read.source = objective_.framed_source({});
   else
-    add(Side::source, text, given.name);
+    add(Side::source, given.text, given.name);
   if (out.read.source.empty()) throw Error(Exit::data, given.name + " is empty; expected a text.");
   if (!traits.decoder())
-    out.words = normalized(Side::target, target, "--target");
+    out.words = normalized(Side::target, given.target.value_or(""), "--target");
   else if (given.target)
-    add(Side::target, target, "the target of " + given.name);
+    add(Side::target, *given.target, "the target of " + given.name);
   return out;
 }
 
-ScoredLine UserTexts::scored(const GivenText& given) {
+ScoredLine UserTexts::scored(const GivenText& asked) {
+  const GivenText given = parted(asked);
   const Given needed = objective_.traits().scored_given;
   if (given.target && needed == Given::nothing)
     throw Error(Exit::usage, "this model reads one text: --target does not apply.",
@@ -149,7 +147,8 @@ ScoredLine UserTexts::scored(const GivenText& given) {
   if (is_target_alone(given) && needed == Given::source) throw Error(Exit::usage, kNeedsText);
   std::string source, target = given.text;
   if (given.target) {
-    std::tie(source, target) = parted(given.text, *given.target);
+    source = given.text;
+    target = *given.target;
   } else if (needed == Given::source) {
     const std::size_t bar = target.find(kBetweenSides);
     if (bar == target.npos)
@@ -167,12 +166,12 @@ ScoredLine UserTexts::scored(const GivenText& given) {
   return objective_.score(read, ids(Side::target, target), tokenizer(Side::target).size());
 }
 
-std::pair<std::string, std::string> UserTexts::parted(std::string text, std::string next) const {
-  if (ends_before_word(Side::source, text)) {
-    text.pop_back();
-    next.insert(0, " ");
+GivenText UserTexts::parted(GivenText given) const {
+  if (given.target && ends_before_word(Side::source, given.text)) {
+    given.text.pop_back();
+    given.target->insert(0, " ");
   }
-  return {std::move(text), std::move(next)};
+  return given;
 }
 
 TokenIds UserTexts::line(Side side, std::string_view line) {

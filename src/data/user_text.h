@@ -67,11 +67,11 @@ class UserTexts {
   ReadPrompt prompt(const std::string& text);
   // What each half of the model reads of a text to look into, with the errors of inspected().
   // Error (usage) if a target lacks its text.
-  ReadText read(const GivenText& given, bool cut);
+  ReadText read(const GivenText& asked, bool cut);
   // A line to score: its target, given the text; else the text, which for pairs is "source |||
   // target". Anything unknown is read as <unk>, and lengths are not checked. Error (usage or data)
   // if one of them is missing or not for this model.
-  ScoredLine scored(const GivenText& given);
+  ScoredLine scored(const GivenText& asked);
   // A text on one side of a model under inspection. No unknown tokens, and on text_side() it must
   // not be empty; `is_line`: a line of a file, for which neither is required. `cut`: of a text that
   // is too long, the beginning is read, and a warning says so.
@@ -98,8 +98,8 @@ class UserTexts {
                        Unknown& unknown) const;
   // Does `text` end in a space that is read with what follows?
   bool ends_before_word(Side side, std::string_view text) const;
-  // A text and what follows it, with such a space in the latter.
-  std::pair<std::string, std::string> parted(std::string text, std::string next) const;
+  // Puts such a space before the target.
+  GivenText parted(GivenText given) const;
   TokenizedText encode_known(Side side, const std::string& text, const std::string& name) const;
   void warn(const std::string& what);
 

@@ -57,7 +57,7 @@ const ValidEvent* lowest_before_rise(const LoggedEvents& logged) {
 // Sets the way on; if that is another run, the text says why.
 void add_way_on(const std::string& run, const RunConfig& config, const std::vector<State>& states,
                 const std::string& init_from, Advice& a) {
-  OptimizerConfig o = config.optimizer;
+  const OptimizerConfig& o = config.optimizer;
   const State& s = states.back();
   const End end = end_of(config.train, s);
   const bool stalled = config.train.patience > 0 && s.stalled >= config.train.patience;
@@ -70,27 +70,22 @@ void add_way_on(const std::string& run, const RunConfig& config, const std::vect
     return;
   }
   a.way_on = more;
-  const bool back = o.decay_steps.at_end;  // it goes back to before the fall of its rate
-  if (back && o.decay_steps == 0) o.decay_steps.step = s.step;
-  const auto before_fall = [&](const State& x) {
-    return 0 < x.step && x.step <= full_rate_until(o);
-  };
-  if (back ? std::ranges::any_of(states, before_fall)
-           : longer <= decayed_at(o) || learning_rate(o, config.model.d_model, longer) > 0)
+  // It goes back to before the fall of its rate, if that is at the end.
+  if (o.decay_steps.at_end || longer <= decayed_at(o) ||
+      learning_rate(o, config.model.d_model, longer) > 0)
     return;
-  a.text = back ? "; they need a new run, as no checkpoint from before the fall of its rate is left"
-                : fmt::format(
-                      "; they need a new run, as its rate is 0 now (at a low rate: {} --set "
-                      "optimizer.min_learning_rate={:g})",
-                      more, o.learning_rate / 20);
+  a.text = fmt::format(
+      "; they need a new run, as its rate is 0 now (at a low rate: {} --set "
+      "optimizer.min_learning_rate={:g})",
+      more, o.learning_rate / 20);
   const std::filesystem::path folder = (std::filesystem::path(run) / "").parent_path();
   std::string longer_run = folder.string() + "-longer";
   while (path_exists(longer_run)) longer_run += "-longer";
-  a.way_on = fmt::format("heed train {} --run {}{} --set train.max_steps={}{}{}",
-                         shell_word((folder / kConfigFile).string()), shell_word(longer_run),
-                         init_from.empty() ? "" : " --init-from " + shell_word(init_from), anew,
-                         back ? "" : fmt::format(" --set optimizer.decay_steps={}", anew),
-                         config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");
+  a.way_on = fmt::format(
+      "heed train {} --run {}{} --set train.max_steps={} --set optimizer.decay_steps={}{}",
+      shell_word((folder / kConfigFile).string()), shell_word(longer_run),
+      init_from.empty() ? "" : " --init-from " + shell_word(init_from), anew, anew,
+      config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");
 }
 
 }  // namespace
@@ -109,14 +104,12 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
   Advice a;
   add_way_on(run, config, states, init_from, a);
   if (lowest_before_rise(logged) != nullptr) {
-    a.verdict = Advice::memorised;
     a.text = fmt::format(
         "the best was at step {}: more steps only memorise the training data; heed {} {} uses that "
         "one, --checkpoint last with the newest; more text, a smaller model or more dropout would "
         "help",
         best->step, objective->use().command, shell_word(run));
   } else if (!solved && few && (passes < kFewPasses || valid.end() - best <= 2)) {
-    a.verdict = Advice::more_steps;
     a.text = fmt::format("more steps would help: so far it has read its training data {:.2g} times",
                          passes) +
              a.text;
@@ -125,7 +118,6 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
              std::ranges::any_of(logged.yardsticks, [&](const Yardstick& y) {
                return y.nats_per_token <= best->loss;
              })) {
-    a.verdict = Advice::larger_model;
     a.text = "more text or a larger model would help, rather than more steps";
   } else {
     a.text = "";
@@ -134,15 +126,12 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
 }
 
 Advice advice_on(const std::filesystem::path& run, const LoggedEvents* logged) try {
-  if (logged == nullptr) {
-    const LoggedEvents read = read_events(run);
-    return advice_on(run, &read);
-  }
   const std::vector<State> states = states_of(run);
   if (states.empty()) return {};
   const RunConfig config = config_of_run(run);
   if (end_of(config.train, states.back()) == End::none && is_locked(run)) return {};  // it goes on
-  return advise(run.string(), config, *logged, states, read_origin(run.string()).init_from);
+  return advise(run.string(), config, logged ? *logged : read_events(run), states,
+                read_origin(run.string()).init_from);
 } catch (const Error&) {
   return {};
 }

@@ -20,14 +20,7 @@ constexpr double useful_passes(bool decoder_alone) {
 }
 
 struct Advice {
-  enum Verdict {
-    nothing,       // what there is to see is noise, or good
-    more_steps,    // it is still learning, and has not been through its data often
-    memorised,     // held-out loss has risen since its lowest, while training loss fell
-    larger_model,  // it has learnt what it can, and simpler predictors are as good
-  };
-  Verdict verdict = nothing;
-  std::string text;     // for people; "" if there is nothing to say
+  std::string text;     // for people; "" if there is nothing to say: it is good, or noise
   std::string command;  // that does it, or ""
   std::string way_on;   // what would train on, whether that is advisable or not
 };

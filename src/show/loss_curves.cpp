@@ -1,44 +1,13 @@
 #include "show/loss_curves.h"
 
-#include <cmath>
 #include <optional>
-#include <set>
 
 namespace heed {
 namespace {
 
-// Of very many events, the first of each stretch, those with its least and its largest value of
-// each figure, and the last: no spike is lost.
-template <class Event, class... Figures>
-std::vector<Event> thinned(const std::vector<Event>& events, const Figures&... figures) {
-  constexpr std::size_t kMost = 4000, kStretches = 400;
-  if (events.size() <= kMost) return events;
-  std::set<std::size_t> kept{events.size() - 1};
-  for (std::size_t begin = 0, end = 0, n = 1; begin < events.size(); begin = end, ++n) {
-    end = n * events.size() / kStretches;
-    kept.insert(begin);
-    const auto keep = [&](auto figure) {
-      const auto value = [&](std::size_t i) {
-        return std::optional<double>(events[i].*figure).value_or(kNotMeasured);
-      };
-      std::size_t least = begin, largest = begin;
-      for (std::size_t i = begin; i < end; ++i) {
-        if (value(i) < value(least) || std::isnan(value(least))) least = i;
-        if (value(i) > value(largest) || std::isnan(value(largest))) largest = i;
-      }
-      kept.insert({least, largest});
-    };
-    (keep(figures.second), ...);
-  }
-  std::vector<Event> some;
-  for (const std::size_t i : kept) some.push_back(events[i]);
-  return some;
-}
-
 // The steps of the events, and a list for each figure.
 template <class Event, class... Figures>
-ShortJson columns(const std::vector<Event>& all, const Figures&... figures) {
-  const std::vector<Event> events = thinned(all, figures...);
+ShortJson columns(const std::vector<Event>& events, const Figures&... figures) {
   ShortJson table{{"steps", ShortJson::array()}};
   for (const Event& event : events) table["steps"].push_back(event.step);
   const auto add = [&](const char* name, auto figure) {

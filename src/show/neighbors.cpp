@@ -21,21 +21,15 @@ double norm(const std::vector<double>& v) {
   return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
-std::string similar_words(const EmbeddingView& e, const std::string& word) {
-  const Tokenizer& tokenizer = e.tokenizer;
-  std::vector<std::pair<int, std::string>> found;
-  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id) {
-    if (!e.occurs(id)) continue;
-    std::string piece = tokenizer.piece(id);
-    const int distance = edit_distance(word, piece);
-    if (3 * distance <= static_cast<int>(std::max(word.size(), piece.size())))
-      found.emplace_back(distance, std::move(piece));
+// The tokens that training saw, as words.
+std::vector<std::string> known_words(const EmbeddingView& e) {
+  std::vector<std::string> words;
+  for (int id = e.tokenizer.first_ordinary_id(); id < e.tokenizer.size(); ++id) {
+    std::string text = e.tokenizer.text_after(-1, id);
+    if (text.starts_with(' ')) text.erase(0, 1);
+    if (text.size() > 1 && e.occurs(id)) words.push_back(std::move(text));
   }
-  std::ranges::stable_sort(found, {}, &std::pair<int, std::string>::first);
-  std::vector<std::string> first;
-  for (std::size_t i = 0; i < std::min<std::size_t>(5, found.size()); ++i)
-    first.push_back(found[i].second);
-  return joined(first);
+  return words;
 }
 
 std::vector<int> ids_of(const Tokenizer& tokenizer, const std::string& word) {
@@ -54,17 +48,9 @@ EmbeddingView embedding_of(const TrainedModel& t, Side side) {
 }
 
 std::string other_case(const EmbeddingView& e, const std::string& word) {
-  const std::string lower = to_lower(word);
-  std::pair<std::int64_t, std::string> best{-1, ""};
-  for (int id = e.tokenizer.first_ordinary_id(); id < e.tokenizer.size(); ++id) {
-    std::string text = e.tokenizer.text_after(-1, id);
-    if (text.starts_with(' ')) text.erase(0, 1);
-    if (text.size() == 1 || text == word || !e.occurs(id) || to_lower(text) != lower) continue;
-    best = std::max(best, {e.counts.empty() ? 0 : e.counts[static_cast<std::size_t>(id)], text});
-  }
-  return best.first < 0 ? ""
-                        : fmt::format("{0} is a token: heed neighbors {1} {0}", best.second,
-                                      shell_word(e.run));
+  const std::string near = nearest(word, known_words(e));
+  if (near == word || to_lower(near) != to_lower(word)) return "";
+  return fmt::format("{0} is a token: heed neighbors {1} {0}", near, shell_word(e.run));
 }
 
 WordVector word_vector(const EmbeddingView& e, const std::string& given) {
@@ -75,7 +61,7 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
   if (w.ids.empty()) throw Error(Exit::data, shown + " has no tokens.");
   if (std::ranges::count(w.ids, Tokenizer::kUnk) > 0) {
     const std::string other = other_case(e, w.word);
-    const std::string similar = other.empty() ? similar_words(e, w.word) : other;
+    const std::string similar = other.empty() ? nearest(w.word, known_words(e)) : other;
     const bool analogy = given.find_first_of("+-", 1) != std::string::npos;
     throw Error(Exit::data, fmt::format("{} has {}.", shown, e.tokenizer.unknown(w.word).summary()),
                 analogy           ? "spaces around + and - for an analogy: king - man + woman"

@@ -26,8 +26,6 @@ namespace fs = std::filesystem;
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kRecords = 40;  // of the learning record, at most
-
 fs::path folder_of_run(const std::string& run) {  // or of one of its checkpoints
   if (!is_checkpoint(run)) return run;
   const fs::path folder = run_of_checkpoint(run);
@@ -93,14 +91,6 @@ ShortJson loss_of(const Frame& frame, double Frame::*own, const std::vector<Even
   return logged ? found->loss : frame.*own;
 }
 
-// At most `n` of `size` indices, evenly spread, with the first and the last.
-std::vector<std::size_t> spread_indices(std::size_t size, std::size_t n) {
-  std::vector<std::size_t> at;
-  if (size <= n) n = size;
-  for (std::size_t i = 0; i < n; ++i) at.push_back(n == 1 ? size - 1 : i * (size - 1) / (n - 1));
-  return at;
-}
-
 // Adds the probe and its frames. All of these have maps, or none.
 void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, ShortJson& data) {
   data["kinds"] = ShortJson(json_of(recorded.probe.kinds));
@@ -131,10 +121,9 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Shor
                   {"words", words},
                   {"written", frame.written}});
   }
-  const std::vector<const Frame*> learning = learning_frames(recorded.frames);
   data["learning"] = ShortJson::array();
-  for (const std::size_t i : spread_indices(learning.size(), kRecords))
-    data["learning"].push_back(ShortJson(learning_json(*learning[i])));
+  for (const Frame* frame : learning_frames(recorded.frames))
+    data["learning"].push_back(ShortJson(learning_json(*frame)));
 }
 
 }  // namespace

@@ -151,15 +151,18 @@ void clean_up(const fs::path& parent, SystemCalls& calls) {
   }
 }
 
+void CheckpointTexts::add(const std::string& name, std::string bytes) {
+  if (name == kConfigFile)
+    config = std::move(bytes);
+  else
+    tokenizers.push_back({name, std::move(bytes)});
+}
+
 CheckpointTexts read_texts(const fs::path& checkpoint) {
   CheckpointTexts texts;
   for (const auto& [name, digits] : read_state(checkpoint).files) {
     if (name == kModelFile || name == kTrainingFile) continue;
-    std::string bytes = read_file(checkpoint / name, kMaxTextFile);
-    if (name == kConfigFile)
-      texts.config = std::move(bytes);
-    else
-      texts.tokenizers.push_back({name, std::move(bytes)});
+    texts.add(name, read_file(checkpoint / name, kMaxTextFile));
   }
   return texts;
 }
@@ -187,11 +190,7 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
     }
     std::string bytes = read_file(*file, kMaxTextFile);
     check_sum(folder / name, sha256(bytes), digits);
-    if (name == kConfigFile) {
-      checkpoint.config_ = std::move(bytes);
-    } else {
-      checkpoint.tokenizers_.push_back({name, std::move(bytes)});
-    }
+    checkpoint.texts_.add(name, std::move(bytes));
   }
   return checkpoint;
 }

@@ -27,8 +27,8 @@
 namespace heed {
 
 struct CheckpointContents {
-  std::vector<TensorView> model;
-  std::vector<TensorView> training;  // Adam's moments etc.
+  std::vector<TensorSlot> model;
+  std::vector<TensorSlot> training;  // Adam's moments etc.
   bool exported = false;             // no training.safetensors: can be used, not resumed
   std::string config;                // text of config.json
   std::vector<NamedBytes> tokenizers;
@@ -51,7 +51,8 @@ void clean_up(const std::filesystem::path& parent, SystemCalls& calls = system_c
 // one cannot be read.
 struct CheckpointTexts {
   std::string config;
-  std::vector<NamedBytes> tokenizers;
+  std::vector<NamedBytes> tokenizers;  // ordered by name
+  void add(const std::string& name, std::string bytes);
 };
 CheckpointTexts read_texts(const std::filesystem::path& checkpoint);
 
@@ -64,9 +65,8 @@ class Checkpoint {
   const std::filesystem::path& folder() const { return folder_; }
   const State& state() const { return state_file_.state; }
   bool has_training() const { return state_file_.training; }
-  const std::string& config() const { return config_; }
-  // All other files, ordered by name.
-  const std::vector<NamedBytes>& tokenizers() const { return tokenizers_; }
+  const std::string& config() const { return texts_.config; }
+  const std::vector<NamedBytes>& tokenizers() const { return texts_.tokenizers; }
 
   // Error if a weight is not finite. One load at a time.
   void load_model(std::span<const TensorSlot> slots) const;
@@ -76,8 +76,7 @@ class Checkpoint {
  private:
   std::filesystem::path folder_;
   StateFile state_file_;
-  std::string config_;
-  std::vector<NamedBytes> tokenizers_;
+  CheckpointTexts texts_;
   std::unique_ptr<InputFile> model_, training_;  // training_: null in an exported model
 };
 

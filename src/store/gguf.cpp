@@ -49,20 +49,14 @@ Value value_of(const Json& json) {
 }
 
 void add_tokenizer(const PieceModel& model, Json& about) {
-  constexpr int kNormal = 1, kUnknown = 2, kControl = 3, kByte = 6;
-  std::vector<std::string> tokens(Tokenizer::kFirstSpecials.begin(),
-                                  Tokenizer::kFirstSpecials.end());
-  tokens.insert(tokens.end(), model.specials.begin(), model.specials.end());
-  std::vector<int> types(tokens.size(), kControl);
-  types[Tokenizer::kUnk] = kUnknown;
-  for (int byte = 0; byte < 256; ++byte) tokens.push_back(byte_piece(byte));
-  types.resize(tokens.size(), kByte);
-  std::vector<float> scores(tokens.size());
-  for (const PieceModel::Piece& piece : model.pieces) {
+  std::vector<std::string> tokens;
+  std::vector<float> scores;
+  std::vector<int> types;
+  for (const PieceModel::Piece& piece : all_pieces(model)) {
     tokens.push_back(piece.text);
     scores.push_back(piece.score);
+    types.push_back(static_cast<int>(piece.type));  // llama.cpp's numbers are SentencePiece's
   }
-  types.resize(tokens.size(), kNormal);
   const Json tokenizer = {{"model", model.unigram ? "t5" : "llama"},
                           {"tokens", tokens},
                           {"scores", scores},

@@ -8,6 +8,7 @@
 #include "base/folders.h"
 #include "base/input_file.h"
 #include "base/json_object.h"
+#include "math/blas.h"
 #include "store/layout.h"
 
 namespace heed {
@@ -34,7 +35,8 @@ std::string origin_json(const Origin& origin) {
     json["branched_at"] = origin.branched_at;
   }
   json["command"] = origin.command;
-  json["core_type"] = origin.core_type;
+  json["given"] = origin.given;
+  json["core_type"] = blas_core_type();
   json["processor"] = processor_name();
   json["version"] = HEED_VERSION;
   json["started"] = date_and_time();
@@ -68,7 +70,9 @@ Origin read_origin(const std::string& run) {
             text_of(json, "init_from"),
             text_of(json, "command"),
             text_of(json, "core_type"),
-            text_of(json, "branched_from")};
+            text_of(json, "branched_from"),
+            0,
+            json.has("given") ? json.texts("given") : std::vector<std::string>()};
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "data/dataset.h"
 
@@ -14,9 +15,11 @@ struct Origin {
   DataHash hash;          // empty if unknown
   std::string init_from;  // of --init-from, or ""
   std::string command;
-  std::string core_type;  // OpenBLAS's name of the processor: another may change the last digits
-  std::string branched_from = "";  // of heed resume --branch: the run, or ""
-  std::int64_t branched_at = 0;    // its step; never read back
+  // OpenBLAS's name of the processor that the run began on: another may change the last digits.
+  std::string core_type = "";
+  std::string branched_from = "";       // of heed resume --branch: the run, or ""
+  std::int64_t branched_at = 0;         // its step; never read back
+  std::vector<std::string> given = {};  // the keys that --set gave
 };
 
 std::string origin_json(const Origin& origin);  // of a run that begins now, on this machine

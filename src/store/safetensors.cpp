@@ -52,10 +52,10 @@ Shape shape_of(const ParamInfo& info) {
   return info.vector ? Shape{info.param.cols} : Shape{info.param.rows, info.param.cols};
 }
 
-std::vector<TensorEntry> lay_out(std::span<const TensorView> tensors) {
+std::vector<TensorEntry> lay_out(std::span<const TensorSlot> tensors) {
   std::vector<TensorEntry> entries;
   std::uint64_t end = 0;
-  for (const TensorView& tensor : tensors) {
+  for (const TensorSlot& tensor : tensors) {
     const std::uint64_t begin = end;
     end += numbers_in(tensor.shape) * sizeof(float);
     entries.push_back({tensor.name, tensor.shape, begin, end});
@@ -152,13 +152,7 @@ std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& v
   return all;
 }
 
-std::vector<TensorView> views_of(const std::vector<TensorSlot>& slots) {
-  std::vector<TensorView> views;
-  for (const TensorSlot& slot : slots) views.push_back({slot.name, slot.shape, slot.data});
-  return views;
-}
-
-std::string write_safetensors(const fs::path& path, std::span<const TensorView> tensors,
+std::string write_safetensors(const fs::path& path, std::span<const TensorSlot> tensors,
                               SystemCalls& calls, const std::function<void()>& after_tensor) {
   OutputFile file(path, calls);
   Sha256 hash;
@@ -168,7 +162,7 @@ std::string write_safetensors(const fs::path& path, std::span<const TensorView> 
   };
   const std::string header = format_safetensors_header(lay_out(tensors));
   put(std::as_bytes(std::span(header)));
-  for (const TensorView& tensor : tensors) {
+  for (const TensorSlot& tensor : tensors) {
     auto rest = std::as_bytes(std::span(tensor.data, numbers_in(tensor.shape)));
     // Pieces small enough to stay in the cache between hashing and writing.
     while (!rest.empty()) {

@@ -1,5 +1,5 @@
-// Tensors in a safetensors file, F32 only. The caller owns the memory of tensors: views are
-// written in place, and files are read straight into their slots.
+// Tensors in a safetensors file, F32 only. The caller owns the memory of tensors: they are written
+// in place, and files are read straight into their slots.
 #pragma once
 
 #include <cstdint>
@@ -48,25 +48,21 @@ std::string format_safetensors_header(const std::vector<TensorEntry>& entries);
 
 std::uint64_t numbers_in(const Shape& shape);  // of a tensor
 
-template <class T>
-struct Tensor {
+struct TensorSlot {  // to be filled or written
   std::string name;
   Shape shape;
-  T* data;
+  float* data;
 };
-using TensorView = Tensor<const float>;  // to be written
-using TensorSlot = Tensor<float>;        // to be filled
 
 // Vectors are [n].
 TensorSlot tensor_slot(std::string name, const ParamInfo& info, float* data);
 // All tensors of a table, in its order. Names get the prefix ("adam.m." ...).
 std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
                                      const std::string& prefix = "");
-std::vector<TensorView> views_of(const std::vector<TensorSlot>& slots);
 
 // Writes and syncs a file with the tensors in the given order; returns its SHA-256.
 std::string write_safetensors(
-    const std::filesystem::path& path, std::span<const TensorView> tensors,
+    const std::filesystem::path& path, std::span<const TensorSlot> tensors,
     SystemCalls& calls = system_calls(), const std::function<void()>& after_tensor = [] {});
 
 // Names and shapes, in the order of the data. Reads no more of a file, from its first byte on.

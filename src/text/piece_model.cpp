@@ -198,28 +198,23 @@ enum NormalizerField {
 };
 constexpr std::uint64_t kUnigramType = 1, kBpeType = 2;
 
-struct AnyPiece {
-  std::string text;
-  float score = 0;
-  std::uint64_t type = kNormal;
+using Piece = PieceModel::Piece;
 
-  std::string message() const {
-    return proto_bytes(kPieces, proto_bytes(kText, text) + proto_float(kScore, score) +
-                                    (type == kNormal ? "" : proto_number(kType, type)));
-  }
-};
+std::string message_of(const Piece& piece) {
+  return proto_bytes(kPieces, proto_bytes(kText, piece.text) + proto_float(kScore, piece.score) +
+                                  (piece.type == kNormal ? "" : proto_number(kType, piece.type)));
+}
 
 // The pieces before the learnt ones: <unk>, <s>, </s>, `specials`, <0x00> to <0xFF>.
-std::vector<AnyPiece> fixed_pieces(const std::vector<std::string>& specials) {
-  std::vector<AnyPiece> fixed = {
-      {"<unk>", 0, kUnknown}, {"<s>", 0, kControl}, {"</s>", 0, kControl}};
+std::vector<Piece> fixed_pieces(const std::vector<std::string>& specials) {
+  std::vector<Piece> fixed = {{"<unk>", 0, kUnknown}, {"<s>", 0, kControl}, {"</s>", 0, kControl}};
   for (const std::string& name : specials) fixed.push_back({name, 0, kControl});
   for (int byte = 0; byte < 256; ++byte) fixed.push_back({byte_piece(byte), 0, kByte});
   return fixed;
 }
 
-AnyPiece read_piece(std::string_view message, const std::string& path) {
-  AnyPiece piece;
+Piece read_piece(std::string_view message, const std::string& path) {
+  Piece piece;
   for (ProtoReader reader(message, path); !reader.done();) {
     const ProtoReader::Field field = reader.next();
     if (field.number == kText && field.wire == kProtoBytes)
@@ -234,12 +229,11 @@ AnyPiece read_piece(std::string_view message, const std::string& path) {
   return piece;
 }
 
-// Any model of type bpe or unigram, with the defaults of what is left out.
-struct AnyModel {
-  std::vector<AnyPiece> pieces = {};
-  bool unigram = true, suffix_spaces = false, by_line = false, denormalizes = false;
-  PieceModel::Reading reading{"nmt_nfkc", true, true, true};
-  std::string charsmap = {};
+// Any model of type bpe or unigram, with all its pieces and the defaults of what is left out.
+struct AnyModel : PieceModel {
+  AnyModel() : PieceModel{.unigram = true, .reading = {"nmt_nfkc", true, true, true}} {}
+  bool suffix_spaces = false, denormalizes = false;
+  std::string charsmap;
 };
 
 void read_normalizer(std::string_view message, const std::string& path, AnyModel& model) {
@@ -258,7 +252,7 @@ void read_normalizer(std::string_view message, const std::string& path, AnyModel
 
 AnyModel read_model(std::string_view bytes, const std::string& path) {
   AnyModel model;
-  std::vector<AnyPiece>& all = model.pieces;
+  std::vector<Piece>& all = model.pieces;
   std::uint64_t model_type = kUnigramType;
   ProtoReader reader(bytes, path);
   while (!reader.done()) {
@@ -289,7 +283,7 @@ AnyModel read_model(std::string_view bytes, const std::string& path) {
 }
 
 // The fault of a learnt piece, or nullptr.
-const char* fault(const AnyPiece& piece, bool by_line) {
+const char* fault(const Piece& piece, bool by_line) {
   if (piece.type != kNormal && !(by_line && piece.type == kUserDefined))
     return "has the wrong type";
   if (piece.text.empty()) return "is empty";
@@ -311,6 +305,12 @@ const std::string& normalizer_table(const std::string& name) {
   return tables.at(name);
 }
 
+std::vector<Piece> all_pieces(const PieceModel& model) {
+  std::vector<Piece> all = fixed_pieces(model.specials);
+  all.insert(all.end(), model.pieces.begin(), model.pieces.end());
+  return all;
+}
+
 std::string with_space_marks(std::string_view token) {
   return replace_all(token, " ", kSpaceMark);
 }
@@ -328,9 +328,7 @@ int reserved_length(std::string_view text, std::size_t at) {
 
 std::string write_piece_model(const PieceModel& model, std::string_view charsmap) {
   std::string out;
-  for (const AnyPiece& piece : fixed_pieces(model.specials)) out += piece.message();
-  for (const auto& piece : model.pieces)
-    out += AnyPiece{piece.text, piece.score, piece.user_defined ? kUserDefined : kNormal}.message();
+  for (const Piece& piece : all_pieces(model)) out += message_of(piece);
   out += proto_bytes(kTrainerSpec,
                      proto_number(kModelType, model.unigram ? kUnigramType : kBpeType) +
                          proto_number(kVocabSize, static_cast<std::uint64_t>(model.size())) +
@@ -353,7 +351,7 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path,
                             std::string* charsmap) {
   const ProtoReader reader(bytes, path);
   const AnyModel any = read_model(bytes, path);
-  const std::vector<AnyPiece>& all = any.pieces;
+  const std::vector<Piece>& all = any.pieces;
   PieceModel model{.unigram = any.unigram, .by_line = any.by_line};
   if (any.by_line) {
     model.reading = any.reading;
@@ -364,7 +362,7 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path,
     if (!is_special_name(all[i].text)) reader.refuse("a special token has an invalid name");
     model.specials.push_back(all[i].text);
   }
-  const std::vector<AnyPiece> fixed = fixed_pieces(model.specials);
+  const std::vector<Piece> fixed = fixed_pieces(model.specials);
   if (all.size() <= fixed.size()) reader.refuse("it has too few pieces");
   std::unordered_set<std::string_view> seen;
   for (std::size_t id = 0; id < all.size(); ++id) {
@@ -376,7 +374,7 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path,
       continue;
     }
     if (const char* what = fault(all[id], any.by_line)) reader.refuse(shown + what);
-    model.pieces.push_back({all[id].text, all[id].score, all[id].type == kUserDefined});
+    model.pieces.push_back(all[id]);
   }
   return model;
 }
@@ -393,24 +391,23 @@ AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
   AdoptedPieces adopted;
   adopted.model.unigram = any.unigram;
   adopted.model.specials = specials;
-  const auto learnt = [](const AnyPiece& piece) {
+  const auto learnt = [](const Piece& piece) {
     return piece.type == kNormal || piece.type == kUserDefined;
   };
-  adopted.model.by_line = any.reading != PieceModel::Reading{} ||
-                          std::ranges::any_of(any.pieces, [&](const AnyPiece& p) {
-                            return learnt(p) && fault(p, false);
-                          });
+  adopted.model.by_line =
+      any.reading != PieceModel::Reading{} ||
+      std::ranges::any_of(any.pieces, [&](const Piece& p) { return learnt(p) && fault(p, false); });
   if (adopted.model.by_line) adopted.model.reading = any.reading;
   adopted.other_table = any.charsmap != normalizer_table(name);
-  const std::vector<AnyPiece> fixed = fixed_pieces(specials);
+  const std::vector<Piece> fixed = fixed_pieces(specials);
   std::unordered_set<std::string_view> seen;
-  for (const AnyPiece& piece : fixed) seen.insert(piece.text);
-  for (const AnyPiece& piece : any.pieces) {
+  for (const Piece& piece : fixed) seen.insert(piece.text);
+  for (const Piece& piece : any.pieces) {
     if (!learnt(piece)) continue;  // heed adds its own
     if (fault(piece, adopted.model.by_line) || !seen.insert(piece.text).second)
       adopted.left_out.push_back(piece.text);
     else
-      adopted.model.pieces.push_back({piece.text, piece.score, piece.type == kUserDefined});
+      adopted.model.pieces.push_back(piece);
   }
   if (adopted.model.pieces.empty()) reader.refuse("it has no usable piece");
   return adopted;

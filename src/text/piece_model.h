@@ -12,6 +12,7 @@
 // sentencepiece_model.proto in google/sentencepiece.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,9 +21,11 @@ namespace heed {
 
 struct PieceModel {
   struct Piece {
-    std::string text;           // U+2581 marks a space; only as the first character unless by_line
-    float score;                // bpe: minus the rank of the merge; unigram: log probability
-    bool user_defined = false;  // taken whole wherever it occurs; only if by_line
+    std::string text;  // U+2581 marks a space; only as the first character unless by_line
+    float score = 0;   // bpe: minus the rank of the merge; unigram: log probability
+    // SentencePiece's number: 1 normal, 2 unknown, 3 control, 4 user-defined (taken whole wherever
+    // it occurs; only if by_line), 6 byte. Those of a PieceModel are normal or user-defined.
+    std::uint64_t type = 1;
   };
   // How a model of others changes a line before it is split.
   struct Reading {
@@ -40,6 +43,9 @@ struct PieceModel {
   int first_piece_id() const { return first_byte_id() + 256; }
   int size() const { return first_piece_id() + static_cast<int>(pieces.size()); }
 };
+
+// By id: also the special tokens and the bytes.
+std::vector<PieceModel::Piece> all_pieces(const PieceModel& model);
 
 inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
 // A token of any tokenizer, with visible spaces.

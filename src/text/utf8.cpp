@@ -2,6 +2,9 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
+#include <array>
+
 namespace heed {
 namespace {
 
@@ -17,19 +20,13 @@ bool is_cased(char32_t c) {
 }
 
 bool is_case_ignorable(char32_t c) {
-  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_CF:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_SK:
-      return true;
-    default:
-      return std::u32string_view(
-                 U"'.:\u00B7\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52"
-                 U"\uFE55\uFF07\uFF0E\uFF1A")
-                 .find(c) != std::u32string_view::npos;
-  }
+  constexpr std::array kIgnorable = {UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME,
+                                     UTF8PROC_CATEGORY_CF, UTF8PROC_CATEGORY_LM,
+                                     UTF8PROC_CATEGORY_SK};
+  constexpr std::u32string_view kMarks =
+      U"'.:\u00B7\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52\uFE55\uFF07\uFF0E\uFF1A";
+  return std::ranges::count(kIgnorable, utf8proc_category(static_cast<utf8proc_int32_t>(c))) > 0 ||
+         kMarks.find(c) != kMarks.npos;
 }
 
 // Does a cased character follow, if those that do not count are skipped?

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "base/format.h"
-#include "math/blas.h"
 #include "step/schedule.h"
 #include "store/best.h"
 #include "store/run_folder.h"
@@ -35,8 +34,7 @@ NewestCheckpoint beginning_of(const ResumeRequest& r) {
   if (!fs::equivalent(run_of_checkpoint(chosen.folder()), r.run.folder))
     throw Error(Exit::usage, fmt::format("{} is not a checkpoint of {}.", chosen.folder().string(),
                                          quoted_path(r.run.folder)));
-  // Another, such as one that an earlier version kept when the run got another end, may be of
-  // steps whose lines are gone.
+  // An average is no step, and another may be of steps whose lines are gone.
   const bool of_step = checkpoint_name(chosen.folder()) == step_folder_name(chosen.state().step);
   if (!of_step || !chosen.has_training())
     throw Error(Exit::usage,
@@ -58,16 +56,13 @@ BranchPoint branch_point(const ResumeRequest& r, Log& log) {
     BranchPoint point{beginning_of(r), {}};
     if (!point.newest.checkpoint) return point;
     const State& state = point.newest.checkpoint->state();
-    std::vector<State> steps = states_of(r.run.folder);
-    std::erase_if(steps, [&](const State& s) { return s.step > state.step; });
-    const auto best = std::ranges::min_element(steps, is_better);
-    const bool any = best != steps.end();
+    const auto best = best_checkpoint(r.run.folder, state.step);
     State known = state;  // the best that training had seen
     known.step = state.best_step;
     known.valid_loss = state.best_loss;
     known.valid_metric = state.best_metric;
-    bool gone = state.best_step >= 0 && (!any || is_better(known, *best));
-    for (const std::int64_t step : {std::int64_t{0}, any ? best->step : 0}) {
+    bool gone = state.best_step >= 0 && (!best || is_better(known, *best));
+    for (const std::int64_t step : {std::int64_t{0}, best ? best->step : 0}) {
       if (step == state.step) continue;
       try {
         auto found = open_if_there(fs::path(r.run.folder) / kCheckpoints / step_folder_name(step));
@@ -160,7 +155,6 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
 
   Beginning beginning{.prepared = std::move(prepared),
                       .origin = stem.origin,
-                      .core_type = stem.origin.core_type,
                       .from = folder,
                       .at = std::move(stem.checkpoint),
                       .earlier = std::move(point.earlier)};
@@ -175,7 +169,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   origin.branched_from = folder;
   origin.branched_at = beginning.steps_done();
   origin.command = request.run.command;
-  origin.core_type = blas_core_type();
+  for (const auto& [key, place] : request.run.given.keys) origin.given.push_back(key);
   beginning.events.push_back(
       {origin.branched_at, "branch",
        fmt::format("branched from {} at step {}", folder, origin.branched_at)});

@@ -162,6 +162,7 @@ PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Toke
 
 PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokenizers,
                         int asked_threads, const Crew& crew) {
+  data.train.facts = {};  // they have been said
   share_run(crew, config, data, tokenizers, asked_threads);
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(asked_threads, config, crew.cores());

@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "show/advice.h"
 #include "step/schedule.h"
+#include "train/speed.h"
 #include "train/stored_run.h"
 
 namespace heed {
@@ -25,10 +26,9 @@ std::int64_t steps_at_speed(double minutes, const StoredRun& run) {
   if (speeds.empty() || run.steps_done() == 0)
     throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
                 "--more N, in steps");
-  const auto middle = speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2);
-  std::ranges::nth_element(speeds, middle);
   const double tokens = static_cast<double>(run.checkpoint->state().tokens_seen);
-  const double steps = 60 * minutes * *middle / (tokens / static_cast<double>(run.steps_done()));
+  const double steps =
+      60 * minutes * median(std::move(speeds)) / (tokens / static_cast<double>(run.steps_done()));
   return std::max<std::int64_t>(1, std::llround(steps));
 }
 
@@ -170,10 +170,7 @@ RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) 
   if (config.train.max_steps > 0 && config.train.max_steps < before)
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
   require_room(prepared, request.run.folder, log);
-  Beginning beginning{.prepared = std::move(prepared),
-                      .origin = stored.origin,
-                      .core_type = stored.origin.core_type,
-                      .from = run.path()};
+  Beginning beginning{.prepared = std::move(prepared), .origin = stored.origin, .from = run.path()};
   if (back) {
     beginning.back_from = done;
     stored.checkpoint = std::move(back);

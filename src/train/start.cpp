@@ -7,7 +7,6 @@
 
 #include "base/format.h"
 #include "base/signals.h"
-#include "math/blas.h"
 #include "store/checkpoint.h"
 #include "store/trained_model.h"
 
@@ -85,12 +84,10 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
     initial->load_model(tensor_slots(prepared.model.table, *weights));
   }
   watch_signals();
-  const std::string core_type = blas_core_type();
-  Origin origin{folder, prepared.data.hash, request.init_from, request.run.command, core_type};
-  return {.prepared = std::move(prepared),
-          .origin = std::move(origin),
-          .core_type = core_type,
-          .weights = std::move(weights)};
+  Origin origin{folder, prepared.data.hash, request.init_from, request.run.command};
+  for (const auto& [key, place] : request.run.given.keys) origin.given.push_back(key);
+  return {
+      .prepared = std::move(prepared), .origin = std::move(origin), .weights = std::move(weights)};
 }
 
 RunResult train_run(const TrainRequest& request, const RunConfig& config, const std::string& folder,

@@ -31,9 +31,6 @@ StoredRun read_stored_run(const std::filesystem::path& folder, NewestCheckpoint 
 // `written` with these changes. Error (usage) on a key that would have changed the steps done.
 RunConfig changed_config(const StoredRun& run, const GivenKeys& changes);
 
-// What changes from the config of the steps done, in words.
-std::vector<std::string> changes_in_words(const StoredRun& run, const RunConfig& config);
-
 [[noreturn]] void refuse_change(const StoredRun& run, const std::string& change,
                                 const std::string& hint);
 

@@ -206,8 +206,8 @@ void Trainer::save() {
   const Weights weights = stepper_.weights();
   check(weights.trained);
   if (weights.differ()) check(weights.used);
-  run_->save({.model = views_of(model_slots(stepper_)),
-              .training = views_of(training_slots(stepper_)),
+  run_->save({.model = model_slots(stepper_),
+              .training = training_slots(stepper_),
               .config = dump_config(prepared_.config, DumpFor::checkpoint),
               .tokenizers = prepared_.tokenizers.files(),
               .state = state_,

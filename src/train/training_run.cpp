@@ -84,7 +84,7 @@ void say_start(Log& log, const PreparedRun& run, std::int64_t done) {
 // event that names one, else that of the start.
 void say_core_type(const Beginning& b, const LoggedEvents& so_far, RunWriter& run, Log& log) {
   const std::string here = blas_core_type();
-  std::string before = b.core_type;
+  std::string before = b.origin.core_type;
   for (const RunEvent& event : so_far.events)
     if (event.core_type) before = *event.core_type;
   if (before.empty() || before == here) return;
@@ -132,7 +132,7 @@ LoggedEvents begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
     say_cut(log, cut, done);
   }
   if (!b.at && cut.kept == 0)
-    run.append(kMetrics, line_of(RunEvent{0, "start", b.origin.command, b.origin.core_type}));
+    run.append(kMetrics, line_of(RunEvent{0, "start", b.origin.command, blas_core_type()}));
   if (resumed) run.write_config(dump_config(b.prepared.config));
   LoggedEvents so_far = read_events(run.path());
   say_core_type(b, so_far, run, log);

@@ -33,8 +33,7 @@ struct RunRequest {
 // goes on in its own folder, `from`; the others get a folder of their own.
 struct Beginning {
   PreparedRun prepared;
-  Origin origin;                                // what origin.json says, or is to say
-  std::string core_type;                        // OpenBLAS's, of the steps done
+  Origin origin;  // what origin.json says, or is to say; its processor is that of the steps done
   std::filesystem::path from = {};              // the run whose steps those are; empty: none
   std::optional<Checkpoint> at = {};            // its newest of them
   std::int64_t back_from = 0;                   // where the run goes back from for another end

@@ -46,6 +46,12 @@ class Evaluate(RunsTest):
         self.assertEqual(other["bytes"], (self.folder / "b.txt").stat().st_size + 1)  # and a newline
         self.assertNotIn("unknown_tokens", other)
 
+    def test_lines_that_were_trained_on_are_counted_in_a_pipe_too(self):
+        known = "".join(line + "\n" for line in (self.folder / "a.txt").read_text().split("\n")[:3])
+        long = [line for line in known.splitlines() if len(line) >= 40]
+        r = self.check("evaluate", "run", "--file", "-", stdin=known + "the mill and the river and the mill and the river\n")
+        self.assertIn(f"{len(long)} of {len(long) + 1} ", "".join(line for line in r.err.splitlines() if "training data" in line))
+
     def test_unknown_tokens_are_counted(self):
         (self.folder / "b.txt").write_text("the \u20ac\u20ac\n")
         strange, = self.json("evaluate", "run", "--file", self.folder / "b.txt")

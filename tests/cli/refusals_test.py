@@ -51,6 +51,11 @@ class Refusals(RunsTest):
             for file in files:
                 (self.folder / name / file).touch()
             self.check("sample", name, "the", status=STORE, facts=[name, files[0]])
+        (self.folder / "hf/merges.txt").write_text("the mill\n" * 40)
+        self.check("init", "hf", "--output", "-", status=3, facts="pytorch_model.bin")
+        (self.folder / "hf/pytorch_model.bin").rename(self.folder / "hf/meta.pkl")  # as nanoGPT's data has
+        (self.folder / "hf/config.json").write_text("{}")
+        self.check("init", "hf", "--output", "-", facts="merges.txt")
         for name in ("x.pt", "x.pkl", "x.safetensors"):
             (self.folder / name).touch()
             self.check("evaluate", name, status=STORE, facts=name)

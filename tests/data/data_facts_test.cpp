@@ -57,7 +57,9 @@ TEST(LineFacts, APairIsKnownIfBothSidesAre) {
 TEST(LineFacts, LongerOnesAreCounted) {
   const auto notes = [](const std::string& train, const std::string& held_out) {
     Dataset d;
-    say_common(facts(train), facts(held_out), d);
+    d.train.facts = facts(train);
+    d.valid.facts = facts(held_out);
+    say_common(d);
     return d.notes;
   };
   EXPECT_THAT(notes("a\nab\n", "abc\nab\nabcd\n"), Contains(HasSubstr("2 of 3 held-out lines")));

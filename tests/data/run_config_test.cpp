@@ -216,6 +216,17 @@ TEST(RunConfig, TheSchemaSaysWhatReadingEnforces) {
   EXPECT_FALSE(model["properties"]["attention_dropout"].contains("default"));
 }
 
+TEST(RunConfig, AKeyThatOneRunLacksCountsWithItsDefault) {
+  ConfigKeys one = keys_of(RunConfig{}), other = one, unreadable;
+  one.erase("model.d_ff");
+  one["model.d_model"] = 7;
+  one.erase("seed");
+  other["seed"] = 2;
+  keep_differences({&one, &other, &unreadable});
+  EXPECT_EQ(one, (ConfigKeys{{"model.d_model", 7}}));
+  EXPECT_EQ(other, (ConfigKeys{{"model.d_model", RunConfig{}.model.d_model}, {"seed", 2}}));
+}
+
 TEST(RunConfig, TheTableNamesEveryKey) {
   RunConfig c;
   const std::string docs = config_docs();

@@ -30,10 +30,10 @@ class Seeds {
 };
 
 void make(const fs::path& root) {
-  const float numbers[6] = {1, 2, 3, 4, 5, 6};
+  float numbers[6] = {1, 2, 3, 4, 5, 6};
   Seeds tensors(root, "fuzz_safetensors");
   write_safetensors(tensors.next(), {});
-  write_safetensors(tensors.next(), std::vector<TensorView>{{"a.weight", {2, 3}, numbers},
+  write_safetensors(tensors.next(), std::vector<TensorSlot>{{"a.weight", {2, 3}, numbers},
                                                             {"a.bias", {3}, numbers},
                                                             {"none", {0}, numbers},
                                                             {"one", {}, numbers}});

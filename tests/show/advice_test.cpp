@@ -75,10 +75,9 @@ constexpr const char* kConstant = "optimizer.schedule=constant";
 
 TEST(Advice, MoreStepsWhereTheBestIsAtTheEndAfterFewPasses) {
   const Advice a = advice(curves({3, 2.5, 2.2}), 4, {kConstant});
-  EXPECT_EQ(a.verdict, Advice::more_steps);
   EXPECT_EQ(a.command, "heed resume 'runs/a b' --more 150");
-  EXPECT_EQ(advice(curves({3, 2.5, 2.51}), 4, {kConstant}).verdict, Advice::more_steps);  // noise
-  EXPECT_EQ(advice({}, 0.016, {kConstant}).verdict, Advice::more_steps);
+  EXPECT_NE(advice(curves({3, 2.5, 2.51}), 4, {kConstant}).command, "");  // noise
+  EXPECT_NE(advice({}, 0.016, {kConstant}).command, "");
 }
 
 TEST(Advice, NothingWhereThereIsNoiseAlone) {
@@ -87,7 +86,6 @@ TEST(Advice, NothingWhereThereIsNoiseAlone) {
                                                            {{3, 2.5, 2.4}, 30},
                                                            {{3, 2.5, 2.55, 2.51, 2.52}, 4}}) {
     const Advice a = advice(curves(held_out), passes, {kConstant});
-    EXPECT_EQ(a.verdict, Advice::nothing);
     EXPECT_EQ(a.text + a.command, "");
     EXPECT_THAT(a.way_on, HasSubstr("--more"));
   }
@@ -96,15 +94,14 @@ TEST(Advice, NothingWhereThereIsNoiseAlone) {
 TEST(Advice, ALargerModelWhereSimplePredictorsAreAsGood) {
   LoggedEvents c = curves({3, 2.5, 2.51, 2.505, 2.51});
   c.yardsticks = {{"unigram", 3.5, 5}, {"xz", 2.4, 4}};
-  EXPECT_EQ(advice(c, 20, {kConstant}).verdict, Advice::larger_model);
+  EXPECT_THAT(advice(c, 20, {kConstant}).text, HasSubstr("larger model"));
   EXPECT_EQ(advice(c, 20, {kConstant}).command, "");
   c.yardsticks.pop_back();
-  EXPECT_EQ(advice(c, 20, {kConstant}).verdict, Advice::nothing);
+  EXPECT_EQ(advice(c, 20, {kConstant}).text, "");
 }
 
 TEST(Advice, NoMoreStepsOnceTheTextIsMemorised) {
   const Advice a = advice(curves({3, 2, 2.3, 2.4}), 4, {kConstant});
-  EXPECT_EQ(a.verdict, Advice::memorised);
   EXPECT_THAT(a.text, HasSubstr("step 200"));
   EXPECT_THAT(a.text, HasSubstr("heed sample 'runs/a b'"));
   EXPECT_THAT(a.text, HasSubstr("--checkpoint last"));
@@ -122,12 +119,10 @@ TEST(Advice, NoStepsAtARateOf0) {
   EXPECT_EQ(a.command, "heed resume 'runs/a b' --more 150");
 }
 
-TEST(Advice, ARunGoesBackToBeforeItsFallOnlyIfThatIsSaved) {
+TEST(Advice, ARunGoesBackToBeforeItsFall) {
   const std::vector<std::string> wsd = {"optimizer.schedule=wsd"};  // it falls from step 240 on
   EXPECT_EQ(advice(curves({3, 2.5, 2.2}), 4, wsd, {240}).command,
             "heed resume 'runs/a b' --more 150");
-  const Advice gone = advice(curves({3, 2.5, 2.2}), 4, wsd, {250});
-  EXPECT_THAT(gone.command, HasSubstr("heed train"));
 }
 
 TEST(Advice, ARunThatIsNotAtItsEndIsResumed) {

@@ -38,7 +38,7 @@ TEST(Safetensors, EveryBitOfATableComesBack) {
 
   TemporaryFolder folder;
   const fs::path path = folder.path() / "x";
-  const auto views = views_of(tensor_slots(table, values, "raw."));
+  const auto views = tensor_slots(table, values, "raw.");
   const std::string digest = write_safetensors(path, views);
   EXPECT_EQ(digest, sha256(read_file(path, 1 << 20)));
   read(path, tensor_slots(table, found, "raw."));
@@ -53,8 +53,8 @@ TEST(Safetensors, EveryBitOfATableComesBack) {
 // What any reader of the format expects, byte for byte.
 TEST(Safetensors, TheFormatIsTheFormat) {
   TemporaryFolder folder;
-  const float numbers[] = {1.0f, -2.0f};
-  write_safetensors(folder.path() / "x", std::vector<TensorView>{{"w", {1, 2}, numbers}});
+  float numbers[] = {1.0f, -2.0f};
+  write_safetensors(folder.path() / "x", std::vector<TensorSlot>{{"w", {1, 2}, numbers}});
   std::string json =
       R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}})";
   json.resize((json.size() + 7) / 8 * 8, ' ');
@@ -66,8 +66,8 @@ TEST(Safetensors, TheFormatIsTheFormat) {
 TEST(Safetensors, AllTensorsThatDoNotFitAreNamedAndNoSlotIsTouched) {
   TemporaryFolder folder;
   const fs::path path = folder.path() / "x";
-  const std::vector<float> numbers(6, 1.0f);
-  write_safetensors(path, std::vector<TensorView>{{"same", {2}, numbers.data()},
+  std::vector<float> numbers(6, 1.0f);
+  write_safetensors(path, std::vector<TensorSlot>{{"same", {2}, numbers.data()},
                                                   {"turned", {2, 3}, numbers.data()},
                                                   {"only.file", {4}, numbers.data()}});
   std::vector<float> same(2), turned(6), missing(1);

@@ -36,7 +36,7 @@ struct SmallModel {
     return c;
   }
 
-  std::vector<float> weight, bias;
+  mutable std::vector<float> weight, bias;
   State state;
 };
 

@@ -8,7 +8,11 @@ const groups = [...new Set(data.map(butSeed))].map((keys) => data.filter((r) => 
 
 // The minutes of training up to a step, between the lines of the log.
 function minutesAt({ steps, minutes }, step) {
-  const next = steps.findIndex((s) => s >= step), i = next < 0 ? steps.length - 1 : next;
+  let i = 0;  // of the first line that is not before it
+  for (let end = steps.length - 1; i < end;) {
+    const middle = (i + end) >> 1;
+    steps[middle] < step ? (i = middle + 1) : (end = middle);
+  }
   const [from, at] = i > 0 ? [steps[i - 1], minutes[i - 1]] : [0, 0];
   return at === null || minutes[i] === null ? NaN : at + ((minutes[i] - at) * (step - from)) / (steps[i] - from);
 }
