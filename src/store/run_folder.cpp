@@ -135,7 +135,7 @@ std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string
   const std::vector<std::int64_t> steps = list_steps(run);
   if (steps.empty()) return std::nullopt;
   const auto best = which == "best" ? best_checkpoint(run) : std::nullopt;
-  return checkpoints / step_folder_name(best ? best->step : steps.back());
+  return checkpoints / (best ? best->folder : step_folder_name(steps.back()));
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
-#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -238,6 +237,7 @@ RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
   calls.remove_all((folder_of(run) / (".tmp-" + free_name(run).filename().string())).c_str());
   writer.free_links();
   for (const State& state : states_of(run)) writer.states_[state.step] = state;
+  writer.other_best_ = other_best(run);
   return writer;
 }
 
@@ -265,6 +265,7 @@ void RunWriter::save(const CheckpointContents& contents, int keep_last, std::int
   if (make_folder(checkpoints(), *calls_)) {
     sync_folder(run_, *calls_);
     states_.clear();
+    other_best_.reset();
     notes_.push_back(
         fmt::format("{} was moved or removed, with the checkpoints in it: it is made "
                     "again",
@@ -293,10 +294,11 @@ void RunWriter::finish_save(std::int64_t step, int keep_last, std::int64_t spare
   prune(step, keep_last, spared);
 }
 
-std::optional<State> RunWriter::best() const {
-  const auto states = states_ | std::views::values;
-  const auto best = std::ranges::min_element(states, is_better);
-  return best == states.end() ? std::nullopt : std::optional(*best);
+std::optional<BestCheckpoint> RunWriter::best() const {
+  std::vector<BestCheckpoint> all;
+  for (const auto& [step, state] : states_) all.push_back({state, step_folder_name(step)});
+  if (other_best_) all.push_back(*other_best_);
+  return best_of(all);
 }
 
 void RunWriter::drop_after(std::int64_t step) {
@@ -315,10 +317,14 @@ void RunWriter::set_links(std::int64_t step) {
     replace_symlink(checkpoints() / link, target, *calls_);
   };
   point("last", step_folder_name(step));
-  if (const auto state = best()) point("best", step_folder_name(state->step));
+  if (const auto state = best()) point("best", state->folder);
 }
 
 void RunWriter::prune(std::int64_t step, int keep_last, std::int64_t spared) {
+  if (other_best_ && best()->folder != other_best_->folder) {
+    remove_checkpoint(other_best_->folder);
+    other_best_.reset();
+  }
   if (keep_last <= 0) return;
   std::vector<std::int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Later steps are damaged ones that resuming

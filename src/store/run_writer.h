@@ -73,7 +73,7 @@ class RunWriter {
   // What a user should know of what happened since the last call.
   std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
   // The best of the checkpoints that it may continue from, or has written itself.
-  std::optional<State> best() const;
+  std::optional<BestCheckpoint> best() const;
   std::filesystem::path checkpoints() const { return run_ / kCheckpoints; }
 
   void write_config(std::string_view json);  // config.json
@@ -120,6 +120,7 @@ class RunWriter {
   bool lost_line_ = false;
   std::set<std::string_view> losing_lines_;  // the files that take no lines at present
   std::map<std::int64_t, State> states_;     // of the checkpoints, as far as they could be read
+  std::optional<BestCheckpoint> other_best_;
 };
 
 }  // namespace heed

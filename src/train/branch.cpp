@@ -34,7 +34,8 @@ NewestCheckpoint beginning_of(const ResumeRequest& r) {
   if (!fs::equivalent(run_of_checkpoint(chosen.folder()), r.run.folder))
     throw Error(Exit::usage, fmt::format("{} is not a checkpoint of {}.", chosen.folder().string(),
                                          quoted_path(r.run.folder)));
-  // An average is no step, and another may be of steps whose lines are gone.
+  // Another, such as one that an earlier version kept when the run got another end, may be of
+  // steps whose lines are gone.
   const bool of_step = checkpoint_name(chosen.folder()) == step_folder_name(chosen.state().step);
   if (!of_step || !chosen.has_training())
     throw Error(Exit::usage,
@@ -56,13 +57,16 @@ BranchPoint branch_point(const ResumeRequest& r, Log& log) {
     BranchPoint point{beginning_of(r), {}};
     if (!point.newest.checkpoint) return point;
     const State& state = point.newest.checkpoint->state();
-    const auto best = best_checkpoint(r.run.folder, state.step);
+    std::vector<State> steps = states_of(r.run.folder);
+    std::erase_if(steps, [&](const State& s) { return s.step > state.step; });
+    const auto best = std::ranges::min_element(steps, is_better);
+    const bool any = best != steps.end();
     State known = state;  // the best that training had seen
     known.step = state.best_step;
     known.valid_loss = state.best_loss;
     known.valid_metric = state.best_metric;
-    bool gone = state.best_step >= 0 && (!best || is_better(known, *best));
-    for (const std::int64_t step : {std::int64_t{0}, best ? best->step : 0}) {
+    bool gone = state.best_step >= 0 && (!any || is_better(known, *best));
+    for (const std::int64_t step : {std::int64_t{0}, any ? best->step : 0}) {
       if (step == state.step) continue;
       try {
         auto found = open_if_there(fs::path(r.run.folder) / kCheckpoints / step_folder_name(step));

@@ -145,12 +145,11 @@ class FilmListener : public Listener {
   }
 
   // Adds the frame of an earlier step's checkpoint.
-  void add_best(const State& best) {
+  void add_best(const BestCheckpoint& best) {
     record_ = LearningRecord(prepared_.model.table);  // makes room
     unless_impossible([&] {
       ParamVec<float> values(prepared_.model.table.size());
-      const Checkpoint checkpoint =
-          Checkpoint::open(run_.checkpoints() / step_folder_name(best.step));
+      const Checkpoint checkpoint = Checkpoint::open(run_.checkpoints() / best.folder);
       checkpoint.load_model(tensor_slots(prepared_.model.table, values));
       const Frame known{.step = best.step, .valid_loss = best.valid_loss, .end = true};
       run_.change_frames({}, line_of(film_.frame(known, values).frame));
