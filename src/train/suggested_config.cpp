@@ -21,7 +21,7 @@ struct Size {
   double learning_rate;
 };
 constexpr Size kSizes[] = {{0, 0, 64, 2, 6e-3},         {4e3, 0, 64, 3, 6e-3},
-                           {20e3, 600, 96, 3, 7e-3},    {20e3, 600, 128, 4, 8e-3},
+                           {20e3, 600, 96, 3, 7e-3},    {100e3, 600, 128, 4, 8e-3},
                            {600e3, 2000, 192, 5, 6e-3}, {600e3, 4000, 256, 6, 5e-3}};
 
 constexpr double kFewBytes = 50e3;  // to learn pieces of words takes more
@@ -39,13 +39,23 @@ struct Layers {
   static Layers t5(int n) { return {n / 2, (n + 2) / 4}; }
   static Layers translation(int n) { return {n / 2 + 1, n / 2 + 1}; }
 };
+struct Block {
+  int feed_forward_thirds;  // d_ff is so many thirds of d_model, rounded to a multiple of 8
+  const char* keys;
+};
+// That of Qwen3, which other programs open (heed export).
+constexpr Block kQwen3 = {
+    8, R"("activation": "silu", "feed_forward": "gated", "norm_type": "rms", "bias": false)"};
+constexpr Block kPlain = {12, R"("activation": "gelu")"};
+
 struct Family {
   const char *like, *objective, *meaning;
   Layers (*layers)(int n);
+  Block block = kPlain;
 };
 constexpr Family kFamilies[] = {
     {"gpt", R"("causal_lm", "target_length": 128)",
-     "A decoder alone, as GPT: it predicts each token from those before it.", Layers::gpt},
+     "A decoder alone, as GPT: it predicts each token from those before it.", Layers::gpt, kQwen3},
     {"prefix_lm", R"("prefix_lm", "source_length": 64, "target_length": 128)",
      "The encoder reads source_length tokens, the decoder writes what follows.", Layers::prefix_lm},
     {"bert", R"("masked_lm", "source_length": 96)",
@@ -185,7 +195,8 @@ std::string suggested_config(const OwnText& text, const Suggestion& s) {
   "model": {{
     "d_model": {d_model}, "n_heads": {n_heads}, "d_ff": {d_ff},
     "encoder_layers": {encoder}, "decoder_layers": {decoder},
-    "positions": "rotary", "norm": "pre", "qk_norm": true, "activation": "gelu",
+    "positions": "rotary", "norm": "pre", "qk_norm": true,
+    {block},
     "init": "gpt2", "dropout": {dropout}
   }},
   // {meaning}
@@ -210,10 +221,11 @@ std::string suggested_config(const OwnText& text, const Suggestion& s) {
                                : "Of so short a text nothing is held out."),
       fmt::arg("minutes", counted(fmt::format("{:g}", text.minutes), "minute")),
       fmt::arg("tokenizer", tokenizer), fmt::arg("d_model", s.d_model),
-      fmt::arg("n_heads", s.d_model / 32), fmt::arg("d_ff", 4 * s.d_model),
-      fmt::arg("encoder", s.encoder_layers), fmt::arg("decoder", s.decoder_layers),
-      fmt::arg("dropout", s.dropout), fmt::arg("meaning", family.meaning),
-      fmt::arg("schedule", text.pairs ? "cosine" : "wsd"),
+      fmt::arg("n_heads", s.d_model / 32),
+      fmt::arg("d_ff", (family.block.feed_forward_thirds * s.d_model / 3 + 7) / 8 * 8),
+      fmt::arg("block", family.block.keys), fmt::arg("encoder", s.encoder_layers),
+      fmt::arg("decoder", s.decoder_layers), fmt::arg("dropout", s.dropout),
+      fmt::arg("meaning", family.meaning), fmt::arg("schedule", text.pairs ? "cosine" : "wsd"),
       fmt::arg("last", text.pairs ? "" : ", over the last\n  // decay_fraction (0.2) of the steps"),
       fmt::arg("objective", family.objective), fmt::arg("rate", s.learning_rate),
       fmt::arg("low", s.learning_rate / 20), fmt::arg("decay", decay),
