@@ -81,6 +81,7 @@ Exit run_neighbors(CommandLine& line) {
     answer_words(e, words, top_k, line.json());
     return Exit::ok;
   }
+  e.run.clear();
   return prompt_for_texts(
       line,
       {.instructions = "Type words, or an analogy: king - man + woman.", .settings = {"top-k"}},

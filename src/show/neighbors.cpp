@@ -62,9 +62,11 @@ std::string other_case(const EmbeddingView& e, const std::string& word) {
     if (text.size() == 1 || text == word || !e.occurs(id) || to_lower(text) != lower) continue;
     best = std::max(best, {e.counts.empty() ? 0 : e.counts[static_cast<std::size_t>(id)], text});
   }
-  return best.first < 0 ? ""
-                        : fmt::format("{0} is a token: heed neighbors {1} {0}", best.second,
-                                      shell_word(e.run));
+  if (best.first < 0) return "";
+  const std::string is = best.second + " is a token";  // typed at a prompt: alone
+  return e.run.empty()
+             ? is
+             : fmt::format("{}: heed neighbors {} {}", is, shell_word(e.run), best.second);
 }
 
 WordVector word_vector(const EmbeddingView& e, const std::string& given) {

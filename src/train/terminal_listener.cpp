@@ -24,22 +24,6 @@ std::string valid_line(const ValidEvent& l, const TranslationMetric* metric) {
   return fmt::format("{} | {}", s, l.verdict);
 }
 
-const char* in_words(Stop stop) {
-  switch (stop) {
-    case Stop::finished:
-      return "finished";
-    case Stop::early:
-      return "stopped early";
-    case Stop::time:
-      return "time is up";
-    case Stop::asked:
-    case Stop::signal:
-    case Stop::off_plan:
-      break;
-  }
-  return "stopped and saved";
-}
-
 class Terminal : public Listener {
  public:
   explicit Terminal(const ListenerContext& context)
@@ -89,7 +73,7 @@ class Terminal : public Listener {
     log_.end_progress();
     if (stop == Stop::off_plan) return;  // it goes on
     log_.only_file(date_and_time());
-    std::string text = fmt::format("{} at step {}", in_words(stop), m.state.step);
+    std::string text = fmt::format("{} at step {}", ending_of(stop).words, m.state.step);
     if (stop == Stop::early)
       text += fmt::format(": {} validations without a new best", m.state.stalled);
     text += " after " + format_duration(seconds_now() - begin_);

@@ -86,10 +86,10 @@ TEST_F(Attend, DrawsTheChosenHead) {
   EXPECT_THAT(out, Not(HasSubstr("\x1b")));  // no terminal
 }
 
-TEST_F(Attend, WithoutAChoiceAHeadHasALineAndTheSharpestItsMap) {
+TEST_F(Attend, WithoutAChoiceAHeadHasALineAndOneItsMap) {
   const std::string out = attend("a b --target b").out;
   for (const char* line : {"encoder, layer 0, head 0: ", "decoder, layer 0, head 1: ",
-                           "cross, layer 0, head 1: ", "the sharpest: cross, layer 0, head "})
+                           "cross, layer 0, head 1: ", "the map of one:\ncross, layer 0, head "})
     EXPECT_THAT(out, HasSubstr("\n" + std::string(line)));
   EXPECT_LT(std::count(out.begin(), out.end(), '\n'), 24);
   EXPECT_THAT(out, Not(HasSubstr("the model writes")));
