@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 
 #include "base/format.h"
@@ -65,6 +66,7 @@ void print_tokens(const Json& score) {
 }
 
 void print_score(const Json& score, bool tokens) {
+  if (score["logprob"].is_null()) return print("\n");  // refused
   print(fixed<6>(score["logprob"]) + "\n");
   if (tokens) print_tokens(score);
 }
@@ -86,11 +88,11 @@ class TextScorer {
   Unknown answer(std::span<const GivenText> texts, Refusals& refusals) {
     const Tokenizer& target = *model_.tokenizers.target;
     const std::size_t at_once = std::min<std::size_t>(texts.size(), model_.pool.threads());
-    std::vector<ScoredLine> lines;
-    std::vector<std::string> refused;  // "": it is not
+    std::vector<std::optional<ScoredLine>> lines;  // none: refused
+    std::vector<std::string> refused;
     std::vector<Example> examples;
     for (const GivenText& text : texts) {
-      ScoredLine& line = lines.emplace_back();
+      std::optional<ScoredLine>& line = lines.emplace_back();
       refused.push_back(refusals.refusal_of(text, [&] {
         ScoredLine read = texts_.scored(text);
         for (const Example& e : read.examples) {
@@ -104,16 +106,12 @@ class TextScorer {
     const int top_k = options_.json || options_.tokens ? options_.top_k : -1;
     const auto scores = label_odds(model_.model, model_.values, examples, model_.pool, top_k);
     std::size_t next = 0;
-    for (const ScoredLine& l : lines) {
-      if (const std::string& why = refused[static_cast<std::size_t>(&l - lines.data())];
-          !why.empty()) {
-        print_refused(why, "logprob", options_.json);
-        continue;
-      }
+    for (const auto& l : lines) {
       std::vector<TokenOdds> odds;
-      for (std::size_t i = 0; i < l.examples.size(); ++i, ++next)
+      for (std::size_t i = 0; l && i < l->examples.size(); ++i, ++next)
         odds.insert(odds.end(), scores[next].begin(), scores[next].end());
-      const Json score = score_json(l, odds, target);
+      const Json score = l ? score_json(*l, odds, target)
+                           : Json{{"logprob", nullptr}, {"error", refused[&l - lines.data()]}};
       options_.json ? print_line(score) : print_score(score, options_.tokens);
     }
     return texts_.take_unknown();

@@ -106,8 +106,8 @@ std::string Refusals::refusal_of(const GivenText& text, const std::function<void
 
 void Refusals::answer(const GivenText& text, const char* key, bool json,
                       const std::function<void()>& use) {
-  const std::string refusal = refusal_of(text, use);
-  if (!refusal.empty()) print_refused(refusal, key, json);
+  const std::string refused = refusal_of(text, use);
+  if (!refused.empty()) json ? print_line({{key, nullptr}, {"error", refused}}) : print("\n");
 }
 
 Exit Refusals::end() const {
@@ -115,10 +115,6 @@ Exit Refusals::end() const {
     print_error((counted(std::to_string(count_ - kNamed), "line") + " more could not be answered.")
                     .c_str());
   return count_ > 0 ? Exit::data : Exit::ok;
-}
-
-void print_refused(const std::string& refusal, const char* key, bool json) {
-  json ? print_line({{key, nullptr}, {"error", refusal}}) : print("\n");
 }
 
 Exit answer_texts(CommandLine& line, const PromptText& prompt, const Lines& lines,

@@ -30,10 +30,10 @@ InputFile::Allow form_of_texts(const RunConfig& config);
 // The lines that could not be answered.
 class Refusals {
  public:
-  // Calls use(). An Error (data) of a line costs that line alone: it is printed, and the result is
-  // its text, for print_refused(); else "". Any other goes on.
+  // Calls use(). An Error (data) of a line costs that line alone: it is named, and the result is
+  // its text; else "". Any other goes on.
   std::string refusal_of(const GivenText& text, const std::function<void()>& use);
-  // The same with print_refused().
+  // The same, and prints what stands in the line's place: nothing, or {KEY: null, "error": ...}.
   void answer(const GivenText& text, const char* key, bool json, const std::function<void()>& use);
   // Says how many were not named, if some were not. Exit::data if there are any, else Exit::ok.
   Exit end() const;
@@ -41,9 +41,6 @@ class Refusals {
  private:
   std::size_t count_ = 0;
 };
-
-// What stands in the place of such a line: an empty one, or {KEY: null, "error": ...}.
-void print_refused(const std::string& refusal, const char* key, bool json);
 
 // Answers texts that were read together. Returns what was read as <unk>, to be logged.
 using Answer = std::function<Unknown(std::span<const GivenText>, Refusals&)>;

@@ -232,16 +232,15 @@ HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights,
 }
 
 PlacedHead clearest_head(const InputTokens& tokens, const AttentionMaps& maps, AttentionKind kind) {
-  const AttentionMap& map = map_of(maps, kind);
   PlacedHead best;
   double most = -1;
-  for (int layer = 0; layer < map.layers; ++layer)
-    for (int head = 0; head < map.heads; ++head) {
-      const HeadInWords w = head_in_words(kind, map.head(layer, head), queries_of(tokens, kind),
-                                          keys_of(tokens, kind));
-      const double clear = w.parked ? 0 : w.simple + w.share;
-      if (clear > most) most = clear, best = {layer, head};
-    }
+  for_heads(maps, [&](AttentionKind of, const AttentionMap& map, int layer, int head) {
+    if (of != kind) return;
+    const HeadInWords w =
+        head_in_words(kind, map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind));
+    const double clear = w.parked ? 0 : w.simple + w.share;
+    if (clear > most) most = clear, best = {layer, head};
+  });
   return best;
 }
 

@@ -23,6 +23,14 @@ CONFIG = {
 }
 WORDS = "the quick <b>brown</b> fox jumps over lazy dogs and </script> a sleeping & snoring cat".split()
 
+# Does a line cross the label of a level?
+HIDDEN = """[...document.querySelectorAll('text.level')].some((label) => {
+  const box = label.getBBox();
+  return [...label.ownerSVGElement.querySelectorAll('path[class^=line-]:not(.line-control)')].some((line) =>
+    [...Array(500).keys()].map((i) => line.getPointAtLength((i * line.getTotalLength()) / 499)).some(({ x, y }) =>
+      x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height));
+})"""
+
 made = {}
 
 
@@ -171,6 +179,7 @@ def check_yardsticks(browser, page):
     check(browser.value(remarks) == "Held-out loss turned at step 40." + data["training_loss_note"], "remarks on the losses")
     near = browser.value(levels)
     check(len(near) == 1 and near[0].startswith("unigram "), f"lines of {near}")
+    check(not browser.value(HIDDEN), "the label of a yardstick hides a line")
     rows = browser.value(names)
     check(rows == ["far", "unigram", "this model", "xz"], f"rows of {rows}")
     check("beats far and unigram; it does not beat xz." in browser.value("document.getElementById('yardsticks').textContent"),
