@@ -60,7 +60,7 @@ void at_words(std::string& asked, std::string& written) {
   const std::string all = asked + written;
   const std::string_view whole = whole_words(all, all.size());
   const std::size_t between = word_begin(all, asked.size());
-  std::size_t begin = asked.find_first_of(" \n") + 1;
+  std::size_t begin = asked.find_first_not_of(" \n", asked.find_first_of(" \n"));
   if (2 * begin > asked.size() || begin >= between) begin = 0;
   asked = all.substr(begin, between - begin);
   written = whole.size() > between ? whole.substr(between) : all.substr(between);

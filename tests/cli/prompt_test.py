@@ -83,7 +83,8 @@ class Prompt(RunsTest):
         t.until(prompt)
         t.answer(":kind cross", prompt)
         t.answer(":head 0 1", prompt)
-        alone = self.out("attend", "pairs", "the", "--kind", "cross", "--layer", 0, "--head", 1)
+        target = " (--target for another)"
+        alone = self.out("attend", "pairs", "the", "--kind", "cross", "--layer", 0, "--head", 1).replace(target, "")
         self.assertEqual(t.answer("the", prompt).split("expected ")[0], alone)
         # What cannot be is refused at once, and changes nothing.
         self.tells(t.answer(":head 0 9", prompt), [":kind", "0 to 1"])
@@ -93,7 +94,7 @@ class Prompt(RunsTest):
         for name in ("kind", "layer", "head"):
             self.assertEqual(t.answer(f":{name} all", prompt), f"{name}: all\n")
         whole = t.answer("the", prompt).splitlines()
-        self.assertEqual(whole[:-2], self.out("attend", "pairs", "the").splitlines()[:-1])
+        self.assertEqual(whole[:-2], self.out("attend", "pairs", "the").replace(target, "").splitlines()[:-1])
         self.assertEqual(whole[-2], "others: :head 1 0 (layer 1, head 0), :layer, :kind")
         self.assertIn("heed: error: ", t.answer(":max-tokens all", prompt))
         self.assertIn("encoder, decoder, cross", t.answer(":help", prompt))
