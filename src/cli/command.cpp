@@ -143,6 +143,8 @@ void CommandLine::add_beam(BeamOptions& beam) {
 void CommandLine::add_side(std::string& side) {
   app_.add_option("--side", side, "which vocabulary, if source and target have their own")
       ->check(CLI::IsMember({"source", "target"}));
+  only_where({"--side"}, "for a model with an encoder",
+             [](auto* model) { return !model || model->model.encoder_layers > 0; });
 }
 
 CLI::Option* CommandLine::add_like(std::string& like) {

@@ -41,6 +41,7 @@ Exit run_tokenize(CommandLine& line) {
   const bool initial = line.checkpoint() == "initial";
   const Checkpoint opened = open_checkpoint(line.run(), initial ? "" : line.checkpoint());
   const RunConfig config = checkpoint_config(opened);
+  line.check_effects(&config);
   const Tokenizers tokenizers = Tokenizers::load(opened.tokenizers(), opened.folder());
   const Tokenizer& tokenizer = side == "source" ? tokenizers.source() : *tokenizers.target;
   const auto objective = make_objective(config);

@@ -289,7 +289,7 @@ def check_first_screen(browser, page):
     browser.value("document.querySelector('#learning a.term').click()")
     check(browser.value("document.getElementById('glossary').open"), "a word does not lead to the glossary")
     check(browser.value("[shown('\\n'), shown('<0x0A>'), oneLine('a\\nb'), shown('<0x41>'), shown('\\t')]") ==
-          ["↵", "↵", "a ↵ b", "<0x41>", "␉"], "line ends are shown in two ways")
+          ["↵", "↵", "a ↵ b", "<0x41>", "⇥"], "line ends are shown in two ways")
 
 
 def check_movers(browser, page):
