@@ -32,6 +32,7 @@ struct AttendOptions {
   bool prompts = false;  // texts are typed, and each is drawn, with or without a page
 
   bool draws() const { return !json && (prompts || html.empty()); }
+  bool reads_lines() const { return !prompts && !texts.text && !texts.target; }
 };
 
 constexpr const char* kOtherHeads =
@@ -43,16 +44,18 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
   line.add_model();
   line.add_texts(
-      r.texts, "text for the encoder; for a decoder-only model, its text; its words need no quotes",
-      "with --json: its lines instead; - is standard input");
+      r.texts,
+      "text for the encoder; for a decoder-only model, its text; its words need no quotes");
   line.add_targets(r.texts, "text for the decoder (default: what the model writes)");
   app.add_option("--max-tokens", r.max_tokens,
-                 "most tokens it writes (default: 16; with --json and --html all)")
+                 "most tokens it writes (default: 16 where they are drawn, else all)")
       ->check(in_range(1, 1'000'000));
-  app.add_option("--kind", r.heads.kind, "only this attention")
+  app.add_option("--kind", r.heads.kind, "only this attention; at a prompt also all")
       ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
-  app.add_option("--layer", r.heads.layer, "only this layer, from 0")->check(in_range(0));
-  app.add_option("--head", r.heads.head, "only this head, from 0")->check(in_range(0));
+  app.add_option("--layer", r.heads.layer, "only this layer, from 0; at a prompt also all")
+      ->check(in_range(0));
+  app.add_option("--head", r.heads.head, "only this head, from 0; at a prompt also all")
+      ->check(in_range(0));
   app.add_flag("--contributions", r.contributions,
                "also the length of the vector each head takes from each token");
   app.add_flag("--pull", r.pull,
@@ -78,9 +81,9 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
 
 void check_selection(const AttendOptions& r, const ModelConfig& model) {
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
-  if (r.texts.file && !r.html.empty())
-    throw Error(Exit::usage, "--html writes the page of one text, --file has many.",
-                "one line of it as TEXT, or --file with --json alone");
+  if (r.reads_lines() && !r.html.empty())
+    throw Error(Exit::usage, "--html writes the page of one text; lines of a file may be many.",
+                "one of them as TEXT, or no --html");
   if (r.json && r.html == "-") refuse("--json and --html - both need standard output.");
   if (r.prompts && r.html == "-") refuse("--html -: a prompt needs standard output; name a file.");
   const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;
@@ -120,7 +123,7 @@ void write_target(const AttendOptions& r, const TrainedModel& t, AttendInput& in
   input.written = to_valid_utf8(t.tokenizers.target->decode(ids));
   if (static_cast<int>(ids.size()) > most) {
     ids.resize(most);
-    input.written += fmt::format("\n  (below, its first {} tokens; --max-tokens for more)", most);
+    input.written += fmt::format("\n  (below, its first {} tokens; max-tokens for more)", most);
   }
   input.read.target = Objective::framed_target(std::move(ids));
 }
@@ -151,6 +154,19 @@ HeatMapStyle terminal_style() {
   return {.colour = !plain && ::isatty(STDOUT_FILENO) == 1};
 }
 
+void draw_attention(const AttendOptions& r, const AttendInput& input, const TrainedModel& t,
+                    const InputTokens& tokens, const MapsAndNext& pass) {
+  if (!input.written.empty())
+    print(fmt::format("the model writes{}:\n  {}\n\n", r.prompts ? "" : " (--target for another)",
+                      input.written));
+  print_coloured(r.heads.any() ? draw_heads(tokens, pass.maps, terminal_style())
+                               : attention_summary(tokens, pass.maps, terminal_style()) +
+                                     (r.prompts ? kOtherHeadsHere : kOtherHeads));
+  if (r.pull) print_coloured(draw_pull(r.heads.any(), tokens, pass.maps, terminal_style()));
+  if (r.names) print("\n" + names_in_words(recorded_names(t, r.heads)));
+  if (r.prompts) print(expected_next(input, t, pass.next));
+}
+
 void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
                       UserTexts& texts, Log& log) {
   const AttendInput input = read_input(r, given, t, texts);
@@ -165,11 +181,6 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
     std::copy_n(t.values.data(), values.size(), values.data());
     add_pull(t.model, values, input.read, workspace, pass.maps);
   }
-  if (!r.html.empty())
-    write_page(r.html,
-               attention_page(fmt::format("{}, step {}", t.run, t.state.step), input.read, tokens,
-                              pass, *t.tokenizers.target, r.prompts),
-               log);
   if (r.json) {
     std::string line = text_of(attention_json(input.read, tokens, pass.maps, r.contributions));
     const auto add = [&](const std::string& object) {
@@ -179,15 +190,12 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
     if (r.names) add(recorded_names(t, r.heads).dump());
     print_data(line + "\n");
   }
-  if (!r.draws()) return;
-  if (!input.written.empty())
-    print("the model writes (--target for another):\n  " + input.written + "\n\n");
-  print_coloured(r.heads.any() ? draw_heads(tokens, pass.maps, terminal_style())
-                               : attention_summary(tokens, pass.maps, terminal_style()) +
-                                     (r.texts.given() ? kOtherHeads : kOtherHeadsHere));
-  if (r.pull) print_coloured(draw_pull(r.heads.any(), tokens, pass.maps, terminal_style()));
-  if (r.names) print("\n" + names_in_words(recorded_names(t, r.heads)));
-  if (r.prompts) print(expected_next(input, t, pass.next));
+  if (r.draws()) draw_attention(r, input, t, tokens, pass);
+  if (!r.html.empty())
+    write_page(r.html,
+               attention_page(fmt::format("{}, step {}", t.run, t.state.step), input.read, tokens,
+                              pass, *t.tokenizers.target, r.prompts),
+               log);
 }
 
 // ":head 1 0", ":layer all": at the prompt.
@@ -196,7 +204,9 @@ void set_heads(CommandLine& line, AttendOptions& r, const ModelConfig& model,
   const AttendOptions before = r;
   const bool all = joined(values) == "all";
   try {
-    if (all && name == "kind") {
+    if (all && name == "html") {
+      throw Error(Exit::usage, ":html needs the name of a file.", ":html attention.html");
+    } else if (all && name == "kind") {
       r.heads.kind.clear();
     } else if (all && (name == "layer" || name == "head")) {
       (name == "layer" ? r.heads.layer : r.heads.head).reset();
@@ -220,29 +230,29 @@ Exit run_attend(CommandLine& line) {
   add_attend_options(line, r);
   if (!line.parse()) return Exit::ok;
   r.json = line.json();
-  if (r.texts.file && !r.json)
-    throw Error(Exit::usage, "--file needs --json; heed draws one TEXT.", "heed attend --help");
   r.prompts = !r.texts.given() && can_prompt();
-  if (!r.texts.given() && !r.prompts)
-    throw Error(Exit::usage, "expected a text.", "heed attend " + line.run() + " \"...\"");
+  if (r.prompts)
+    line.app().get_option("--html")->description("write a page of each text that follows");
   OpenModel trained(line);
   check_selection(r, trained.config.model);
   UserTexts texts(*trained.objective, trained.config, trained.tokenizers, trained.log);
+  bool first = true;  // line
   const auto set = [&](const std::string& name, const std::vector<std::string>& values) {
     set_heads(line, r, trained.config.model, name, values);
   };
-  return answer_texts(
-      line,
-      {.instructions = "Type a text to see where each head looks.",
-       .settings = {"kind", "layer", "head", "max-tokens", "html"},
-       .set = set},
-      {.limit = r.limit}, trained.config, trained.log,
-      [&](std::span<const GivenText> read, Refusals& refusals) {
-        const GivenText& text = read.front();
-        if (!refusals.passes(text, [&] { answer_attention(r, text, trained, texts, trained.log); }))
-          print("{}\n");
-        return texts.take_unknown();
-      });
+  return answer_texts(line,
+                      {.instructions = "Type a text to see where each head looks.",
+                       .settings = {"kind", "layer", "head", "max-tokens", "html"},
+                       .set = set},
+                      {.limit = r.limit}, trained.config, trained.log,
+                      [&](std::span<const GivenText> read, Refusals& refusals) {
+                        const GivenText& text = read.front();
+                        refusals.answer(text, "patterns", r.json, [&] {
+                          if (!r.json && text.is_line && !std::exchange(first, false)) print("\n");
+                          answer_attention(r, text, trained, texts, trained.log);
+                        });
+                        return texts.take_unknown();
+                      });
 }
 
 }  // namespace heed

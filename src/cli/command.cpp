@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 
 #include "base/files.h"
 #include "base/folders.h"
@@ -35,6 +36,12 @@ bool has_default(const CLI::Option& option) {
   return option.count() == 0 || option.results()[0] == option.get_default_str() ||
          (CLI::detail::lexical_cast(option.results()[0], value) &&
           CLI::detail::lexical_cast(option.get_default_str(), usual) && value == usual);
+}
+
+// CLI11 says "--kind: x not in {encoder,decoder}".
+std::string said(const CLI::ParseError& e) {
+  static const std::regex member(R"(: (.*) not in \{(.*)\}$)");
+  return std::regex_replace(e.what(), member, ": expected one of $2; found \"$1\"") + ".";
 }
 
 // The config key that ends in an option's name (max-steps), or "".
@@ -136,6 +143,8 @@ void CommandLine::add_beam(BeamOptions& beam) {
 void CommandLine::add_side(std::string& side) {
   app_.add_option("--side", side, "which vocabulary, if source and target have their own")
       ->check(CLI::IsMember({"source", "target"}));
+  only_where({"--side"}, "for a model with an encoder",
+             [](auto* model) { return !model || model->model.encoder_layers > 0; });
 }
 
 CLI::Option* CommandLine::add_like(std::string& like) {
@@ -212,7 +221,7 @@ bool CommandLine::parse() {
   } catch (const CLI::ArgumentMismatch& e) {
     throw Error(Exit::usage, mistake(e.what()), hint());
   } catch (const CLI::ParseError& e) {
-    throw Error(Exit::usage, std::string(e.what()) + ".", hint());
+    throw Error(Exit::usage, said(e), hint());
   }
   if (texts_ != nullptr) {
     join_words();
@@ -249,7 +258,7 @@ void CommandLine::set(const std::string& name, const std::vector<std::string>& v
   option->add_result(values[0]);
   option->run_callback();
 } catch (const CLI::ParseError& e) {
-  throw Error(Exit::usage, std::string(e.what()) + ".");
+  throw Error(Exit::usage, said(e));
 }
 
 void CommandLine::find_runs() {

@@ -111,14 +111,14 @@ Exit run_fill(CommandLine& line) {
   OpenModel m(line);
   m.objective->check_use("fill", m.run);
   UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
-  return answer_texts(
-      line, {.instructions = std::string(kFills.instructions), .settings = {"top-k"}}, {}, m.config,
-      m.log, [&](std::span<const GivenText> read, Refusals& refusals) {
-        const GivenText& given = read.front();
-        if (!refusals.passes(given, [&] { answer_gaps(m, texts, given, top_k, line.json()); }))
-          print(line.json() ? "{\"masks\":null}\n" : "\n");
-        return texts.take_unknown();
-      });
+  return answer_texts(line,
+                      {.instructions = std::string(kFills.instructions), .settings = {"top-k"}}, {},
+                      m.config, m.log, [&](std::span<const GivenText> read, Refusals& refusals) {
+                        const GivenText& given = read.front();
+                        refusals.answer(given, "masks", line.json(),
+                                        [&] { answer_gaps(m, texts, given, top_k, line.json()); });
+                        return texts.take_unknown();
+                      });
 }
 
 }  // namespace heed

@@ -5,8 +5,8 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/prompt.h"
 #include "cli/table.h"
+#include "cli/texts.h"
 #include "data/data_facts.h"
 #include "show/neighbors.h"
 #include "text/utf8.h"
@@ -44,10 +44,11 @@ void print_neighbors(const EmbeddingView& e, const Json& found) {
   print_table(found["neighbors"], columns, "  ");
 }
 
-void answer_words(const EmbeddingView& e, const std::vector<std::string>& words, std::size_t k,
-                  bool json) {
+void answer_words(const EmbeddingView& e, const std::string& text, std::size_t k, bool json) {
+  const std::vector<std::string_view> words = split_words(text);
   Json all = Json::array();
-  for (const Query& query : parse_queries(words)) all.push_back(neighbors(e, query, k));
+  for (const Query& query : parse_queries({words.begin(), words.end()}))
+    all.push_back(neighbors(e, query, k));
   if (json) return print_line({{"queries", all}});
   for (const Json& found : all) {
     if (&found != &all.front()) print("\n");
@@ -59,34 +60,28 @@ void answer_words(const EmbeddingView& e, const std::vector<std::string>& words,
 
 Exit run_neighbors(CommandLine& line) {
   std::string side = "target";
-  std::vector<std::string> words;
+  TextArguments texts;
   std::size_t top_k = 10;
   line.add_model();
   CLI::App& app = line.app();
-  app.add_option("WORD", words,
+  line.add_texts(texts,
                  "words, or an analogy: king - man + woman; on a terminal heed asks for them");
   app.add_option("--top-k", top_k, "how many neighbours, among tokens that the training text has")
       ->check(in_range(1, 100000));
   line.add_side(side);
   if (!line.parse()) return Exit::ok;
-  if (words.empty() && !can_prompt())
-    throw Error(Exit::usage, "expected a word.", "heed neighbors " + line.run() + " king");
   OpenModel trained(line);
-  if (side == "source" && !trained.model.has_encoder())
-    throw Error(Exit::usage, "--side source: this model has no encoder.");
   const Side of = side == "source" ? Side::source : Side::target;
   EmbeddingView e = embedding_of(trained, of);
   e.counts = counts_in_training(trained, of);
-  if (!words.empty()) {
-    answer_words(e, words, top_k, line.json());
-    return Exit::ok;
-  }
-  return prompt_for_texts(
+  if (!texts.given() && can_prompt()) e.run.clear();  // a command is no hint there
+  return answer_texts(
       line,
-      {.instructions = "Type words, or an analogy: king - man + woman.", .settings = {"top-k"}},
-      trained.log, [&](const std::string& text) {
-        const std::vector<std::string_view> typed = split_words(text);
-        if (!typed.empty()) answer_words(e, {typed.begin(), typed.end()}, top_k, line.json());
+      {.instructions = "Type words, or an analogy: king - man + woman.", .settings = {"top-k"}}, {},
+      trained.config, trained.log, [&](std::span<const GivenText> read, Refusals& refusals) {
+        refusals.answer(read.front(), "queries", line.json(),
+                        [&] { answer_words(e, read.front().text, top_k, line.json()); });
+        return Unknown();
       });
 }
 

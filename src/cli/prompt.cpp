@@ -139,10 +139,19 @@ class Prompt {
   bool hint_shown_ = false;  // kHowToEnd after Ctrl-C
 };
 
+// A message in the words of the prompt, where options have other names or none.
+std::string said_here(const PromptText& text, std::string message) {
+  message = replace_all(message, ", or --json", "");
+  for (const std::string& name : text.settings)
+    message = replace_all(message, "--" + name, ":" + name);
+  return message;
+}
+
 void show_help(const CommandLine& line, const PromptText& text, Log& log) {
   log.info(text.instructions);
   for (const std::string& name : text.settings)
-    log.info(fmt::format("  :{} VALUE  {}", name, about(*line.app().get_option("--" + name))));
+    log.info(said_here(
+        text, fmt::format("  :{} VALUE  {}", name, about(*line.app().get_option("--" + name)))));
   log.info("  :again  the last text once more");
   log.info(kHowToEnd);
 }
@@ -205,7 +214,9 @@ Exit prompt_for_texts(CommandLine& line, const PromptText& text, Log& log,
       // Not about the text, nor the page of it.
       if (e.exit() != Exit::data && e.exit() != Exit::usage && e.exit() != Exit::store) throw;
       flush_output();
-      print_error(e.what());
+      const std::string all = e.what(), &text_alone = e.text();
+      const bool of_shell = all.find("heed ", text_alone.size()) != all.npos;  // a command to try
+      print_error(said_here(text, of_shell ? text_alone : all).c_str());
     }
   }
   return prompt.exit();

@@ -179,7 +179,7 @@ void complete_request(const TrainedModel& m, const ReadPrompt& prompt, Log& log,
   if (m.objective->continues()) return;
   const int longest = most_positions(m.config.model);
   if (r.max_tokens > longest)
-    log.info(fmt::format("--max-tokens {}: the model has no more positions", longest));
+    log.info(fmt::format("max-tokens {}: the model has no more positions", longest));
   r.max_tokens = std::min(r.max_tokens, longest);
 }
 

@@ -89,10 +89,11 @@ class TextScorer {
     const Tokenizer& target = *model_.tokenizers.target;
     const std::size_t at_once = std::min<std::size_t>(texts.size(), model_.pool.threads());
     std::vector<std::optional<ScoredLine>> lines;  // none: refused
+    std::vector<std::string> refused;
     std::vector<Example> examples;
     for (const GivenText& text : texts) {
       std::optional<ScoredLine>& line = lines.emplace_back();
-      refusals.passes(text, [&] {
+      refused.push_back(refusals.refusal_of(text, [&] {
         ScoredLine read = texts_.scored(text);
         for (const Example& e : read.examples) {
           texts_.check_length(Side::source, e.source.size(), text.name, at_once);
@@ -100,7 +101,7 @@ class TextScorer {
         }
         examples.insert(examples.end(), read.examples.begin(), read.examples.end());
         line = std::move(read);
-      });
+      }));
     }
     const int top_k = options_.json || options_.tokens ? options_.top_k : -1;
     const auto scores = label_odds(model_.model, model_.values, examples, model_.pool, top_k);
@@ -109,7 +110,8 @@ class TextScorer {
       std::vector<TokenOdds> odds;
       for (std::size_t i = 0; l && i < l->examples.size(); ++i, ++next)
         odds.insert(odds.end(), scores[next].begin(), scores[next].end());
-      const Json score = l ? score_json(*l, odds, target) : Json{{"logprob", nullptr}};
+      const Json score = l ? score_json(*l, odds, target)
+                           : Json{{"logprob", nullptr}, {"error", refused[&l - lines.data()]}};
       options_.json ? print_line(score) : print_score(score, options_.tokens);
     }
     return texts_.take_unknown();
@@ -144,7 +146,7 @@ Exit run_score(CommandLine& line) {
       line,
       {.instructions = m.objective->traits().pairs() ? "Type a source ||| its target."
                                                      : "Type a text to see its log-probability.",
-       .settings = {"top-k"}},
+       .settings = std::vector<std::string>(o.tokens || o.json ? 1 : 0, "top-k")},
       {.most = kScoredLines, .fill = true}, m.config, m.log,
       [&](std::span<const GivenText> texts, Refusals& refusals) {
         return scorer.answer(texts, refusals);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/format.h"
@@ -48,8 +49,8 @@ class LineReader {
 
  private:
   void begin(std::string& line) {
-    if (const std::string kind = is_text_ ? other_kind(line) : ""; kind.starts_with("text in UTF-"))
-      throw_no_text(name_, kind);
+    const std::string kind = is_text_ && !line.empty() ? other_kind(line) : "";
+    if (!kind.empty() && kind.find("binary data") == kind.npos) throw_no_text(name_, kind);
     if (line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
     if (input_.utf16()) log_.info(utf16_in_words({name_}));
   }
@@ -94,13 +95,19 @@ InputFile::Allow form_of_texts(const RunConfig& config) {
   return read_options(config).any_bytes ? InputFile::Allow::anything : InputFile::Allow::text;
 }
 
-bool Refusals::passes(const GivenText& text, const std::function<void()>& use) try {
+std::string Refusals::refusal_of(const GivenText& text, const std::function<void()>& use) try {
   use();
-  return true;
+  return "";
 } catch (const Error& e) {
   if (!text.is_line || e.exit() != Exit::data) throw;
   if (count_++ < kNamed) print_error(e.what());
-  return false;
+  return e.text();
+}
+
+void Refusals::answer(const GivenText& text, const char* key, bool json,
+                      const std::function<void()>& use) {
+  const std::string refused = refusal_of(text, use);
+  if (!refused.empty()) json ? print_line({{key, nullptr}, {"error", refused}}) : print("\n");
 }
 
 Exit Refusals::end() const {

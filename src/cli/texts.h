@@ -30,9 +30,11 @@ InputFile::Allow form_of_texts(const RunConfig& config);
 // The lines that could not be answered.
 class Refusals {
  public:
-  // Calls use(). An Error (data) of a line costs that line alone: it is printed, and the result is
-  // false. Any other goes on.
-  bool passes(const GivenText& text, const std::function<void()>& use);
+  // Calls use(). An Error (data) of a line costs that line alone: it is named, and the result is
+  // its text; else "". Any other goes on.
+  std::string refusal_of(const GivenText& text, const std::function<void()>& use);
+  // The same, and prints what stands in the line's place: nothing, or {KEY: null, "error": ...}.
+  void answer(const GivenText& text, const char* key, bool json, const std::function<void()>& use);
   // Says how many were not named, if some were not. Exit::data if there are any, else Exit::ok.
   Exit end() const;
 

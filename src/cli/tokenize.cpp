@@ -41,24 +41,24 @@ Exit run_tokenize(CommandLine& line) {
   const bool initial = line.checkpoint() == "initial";
   const Checkpoint opened = open_checkpoint(line.run(), initial ? "" : line.checkpoint());
   const RunConfig config = checkpoint_config(opened);
+  line.check_effects(&config);
   const Tokenizers tokenizers = Tokenizers::load(opened.tokenizers(), opened.folder());
   const Tokenizer& tokenizer = side == "source" ? tokenizers.source() : *tokenizers.target;
   const auto objective = make_objective(config);
   UserTexts texts(*objective, config, tokenizers, log);
   const auto answer = [&](std::span<const GivenText> given_texts, Refusals& refusals) {
-    for (const GivenText& t : given_texts) {
-      TokenizedText read;
-      refusals.passes(t, [&] {
-        read = texts.tokenized(side == "source" ? Side::source : Side::target, t.text, t.name);
+    for (const GivenText& t : given_texts)
+      refusals.answer(t, "tokens", line.json(), [&] {
+        const TokenizedText read =
+            texts.tokenized(side == "source" ? Side::source : Side::target, t.text, t.name);
+        Json bytes = Json::array();
+        for (const Token& token : read.tokens) bytes.push_back({token.begin, token.end});
+        const Json result{{"text", read.text},
+                          {"ids", read.ids()},
+                          {"tokens", tokenizer.pieces(read.ids())},
+                          {"bytes", bytes}};
+        line.json() ? print_line(result) : print_tokens_of(result, ids);
       });
-      Json bytes = Json::array();
-      for (const Token& token : read.tokens) bytes.push_back({token.begin, token.end});
-      const Json result{{"text", read.text},
-                        {"ids", read.ids()},
-                        {"tokens", tokenizer.pieces(read.ids())},
-                        {"bytes", bytes}};
-      line.json() ? print_line(result) : print_tokens_of(result, ids);
-    }
     return texts.take_unknown();
   };
   return answer_texts(line, {"Type a text to see its tokens."}, {.most = 512}, config, log, answer);

@@ -16,6 +16,7 @@
 #include "cli/config_path.h"
 #include "cli/output.h"
 #include "data/objective.h"
+#include "show/film.h"
 #include "show/report.h"
 #include "store/layout.h"
 #include "store/origin.h"
@@ -53,6 +54,18 @@ void log_lines(const std::string& text, Log& log) {
   }
 }
 
+// Leaves out the parts of words at both ends of a text and what follows it; a word that stands in
+// both goes to the latter.
+void at_words(std::string& asked, std::string& written) {
+  const std::string all = asked + written;
+  const std::string_view whole = whole_words(all, all.size());
+  const std::size_t between = word_begin(all, asked.size());
+  std::size_t begin = asked.find_first_not_of(" \n", asked.find_first_of(" \n"));
+  if (2 * begin > asked.size() || begin >= between) begin = 0;
+  asked = all.substr(begin, between - begin);
+  written = whole.size() > between ? whole.substr(between) : all.substr(between);
+}
+
 // Logs what the model that commands use writes, and returns words of it to look at; "TEXT" if the
 // run has no film.
 std::string show_sample(const RunResult& result, const Objective& objective,
@@ -64,10 +77,12 @@ std::string show_sample(const RunResult& result, const Objective& objective,
   const bool fills = objective.fills(), continues = objective.continues(),
              spaced = tokens == TokenizerConfig::word;
   log.info(fmt::format("a text, and {}{}:", objective.use().gives, fills ? ", ›so‹" : ""));
-  std::string words = best->filled.value_or("");
-  log_lines(fills ? words : asked, log);
+  std::string words = best->filled.value_or(""), text = fills ? words : asked,
+              written = fills ? "" : best->written[0];
+  if (!spaced && (fills || continues)) at_words(text, written);
+  log_lines(text, log);
   if (!fills) log.info(continues ? "continues as" : "becomes");
-  if (!fills) log_lines(best->written[0], log);
+  if (!fills) log_lines(written, log);
   for (const char* mark : {"›", "‹"}) words = replace_all(words, mark, "");
   if (!fills) words = continues ? asked + (spaced ? " " : "") + follows : asked;
   words = some_words(words, fills || continues);

@@ -52,7 +52,7 @@ Json line_json(std::size_t number, const std::string& source, const std::vector<
 void print_plain(const Json& line) {
   const Json all = line.value("n_best", Json());
   for (const Json& t : all.empty() ? Json::array({line}) : all) {
-    std::string row = t["translation"];
+    std::string row = t.contains("error") ? "" : t["translation"];
     if (!all.is_null())
       row = fmt::format("{} ||| {} ||| {}", line["line"].dump(), row, fixed<6>(t["score"]));
     if (t.contains("alignment")) row += " ||| " + t["alignment"].get<std::string>();
@@ -69,21 +69,25 @@ class LineTranslator {
   Unknown answer(std::span<const GivenText> read, Refusals& refusals) {
     BeamOptions beam = o_.beam;  // as set by now
     if (beam.max_length == 0) beam.max_length = translation_limit(m_.state.longest_target);
-    const auto [lines, sources] = sources_of(read, refusals);
+    const auto [lines, sources, refused] = sources_of(read, refusals);
     auto found = translate(m_, m_.pool, sources, beam);
     if (o_.alignment)
       m_.pool.run(static_cast<int>(found.size()), [&](int i, int) {
         for (Translation& t : found[i]) t.alignment = alignment(m_, o_.aligned, sources[i], t.ids);
       });
     std::vector<std::string> cut;
+    const bool typed = !o_.texts.given() && !read.front().is_line;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      const Json line = line_json(number_++, lines[i], found[i], o_);
+      Json line = line_json(number_++, lines[i], found[i], o_);
+      if (!refused[i].empty()) line["translation"] = nullptr, line["error"] = refused[i];
       o_.json ? print_line(line) : print_plain(line);
       if (!found[i].empty() && !found[i].front().ended) cut.push_back(read[i].name);
     }
     if (!cut.empty())
-      m_.log.warn(fmt::format("the translation did not end within {}: {}",
-                              limit_in_words(beam.max_length, m_.config.model), some_of(cut)));
+      m_.log.warn(fmt::format(
+          "the translation did not end within {}: {}",
+          replace_all(limit_in_words(beam.max_length, m_.config.model), "--", typed ? ":" : "--"),
+          some_of(cut)));
     return texts_.take_unknown();
   }
 
@@ -91,22 +95,23 @@ class LineTranslator {
   struct Sources {
     std::vector<std::string> lines;
     std::vector<TokenIds> ids;  // none for a blank line and for a refused one
+    std::vector<std::string> refused;
   };
 
   Sources sources_of(std::span<const GivenText> read, Refusals& refusals) {
     const std::size_t threads = std::min<std::size_t>(read.size(), m_.pool.threads());
     std::vector<std::string> lines(read.size());
     std::vector<TokenIds> sources(read.size());
-    std::vector<std::string> far_longer;
+    std::vector<std::string> far_longer, refused;
     for (std::size_t i = 0; i < read.size(); ++i) {
-      refusals.passes(read[i], [&] {
+      refused.push_back(refusals.refusal_of(read[i], [&] {
         lines[i] = texts_.normalized(Side::source, read[i].text, read[i].name);
         if (is_blank(lines[i])) return;
         TokenIds ids = texts_.line(Side::source, lines[i]);
         (void)m_.objective->fit(Side::source, m_.objective->framed_source(ids).size(), read[i].name,
                                 threads);
         sources[i] = std::move(ids);
-      });
+      }));
       if (std::ssize(sources[i]) > 2 * m_.state.longest_source)
         far_longer.push_back(fmt::format("{} ({})", read[i].name, sources[i].size()));
     }
@@ -115,7 +120,7 @@ class LineTranslator {
           "the model was trained on at most {} of a line: much may be left out "
           "of what is far longer: {}",
           counted(std::to_string(m_.state.longest_source), "token"), some_of(far_longer)));
-    return {std::move(lines), std::move(sources)};
+    return {std::move(lines), std::move(sources), std::move(refused)};
   }
 
   const TranslateOptions& o_;

@@ -123,14 +123,19 @@ std::size_t chunk_end(std::string_view text, std::size_t end, Normalize normaliz
 // The visible files of a folder.
 std::vector<std::string> files_in(const std::string& path) try {
   std::vector<std::string> files;
-  for (const std::string& name : names_in(path))
-    if (std::error_code none;
-        !name.starts_with('.') && fs::is_regular_file(path / fs::path(name), none))
-      files.push_back((path / fs::path(name)).string());
+  std::string inner = "a folder with texts";  // or one that is there
+  for (const std::string& name : names_in(path)) {
+    const fs::path file = path / fs::path(name);
+    if (std::error_code none; name.starts_with('.'))
+      continue;
+    else if (fs::is_regular_file(file, none))
+      files.push_back(file.string());
+    else if (fs::is_directory(file, none))
+      inner = shell_word(file.string());
+  }
   if (files.empty())
     throw Error(Exit::data, path + ": is a folder without files; expected texts directly in it.",
-                names_in(path).empty() ? "a folder with texts"
-                                       : "the folders in it: " + shell_word(path) + "/*/");
+                inner);
   return files;
 } catch (const Error& e) {
   throw e.as(Exit::data);

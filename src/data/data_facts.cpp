@@ -73,7 +73,7 @@ void say_common(Dataset& data) {
     return std::accumulate(n.begin() + begin, n.end(), std::int64_t{0});
   };
   const std::int64_t longer = from(train.of_length.size()), all = from(0);
-  if (10 * longer <= all) return;
+  if (train.of_length.empty() || 10 * longer <= all) return;  // of one line: a part
   data.notes.push_back(fmt::format(
       "{} of {} held-out {} are longer than any that is trained on; if they are sorted by length, "
       "shuffle them (shuf)",

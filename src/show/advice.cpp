@@ -54,17 +54,27 @@ const ValidEvent* lowest_before_rise(const LoggedEvents& logged) {
   return rises ? &*lowest : nullptr;
 }
 
+<<<<<<< HEAD
 // Sets the way on; if that is another run, the text says why.
 void add_way_on(const std::string& run, const RunConfig& config, const std::vector<State>& states,
                 const std::string& init_from, Advice& a) {
   const OptimizerConfig& o = config.optimizer;
+=======
+// Sets the ways on; if the way on is another run, the text says why.
+void add_ways_on(const std::string& run, const RunConfig& config, const std::vector<State>& states,
+                 const std::string& init_from, Advice& a) {
+  OptimizerConfig o = config.optimizer;
+>>>>>>> ends/main
   const State& s = states.back();
   const End end = end_of(config.train, s);
-  const bool stalled = config.train.patience > 0 && s.stalled >= config.train.patience;
-  const std::int64_t longer = s.step + std::max<std::int64_t>(1, s.step / 2), anew = 2 * s.step;
+  const bool goes_on = end == End::none || end == End::patience, with_end = o.decay_steps.at_end,
+             stalled = config.train.patience > 0 && s.stalled >= config.train.patience;
+  const std::int64_t longer = s.step + std::max<std::int64_t>(1, s.step / 2),
+                     twice = 2 * (goes_on ? std::max(s.step, config.train.max_steps) : s.step);
   const std::string patience = stalled ? " --set train.patience=0" : "",
                     resume = "heed resume " + shell_word(run),
                     more = fmt::format("{} --more {}{}", resume, longer - s.step, patience);
+<<<<<<< HEAD
   if (end == End::none || end == End::patience) {
     a.way_on = resume + patience;
     return;
@@ -86,9 +96,40 @@ void add_way_on(const std::string& run, const RunConfig& config, const std::vect
       shell_word((folder / kConfigFile).string()), shell_word(longer_run),
       init_from.empty() ? "" : " --init-from " + shell_word(init_from), anew, anew,
       config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");
+=======
+  if (with_end && o.decay_steps == 0) o.decay_steps.step = s.step;
+  a.low_rate =
+      more + (with_end ? fmt::format(" --set optimizer.decay_steps={}", o.decay_steps.step) : "") +
+      (o.min_learning_rate > 0 ? "" : " " + low_rate_of(o));
+  // It goes back to before the fall of its rate, if that is at its end.
+  const bool back = (with_end || o.decay_steps == config.train.max_steps) &&
+                    std::ranges::any_of(states, [&](const State& x) {
+                      return 0 < x.step && x.step <= full_rate_until(o);
+                    });
+  const bool stays =
+      !with_end && (longer <= decayed_at(o) || learning_rate(o, config.model.d_model, longer) > 0);
+  const std::filesystem::path folder = (std::filesystem::path(run) / "").parent_path();
+  std::string longer_run = folder.string() + "-longer";
+  while (path_exists(longer_run)) longer_run += "-longer";
+  a.anew =
+      back ? more + (with_end ? "" : " --set optimizer.decay_steps=end")
+           : fmt::format("heed train {} --run {}{} --set train.max_steps={}{}{}",
+                         shell_word((folder / kConfigFile).string()), shell_word(longer_run),
+                         init_from.empty() ? "" : " --init-from " + shell_word(init_from), twice,
+                         with_end ? "" : fmt::format(" --set optimizer.decay_steps={}", twice),
+                         config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");
+  a.way_on = goes_on ? resume + patience : stays && !back ? more : a.anew;
+  if (!goes_on && !stays && !back)
+    a.text = fmt::format("; they need a new run, as its rate has fallen (at a low rate: {})",
+                         a.low_rate);
+>>>>>>> ends/main
 }
 
 }  // namespace
+
+std::string low_rate_of(const OptimizerConfig& o) {
+  return fmt::format("--set optimizer.min_learning_rate={:g}", o.learning_rate / 20);
+}
 
 Advice advise(const std::string& run, const RunConfig& config, const LoggedEvents& logged,
               const std::vector<State>& states, const std::string& init_from) {
@@ -102,7 +143,7 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
              few = states.back().step > 0 &&
                    passes < 0.9 * useful_passes(!objective->traits().encoder());
   Advice a;
-  add_way_on(run, config, states, init_from, a);
+  add_ways_on(run, config, states, init_from, a);
   if (lowest_before_rise(logged) != nullptr) {
     a.text = fmt::format(
         "the best was at step {}: more steps only memorise the training data; heed {} {} uses that "

@@ -23,11 +23,16 @@ struct Advice {
   std::string text;     // for people; "" if there is nothing to say: it is good, or noise
   std::string command;  // that does it, or ""
   std::string way_on;   // what would train on, whether that is advisable or not
+  // Commands for steps beyond the fall of the rate: it falls again, or stays low.
+  std::string anew, low_rate;
 };
 
 // `run`: its folder, as commands name it. `states`: of its checkpoints, ascending, at least one.
 Advice advise(const std::string& run, const RunConfig& config, const LoggedEvents& logged,
               const std::vector<State>& states, const std::string& init_from = "");
+
+// "--set optimizer.min_learning_rate=5e-05": a low rate.
+std::string low_rate_of(const OptimizerConfig& optimizer);
 
 // Of a stored run, of which metrics.jsonl is read unless it is given; nothing of a damaged one.
 Advice advice_on(const std::filesystem::path& run, const LoggedEvents* logged = nullptr);

@@ -131,24 +131,6 @@ InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
           text_of(input.target, target)};
 }
 
-SharpestHead sharpest_head(const AttentionMap& map, std::span<const std::string> keys) {
-  SharpestHead best;
-  double most = 0;
-  for (int layer = 0; layer < map.layers; ++layer)
-    for (int head = 0; head < map.heads; ++head) {
-      const Mat<const float> weights = map.head(layer, head);
-      double sum = 0;
-      for (int q = 0; q < map.queries; ++q) {
-        float largest = 0;
-        for (int k = 0; k < map.keys; ++k)
-          if (keys[k] != "<s>" && keys[k] != "</s>") largest = std::max(largest, weights(q, k));
-        sum += largest;
-      }
-      if (sum > most) most = sum, best = {layer, head};
-    }
-  return best;
-}
-
 HeadChoice alignment_heads(const std::string& text, const ModelConfig& model) {
   if (text.empty()) return {"cross", std::max(0, model.decoder_layers - 2), {}};
   const std::size_t dot = text.find('.');

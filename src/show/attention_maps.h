@@ -119,14 +119,6 @@ struct InputTokens {
 };
 InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers);
 
-struct SharpestHead {
-  int layer = 0, head = 0;
-};
-// The head to show first, which looks most at single words: the mean of its rows' largest weights
-// on them is the largest. <s> and </s> are no words: heads park there that have nothing to do. The
-// first among equals.
-SharpestHead sharpest_head(const AttentionMap& map, std::span<const std::string> keys);
-
 // Which source token each token of a translation comes from: the one that the row which writes it
 // weights most, as a mean over the heads of one layer of cross-attention. The last layer but one
 // does this best (Garg et al. 2019, "Jointly Learning to Align and Translate with Transformers").

@@ -87,15 +87,14 @@ std::string attention_page(const std::string& about, const Example& input,
   constexpr double kWeightBytes = 8;  // on average, as text
   double bytes = 0;
   bool pulled = false;
-  ShortJson lengths = ShortJson::object(), first = ShortJson::object(), start;
+  ShortJson lengths = ShortJson::object(), first = ShortJson::object();
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(pass.maps, kind);
     bytes += kWeightBytes * static_cast<double>(map.weights.size() + map.pull.size());
     if (map.empty()) continue;
     lengths[attention_name(kind)] = map.lengths;
-    const SharpestHead sharpest = sharpest_head(map, keys_of(tokens, kind));
-    first[attention_name(kind)] = {{"layer", sharpest.layer}, {"head", sharpest.head}};
-    start = {{"kind", attention_name(kind)}, {"layer", sharpest.layer}, {"head", sharpest.head}};
+    const PlacedHead clearest = clearest_head(tokens, pass.maps, kind);
+    first[attention_name(kind)] = {{"layer", clearest.layer}, {"head", clearest.head}};
     pulled = !map.pull.empty();
   }
   if (bytes > kMostPageBytes)
@@ -112,7 +111,6 @@ std::string attention_page(const std::string& about, const Example& input,
   data["reloads"] = reloads;
   data["source"] = tokens.source_text;
   data["target"] = tokens.target_text;
-  data["start"] = start;
   if (!pass.next.empty()) data["next"] = json_of(pass.next, target);
   return page_with(attention_html, data);
 }

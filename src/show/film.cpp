@@ -186,10 +186,7 @@ std::string Film::sample(const TokenIds& ids) const {
     const std::size_t end = tokenizer.decode(all).size();
     all.insert(all.end(), ids.begin(), ids.end());
     text = tokenizer.decode(all);
-    const std::size_t begin = text.find_last_of(" \n", end) + 1;
-    text.erase(0, end - std::min(begin, end) <= kLongWord
-                      ? begin
-                      : utf8_floor(text, std::min(end, text.size())));
+    text.erase(0, word_begin(text, end));
   }
   return std::string(whole_words(text, text.size()));
 }
@@ -200,6 +197,12 @@ double Film::probe_loss(const ModelView& m) const {
   const auto log_probs = label_log_probs(m.model, m.values, {question_.read}, pool).front();
   for (const double x : log_probs) sum -= x;
   return sum / static_cast<double>(log_probs.size());  // NaN where no label is shown
+}
+
+std::size_t word_begin(std::string_view text, std::size_t at) {
+  const std::size_t begin = text.find_last_of(" \n", at) + 1;
+  return at - std::min(begin, at) <= kLongWord ? begin
+                                               : utf8_floor(text, std::min(at, text.size()));
 }
 
 double film_memory(const ParamTable& table) {

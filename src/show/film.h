@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "data/dataset.h"
 #include "data/objective.h"
@@ -59,6 +60,10 @@ class Film {
   std::optional<HeadProbe> heads_;
   HeadScores untrained_;
 };
+
+// Where the word at byte `at` of a text begins; that byte's character if no space is near before
+// it.
+std::size_t word_begin(std::string_view text, std::size_t at);
 
 // The bytes that filming keeps: two copies of the recorded matrices or, at the end, the weights of
 // the best checkpoint; and a frame's gradient (the pull).

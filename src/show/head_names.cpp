@@ -20,6 +20,7 @@ namespace {
 constexpr std::int64_t kTexts = 12, kRandomTexts = 10, kAlignedTexts = 200;
 constexpr int kLongest = 64;  // tokens read of a text, on each side
 constexpr double kLeastScore = 0.3, kMargin = 0.1;
+constexpr int kFewestRows = 3;  // of one text, for words about a head
 
 // A text as numbers: the tokens of both sides, and what is known of them.
 struct PatternInput {
@@ -90,6 +91,7 @@ void for_rows_that_see(const HeadPattern& pattern, const PatternInput& input, At
 // What weights say of a pattern, summed over rows and then their mean.
 struct Share {
   std::string words;
+  bool parked = false;
   double share = 0, even = 0;
   int rows = 0;
 
@@ -98,7 +100,7 @@ struct Share {
     even += row_even;
     ++rows;
   }
-  Share mean() const { return {words, share / rows, even / rows, rows}; }
+  Share mean() const { return {words, parked, share / rows, even / rows, rows}; }
 };
 
 // Equal tokens get equal numbers.
@@ -136,7 +138,8 @@ std::vector<Share> key_shares(AttentionKind kind, Mat<const float> weights,
     const char* which = k == 0                 ? "the first token"
                         : k + 1 == keys.size() ? "the last token"
                                                : "one token";
-    shares.push_back({fmt::format("{}, “{}”", which, with_space_marks(keys[k]))});
+    shares.push_back({fmt::format("{}, “{}”", which, with_space_marks(keys[k])),
+                      keys[k] == "<s>" || keys[k] == "</s>"});
   }
   for (int q = 0; q < weights.rows; ++q)
     if (const int seen = visible(kind, q, weights.cols); seen > 1)
@@ -210,22 +213,35 @@ HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights,
   for (int q = 0; q < weights.rows; ++q)
     if (const int seen = visible(kind, q, weights.cols); seen > 1)
       largest.add(*std::max_element(weights.row(q), weights.row(q) + seen), 1.0 / seen);
-  if (largest.rows == 0) return {"there is only one token to look at"};
+  if (largest.rows < kFewestRows) return {"too few tokens to see a pattern"};
   std::vector<Share> shares = pattern_shares(kind, weights, queries, keys);
   std::ranges::move(key_shares(kind, weights, keys), std::back_inserter(shares));
   Share best;
   for (const Share& sum : shares) {
-    if (sum.rows == 0 || 2 * sum.rows < largest.rows) continue;
+    if (sum.rows < kFewestRows || 2 * sum.rows < largest.rows) continue;
     const Share mean = sum.mean();
     if (mean.share < 0.3 || (mean.share < 2 * mean.even && mean.share < 0.8)) continue;
     if (mean.share > best.share) best = mean;
   }
   if (best.rows > 0)
     return {fmt::format("{} {}", best.share >= 0.5 ? "mostly" : "often", best.words), true,
-            best.share, best.even};
+            best.parked, best.share, best.even};
   const Share mean = largest.mean();
-  return {mean.share < 2 * mean.even ? "spread widely" : "no simple pattern", false, mean.share,
-          mean.even};
+  return {mean.share < 2 * mean.even ? "spread widely" : "no simple pattern", false, false,
+          mean.share, mean.even};
+}
+
+PlacedHead clearest_head(const InputTokens& tokens, const AttentionMaps& maps, AttentionKind kind) {
+  PlacedHead best;
+  double most = -1;
+  for_heads(maps, [&](AttentionKind of, const AttentionMap& map, int layer, int head) {
+    if (of != kind) return;
+    const HeadInWords w =
+        head_in_words(kind, map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind));
+    const double clear = w.parked ? 0 : w.simple + w.share;
+    if (clear > most) most = clear, best = {layer, head};
+  });
+  return best;
 }
 
 nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const AttentionMaps& maps) {

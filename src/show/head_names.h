@@ -2,8 +2,9 @@
 //
 // In one text, in words: the share of a pattern is the mean share of a row's weight that lies where
 // the pattern points, over the rows where it points to a key that they see. It needs at least half
-// of the rows that have a choice, twice the weight of evenly spread weights, and 30 %. Terminal,
-// pages and JSON say what is found here. One text is one sample: another may show another pattern.
+// of the rows that have a choice, and three; twice the weight of evenly spread weights, and 30 %.
+// Terminal, pages and JSON say what is found here, and show first the same head. One text is one
+// sample: another may show another pattern.
 //
 // Over held-out text, as a name: a head's score for a pattern is the same mean, over the rows that
 // see such a key and another one. It has two controls: the same head with the weights that the run
@@ -33,6 +34,7 @@ namespace heed {
 struct HeadInWords {
   std::string pattern;  // "often the previous token"; "no simple pattern"; "spread widely"
   bool simple = false;  // false: share is that of the largest weight of a row
+  bool parked = false;  // on <s> or </s>, as a head that has nothing to do
   double share = 0, uniform = 0;  // of the weight; of evenly spread weights
 
   // "often the previous token in this text (0.47 of the weight in the rows that see it; ...)"
@@ -42,6 +44,13 @@ struct HeadInWords {
 // One string per query and per key of the weights.
 HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights,
                           std::span<const std::string> queries, std::span<const std::string> keys);
+
+struct PlacedHead {
+  int layer = 0, head = 0;  // of the map
+};
+// The head to show first: the one whose simple pattern has the largest share; else, of those that
+// are not parked, the one with the largest weights. The first among equals.
+PlacedHead clearest_head(const InputTokens& tokens, const AttentionMaps& maps, AttentionKind kind);
 
 // [{"kind", "layer", "head", "pattern", "share", "uniform", "sentence"}] of every head.
 nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const AttentionMaps& maps);

@@ -89,8 +89,10 @@ std::string line_of_head(const InputTokens& tokens, AttentionKind kind, const At
                          int layer, int head) {
   const HeadInWords words =
       head_in_words(kind, map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind));
-  return fmt::format("{}: {}, {:.0f} % ({:.0f} %)\n", name_of_head(kind, map, layer, head),
-                     words.pattern, 100 * words.share, 100 * words.uniform);
+  return fmt::format("{}: {}{}\n", name_of_head(kind, map, layer, head), words.pattern,
+                     words.share == 0 ? ""
+                                      : fmt::format(", {:.0f} % ({:.0f} %)", 100 * words.share,
+                                                    100 * words.uniform));
 }
 
 // The keys with the largest weights in these rows, in their order in the text.
@@ -177,8 +179,8 @@ std::string attention_summary(const InputTokens& tokens, const AttentionMaps& ma
     out += line_of_head(tokens, kind, map, layer, head);
   });
   const AttentionMap& map = map_of(maps, last);
-  const SharpestHead best = sharpest_head(map, keys_of(tokens, last));
-  return out + "\nthe sharpest: " + name_of_head(last, map, best.layer, best.head) + "\n" +
+  const PlacedHead best = clearest_head(tokens, maps, last);
+  return out + "\nthe map of one:\n" + line_of_head(tokens, last, map, best.layer, best.head) +
          heat_map_legend(style) +
          draw_part(map.head(best.layer, best.head), queries_of(tokens, last), keys_of(tokens, last),
                    style);

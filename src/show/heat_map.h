@@ -1,5 +1,5 @@
 // Attention maps for a terminal: those that are asked for, or on one screen a line about each head
-// and the map of the sharpest one. A map has a row per query, a column per key.
+// and the map of the clearest one. A map has a row per query, a column per key.
 #pragma once
 
 #include <span>
@@ -25,7 +25,7 @@ std::string draw_heat_map(Mat<const float> weights, std::span<const std::string>
 // One line that explains the colours or shades.
 std::string heat_map_legend(const HeatMapStyle& style);
 
-// The sharpest head of cross-attention, or else of the decoder or the encoder: the one on which the
+// The clearest head of cross-attention, or else of the decoder or the encoder: the one on which the
 // page of `heed attend --html` opens, too. Of a larger map the last 16 rows are drawn, with the 16
 // keys that have the largest weights in them.
 std::string attention_summary(const InputTokens& tokens, const AttentionMaps& maps,

@@ -106,8 +106,7 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Shor
     for (const Json& head : heads_in_words(shown.tokens, shown.maps))
       words[head["kind"].get<std::string>()].push_back(head["sentence"].get<std::string>());
     for (const AttentionKind kind : kAttentionKinds) {
-      const SharpestHead first =
-          sharpest_head(map_of(shown.maps, kind), keys_of(shown.tokens, kind));
+      const PlacedHead first = clearest_head(shown.tokens, shown.maps, kind);
       data["first"][attention_name(kind)] = {{"layer", first.layer}, {"head", first.head}};
     }
     data["frames"].push_back(

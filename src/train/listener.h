@@ -3,6 +3,7 @@
 // a file of its own, with its factory: NAME_listener(const ListenerContext&).
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,20 @@
 namespace heed {
 
 enum class Stop { finished, early, asked, signal, time, off_plan };
+
+// How a training ends, for programs and in words. One that is off its plan goes on.
+struct Ending {
+  Stop stop;
+  const char *reason, *words;
+};
+constexpr Ending kEndings[] = {{Stop::finished, "finished", "finished"},
+                               {Stop::early, "early_stopping", "stopped early"},
+                               {Stop::asked, "stop_at", "stopped and saved"},
+                               {Stop::signal, "signal", "stopped and saved"},
+                               {Stop::time, "time", "time is up"}};
+inline const Ending& ending_of(Stop stop) {
+  return *std::ranges::find(kEndings, stop, &Ending::stop);
+}
 
 // Where training stands. References hold during the call.
 struct Moment {

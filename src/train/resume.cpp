@@ -45,6 +45,18 @@ void refuse_lost_weights(const StoredRun& run) {
       "train it again, with --force: " + origin.command);
 }
 
+// Of a run that has got a later end.
+Advice advice_beyond(const StoredRun& run) {
+  std::vector<State> states = states_of(run.folder);
+  if (states.empty()) states.emplace_back();
+  return advise(run.folder.string(), run.asked, {}, states, run.origin.init_from);
+}
+
+std::string ways_beyond(const StoredRun& run) {
+  const Advice advice = advice_beyond(run);
+  return advice.anew + "\n  at a low rate: " + advice.low_rate;
+}
+
 // A schedule that does not follow the run's end ends where it was planned to, even if the run has
 // got a later end, `end`. Says so; Error (usage) if steps would change nothing.
 void check_schedule(const StoredRun& run, const RunConfig& config, std::int64_t end, Log& log) {
@@ -53,19 +65,16 @@ void check_schedule(const StoredRun& run, const RunConfig& config, std::int64_t 
   const auto rate = [&](std::int64_t step) { return learning_rate(o, config.model.d_model, step); };
   const bool other_end = was.max_steps != is.max_steps || was.max_epochs != is.max_epochs;
   if (!other_end || !decays(o) || end <= decayed_at(o)) return;
-  const bool was_at_end = full_rate_until(o) > 0 && o.decay_steps == was.max_steps;
-  const std::string anew = was_at_end
-                               ? "--set optimizer.decay_steps=end"
-                               : "heed train with --init-from " + shell_word(run.folder.string());
   if (rate(end) == 0)
     throw Error(Exit::usage,
                 fmt::format("the schedule ends at step {}: beyond it the learning rate is 0, so "
                             "training would change nothing.",
                             decayed_at(o)),
-                "--set optimizer.min_learning_rate=1e-4; or, for a rate that falls anew, " + anew);
+                ways_beyond(run));
   log.info(fmt::format(
       "the schedule ends before the run, at optimizer.{} {}; for a rate that falls anew: {}",
-      decayed_at(o) == o.decay_steps ? "decay_steps" : "warmup_steps", decayed_at(o), anew));
+      decayed_at(o) == o.decay_steps ? "decay_steps" : "warmup_steps", decayed_at(o),
+      advice_beyond(run).anew));
 }
 
 // Error (usage) if `config`, which has the planned end, gives steps done another rate. (The highest
@@ -88,15 +97,11 @@ std::optional<Checkpoint> before_the_fall(const StoredRun& run, const RunConfig&
   NewestCheckpoint before = newest_checkpoint(run.folder, other - 1);
   say_skipped(before, log);
   if (before.checkpoint && before.checkpoint->state().step > 0) return std::move(before.checkpoint);
-  throw Error(
-      Exit::usage,
-      fmt::format("the rate is to fall at the new end, step {}, but step {} is done with "
-                  "another rate, and no checkpoint from before it is left.",
-                  config.optimizer.decay_steps.step, other),
-      fmt::format(
-          "--set optimizer.decay_steps={}{}, which leaves the fall where it is",
-          planned.optimizer.decay_steps.step,
-          config.optimizer.min_learning_rate > 0 ? "" : " --set optimizer.min_learning_rate=1e-4"));
+  throw Error(Exit::usage,
+              fmt::format("the rate is to fall at the new end, step {}, but step {} is done with "
+                          "another rate, and no checkpoint from before it is left.",
+                          config.optimizer.decay_steps.step, other),
+              ways_beyond(run));
 }
 
 // `asked_for_more`: for another end, so it says how to train on even where that is not advisable.

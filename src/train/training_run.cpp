@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "math/blas.h"
+#include "show/advice.h"
 #include "step/schedule.h"
 #include "store/best.h"
 #include "store/origin.h"
@@ -20,10 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the order of Stop but for off_plan, which ends no run; then the others.
-const std::vector<std::string> kReasons = {"finished", "early_stopping", "stop_at", "signal",
-                                           "time",     "already_done",   "diverged"};
-
 // Steps that would change nothing. (The last of a schedule is one of them.)
 std::string useless_steps(const PreparedRun& run, std::int64_t done) {
   const OptimizerConfig& o = run.config.optimizer;
@@ -32,12 +29,11 @@ std::string useless_steps(const PreparedRun& run, std::int64_t done) {
       learning_rate(o, run.config.model.d_model, first) > 0)
     return "";
   return fmt::format(
-      "{} have a learning rate of 0 and will change nothing: the schedule ends at step {}; --set "
-      "optimizer.min_learning_rate=1e-4, for example, or in a new run a later "
-      "optimizer.decay_steps",
+      "{} have a learning rate of 0 and will change nothing: the schedule ends at step {}; {}, for "
+      "example, or in a new run a later optimizer.decay_steps",
       end > 0 ? counted(format_count(end - first + 1), "step")
               : fmt::format("steps from {} on", first),
-      decayed_at(o));
+      decayed_at(o), low_rate_of(o));
 }
 
 void say_start(Log& log, const PreparedRun& run, std::int64_t done) {
@@ -166,7 +162,9 @@ void say_better(const fs::path& aside, const RunWriter& run, Log& log) {
 }  // namespace
 
 std::string reasons() {
-  return joined(kReasons);
+  std::string all;
+  for (const Ending& ending : kEndings) all += std::string(ending.reason) + ", ";
+  return all + "already_done, diverged";
 }
 
 void require_room(const PreparedRun& prepared, const std::string& run, Log& log) {
@@ -218,12 +216,12 @@ std::optional<RunResult> train(Beginning& beginning, const RunRequest& request, 
     log.info("run: " + run.path().string());
     if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
       log.info("to continue:\n  heed resume " + shell_word(run.path().string()));
-    return result_of(run, request, trainer.state(), kReasons[static_cast<int>(stop)],
+    return result_of(run, request, trainer.state(), ending_of(stop).reason,
                      stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok);
   } catch (const Error& e) {
     if (e.exit() != Exit::diverged) throw;
     log.end_progress();
-    throw FailedRun(e, result_of(run, request, trainer.state(), kReasons.back(), e.exit()));
+    throw FailedRun(e, result_of(run, request, trainer.state(), "diverged", e.exit()));
   }
 }
 

@@ -83,17 +83,18 @@ class Prompt(RunsTest):
         t.until(prompt)
         t.answer(":kind cross", prompt)
         t.answer(":head 0 1", prompt)
-        alone = self.out("attend", "pairs", "the", "--kind", "cross", "--layer", 0, "--head", 1)
+        target = " (--target for another)"
+        alone = self.out("attend", "pairs", "the", "--kind", "cross", "--layer", 0, "--head", 1).replace(target, "")
         self.assertEqual(t.answer("the", prompt).split("expected ")[0], alone)
         # What cannot be is refused at once, and changes nothing.
-        self.tells(t.answer(":head 0 9", prompt), ["--kind", "0 to 1"])
-        self.tells(t.answer(":layer 5", prompt), "--kind")
+        self.tells(t.answer(":head 0 9", prompt), [":kind", "0 to 1"])
+        self.tells(t.answer(":layer 5", prompt), ":kind")
         self.assertIn("heed: error: ", t.answer(":head 0 x", prompt))
         self.assertEqual(t.answer("the", prompt).split("expected ")[0], alone)
         for name in ("kind", "layer", "head"):
             self.assertEqual(t.answer(f":{name} all", prompt), f"{name}: all\n")
         whole = t.answer("the", prompt).splitlines()
-        self.assertEqual(whole[:-2], self.out("attend", "pairs", "the").splitlines()[:-1])
+        self.assertEqual(whole[:-2], self.out("attend", "pairs", "the").replace(target, "").splitlines()[:-1])
         self.assertEqual(whole[-2], "others: :head 1 0 (layer 1, head 0), :layer, :kind")
         self.assertIn("heed: error: ", t.answer(":max-tokens all", prompt))
         self.assertIn("encoder, decoder, cross", t.answer(":help", prompt))
@@ -131,6 +132,8 @@ class Prompt(RunsTest):
             self.assertIn("expected next: ", t.answer(text, prompt))
             data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S).group(1))
             self.assertEqual((data["source"], data["reloads"]), (text, True))
+        self.tells(t.answer(":html all", prompt), ":html attention.html")
+        self.assertFalse((self.folder / "all").exists())
         t.type(CTRL_D)
         self.ends(t)
         self.check("attend", "pairs", "the", "--html", "page.html")
@@ -148,6 +151,9 @@ class Prompt(RunsTest):
                 answer = t.answer(wrong, command + "> ")
                 self.assertIn("heed: error: ", answer)
                 self.assertIn(words, answer)
+                self.assertNotIn("heed ", answer)  # nothing that cannot be typed here
+                said = t.answer(":help", command + "> ") + t.answer(":top-k x", command + "> ")
+                self.assertNotIn("--", said)
                 t.type(CTRL_D)
                 self.ends(t)
 
@@ -217,8 +223,6 @@ class Prompt(RunsTest):
         self.assertEqual((piped.returncode, piped.stdout), (0, self.out("sample", "text", "", "--max-tokens", 5)))
         read = subprocess.run([HEED, "tokenize", "text"], stdin=subprocess.DEVNULL, stdout=follower, cwd=self.folder)
         self.assertEqual(read.returncode, 0)
-        for command, run in (("attend", "text"), ("neighbors", "text")):
-            self.check(command, run, status=2, facts=f"heed {command} {run}")
 
 
 class TextArgument(RunsTest):
@@ -242,6 +246,7 @@ class TextArgument(RunsTest):
         (self.folder / "masks").write_text("[MASK] old\n")
         for command, run, text, file in (("sample", "text", "the old", "line"), ("translate", "pairs", "the old", "line"),
                                          ("score", "text", "the old", "line"), ("tokenize", "text", "the old", "line"),
+                                         ("attend", "text", "the old", "line"), ("neighbors", "masked", "the old", "line"),
                                          ("fill", "masked", "[MASK] old", "masks")):
             with self.subTest(command):
                 alone = self.out(command, run, text)

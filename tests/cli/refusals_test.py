@@ -16,10 +16,12 @@ class Refusals(RunsTest):
                                     (["the", "-", "the"], DATA, ())):
             with self.subTest(words):
                 self.check("neighbors", "run", *words, status=status, facts=facts)
+        for command in ("neighbors", "tokenize"):
+            self.check(command, "run", "the", "--side", "source", status=USAGE, facts="encoder")
 
     def test_what_a_refusal_proposes_works(self):
-        for args in (["fill", "characters", "x"], ["translate", "run", "the"], ["attend", "characters"], ["neighbors", "characters"],
-                     ["ablate", "run", "--x"], ["resume", "run", "--more", 1, "--max-steps", 30], ["train", "run"]):
+        for args in (["fill", "characters", "x"], ["translate", "run", "the"], ["ablate", "run", "--x"],
+                     ["resume", "run", "--more", 1, "--max-steps", 30], ["train", "run"]):
             with self.subTest(args):
                 self.works(self.check(*args, status=USAGE).err)
 

@@ -1,5 +1,6 @@
 """Compressed texts, folders, parts of texts; normalisation and splitting; existing vocabularies."""
 import gzip
+import json
 import lzma
 import shutil
 import subprocess
@@ -182,7 +183,12 @@ class Marks(RunsTest):
                 self.assertEqual(len(lines), 24)
                 whole = self.out(*command, "-", stdin="the\nmill\n").splitlines()
                 self.assertEqual([lines[0], lines[3]], whole)
-                self.assertEqual({lines[i] for i in (1, 2, 23)}, {"{}" if "--json" in command else ""})
+                if "--json" not in command:
+                    self.assertEqual({lines[i] for i in (1, 2, 23)}, {""})
+                    lines = self.check(*command[:2], "--json", "--file", path, status=DATA).out.splitlines()
+                refused = [json.loads(lines[i]) for i in (1, 2, 23)]
+                self.assertEqual([set(r.values()) - {None} == {r["error"]} for r in refused], [True] * 3)
+                self.tells(refused[0]["error"], "odd:2")
         self.check("attend", "run", "--json", "--file", "-", stdin="the\n" + "mill" * 9 + "\nmill\n", status=DATA, facts=["2", "36"])
         r = self.check("score", "run", "--file", path, "--target-file", path, status=DATA, facts=["odd:2"])
         self.assertEqual(len([line for line in r.out.splitlines() if line]), 2)

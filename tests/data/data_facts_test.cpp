@@ -104,6 +104,9 @@ TEST_F(Leaks, SortedDataIsToldHowToShuffleIt) {
               Contains(AllOf(HasSubstr("4 of 4 held-out pairs"), HasSubstr("shuf"))));
   file("a.tsv", tsv + tsv);
   EXPECT_THAT(load(pairs_config(sets)).notes, Not(Contains(HasSubstr("shuf"))));
+  for (int i = 0; i < 20; ++i) tsv += "the old mill ";
+  file("a.txt", tsv.substr(tsv.rfind('\n') + 1));  // both parts are of one line
+  EXPECT_THAT(load(text_config({})).notes, Not(Contains(HasSubstr("shuf"))));
 }
 
 TEST_F(Leaks, OccurringTokensAreCounted) {

@@ -23,6 +23,14 @@ CONFIG = {
 }
 WORDS = "the quick <b>brown</b> fox jumps over lazy dogs and </script> a sleeping & snoring cat".split()
 
+# Does a line cross the label of a level?
+HIDDEN = """[...document.querySelectorAll('text.level')].some((label) => {
+  const box = label.getBBox();
+  return [...label.ownerSVGElement.querySelectorAll('path[class^=line-]:not(.line-control)')].some((line) =>
+    [...Array(500).keys()].map((i) => line.getPointAtLength((i * line.getTotalLength()) / 499)).some(({ x, y }) =>
+      x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height));
+})"""
+
 made = {}
 
 
@@ -171,6 +179,7 @@ def check_yardsticks(browser, page):
     check(browser.value(remarks) == "Held-out loss turned at step 40." + data["training_loss_note"], "remarks on the losses")
     near = browser.value(levels)
     check(len(near) == 1 and near[0].startswith("unigram "), f"lines of {near}")
+    check(not browser.value(HIDDEN), "the label of a yardstick hides a line")
     rows = browser.value(names)
     check(rows == ["far", "unigram", "this model", "xz"], f"rows of {rows}")
     check("beats far and unigram; it does not beat xz." in browser.value("document.getElementById('yardsticks').textContent"),
@@ -280,7 +289,7 @@ def check_first_screen(browser, page):
     browser.value("document.querySelector('#learning a.term').click()")
     check(browser.value("document.getElementById('glossary').open"), "a word does not lead to the glossary")
     check(browser.value("[shown('\\n'), shown('<0x0A>'), oneLine('a\\nb'), shown('<0x41>'), shown('\\t')]") ==
-          ["↵", "↵", "a ↵ b", "<0x41>", "␉"], "line ends are shown in two ways")
+          ["↵", "↵", "a ↵ b", "<0x41>", "⇥"], "line ends are shown in two ways")
 
 
 def check_movers(browser, page):

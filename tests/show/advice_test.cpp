@@ -115,6 +115,8 @@ TEST(Advice, NoStepsAtARateOf0) {
             "heed train 'runs/a b/config.json' --run 'runs/a b-longer' --set train.max_steps=600 "
             "--set optimizer.decay_steps=600");
   EXPECT_THAT(a.text, HasSubstr("--more 150 --set optimizer.min_learning_rate="));
+  EXPECT_THAT(a.text, HasSubstr(a.low_rate));
+  EXPECT_EQ(a.anew, a.command);
   a = advice(curves({3, 2.5, 2.2}), 4, {cosine[0], "optimizer.min_learning_rate=1e-4"});
   EXPECT_EQ(a.command, "heed resume 'runs/a b' --more 150");
 }
@@ -123,6 +125,18 @@ TEST(Advice, ARunGoesBackToBeforeItsFall) {
   const std::vector<std::string> wsd = {"optimizer.schedule=wsd"};  // it falls from step 240 on
   EXPECT_EQ(advice(curves({3, 2.5, 2.2}), 4, wsd, {240}).command,
             "heed resume 'runs/a b' --more 150");
+<<<<<<< HEAD
+=======
+  const Advice gone = advice(curves({3, 2.5, 2.2}), 4, wsd, {250});
+  EXPECT_THAT(gone.command, HasSubstr("heed train"));
+  // Also if its end is a number in the config; of a run that has not ended, that is a way beyond.
+  const std::vector<std::string> number = {wsd[0], "optimizer.decay_steps=300"};
+  const std::string end = "heed resume 'runs/a b' --more 150 --set optimizer.decay_steps=end";
+  EXPECT_EQ(advice(curves({3, 2.5, 2.2}), 4, number, {240}).command, end);
+  const Advice early = advice(curves({3, 2.5}), 4, number, {100}, 300);
+  EXPECT_EQ(early.way_on, "heed resume 'runs/a b'");
+  EXPECT_THAT(early.anew, HasSubstr("--set optimizer.decay_steps=end"));
+>>>>>>> ends/main
 }
 
 TEST(Advice, ARunThatIsNotAtItsEndIsResumed) {

@@ -73,17 +73,6 @@ TEST_P(Maps, EqualAnIndependentRecomputation) {
   EXPECT_EQ(compared, 4 * (s * s + t * t + s * t));  // 2 layers, 2 heads
 }
 
-TEST(SharpestHead, HasTheLargestMeanOfRowMaxima) {
-  AttentionMap map{1, 3, 2, 2, {}, {}};
-  map.weights = {0.5f, 0.5f, 0.75f, 0.25f,  //
-                 0.1f, 0.9f, 0.2f,  0.8f,   //
-                 0.9f, 0.1f, 0.8f,  0.2f};
-  EXPECT_EQ(sharpest_head(map, std::vector<std::string>{"a", "b"}).head, 1);  // of two equals
-  // Where the first token is <s>, that is no place to look at.
-  EXPECT_EQ(sharpest_head(map, std::vector<std::string>{"<s>", "b"}).head, 1);
-  EXPECT_EQ(sharpest_head(map, std::vector<std::string>{"a", "</s>"}).head, 2);
-}
-
 TEST(NextTokens, AreTheMostProbableOnesAfterEachTokenOfTheDecoder) {
   const Transformer model(test::tiny_config(test::Family::decoder_only), 11, 11);
   const ParamVec<float> values = test::lively_values<float>(model, 3);

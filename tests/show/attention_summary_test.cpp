@@ -21,19 +21,19 @@ InputTokens tokens_of(int n) {
   return tokens;
 }
 
-TEST(AttentionSummary, EveryHeadHasItsWordsAndTheSharpestIsDrawn) {
+TEST(AttentionSummary, EveryHeadHasItsWordsAndThoseOfTheOneThatIsDrawnAreRepeated) {
   AttentionMaps maps;
   AttentionMap& map = maps[static_cast<std::size_t>(AttentionKind::encoder_self)];
-  map = map_of_heads(2, 2);
-  const float sharp[] = {0.1f, 0.9f, 0.7f, 0.3f};
-  std::copy_n(sharp, 4, map.head(0, 1).data);
-  InputTokens tokens = tokens_of(2);
+  map = map_of_heads(2, 4);
+  for (int q = 0; q < 4; ++q)
+    for (int k = 0; k < 4; ++k) map.head(0, 1)(q, k) = k == std::min(3, q + 1) ? 0.91f : 0.03f;
+  InputTokens tokens = tokens_of(4);
   tokens.source[0] = " a b";
   const std::string out = attention_summary(tokens, maps, {});
   EXPECT_THAT(out, HasSubstr("each head in this text: "));
-  EXPECT_THAT(out, HasSubstr("encoder, layer 0, head 0: spread widely, 50 % (50 %)\n"));
-  EXPECT_THAT(out, HasSubstr("encoder, layer 0, head 1: mostly the next token, 90 % (50 %)\n"));
-  EXPECT_THAT(out, HasSubstr("the sharpest: encoder, layer 0, head 1\n"));
+  EXPECT_THAT(out, HasSubstr("encoder, layer 0, head 0: spread widely, 25 % (25 %)\n"));
+  const std::string clear = "encoder, layer 0, head 1: mostly the next token, 91 % (25 %)\n";
+  EXPECT_THAT(out, HasSubstr("\n" + clear + "\nthe map of one:\n" + clear));
   EXPECT_THAT(out, Not(HasSubstr("rows,")));  // all are drawn
 }
 
@@ -42,7 +42,7 @@ TEST(AttentionSummary, CrossAttentionIsDrawnBeforeASharperDecoder) {
   for (const AttentionKind kind : kAttentionKinds)
     maps[static_cast<std::size_t>(kind)] = map_of_heads(1, 2);
   maps[static_cast<std::size_t>(AttentionKind::decoder_self)].weights = {1, 0, 0, 1};
-  EXPECT_THAT(attention_summary(tokens_of(2), maps, {}), HasSubstr("the sharpest: cross,"));
+  EXPECT_THAT(attention_summary(tokens_of(2), maps, {}), HasSubstr("the map of one:\ncross,"));
 }
 
 TEST(AttentionSummary, OfALongTextTheLastRowsAreDrawnWithTheirStrongestKeys) {

@@ -46,8 +46,18 @@ TEST(HeadInWords, NamesThePatternThatWasPlanted) {
               StartsWith("spread widely in this text"));
   EXPECT_THAT(said(encoder, [](int q, int k) { return k == (3 * q + 5) % 8 ? 0.9 : 0.1 / 7; }),
               StartsWith("no simple pattern in this text (the largest weight of a row is 0.90 on"));
-  EXPECT_EQ(said(encoder, [](int, int) { return 1; }, {"a"}, {"a"}),
-            "there is only one token to look at");
+  // Two rows are no pattern, nor are two of many.
+  for (const std::vector<std::string>& few : {std::vector<std::string>{"a"}, {"a", "b"}})
+    EXPECT_EQ(said(
+                  encoder, [](int q, int k) { return q == k; }, few, few),
+              "too few tokens to see a pattern");
+  const std::vector<std::string> four{"<s>", "a", "b", "c"};
+  EXPECT_THAT(said(
+                  decoder, [](int q, int k) { return k == std::max(0, q - 1); }, four, four),
+              StartsWith("mostly the previous token "));
+  EXPECT_THAT(said(
+                  decoder, [](int, int k) { return k == 0; }, four, four),
+              StartsWith("mostly the first token, “<s>” "));
   // What a row of cross-attention is about to write is the next token of the target, wherever the
   // source has it.
   const std::vector<std::string> target{"<s>", "h", "g", "f", "e", "d", "c", "b", "a"};
@@ -69,19 +79,39 @@ TEST(HeadInWords, CopiesOfATokenArePatterns) {
       HasSubstr("earlier copies of the same token"));
 }
 
-TEST(HeadInWords, AListHasEveryHeadWithItsPlace) {
-  AttentionMaps maps;
-  maps[static_cast<std::size_t>(AttentionKind::decoder_self)] = {
-      1, 2, 2, 2, {1, 0, 0.9f, 0.1f, 1, 0, 0.1f, 0.9f}, {}};
+// Of a decoder: one that looks at the first of four tokens, one at itself, one at everything.
+std::pair<InputTokens, AttentionMaps> three_heads(const std::string& first) {
   InputTokens tokens;
-  tokens.target = {"<s>", "b"};
+  tokens.target = {first, "b", "c", "d"};
+  AttentionMap map{1, 3, 4, 4, std::vector<float>(3 * 4 * 4), {}};
+  for (int q = 0; q < 4; ++q)
+    for (int k = 0; k <= q; ++k) {
+      const auto n = static_cast<float>(q);
+      map.head(0, 0)(q, k) = k == 0 ? 1.0f : 0.0f;
+      map.head(0, 1)(q, k) = q == 0 ? 1.0f : k == q ? 0.75f : 0.25f / n;
+      map.head(0, 2)(q, k) = 1 / (n + 1);
+    }
+  AttentionMaps maps;
+  maps[static_cast<std::size_t>(AttentionKind::decoder_self)] = map;
+  return {tokens, maps};
+}
+
+TEST(HeadInWords, AListHasEveryHeadWithItsPlace) {
+  const auto [tokens, maps] = three_heads("<s>");
   const auto list = heads_in_words(tokens, maps);
-  ASSERT_EQ(list.size(), 2u);
+  ASSERT_EQ(list.size(), 3u);
   EXPECT_EQ(list[1]["kind"], "decoder");
   EXPECT_EQ(list[1]["head"], 1);
   EXPECT_EQ(list[1]["pattern"], "mostly itself");
-  EXPECT_NEAR(list[1]["share"].get<double>(), 0.9, 1e-6);
-  EXPECT_EQ(list[1]["uniform"], 0.5);
+  EXPECT_NEAR(list[1]["share"].get<double>(), 0.75, 1e-6);
+  EXPECT_NEAR(list[1]["uniform"].get<double>(), (1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 3, 1e-6);
+}
+
+TEST(ClearestHead, HasTheLargestShareOfItsPatternInTheListAndIsNotParked) {
+  const auto [tokens, maps] = three_heads("a");
+  EXPECT_EQ(clearest_head(tokens, maps, AttentionKind::decoder_self).head, 0);
+  const auto [framed, same] = three_heads("<s>");  // where heads park
+  EXPECT_EQ(clearest_head(framed, same, AttentionKind::decoder_self).head, 1);
 }
 
 }  // namespace

@@ -103,8 +103,8 @@ function follow() {
 $("about").textContent = data.about;
 document.title = "Attention: " + data.about;
 drawTexts();
-const { kind: first, layer, head } = data.start;
-Object.assign(at, { kind: data.kinds.findIndex((k) => k.name === first), layer, head });
+at.kind = data.kinds.length - 1;
+Object.assign(at, data.first[kind().name]);
 views.splice(1, 0, { name: "Contributions", colour: "--share", row: shares });
 if (data.reloads) follow();
 at.query = queries().length - 1;

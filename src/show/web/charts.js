@@ -92,14 +92,33 @@ function levelsNear(values, options) {
     .sort((a, b) => b[1] - a[1]);
 }
 
-function drawLevels(levels, py) {
-  let above = -Infinity;  // where the previous label ends
+// The height of a line at x, both in the drawing; NaN beyond its ends.
+function heightAt(points, x, px, py) {
+  const i = points.findIndex((p) => px(p[0]) >= x), [a, b] = [points[i - 1], points[i]];
+  return a ? py(a[1]) + ((x - px(a[0])) / (px(b[0]) - px(a[0]))) * (py(b[1]) - py(a[1])) : NaN;
+}
+
+// A level's label stands where it hides least of the lines and of other labels: at the right, the left or between, above
+// or below the level.
+function drawLevels(levels, lines, px, py) {
+  const thin = lines.map((line) => thinned(line.points)), labels = [], height = 12;
   return levels.flatMap(([name, value]) => {
-    const y = py(value), label = Math.max(y - 3, above + 11);
-    above = label;
+    const y = py(value), text = `${name} ${short(value)}`, width = 5.5 * text.length;
+    const places = [area.right - width, area.left + 4, (area.left + area.right - width) / 2]
+      .flatMap((left) => [y - height, y + 1].map((top) => ({ left, top, right: left + width })));
+    const hidden = ({ left, top, right }) => {
+      const out = top < 0 || top + height > area.bottom;
+      const other = labels.some((l) => l.left < right && left < l.right && Math.abs(l.top - top) < height);
+      const covered = thin.flatMap((points) => [0, 1, 2, 3, 4, 5, 6, 7, 8].filter((i) => {
+        const line = heightAt(points, left + (i * width) / 8, px, py);
+        return line > top - 2 && line < top + height + 2;
+      }));
+      return covered.length + (out || other ? 100 : 0);
+    };
+    const label = places.reduce((best, place) => (hidden(place) < hidden(best) ? place : best));
+    labels.push(label);
     return [graphic("path", { class: "line-control", d: `M${area.left} ${coordinate(y)}H${area.right}` }),
-      graphic("text", { class: "level", x: area.right, y: coordinate(label), "text-anchor": "end" },
-        `${name} ${short(value)}`)];
+      graphic("text", { class: "level", x: coordinate(label.right), y: coordinate(label.top + 9), "text-anchor": "end" }, text)];
   });
 }
 
@@ -196,7 +215,7 @@ function chart(title, lines, options = {}) {
     ...levels.map(([name, value]) => `${name} ${short(value)}`)].join("; ");
   const legend = element("span", { class: "legend" }, ...named.flatMap((line) => [sample(line), line.note ?? "", " "]));
   const picture = graphic("svg", { class: "chart", role: "img", tabindex: 0, viewBox: `0 0 ${area.width} ${area.height}`,
-    "aria-label": `${title}: ${words}` }, mark, ...grid(x, y, px, py), ...drawn.map(path), ...drawLevels(levels, py), ...dots);
+    "aria-label": `${title}: ${words}` }, mark, ...grid(x, y, px, py), ...drawn.map(path), ...drawLevels(levels, drawn, px, py), ...dots);
   onFilm.marks.push((step) => mark.setAttribute("d", `M${coordinate(px(step))} ${area.top}V${area.bottom}`));
   const reading = element("output", { class: "reading" }), of = options.of ? options.of + ": " : "";
   makeReadable(picture, reading, drawn, px, py, unit);

@@ -14,8 +14,8 @@ const element = (tag, attributes = {}, ...children) => filled(document.createEle
 const graphic = (tag, attributes = {}, ...children) =>
   filled(document.createElementNS(svgSpace, tag), attributes, children);
 
-// A line end and other control characters as signs: ↵, ␀, ␁, ...
-const signs = (text) => text.replace(/[\0-\x1f]/g, (c) => (c === "\n" ? "↵" : String.fromCharCode(0x2400 + c.charCodeAt(0))));
+// A line end, a tab and other control characters as signs: ↵, ⇥, ␀, ␁, ...
+const signs = (text) => text.replace(/[\0-\x1f]/g, (c) => (c === "\n" ? "↵" : c === "\t" ? "⇥" : String.fromCharCode(0x2400 + c.charCodeAt(0))));
 // A token that is written from right to left is isolated, so that an arrow beside it stays in its place.
 const shown = (token) => (token === "" ? "∅" : signs(token.replaceAll(" ", "␣")
   .replace(/^\\n$/, "\n").replace(/^<0x([01][0-9A-F])>$/, (_, byte) => String.fromCharCode(parseInt(byte, 16)))

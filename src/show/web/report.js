@@ -200,14 +200,8 @@ function chooseFrame(n) {
   else drawTexts();
 }
 
-// Begins with the last kind that has a named head, and with the surest of each kind; else with the head that follows a
-// pattern most in this text, or the sharpest.
+// Begins with the last kind that has a named head, and with the surest of each kind; else with the clearest in this text.
 function chooseFirst() {
-  const share = (words) => Number(words.match(/^(?:mostly|often) .* \(([\d.]+) of/s)?.[1] ?? 0);
-  for (const { name, heads } of data.kinds) {
-    const shares = frame().words[name].map(share), most = shares.reduce((best, s, i) => (s > shares[best] ? i : best), 0);
-    if (shares[most] > 0) data.first[name] = { layer: Math.floor(most / heads), head: most % heads };
-  }
   for (const { h } of [...named].reverse()) data.first[h.kind] = { layer: h.layer, head: h.head };
   const last = data.kinds.findLastIndex((k) => named.some(({ h }) => h.kind === k.name));
   if (last >= 0) at.kind = last;
