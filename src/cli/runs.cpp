@@ -173,7 +173,8 @@ constexpr const char* kDerived[] = {"data.train",
                                     "train.eval_every",
                                     "train.save_every",
                                     "train.threads",
-                                    "train.rank_timeout"};
+                                    "train.rank_timeout",
+                                    "train.tensorboard"};
 
 // Adds to each run the keys in which not all are the same, and "own_keys": what its command gives,
 // and in what it differs from others on the same data.
