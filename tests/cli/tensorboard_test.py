@@ -170,7 +170,7 @@ class Tensorboard(RunsTest):
         self.tells(r.err, [str(self.folder / "run" / "tensorboard")])
         self.assertEqual((self.steps()[-1], list((self.folder / "elsewhere").iterdir())), (16, []))
         self.check("verify", "run", status=4, facts="tensorboard")
-        self.check("report", "run", "--html", "run/tensorboard", status=2)
+        self.check("report", "plain", "--html", "plain/tensorboard", status=2)
 
 
 if __name__ == "__main__":
