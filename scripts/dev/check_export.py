@@ -219,7 +219,7 @@ def check_gguf(model, lines, work):
         except ImportError:
             print("; llama.cpp not run")
             continue
-        network = llama_cpp.Llama(path, n_ctx=64, n_threads=1, logits_all=True, verbose=False)
+        network = llama_cpp.Llama(path, n_ctx=64, n_threads=1, n_threads_batch=1, logits_all=True, verbose=False)
         bpe = model.type == "bpe"
         some = [text for text in lines if text and "\u2581" not in text and (bpe or text.isascii())][:2000]
         (work / "some").write_text("\n".join(some) + "\n")

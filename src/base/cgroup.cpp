@@ -87,7 +87,8 @@ double available_memory() {
 }
 
 void require_memory(double bytes, const std::string& what) {
-  const double available = available_memory();
+  constexpr double kSmall = 1 << 20;  // looking takes longer than filling it
+  const double available = bytes > kSmall ? available_memory() : bytes;
   if (bytes <= available) return;
   const auto mib = [](double x) {
     return std::to_string(static_cast<long>(x / (1 << 20))) + " MiB";

@@ -18,7 +18,7 @@ double cgroup_memory(const std::filesystem::path& root = "/");
 // group.
 double available_memory();
 
-// Error (memory) if there are fewer than `bytes` bytes; `what`: "the data".
+// Error (memory) if there are fewer than `bytes` bytes, unless that is little; `what`: "the data".
 void require_memory(double bytes, const std::string& what);
 
 // CPU seconds per second, or infinity.

@@ -57,6 +57,12 @@ class Unreadable : public Error {
   using Error::Error;
 };
 
+// The bytes of a number, as files have them: the lowest first.
+template <class T>
+std::string bytes_of(T number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
 // A path in quotes, for messages.
 std::string quoted_path(const std::filesystem::path& path);
 // "cannot write /a/b: No space left on device", with a hint for common errors.

@@ -340,12 +340,13 @@ void CommandLine::check_texts() const {
                 app_.get_name() + " --help");
   if (t.target_file && !t.file)
     throw Error(Exit::usage, "--target-file needs the --file that it belongs to.");
-  require_one_input(t.file == "-", t.target_file == "-");
+  require_one_input(t.file == "-", t.target_file == "-" || t.against == "-");
 }
 
 void CommandLine::require_one_input(bool file, bool target_file) {
   if (file && target_file)
-    throw Error(Exit::usage, "--file and --target-file cannot both be standard input.");
+    throw Error(Exit::usage,
+                "--file and --target-file or --against cannot both be standard input.");
 }
 
 std::string CommandLine::unexpected(const std::string& first) const {

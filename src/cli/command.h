@@ -51,8 +51,9 @@ struct Command {
 
 // The text a command works on, and its other side.
 struct TextArguments {
-  std::optional<std::string> text, target;       // TEXT, --target
-  std::optional<std::string> file, target_file;  // --file, --target-file; "-": standard input
+  std::optional<std::string> text, target;  // TEXT, --target
+  // --file, --target-file, --against; "-": standard input
+  std::optional<std::string> file, target_file, against;
 
   bool given() const { return text || target || file; }
 };

@@ -138,7 +138,8 @@ constexpr const char* kDerived[] = {"data.train",
                                     "train.eval_every",
                                     "train.save_every",
                                     "train.threads",
-                                    "train.rank_timeout"};
+                                    "train.rank_timeout",
+                                    "train.tensorboard"};
 
 // Leaves each run the keys in which not all are the same, and adds "own_keys": those that its
 // command gave, and those in which it differs from others on the same data.

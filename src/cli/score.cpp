@@ -19,12 +19,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kScoredLines = 256;  // scored at a time
+constexpr std::size_t kScoredLines = 1024;  // scored at a time; an even number
 
-Json score_json(const ScoredLine& line, const std::vector<TokenOdds>& odds, const Tokenizer& t) {
-  double sum = 0;
-  for (const TokenOdds& token : odds) sum += token.log_probability;
-  Json j{{"logprob", sum},
+Json score_json(const ScoredLine& line, double logprob, const std::vector<TokenOdds>& odds,
+                const Tokenizer& t) {
+  Json j{{"logprob", logprob},
          {"bos_id", Tokenizer::kBos},
          {"source_ids", line.source_ids},
          {"ids", line.ids},
@@ -77,6 +76,33 @@ struct ScoreOptions {
   int top_k = 5;
 };
 
+// How many lines of --file are more probable than those of --against.
+struct Comparison {
+  std::int64_t lines = 0, better = 0, ties = 0, left_out = 0;
+};
+
+// With a 95 % interval (Wilson 1927, Journal of the American Statistical Association 22).
+Json comparison_json(const Comparison& c) {
+  if (c.lines == 0) throw Error(Exit::data, "there are no two lines to compare.");
+  constexpr double z = 1.959964;  // 95 % of the normal distribution are between -z and z
+  const double n = static_cast<double>(c.lines),
+               share = (static_cast<double>(c.better) + static_cast<double>(c.ties) / 2) / n,
+               middle = share + z * z / (2 * n), whole = 1 + z * z / n,
+               half = z * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+  return {{"lines", c.lines}, {"better", c.better},
+          {"ties", c.ties},   {"left_out", c.left_out},
+          {"share", share},   {"interval", {(middle - half) / whole, (middle + half) / whole}}};
+}
+
+void print_comparison(const Json& c) {
+  const auto percent = [](const Json& share) { return 100 * share.get<double>(); };
+  print_fields(
+      {{"better", fmt::format("{:.2f} % of {} (95 % interval {:.2f} to {:.2f})",
+                              percent(c["share"]), counted(format_count(c["lines"]), "line"),
+                              percent(c["interval"][0]), percent(c["interval"][1]))},
+       {"ties", fmt::format("{}, each counted as half", format_count(c["ties"]))}});
+}
+
 class TextScorer {
  public:
   TextScorer(const ScoreOptions& options, OpenModel& model)
@@ -84,7 +110,7 @@ class TextScorer {
         model_(model),
         texts_(*model.objective, model.config, model.tokenizers, model.log) {}
 
-  // Prints the scores; returns unknown tokens.
+  // Prints or compares the scores; returns unknown tokens.
   Unknown answer(std::span<const GivenText> texts, Refusals& refusals) {
     const Tokenizer& target = *model_.tokenizers.target;
     const std::size_t at_once = std::min<std::size_t>(texts.size(), model_.pool.threads());
@@ -105,22 +131,40 @@ class TextScorer {
     }
     const int top_k = options_.json || options_.tokens ? options_.top_k : -1;
     const auto scores = label_odds(model_.model, model_.values, examples, model_.pool, top_k);
+    std::vector<double> sums;  // of the log-probabilities of each line
     std::size_t next = 0;
     for (const auto& l : lines) {
       std::vector<TokenOdds> odds;
       for (std::size_t i = 0; l && i < l->examples.size(); ++i, ++next)
         odds.insert(odds.end(), scores[next].begin(), scores[next].end());
-      const Json score = l ? score_json(*l, odds, target)
+      double& sum = sums.emplace_back(0);
+      for (const TokenOdds& token : odds) sum += token.log_probability;
+      if (options_.texts.against) continue;
+      const Json score = l ? score_json(*l, sum, odds, target)
                            : Json{{"logprob", nullptr}, {"error", refused[&l - lines.data()]}};
       options_.json ? print_line(score) : print_score(score, options_.tokens);
     }
+    for (std::size_t i = 1; options_.texts.against && i < lines.size(); i += 2)
+      compare(lines[i - 1], sums[i - 1], lines[i], sums[i]);
     return texts_.take_unknown();
   }
 
+  const Comparison& comparison() const { return comparison_; }
+
  private:
+  void compare(const std::optional<ScoredLine>& a, double a_sum, const std::optional<ScoredLine>& b,
+               double b_sum) {
+    const bool both = a && b, same = both && a->ids == b->ids && a->source_ids == b->source_ids;
+    comparison_.lines += both;
+    comparison_.left_out += !both;
+    comparison_.ties += both && (same || a_sum == b_sum);
+    comparison_.better += both && !same && a_sum > b_sum;
+  }
+
   const ScoreOptions& options_;
   OpenModel& model_;
   UserTexts texts_;
+  Comparison comparison_;
 };
 
 }  // namespace
@@ -135,22 +179,33 @@ Exit run_score(CommandLine& line) {
   line.app()
       .add_option("--top-k", o.top_k, "how many alternatives to list")
       ->check(in_range(0, 1'000'000));
+  line.app()
+      .add_option("--against", o.texts.against,
+                  "how often is a line of --file more probable than that of FILE?")
+      ->type_name("FILE");
   line.only_where({"--top-k"}, "with --tokens or --json",
                   [&](auto*) { return o.tokens || line.json(); });
+  line.only_where({"--against"}, "with --file", [&](auto*) { return o.texts.file.has_value(); });
+  line.only_where({"--tokens", "--top-k", "--target-file"}, "without --against",
+                  [&](auto*) { return !o.texts.against; });
   if (!line.parse()) return Exit::ok;
   o.json = line.json();
 
   OpenModel m(line);
   TextScorer scorer(o, m);
-  return answer_texts(
+  const Exit exit = answer_texts(
       line,
       {.instructions = m.objective->traits().pairs() ? "Type a source ||| its target."
                                                      : "Type a text to see its log-probability.",
        .settings = std::vector<std::string>(o.tokens || o.json ? 1 : 0, "top-k")},
-      {.most = kScoredLines, .fill = true}, m.config, m.log,
+      {.most = kScoredLines}, m.config, m.log,
       [&](std::span<const GivenText> texts, Refusals& refusals) {
         return scorer.answer(texts, refusals);
       });
+  if (!o.texts.against) return exit;
+  const Json compared = comparison_json(scorer.comparison());
+  o.json ? print_line(compared) : print_comparison(compared);
+  return exit;
 }
 
 }  // namespace heed

@@ -33,7 +33,7 @@ class LineReader {
     std::vector<GivenText> texts;
     try {
       while (texts.size() < lines_.most && number_ < lines_.limit &&
-             (texts.empty() || lines_.fill || input_.ready())) {
+             (texts.empty() || input_.ready())) {
         std::optional<std::string> line = input_.next();
         if (!line) break;
         if (++number_ == 1) begin(*line);
@@ -72,15 +72,22 @@ std::vector<GivenText> read_all(LineReader& lines) {
   return all;
 }
 
-// All lines of one reader with those of another as their targets.
-std::vector<GivenText> read_both(LineReader lines, LineReader targets) {
-  std::vector<GivenText> texts = read_all(lines);
-  const std::vector<GivenText> others = read_all(targets);
-  if (texts.size() != others.size())
-    throw Error(Exit::data, fmt::format("{} has {} lines, {} has {}.", lines.name(), texts.size(),
-                                        targets.name(), others.size()));
-  for (std::size_t i = 0; i < texts.size(); ++i) texts[i].target = others[i].text;
-  return texts;
+// All lines of a file with those of another as their targets, or one after the other.
+std::vector<GivenText> read_both(LineReader lines, LineReader others, bool compared) {
+  const std::vector<GivenText> texts = read_all(lines), beside = read_all(others);
+  if (texts.size() != beside.size())
+    throw Error(compared ? Exit::usage : Exit::data,
+                fmt::format("{} has {} lines, {} has {}.", lines.name(), texts.size(),
+                            others.name(), beside.size()));
+  std::vector<GivenText> both;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    both.push_back(texts[i]);
+    if (compared)
+      both.push_back(beside[i]);
+    else
+      both.back().target = beside[i].text;
+  }
+  return both;
 }
 
 constexpr std::size_t kNamed = 10;  // lines that could not be answered, at most
@@ -136,10 +143,10 @@ Exit answer_texts(CommandLine& line, const PromptText& prompt, const Lines& line
     unknown += answer(texts, refusals);
     flush_output();
   };
-  if (given.target_file) {
-    constexpr Lines kAll{.most = Lines{}.limit, .fill = true};
+  if (const auto& beside = given.against ? given.against : given.target_file) {
+    constexpr Lines kAll{.most = Lines{}.limit};
     std::vector<GivenText> texts =
-        read_both({file, kAll, config, log}, {*given.target_file, kAll, config, log});
+        read_both({file, kAll, config, log}, {*beside, kAll, config, log}, beside == given.against);
     texts.resize(std::min(lines.limit, texts.size()));
     for (std::size_t i = 0; i < texts.size(); i += lines.most)
       answer_lines(std::span(texts).subspan(i, std::min(lines.most, texts.size() - i)));

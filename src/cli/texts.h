@@ -19,8 +19,7 @@
 namespace heed {
 
 struct Lines {
-  std::size_t most = 1;  // lines of a file answered at a time
-  bool fill = false;     // wait for `most` lines; else answer lines as they arrive
+  std::size_t most = 1;  // lines of a file answered at a time, as they arrive
   std::size_t limit = std::numeric_limits<std::size_t>::max();  // lines answered in all
 };
 
@@ -46,7 +45,8 @@ class Refusals {
 using Answer = std::function<Unknown(std::span<const GivenText>, Refusals&)>;
 
 // Answers what the command line names (add_texts()); if nothing, asks for texts on a terminal, else
-// reads standard input. Lines come without \n, \r\n or a byte order mark.
+// reads standard input. Lines come without \n, \r\n or a byte order mark; one of --against comes
+// after the line of --file that it is compared with.
 Exit answer_texts(CommandLine& line, const PromptText& prompt, const Lines& lines,
                   const RunConfig& config, Log& log, const Answer& answer);
 

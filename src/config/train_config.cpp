@@ -39,6 +39,8 @@ std::vector<Field> fields(TrainConfig& c, const When& pairs, const When& validat
       {"rank_timeout", &c.rank_timeout,
        "under mpirun, seconds without a message after which a rank counts as lost; 0 = never",
        between(0, 1e6), kAllowed},
+      {"tensorboard", &c.tensorboard, "also write the run's tensorboard/, which TensorBoard shows",
+       kAny, kAllowed},
   };
 }
 

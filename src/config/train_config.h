@@ -25,6 +25,7 @@ struct TrainConfig {
   int keep_last = 3;          // checkpoints kept, in addition to the best; 0: all
   int threads = 0;            // 0: all cores
   double rank_timeout = 300;  // seconds
+  bool tensorboard = false;
 };
 
 // `pairs`, `validated`: where a key is for pairs, or for a run with held-out data.

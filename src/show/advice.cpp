@@ -54,17 +54,10 @@ const ValidEvent* lowest_before_rise(const LoggedEvents& logged) {
   return rises ? &*lowest : nullptr;
 }
 
-<<<<<<< HEAD
-// Sets the way on; if that is another run, the text says why.
-void add_way_on(const std::string& run, const RunConfig& config, const std::vector<State>& states,
-                const std::string& init_from, Advice& a) {
-  const OptimizerConfig& o = config.optimizer;
-=======
 // Sets the ways on; if the way on is another run, the text says why.
 void add_ways_on(const std::string& run, const RunConfig& config, const std::vector<State>& states,
                  const std::string& init_from, Advice& a) {
   OptimizerConfig o = config.optimizer;
->>>>>>> ends/main
   const State& s = states.back();
   const End end = end_of(config.train, s);
   const bool goes_on = end == End::none || end == End::patience, with_end = o.decay_steps.at_end,
@@ -74,29 +67,6 @@ void add_ways_on(const std::string& run, const RunConfig& config, const std::vec
   const std::string patience = stalled ? " --set train.patience=0" : "",
                     resume = "heed resume " + shell_word(run),
                     more = fmt::format("{} --more {}{}", resume, longer - s.step, patience);
-<<<<<<< HEAD
-  if (end == End::none || end == End::patience) {
-    a.way_on = resume + patience;
-    return;
-  }
-  a.way_on = more;
-  // It goes back to before the fall of its rate, if that is at the end.
-  if (o.decay_steps.at_end || longer <= decayed_at(o) ||
-      learning_rate(o, config.model.d_model, longer) > 0)
-    return;
-  a.text = fmt::format(
-      "; they need a new run, as its rate is 0 now (at a low rate: {} --set "
-      "optimizer.min_learning_rate={:g})",
-      more, o.learning_rate / 20);
-  const std::filesystem::path folder = (std::filesystem::path(run) / "").parent_path();
-  std::string longer_run = folder.string() + "-longer";
-  while (path_exists(longer_run)) longer_run += "-longer";
-  a.way_on = fmt::format(
-      "heed train {} --run {}{} --set train.max_steps={} --set optimizer.decay_steps={}{}",
-      shell_word((folder / kConfigFile).string()), shell_word(longer_run),
-      init_from.empty() ? "" : " --init-from " + shell_word(init_from), anew, anew,
-      config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");
-=======
   if (with_end && o.decay_steps == 0) o.decay_steps.step = s.step;
   a.low_rate =
       more + (with_end ? fmt::format(" --set optimizer.decay_steps={}", o.decay_steps.step) : "") +
@@ -122,7 +92,6 @@ void add_ways_on(const std::string& run, const RunConfig& config, const std::vec
   if (!goes_on && !stays && !back)
     a.text = fmt::format("; they need a new run, as its rate has fallen (at a low rate: {})",
                          a.low_rate);
->>>>>>> ends/main
 }
 
 }  // namespace

@@ -48,11 +48,6 @@ EmbeddingView embedding_of(const TrainedModel& t, Side side) {
 }
 
 std::string other_case(const EmbeddingView& e, const std::string& word) {
-<<<<<<< HEAD
-  const std::string near = nearest(word, known_words(e));
-  if (near == word || to_lower(near) != to_lower(word)) return "";
-  return fmt::format("{0} is a token: heed neighbors {1} {0}", near, shell_word(e.run));
-=======
   const std::string lower = to_lower(word);
   std::pair<std::int64_t, std::string> best{-1, ""};
   for (int id = e.tokenizer.first_ordinary_id(); id < e.tokenizer.size(); ++id) {
@@ -66,7 +61,6 @@ std::string other_case(const EmbeddingView& e, const std::string& word) {
   return e.run.empty()
              ? is
              : fmt::format("{}: heed neighbors {} {}", is, shell_word(e.run), best.second);
->>>>>>> ends/main
 }
 
 WordVector word_vector(const EmbeddingView& e, const std::string& given) {

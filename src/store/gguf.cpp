@@ -17,13 +17,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kAlignment = 32;
 constexpr int kBlock = 32;  // numbers of q8_0 that share a scale
 
-template <class T>
-std::string bytes_of(T number) {
-  std::string bytes(sizeof number, '\0');
-  std::memcpy(bytes.data(), &number, sizeof number);
-  return bytes;
-}
-
 std::string counted_bytes(const std::string& text) {
   return bytes_of(std::uint64_t{text.size()}) + text;
 }

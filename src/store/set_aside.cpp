@@ -18,15 +18,16 @@ void link_or_copy(const fs::path& from, const fs::path& to, SystemCalls& calls) 
   copy_file(from, to, calls);
 }
 
-// Files, links and folders. Checkpoints never change, so their files may be the same.
-void copy_checkpoints(const fs::path& from, const fs::path& to, SystemCalls& calls) {
+// Files, links and folders. Those of checkpoints, and of a training that has ended, never change,
+// so they may be the same.
+void copy_folder(const fs::path& from, const fs::path& to, SystemCalls& calls) {
   make_folder(to, calls);
   for (const std::string& name : names_in(from)) {
     const fs::file_type type = type_of(from / name);
     const bool half_removed =
         name.starts_with(kStepPrefix) && !path_exists(from / name / kStateFile);
     if (name.starts_with(".tmp-") || half_removed) continue;
-    if (type == fs::file_type::directory) copy_checkpoints(from / name, to / name, calls);
+    if (type == fs::file_type::directory) copy_folder(from / name, to / name, calls);
     if (type == fs::file_type::regular) link_or_copy(from / name, to / name, calls);
     if (type == fs::file_type::symlink)
       replace_symlink(to / name, fs::read_symlink(from / name).string(), calls);
@@ -42,10 +43,13 @@ fs::path set_aside(const fs::path& run, SystemCalls& calls) {
   try {
     remove_tree(temporary, calls);  // of one that was killed
     make_folder(temporary, calls);
-    copy_checkpoints(run / kCheckpoints, temporary / kCheckpoints, calls);
-    for (const char* name : kRunFiles)
-      if (name != std::string_view(kLockFile) && type_of(run / name) == fs::file_type::regular)
+    copy_folder(run / kCheckpoints, temporary / kCheckpoints, calls);
+    for (const char* name : kRunFiles) {
+      const fs::file_type type = type_of(run / name);
+      if (type == fs::file_type::directory) copy_folder(run / name, temporary / name, calls);
+      if (name != std::string_view(kLockFile) && type == fs::file_type::regular)
         copy_file(run / name, temporary / name, calls);
+    }
     sync_folder(temporary, calls);
     put_in_place(temporary, place, "", calls);
   } catch (const Error&) {

@@ -6,7 +6,7 @@ namespace heed {
 
 // The longer ones are in files of their own, NAME_listener.cpp.
 using MakeListener = std::unique_ptr<Listener>(const ListenerContext&);
-MakeListener terminal_listener, yardsticks_listener, film_listener;
+MakeListener terminal_listener, yardsticks_listener, film_listener, tensorboard_listener;
 
 namespace {
 
@@ -55,8 +55,9 @@ std::unique_ptr<Listener> make(const ListenerContext& context) {
 }  // namespace
 
 // In the order in which they hear.
-constexpr MakeListener* kListeners[] = {terminal_listener, make<Metrics>, yardsticks_listener,
-                                        film_listener, make<Remarks>};
+constexpr MakeListener* kListeners[] = {terminal_listener,    make<Metrics>,
+                                        yardsticks_listener,  film_listener,
+                                        tensorboard_listener, make<Remarks>};
 
 Listeners listeners(const ListenerContext& context) {
   Listeners all;

@@ -24,13 +24,6 @@ std::string valid_line(const ValidEvent& l, const TranslationMetric* metric) {
   return fmt::format("{} | {}", s, l.verdict);
 }
 
-<<<<<<< HEAD
-// By Stop.
-constexpr const char* kEnds[] = {"finished", "stopped early", "stopped and saved",
-                                 "stopped and saved", "time is up"};
-
-=======
->>>>>>> ends/main
 class Terminal : public Listener {
  public:
   explicit Terminal(const ListenerContext& context)
@@ -80,11 +73,7 @@ class Terminal : public Listener {
     log_.end_progress();
     if (stop == Stop::off_plan) return;  // it goes on
     log_.only_file(date_and_time());
-<<<<<<< HEAD
-    std::string text = fmt::format("{} at step {}", kEnds[static_cast<int>(stop)], m.state.step);
-=======
     std::string text = fmt::format("{} at step {}", ending_of(stop).words, m.state.step);
->>>>>>> ends/main
     if (stop == Stop::early)
       text += fmt::format(": {} validations without a new best", m.state.stalled);
     text += " after " + format_duration(seconds_now() - begin_);

@@ -1,9 +1,10 @@
 """heed score and heed tokenize: log-probabilities of lines and how lines are split."""
 import json
 import math
+import subprocess
 import unittest
 
-from runs import SMALL, RunsTest
+from runs import SMALL, RunsTest, text
 
 LINES = "the mill\nhe saw a river and he saw that\n\nwater\u00e9\n"
 
@@ -71,6 +72,62 @@ class Score(RunsTest):
             for row in rows:
                 self.assertEqual(len(row.split("\t")), 6, row)
                 self.assertNotRegex(row.split("\t")[5], r"^ |   ")
+
+
+class ScoreAgainst(RunsTest):
+    RUNS = {"run": {"family": "causal_lm", **SMALL}, "masked": {"family": "masked_lm", **SMALL}, "pairs": {"family": "seq2seq", **SMALL}}
+
+    def compare(self, run, good, bad, *args, **kw):
+        for name, lines in (("good", good), ("bad", bad)):
+            (self.folder / name).write_bytes(b"".join(line.encode("utf-8", "surrogateescape") + b"\n" for line in lines))
+        return self.check("score", run, "--file", "good", "--against", "bad", *args, **kw)
+
+    def test_it_counts_the_lines_that_are_more_probable(self):
+        words = "the old miller walked to a river and saw that".split()
+        good = [" ".join(words[:n]) for n in range(1, 11)] * 9
+        bad = [" ".join(reversed(words[:n])) for n in range(1, 11)] * 9
+        for run, sep in (("run", ""), ("masked", ""), ("pairs", "the ||| ")):
+            with self.subTest(run=run):
+                g, b = ([sep + line for line in lines] for lines in (good, bad))
+                found = json.loads(self.compare(run, g, b, "--json").out)
+                one, other = ([line["logprob"] for line in self.json("score", run, "--file", name)] for name in ("good", "bad"))
+                better, ties = sum(x > y for x, y in zip(one, other)), sum(x == y for x, y in zip(one, other))
+                self.assertEqual((found["lines"], found["better"], found["ties"], found["left_out"]), (90, better, ties, 0))
+                self.assertGreaterEqual(ties, 9)  # of one word
+                self.assertAlmostEqual(found["share"], (better + ties / 2) / 90)
+        told = self.compare("run", good, good).out
+        self.tells(told, ["50.00 %", "90", "39.88", "60.12"])  # R: prop.test(45, 90, correct = FALSE)
+
+    def test_its_interval_is_wilsons(self):
+        # R: prop.test(3, 3, correct = FALSE)
+        good, bad = ["the"] * 3, ["the the the the the the"] * 3
+        found = json.loads(self.compare("run", good, bad, "--json").out)
+        self.assertEqual((found["share"], [round(x, 4) for x in found["interval"]]), (1, [0.4385, 1]))
+
+    def test_files_that_do_not_belong_together_and_lines_that_cannot_be_read(self):
+        self.compare("run", ["the", "old"], ["the"], status=2, facts=["good", "2", "bad", "1"])
+        self.compare("run", [], [], status=3)
+        r = self.compare("run", ["the", "\udcff", "old"], ["a", "a", "a"], "--json", status=3, facts="good:2")
+        self.assertEqual([json.loads(r.out)[key] for key in ("lines", "left_out")], [2, 1])
+        self.compare("pairs", ["the ||| old", "the ||| old"], ["the", "the ||| a"], status=3, facts="bad:1")
+        self.check("score", "run", "the", "--against", "bad", status=2, facts=["--against", "--file"])
+        self.check("score", "run", "--file", "-", "--against", "-", status=2, facts=["standard input"])
+        self.check("score", "run", "--file", "a.txt", "--against", "a.txt", "--tokens", status=2)
+
+    def test_a_line_at_a_pipe_is_answered_before_the_next_is_read(self):
+        heed = self.spawn("score", "run", "--file", "-", stdin=subprocess.PIPE)
+        for line in ("the mill", "a river"):
+            heed.stdin.write(line + "\n")
+            heed.stdin.flush()
+            self.assertEqual(heed.stdout.readline(), self.out("score", "run", line))
+        heed.communicate()
+
+    def test_many_lines_have_the_scores_that_they_have_alone(self):
+        lines = (text(20000).splitlines() + ["the mill", "", "water"])[-1300:]
+        found = self.json("score", "run", "--file", "-", stdin="".join(line + "\n" for line in lines))
+        self.assertEqual(len(found), len(lines))
+        for i in (0, 1023, 1024, len(lines) - 1):
+            self.assertEqual(self.json("score", "run", lines[i]), [found[i]])
 
 
 class ScorePairs(RunsTest):

@@ -125,8 +125,6 @@ TEST(Advice, ARunGoesBackToBeforeItsFall) {
   const std::vector<std::string> wsd = {"optimizer.schedule=wsd"};  // it falls from step 240 on
   EXPECT_EQ(advice(curves({3, 2.5, 2.2}), 4, wsd, {240}).command,
             "heed resume 'runs/a b' --more 150");
-<<<<<<< HEAD
-=======
   const Advice gone = advice(curves({3, 2.5, 2.2}), 4, wsd, {250});
   EXPECT_THAT(gone.command, HasSubstr("heed train"));
   // Also if its end is a number in the config; of a run that has not ended, that is a way beyond.
@@ -136,7 +134,6 @@ TEST(Advice, ARunGoesBackToBeforeItsFall) {
   const Advice early = advice(curves({3, 2.5}), 4, number, {100}, 300);
   EXPECT_EQ(early.way_on, "heed resume 'runs/a b'");
   EXPECT_THAT(early.anew, HasSubstr("--set optimizer.decay_steps=end"));
->>>>>>> ends/main
 }
 
 TEST(Advice, ARunThatIsNotAtItsEndIsResumed) {
