@@ -76,13 +76,9 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
                   [&](auto*) { return line.json() || r.html.empty(); });
 }
 
-void check_selection(const AttendOptions& r, const ModelConfig& model) {
+void check_selection(const CommandLine& line, const AttendOptions& r, const ModelConfig& model) {
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
-  if (r.texts.file && !r.html.empty())
-    throw Error(Exit::usage, "--html writes the page of one text, --file has many.",
-                "one line of it as TEXT, or --file with --json alone");
-  if (r.json && r.html == "-") refuse("--json and --html - both need standard output.");
-  if (r.prompts && r.html == "-") refuse("--html -: a prompt needs standard output; name a file.");
+  check_page(line, r.html, r.prompts);
   const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;
   if ((r.heads.kind == "encoder" && !encoder) || (r.heads.kind == "decoder" && !decoder) ||
       (r.heads.kind == "cross" && !(encoder && decoder)))
@@ -206,7 +202,7 @@ void set_heads(CommandLine& line, AttendOptions& r, const ModelConfig& model,
     } else {
       line.set(name, values);
     }
-    check_selection(r, model);
+    check_selection(line, r, model);
   } catch (const Error&) {
     r = before;
     throw;
@@ -226,7 +222,7 @@ Exit run_attend(CommandLine& line) {
   if (!r.texts.given() && !r.prompts)
     throw Error(Exit::usage, "expected a text.", "heed attend " + line.run() + " \"...\"");
   OpenModel trained(line);
-  check_selection(r, trained.config.model);
+  check_selection(line, r, trained.config.model);
   UserTexts texts(*trained.objective, trained.config, trained.tokenizers, trained.log);
   const auto set = [&](const std::string& name, const std::vector<std::string>& values) {
     set_heads(line, r, trained.config.model, name, values);

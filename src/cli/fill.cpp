@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "base/format.h"
 #include "cli/command.h"
@@ -54,12 +53,6 @@ void print_masks(const Json& masks) {
   }
 }
 
-// Other ways to write [MASK]: <mask>, [mask] and ___.
-std::string with_masks(const std::string& text) {
-  static const std::regex gap("<mask>|\\[mask\\]|_{3,}", std::regex::icase);
-  return std::regex_replace(text, gap, std::string(kMaskText));
-}
-
 // A text whose masks are words, and what stood before and after each in its word.
 struct Gaps {
   std::string text;
@@ -86,11 +79,8 @@ Gaps gaps_of(const std::string& text) {
 
 void answer_gaps(OpenModel& m, UserTexts& texts, const GivenText& given, std::size_t top_k,
                  bool json) {
-  const std::string text = with_masks(given.text);
+  const std::string text = with_masks(given);
   const Tokenizer& tokenizer = *m.tokenizers.target;
-  if (text.find(kMaskText) == std::string::npos)
-    throw Error(Exit::data, given.name + " has no [MASK], <mask> or ___.",
-                "heed fill " + m.run + " \"[MASK]\"");
   const bool words = m.config.tokenizer.type == TokenizerConfig::word &&
                      m.config.tokenizer.punctuation == Punctuation::keep;
   Gaps gaps = words ? gaps_of(text) : Gaps{text, {}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <regex>
 #include <vector>
 
 #include "base/format.h"
@@ -92,6 +93,23 @@ void log_unknown(const Unknown& unknown, Log& log) {
 
 InputFile::Allow form_of_texts(const RunConfig& config) {
   return read_options(config).any_bytes ? InputFile::Allow::anything : InputFile::Allow::text;
+}
+
+std::string with_masks(const GivenText& given) {
+  static const std::regex gap("<mask>|\\[mask\\]|_{3,}", std::regex::icase);
+  std::string text = std::regex_replace(given.text, gap, std::string(kMaskText));
+  if (text.find(kMaskText) == std::string::npos)
+    throw Error(Exit::data, given.name + " has no [MASK], <mask> or ___.", "a text with one");
+  return text;
+}
+
+void check_page(const CommandLine& line, const std::string& html, bool prompts) {
+  if (line.texts().file && !html.empty())
+    throw Error(Exit::usage, "--html writes the page of one text, --file has many.",
+                "one line of it as TEXT, or --file with --json alone");
+  if (html != "-") return;
+  if (line.json()) throw Error(Exit::usage, "--json and --html - both need standard output.");
+  if (prompts) throw Error(Exit::usage, "--html -: a prompt needs standard output; name a file.");
 }
 
 bool Refusals::passes(const GivenText& text, const std::function<void()>& use) try {
