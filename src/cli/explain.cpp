@@ -1,6 +1,7 @@
 // heed explain RUN [TEXT]
 #include "show/explain.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -79,147 +80,138 @@ Json explanation_json(const OpenModel& m, const Asked& asked) {
   return json;
 }
 
-std::string of_layer(const Json& part) {
-  std::string name;
-  if (!part["kind"].is_null())
-    name = fmt::format("{}, layer {}, ", plain(part["kind"]), plain(part["layer"]));
-  if (part.contains("head") && !part["head"].is_null()) return name + "head " + plain(part["head"]);
-  return name + replace_all(plain(part["part"]), "_", " ");
+double number(const Json& x) {
+  return x.get<double>();
+}
+std::string signed_number(const Json& x) {
+  return fmt::format("{:+.4f}", number(x));
+}
+// "decoder, layer 1, head 0"; "norm bias"
+std::string part_name(const Json& part) {
+  const std::string of =
+      part["kind"].is_null() ? "" : plain(part["kind"]) + ", layer " + plain(part["layer"]) + ", ";
+  return of + (part["head"].is_null() ? replace_all(plain(part["part"]), "_", " ")
+                                      : "head " + plain(part["head"]));
+}
+std::string odds_text(const Json& t) {
+  return fmt::format("{} {:.2f} % (logit {:.4f})", token_text(t["token"]),
+                     100 * number(t["probability"]), number(t["logit"]));
+}
+// "[0.406, -0.434, 0.007, ...]"
+std::string vector_text(const Json& x) {
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min<std::size_t>(x.size(), 3); ++i)
+    shown.push_back(fmt::format("{:.3f}", number(x[i])));
+  if (x.size() > 3) shown.push_back("...");
+  return "[" + joined(shown) + "]";
 }
 
-std::string signed_share(const Json& share) {
-  return fmt::format("{:+.4f}", share.get<double>());
-}
-
-std::string shown_answer(const Json& answer) {
-  return fmt::format("{} {:.2f} % (logit {:.4f})", token_text(answer["token"]),
-                     100 * answer["probability"].get<double>(), answer["logit"].get<double>());
+// The `most` rows with the largest numbers under `key`, for or against.
+std::vector<Json> largest(std::vector<Json> rows, const char* key, std::size_t most) {
+  std::ranges::stable_sort(rows, std::greater(),
+                           [&](const Json& row) { return std::abs(number(row[key])); });
+  rows.resize(std::min(rows.size(), most));
+  return rows;
 }
 
 void print_lens(const Json& e) {
-  print(
-      "\nwhat every layer would predict: logits = norm(x) Wᵀ  (nn/stack.cpp, nn/transformer.h)\n");
   const Column columns[] = {{"layer", "layer"},
                             {"rank", "rank"},
                             {"probability", "probability", fixed<4>},
                             {"most probable", "top", alternatives_text, 0, Column::cut}};
+  print_prose(
+      "\nwhat would be predicted after every layer: logits = norm(x) W_outᵀ (nn/stack.cpp)\n");
   print_table(e["lens"], columns, "  ");
-  const std::string answer = token_text(e["answer"]["token"]);
-  print_prose(e["lead"].is_null() ? answer + " is not the most probable in the end\n"
-                                  : fmt::format("{} takes the lead in layer {} and keeps it\n",
-                                                answer, plain(e["lead"])));
+  print_prose(token_text(e["answer"]["token"]) +
+              (e["lead"].is_null() ? " is not the most probable in the end\n"
+                                   : " takes the lead in layer " + plain(e["lead"]) + "\n"));
 }
 
-// The largest, and the sum of the others.
 void print_shares(const Json& e) {
-  const std::string answer = token_text(e["answer"]["token"]);
   if (e["shares"].is_null())
     return print_prose(
-        "\nno shares: with post-norm every norm divides all that was written before it, so that "
-        "the "
-        "answer is no sum of what the parts wrote\n");
-  print_prose(fmt::format("\nwho wrote {}: its logit less {}, {:+.4f} in all\n", answer,
-                          e["against"].is_null() ? "the mean of all logits"
-                                                 : "that of " + token_text(e["against"]["token"]),
-                          e["total"].get<double>()));
-  std::vector<Json> parts = e["shares"];
-  std::ranges::stable_sort(parts, std::greater(),
-                           [](const Json& p) { return std::abs(p["share"].get<double>()); });
-  Json rows = Json::array();
-  double others = 0;
-  for (const Json& part : parts)
-    if (rows.size() < kShownParts)
-      rows.push_back({{"share", part["share"]}, {"part", of_layer(part)}});
-    else
-      others += part["share"].get<double>();
-  if (parts.size() > kShownParts)
-    rows.push_back({{"share", others},
-                    {"part", fmt::format("the other {} parts", parts.size() - kShownParts)}});
-  const Column columns[] = {{"", "share", signed_share}, {"", "part"}};
-  print_table(rows, columns, "  ");
+        "\nno shares: with post-norm, every norm rescales all that was written before it\n");
+  print_prose(fmt::format(
+      "\nwho wrote {}: its logit is {:.4f} above {}\n", token_text(e["answer"]["token"]),
+      number(e["total"]),
+      e["against"].is_null() ? "the mean of all" : "that of " + token_text(e["against"]["token"])));
+  const std::vector<Json> first = largest(e["shares"], "share", kShownParts);
+  double others = number(e["total"]);
+  for (const Json& part : first) others -= number(part["share"]);
+  const Column columns[] = {{"", "share", signed_number}, {"", "", part_name}};
+  print_table(first, columns, "  ");
+  if (const std::size_t left = e["shares"].size() - first.size(); left > 0)
+    print(fmt::format("  {:+.4f}  the other {}\n", others, left));
 }
 
-std::string first_numbers(const Json& row) {
-  std::vector<std::string> numbers;
-  for (std::size_t i = 0; i < std::min<std::size_t>(row.size(), 4); ++i)
-    numbers.push_back(fmt::format("{:.3g}", row[i].get<double>()));
-  return "[" + joined(numbers) + (row.size() > 4 ? ", ...]" : "]");
+// The numbers of the largest weight, step by step.
+Json steps_of(const Json& h) {
+  const Json& key = h["keys"][0];
+  std::vector<std::string> sum, promoted;
+  for (const Json& k : h["keys"])
+    sum.push_back(fmt::format("{:.3f} v_{}", number(k["weight"]), plain(k["position"])));
+  if (h["weights"].size() > sum.size()) sum.push_back("...");
+  for (const Json& t : h["promotes"])
+    promoted.push_back(fmt::format("{} {:+.2f}", token_text(t["token"]), number(t["logit"])));
+  Json steps = Json::array();
+  const auto add = [&](const char* formula, const char* file, const std::string& numbers) {
+    steps.push_back({{"formula", formula}, {"file", file}, {"numbers", numbers}});
+  };
+  if (h["uniform"]) {
+    add("P = 1 / keys", "nn/attention.cpp",
+        fmt::format("1 / {}: uniform, without scores", h["weights"].size()));
+  } else {
+    add(h["scale"] == 1 ? "S = q . k" : "S = q . k / √d_head", "nn/attention.cpp",
+        fmt::format("{:.4f} × {:.4f} = {:.4f}", number(key["dot"]), number(h["scale"]),
+                    number(key["score"])));
+    add("P = softmax(S)", "nn/attention.cpp",
+        fmt::format("exp({:.4f} - {:.4f}) = {:.4f}", number(key["score"]), number(h["log_sum"]),
+                    number(key["weight"])));
+  }
+  add("o = P V", "nn/attention.cpp", joined(sum, " + ") + " = " + vector_text(h["output"]));
+  add("norm(W_O o) W_outᵀ", "nn/transformer.h", "promotes " + joined(promoted, "  "));
+  return steps;
 }
 
 void print_head(const Json& e) {
   const Json& h = e["head"];
-  const bool uniform = h["uniform"];
-  print_prose(fmt::format("\nthe strongest head: {}; its query is {}\n", of_layer(h),
-                          token_text(e["tokens"][e["row"].get<std::size_t>()])));
-  const Column columns[] = {{"key", "position"},
-                            {"", "token", token_text},
-                            {"q . k", "dot", fixed<4>},
-                            {"score", "score", fixed<4>},
-                            {"weight", "weight", fixed<4>},
-                            {"share", "share", signed_share},
-                            {"value", "v", first_numbers, 1}};
-  print_table(h["keys"], columns, "  ");
-  const Json& key = h["keys"][0];
-  std::vector<std::string> sum, words;
-  for (const Json& k : h["keys"])
-    sum.push_back(fmt::format("{:.3f} v_{}", k["weight"].get<double>(), plain(k["position"])));
-  for (const Json& t : h["promotes"])
-    words.push_back(fmt::format("{} {:+.2f}", token_text(t["token"]), t["logit"].get<double>()));
-  Json rows = Json::array();
-  const auto add = [&](const char* formula, const char* file, const std::string& numbers) {
-    rows.push_back({{"formula", formula}, {"file", file}, {"numbers", numbers}});
-  };
-  if (uniform) {
-    add("P = 1 / n", "nn/attention.cpp",
-        fmt::format("1 / {} = {:.4f}: uniform, no scores", h["weights"].size(),
-                    key["weight"].get<double>()));
-  } else {
-    add(h["scale"] == 1.0 ? "S = q . k" : "S = q . k / √d_head", "nn/attention.cpp",
-        fmt::format("{:.4f} × {:.4f} = {:.4f}", key["dot"].get<double>(), h["scale"].get<double>(),
-                    key["score"].get<double>()));
-    add("P = softmax(S)", "nn/attention.cpp",
-        fmt::format("exp({:.4f} − {:.4f}) = {:.4f}", key["score"].get<double>(),
-                    h["log_sum"].get<double>(), key["weight"].get<double>()));
-  }
-  add("o = P V", "nn/attention.cpp",
-      joined(sum, " + ") + (h["weights"].size() > h["keys"].size() ? " + ..." : "") + " = " +
-          first_numbers(h["output"]));
-  add("y = o W_Oᵀ", "nn/attention.cpp", "what it adds to the row");
-  add("logits = norm(y) Wᵀ", "nn/transformer.h", "promotes " + joined(words, "  "));
-  const Column lines[] = {{"", "formula"}, {"", "file"}, {"", "numbers", plain, 0, Column::broken}};
-  print_table(rows, lines, "  ");
+  print_prose("\nthe strongest head: " + part_name(h) + "; its three largest weights\n");
+  const Column keys[] = {{"key", "position"},
+                         {"", "token", token_text},
+                         {"q . k", "dot", fixed<4>},
+                         {"score S", "score", fixed<4>},
+                         {"weight P", "weight", fixed<4>},
+                         {"share", "share", signed_number},
+                         {"value v", "v", vector_text, 1}};
+  print_table(h["keys"], keys, "  ");
+  const Column steps[] = {{"", "formula"}, {"", "file"}, {"", "numbers", plain, 0, Column::broken}};
+  print_table(steps_of(h), steps, "  ");
 }
 
-// The heads that the answer's loss pulls most.
+// Where the answer's loss pulls most.
 void print_pull(const Json& e) {
-  print_prose(fmt::format(
-      "\nthe pull of the loss of {}, in nats per unit of score; and per unit of value\n",
-      token_text(e["answer"]["token"])));
   std::vector<Json> rows;
   for (const Json& h : e["pull"])
     for (std::size_t j = 0; j < h["pull"].size(); ++j)
       rows.push_back({{"pull", h["pull"][j]},
-                      {"value_pull", h["value_pull"][j]},
-                      {"head", of_layer(h)},
+                      {"value", h["value_pull"][j]},
+                      {"head", part_name(h)},
                       {"key", j},
                       {"token", e[h["kind"] == "cross" ? "source_tokens" : "tokens"][j]}});
-  std::ranges::stable_sort(rows, std::greater(),
-                           [](const Json& row) { return std::abs(row["pull"].get<double>()); });
-  if (rows.size() > kShownPulls) rows.resize(kShownPulls);
-  const Column columns[] = {{"pull", "pull", signed_share},
-                            {"of the value", "value_pull", fixed<4>},
-                            {"head", "head"},
+  print_prose("\nthe pull of the loss of " + token_text(e["answer"]["token"]) +
+              ": nats per unit of score, and per unit of value\n");
+  const Column columns[] = {{"score", "pull", signed_number},
+                            {"value", "value", fixed<4>},
+                            {"", "head"},
                             {"key", "key"},
                             {"", "token", token_text}};
-  print_table(rows, columns, "  ");
+  print_table(largest(rows, "pull", kShownPulls), columns, "  ");
 }
 
 void print_explanation(const Json& e, bool masked) {
-  const Json& tokens = e["tokens"];
   print_prose(fmt::format("{} {}: {}\n", masked ? "in the place of" : "after",
-                          token_text(tokens[e["row"].get<std::size_t>()]),
-                          shown_answer(e["answer"])));
-  if (!e["against"].is_null()) print("against: " + shown_answer(e["against"]) + "\n");
+                          token_text(e["tokens"][e["row"].get<int>()]), odds_text(e["answer"])));
+  if (!e["against"].is_null()) print("against: " + odds_text(e["against"]) + "\n");
   print_lens(e);
   print_shares(e);
   print_head(e);

@@ -27,7 +27,7 @@ TokenIds one_token(const std::string& word, const std::string& option, const Tok
   TokenIds found, read;
   for (const std::string& text : {" " + word, word}) {
     const TokenIds ids = tokenizer.encode(text);
-    if (ids.size() == 1 && ids[0] != Tokenizer::kUnk) found.push_back(ids[0]);
+    if (!word.empty() && ids.size() == 1 && ids[0] != Tokenizer::kUnk) found.push_back(ids[0]);
     if (read.empty() || (!ids.empty() && ids.size() < read.size())) read = ids;
   }
   std::vector<std::string> names;
