@@ -132,9 +132,9 @@ void print_shares(const Json& e) {
     return print_prose(
         "\nno shares: with post-norm, every norm rescales all that was written before it\n");
   print_prose(fmt::format(
-      "\nwho wrote {}: its logit is {:.4f} above {}\n", token_text(e["answer"]["token"]),
-      number(e["total"]),
-      e["against"].is_null() ? "the mean of all" : "that of " + token_text(e["against"]["token"])));
+      "\nwho wrote {}: its logit less {} is {:.4f}\n", token_text(e["answer"]["token"]),
+      e["against"].is_null() ? "the mean of all" : "that of " + token_text(e["against"]["token"]),
+      number(e["total"])));
   const std::vector<Json> first = largest(e["shares"], "share", kShownParts);
   double others = number(e["total"]);
   for (const Json& part : first) others -= number(part["share"]);

@@ -42,16 +42,9 @@ struct Asked {
   TokenIds answer = {}, against = {};
 };
 
-// {"answer", "against": {"id", "logit", "probability"}, "mean_logit",
-//  "lens": [{"layer", "top": [{"id", "logprob"}], "rank", "probability"}], "lead",
-//  "shares": [{"part", "kind", "layer", "head", "share"}], "total",
-//  "head": {"kind", "layer", "head", "share", "scale", "uniform", "log_sum", "weights", "q",
-//           "keys": [{"position", "k", "v", "dot", "score", "weight", "share"}], "output",
-//           "promotes": [{"id", "logit"}]},
-//  "pull": [{"kind", "layer", "head", "pull", "value_pull"}]}
-// docs/formats.md explains them. "pull" (show/pull.h) needs Asked::answer: of its loss alone, on
-// this row, and per key of each head || dL/dv_j ||. Error (usage) if both answers are one token;
-// Error (diverged) if the model has NaN.
+// The keys from "answer" on of docs/formats.md, "What heed explain prints", without tokens beside
+// the ids. "pull" (show/pull.h) needs Asked::answer: of its loss alone. Error (usage) if both
+// answers are one token; Error (diverged) if the model has NaN.
 nlohmann::ordered_json explain(const Transformer& model, const ParamVec<float>& values,
                                const Asked& asked);
 
