@@ -29,11 +29,11 @@ struct ExplainOptions {
 
 // What the model reads, and the row that predicts: after the text, or in the place of its first
 // [MASK], for which a decoder starts with the token that names it.
-Asked asked_of_text(const ExplainOptions& o, const OpenModel& m, const GivenText& given,
-                    UserTexts& texts) {
+Asked asked_of_text(const CommandLine& line, const ExplainOptions& o, const OpenModel& m,
+                    const GivenText& given, UserTexts& texts) {
   const Objective& objective = *m.objective;
   GivenText text = given;
-  if (objective.fills()) text.text = with_masks(given);
+  if (objective.fills()) text.text = with_masks(line, given);
   Asked asked{texts.read(text, false).read};
   TokenIds &source = asked.read.source, &target = asked.read.target;
   const auto mask = std::ranges::find_if(source, [&](int id) { return objective.is_mask(id); });
@@ -241,7 +241,7 @@ Exit run_explain(CommandLine& line) {
        .settings = {"answer", "against", "html"}},
       {}, m.config, m.log, [&](std::span<const GivenText> read, Refusals& refusals) {
         const auto answer = [&] {
-          const Json e = explanation_json(m, asked_of_text(o, m, read.front(), texts));
+          const Json e = explanation_json(m, asked_of_text(line, o, m, read.front(), texts));
           if (!o.html.empty()) {
             ShortJson data(e);
             data["about"] = fmt::format("{}, step {}", m.run, m.state.step);

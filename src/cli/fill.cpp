@@ -77,9 +77,9 @@ Gaps gaps_of(const std::string& text) {
   return gaps;
 }
 
-void answer_gaps(OpenModel& m, UserTexts& texts, const GivenText& given, std::size_t top_k,
-                 bool json) {
-  const std::string text = with_masks(given);
+void answer_gaps(const CommandLine& line, OpenModel& m, UserTexts& texts, const GivenText& given,
+                 std::size_t top_k) {
+  const std::string text = with_masks(line, given);
   const Tokenizer& tokenizer = *m.tokenizers.target;
   const bool words = m.config.tokenizer.type == TokenizerConfig::word &&
                      m.config.tokenizer.punctuation == Punctuation::keep;
@@ -108,7 +108,7 @@ void answer_gaps(OpenModel& m, UserTexts& texts, const GivenText& given, std::si
         candidates.push_back(candidate_json(f, tokenizer, m.model.has_decoder()));
     masks.push_back({{"position", rows[masks.size()]}, {"candidates", candidates}});
   }
-  json ? print_line({{"text", text}, {"ids", ids}, {"masks", masks}}) : print_masks(masks);
+  line.json() ? print_line({{"text", text}, {"ids", ids}, {"masks", masks}}) : print_masks(masks);
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ Exit run_fill(CommandLine& line) {
       line, {.instructions = std::string(kFills.instructions), .settings = {"top-k"}}, {}, m.config,
       m.log, [&](std::span<const GivenText> read, Refusals& refusals) {
         const GivenText& given = read.front();
-        if (!refusals.passes(given, [&] { answer_gaps(m, texts, given, top_k, line.json()); }))
+        if (!refusals.passes(given, [&] { answer_gaps(line, m, texts, given, top_k); }))
           print(line.json() ? "{\"masks\":null}\n" : "\n");
         return texts.take_unknown();
       });

@@ -95,11 +95,12 @@ InputFile::Allow form_of_texts(const RunConfig& config) {
   return read_options(config).any_bytes ? InputFile::Allow::anything : InputFile::Allow::text;
 }
 
-std::string with_masks(const GivenText& given) {
+std::string with_masks(const CommandLine& line, const GivenText& given) {
   static const std::regex gap("<mask>|\\[mask\\]|_{3,}", std::regex::icase);
   std::string text = std::regex_replace(given.text, gap, std::string(kMaskText));
   if (text.find(kMaskText) == std::string::npos)
-    throw Error(Exit::data, given.name + " has no [MASK], <mask> or ___.", "a text with one");
+    throw Error(Exit::data, given.name + " has no [MASK], <mask> or ___.",
+                fmt::format("heed {} {} \"[MASK]\"", line.name(), line.run()));
   return text;
 }
 

@@ -29,7 +29,7 @@ InputFile::Allow form_of_texts(const RunConfig& config);
 
 // The text with [MASK] for its other ways to be written: <mask>, [mask] and ___. Error (data)
 // without any.
-std::string with_masks(const GivenText& given);
+std::string with_masks(const CommandLine& line, const GivenText& given);
 
 // --html writes the page of one text. Error (usage) if there may be more, or if standard output is
 // also for something else.
