@@ -42,7 +42,7 @@ function drawShares() {
   }
   $("total").textContent = `The logit of “${shown(answer.token)}” less ` +
     (against ? `that of “${shown(against.token)}”` : "the mean of all") +
-    ` is ${written(data.total)}. This is the sum of what the parts wrote into the row, with the deviation of the last norm as it is.";
+    ` is ${written(data.total)}. This is the sum of what the parts wrote into the row, with the deviation of the last norm as it is.`;
   const all = data.shares.map((p) => p.share), low = Math.min(0, smallest(all)), high = Math.max(0, largest(all));
   $("shares").append(...rowsOf(["part", "share", ""], bySize(data.shares, (p) => p.share).map((p) =>
     [nameOf(p), signed(p.share), barOf(p.share, low, high)])));
