@@ -4,11 +4,20 @@
 With S the scores, P = softmax(S), o = P V and g = dL/do, backward gives -dL/dS_ij = -P_ij g_i . (v_j - o_i), the pull: a
 higher score of key j for query i lowers the loss, to first order, if and only if v_j would lower it more than the present
 mixture does. Trains `reverse` and the fables, and asks at every step s of some: is the strongest pull already on the token that
-decides? Do the weights follow the pull until step 2s? And if W_Q and W_K stay random, or the weights even?
+decides? Do the weights follow the pull until step 2s? And if W_Q and W_K stay random, or the weights even? Do the weights
+settle before the values (with numpy)?
 """
+import math
 import random
+import sys
 
-from common import DATA, SIDES, Lab, cell, fables_config, mean, merged, shows, table, task_config
+from common import DATA, ROOT, SIDES, Lab, cell, fables_config, mean, merged, shows, table, task_config
+
+sys.path.insert(0, str(ROOT / "examples"))
+try:
+    from forward import Decoder
+except ImportError:  # numpy
+    Decoder = None
 
 STEPS = (10, 20, 50, 100, 200)
 LINES = 60  # of reverse, held out
@@ -87,6 +96,50 @@ def following(before, after, kind):
     return mean(real), mean(shuffled)
 
 
+def weights_and_values(lab, run, step, texts):
+    """P and V of all heads over these texts, each as one long row. V is computed from the checkpoint's file."""
+    class Seen(Decoder):
+        def linear(self, x, name):
+            y = super().linear(x, name)
+            if name.endswith(".v_proj"):
+                values.extend(y.ravel())
+            return y
+
+    weights, values = [], []
+    model = Seen(run / "checkpoints" / f"step-{step:08}")
+    for line in lab.heed.lines("attend", run, "--checkpoint", f"step-{step}", *texts):
+        weights += [w for layer in line["decoder"] for head in layer for row in head for w in row]
+        model.log_probabilities([*line["target_ids"][1:], 0])
+    return weights, values
+
+
+def gone(rows):
+    """How far each row has come on the way from the first to the last, in percent: what is left is its distance to it."""
+    left = [math.dist(row, rows[-1]) for row in rows]
+    return [100 * (1 - x / left[0]) for x in left]
+
+
+def settling(lab, stories, fables):
+    print("\nHow far the weights P and the values V of held-out stories have gone on their way from step 10 to step 400, in %.")
+    print("Control: the same with W_Q and W_K frozen at random.\n")
+    steps = (10, 20, 50, 100, 150, 200, 300, 400)
+    way = {}
+    for name, attention in (("learned", {}), ("frozen", {"decoder_self": {"query": "random", "key": "random"}})):
+        for seed in lab.seeds:
+            run = lab.train("pull-fables" + ("-frozen" if attention else ""),
+                            merged(fables, {"model": {"attention": attention}}) if attention else fables, seed)
+            at = [weights_and_values(lab, run, step, stories) for step in steps]
+            way[name, seed] = [gone(rows) for rows in zip(*at)]
+    columns = [(name, i) for name in ("learned", "frozen") for i in range(2)]
+    found = {(column, step): [way[column[0], seed][column[1]][at] for seed in lab.seeds]
+             for column in columns for at, step in enumerate(steps)}
+    table(("step", "P", "V", "W_Q, W_K frozen: P", "V"),
+          [(step, *(cell(found[column, step], 0) for column in columns)) for step in steps[1:-1]])
+    at_100 = [mean(found[column, 100]) for column in columns]
+    shows(f"At step 100 the weights have gone {at_100[0]:.0f} % of their way and the values {at_100[1]:.0f} %; with W_Q and W_K "
+          f"frozen {at_100[2]:.0f} % and {at_100[3]:.0f} %.")
+
+
 def kept(config):
     """The config with a checkpoint every ten steps."""
     return merged(config, {"train": {"eval_every": 0, "save_every": 10, "keep_last": 0}})
@@ -145,6 +198,10 @@ def main():
     table(("steps", "reverse", "control", "W_Q, W_K frozen", "control", "fables", "control"), rows)
     shows(*(f"{title}: {correlations[name, 20][0]:.2f} at step 20, control {correlations[name, 20][1]:.2f}."
             for name, title in (("learned", "Reverse"), ("frozen", "Frozen"), ("fables", "Fables"))))
+    if Decoder:
+        settling(lab, stories, fables)
+    else:
+        print("\nWhether the weights settle before the values is left out: that needs numpy.")
     lab.done()
 
 

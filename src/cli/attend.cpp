@@ -32,7 +32,6 @@ struct AttendOptions {
   bool prompts = false;  // texts are typed, and each is drawn, with or without a page
 
   bool draws() const { return !json && (prompts || html.empty()); }
-  bool reads_lines() const { return !prompts && !texts.text && !texts.target; }
 };
 
 constexpr const char* kOtherHeads =
@@ -79,13 +78,9 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
                   [&](auto*) { return line.json() || r.html.empty(); });
 }
 
-void check_selection(const AttendOptions& r, const ModelConfig& model) {
+void check_selection(const CommandLine& line, const AttendOptions& r, const ModelConfig& model) {
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
-  if (r.reads_lines() && !r.html.empty())
-    throw Error(Exit::usage, "--html writes the page of one text; lines of a file may be many.",
-                "one of them as TEXT, or no --html");
-  if (r.json && r.html == "-") refuse("--json and --html - both need standard output.");
-  if (r.prompts && r.html == "-") refuse("--html -: a prompt needs standard output; name a file.");
+  check_page(line, r.html, r.prompts);
   const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;
   if ((r.heads.kind == "encoder" && !encoder) || (r.heads.kind == "decoder" && !decoder) ||
       (r.heads.kind == "cross" && !(encoder && decoder)))
@@ -216,7 +211,7 @@ void set_heads(CommandLine& line, AttendOptions& r, const ModelConfig& model,
     } else {
       line.set(name, values);
     }
-    check_selection(r, model);
+    check_selection(line, r, model);
   } catch (const Error&) {
     r = before;
     throw;
@@ -234,7 +229,7 @@ Exit run_attend(CommandLine& line) {
   if (r.prompts)
     line.app().get_option("--html")->description("write a page of each text that follows");
   OpenModel trained(line);
-  check_selection(r, trained.config.model);
+  check_selection(line, r, trained.config.model);
   UserTexts texts(*trained.objective, trained.config, trained.tokenizers, trained.log);
   bool first = true;  // line
   const auto set = [&](const std::string& name, const std::vector<std::string>& values) {

@@ -33,6 +33,7 @@ constexpr Command kCommands[] = {
     {"average", "average the weights of several checkpoints", run_average},
     {"bench", "measure how fast training is on this machine", run_bench_command, true},
     {"attend", "show where each head of each layer looks", run_attend},
+    {"explain", "explain one prediction: every layer, who wrote it, one head", run_explain},
     {"ablate", "measure what each head, layer and kind of attention is worth", run_ablate},
     {"neighbors", "list the tokens nearest to words in the embedding", run_neighbors},
     {"report", "write one page about a run", run_report},

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "base/format.h"
 #include "cli/command.h"
@@ -54,12 +53,6 @@ void print_masks(const Json& masks) {
   }
 }
 
-// Other ways to write [MASK]: <mask>, [mask] and ___.
-std::string with_masks(const std::string& text) {
-  static const std::regex gap("<mask>|\\[mask\\]|_{3,}", std::regex::icase);
-  return std::regex_replace(text, gap, std::string(kMaskText));
-}
-
 // Error (data) if something stands beside a mask in its word. Of words that keep their punctuation,
 // the answer to "[MASK]" is one like "big.".
 void require_masks_alone(const std::string& text, const std::string& name) {
@@ -72,12 +65,10 @@ void require_masks_alone(const std::string& text, const std::string& name) {
                   "[MASK] with spaces around it, and --top-k N for answers like \"big.\"");
 }
 
-void answer_gaps(OpenModel& m, UserTexts& texts, const GivenText& given, int top_k, bool json) {
-  const std::string text = with_masks(given.text);
+void answer_gaps(const CommandLine& line, OpenModel& m, UserTexts& texts, const GivenText& given,
+                 int top_k) {
+  const std::string text = with_masks(line, given);
   const Tokenizer& tokenizer = *m.tokenizers.target;
-  if (text.find(kMaskText) == std::string::npos)
-    throw Error(Exit::data, given.name + " has no [MASK], <mask> or ___.",
-                "heed fill " + m.run + " \"[MASK]\"");
   if (m.config.tokenizer.type == TokenizerConfig::word &&
       m.config.tokenizer.punctuation == Punctuation::keep)
     require_masks_alone(text, given.name);
@@ -92,7 +83,7 @@ void answer_gaps(OpenModel& m, UserTexts& texts, const GivenText& given, int top
       candidates.push_back(candidate_json(f, tokenizer, m.model.has_decoder()));
     masks.push_back({{"position", rows[masks.size()]}, {"candidates", candidates}});
   }
-  json ? print_line({{"text", text}, {"ids", ids}, {"masks", masks}}) : print_masks(masks);
+  line.json() ? print_line({{"text", text}, {"ids", ids}, {"masks", masks}}) : print_masks(masks);
 }
 
 }  // namespace
@@ -116,7 +107,7 @@ Exit run_fill(CommandLine& line) {
                       m.config, m.log, [&](std::span<const GivenText> read, Refusals& refusals) {
                         const GivenText& given = read.front();
                         refusals.answer(given, "masks", line.json(),
-                                        [&] { answer_gaps(m, texts, given, top_k, line.json()); });
+                                        [&] { answer_gaps(line, m, texts, given, top_k); });
                         return texts.take_unknown();
                       });
 }

@@ -32,20 +32,6 @@ Json score_json(const ScoredLine& line, double logprob, const std::vector<TokenO
   return j;
 }
 
-std::string token_text(const Json& token) {
-  return with_space_marks(token.get<std::string>());
-}
-
-// "the 62%  a 7%"; no line is broken between a token and its share.
-std::string alternatives_text(const Json& alternatives) {
-  std::vector<std::string> texts;
-  for (const Json& a : alternatives)
-    texts.push_back(fmt::format("{}{}{:.0f}%", token_text(a["token"]),
-                                on_terminal() ? "\u00a0" : " ",
-                                100 * std::exp(a["logprob"].get<double>())));
-  return joined(texts, "  ");
-}
-
 void print_tokens(const Json& score) {
   Json rows = Json::array();
   for (std::size_t i = 0; i < score["tokens"].size(); ++i)

@@ -1,5 +1,7 @@
 #include "cli/table.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -7,6 +9,7 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "cli/output.h"
+#include "text/piece_model.h"
 
 namespace heed {
 namespace {
@@ -96,6 +99,20 @@ std::string shortened(std::string text, int most) {
 
 std::string plain(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string token_text(const Json& token) {
+  return with_space_marks(token.get<std::string>());
+}
+
+// "the 62%  a 7%"; no line is broken between a token and its share.
+std::string alternatives_text(const Json& alternatives) {
+  std::vector<std::string> texts;
+  for (const Json& a : alternatives)
+    texts.push_back(fmt::format("{}{}{:.0f}%", token_text(a["token"]),
+                                on_terminal() ? "\u00a0" : " ",
+                                100 * std::exp(a["logprob"].get<double>())));
+  return joined(texts, "  ");
 }
 
 void print_table(const Json& rows, std::span<const Column> columns, const std::string& begin) {

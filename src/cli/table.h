@@ -23,6 +23,10 @@ std::string fixed(const nlohmann::ordered_json& value) {
   return format_fixed(value.get<double>(), digits);
 }
 
+// Tokens with visible spaces: of one, and of a list of {"token", "logprob"}, with their shares.
+std::string token_text(const nlohmann::ordered_json& token);
+std::string alternatives_text(const nlohmann::ordered_json& alternatives);
+
 struct Column {
   std::string heading;
   std::string key;  // of a row; "": the row itself is the value

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <vector>
 
 #include "base/format.h"
@@ -100,6 +101,25 @@ void log_unknown(const Unknown& unknown, Log& log) {
 
 InputFile::Allow form_of_texts(const RunConfig& config) {
   return read_options(config).any_bytes ? InputFile::Allow::anything : InputFile::Allow::text;
+}
+
+std::string with_masks(const CommandLine& line, const GivenText& given) {
+  static const std::regex gap("<mask>|\\[mask\\]|_{3,}", std::regex::icase);
+  std::string text = std::regex_replace(given.text, gap, std::string(kMaskText));
+  if (text.find(kMaskText) == std::string::npos)
+    throw Error(Exit::data, given.name + " has no [MASK], <mask> or ___.",
+                fmt::format("heed {} {} \"[MASK]\"", line.name(), line.run()));
+  return text;
+}
+
+void check_page(const CommandLine& line, const std::string& html, bool prompts) {
+  const bool lines = !prompts && !line.texts().text && !line.texts().target;
+  if (lines && !html.empty())
+    throw Error(Exit::usage, "--html writes the page of one text; lines of a file may be many.",
+                "one of them as TEXT, or no --html");
+  if (html != "-") return;
+  if (line.json()) throw Error(Exit::usage, "--json and --html - both need standard output.");
+  if (prompts) throw Error(Exit::usage, "--html -: a prompt needs standard output; name a file.");
 }
 
 std::string Refusals::refusal_of(const GivenText& text, const std::function<void()>& use) try {

@@ -26,6 +26,14 @@ struct Lines {
 // How files of texts are opened: a byte tokenizer takes their bytes as they are.
 InputFile::Allow form_of_texts(const RunConfig& config);
 
+// The text with [MASK] for its other ways to be written: <mask>, [mask] and ___. Error (data)
+// without any.
+std::string with_masks(const CommandLine& line, const GivenText& given);
+
+// --html writes the page of one text. Error (usage) if there may be more, or if standard output is
+// also for something else.
+void check_page(const CommandLine& line, const std::string& html, bool prompts);
+
 // The lines that could not be answered.
 class Refusals {
  public:

@@ -2,7 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "base/format.h"
+#include "base/nearest.h"
 #include "data/corpus.h"
 #include "data/dataset.h"
 
@@ -17,6 +21,30 @@ bool is_target_alone(const GivenText& given) {
 }
 
 }  // namespace
+
+TokenIds one_token(const std::string& word, const std::string& option, const Tokenizer& tokenizer) {
+  TokenIds found, read;
+  for (const std::string& text : {" " + word, word}) {
+    const TokenIds ids = tokenizer.encode(text);
+    if (!word.empty() && ids.size() == 1 && ids[0] != Tokenizer::kUnk) found.push_back(ids[0]);
+    if (read.empty() || (!ids.empty() && ids.size() < read.size())) read = ids;
+  }
+  std::vector<std::string> names;
+  for (int id = 0; id < tokenizer.size(); ++id) {
+    names.push_back(tokenizer.piece(id));
+    if (names.back() == word) found.push_back(id);
+  }
+  if (!found.empty()) return found;
+  if (read.size() > 1 && std::ranges::count(read, Tokenizer::kUnk) == 0)
+    throw Error(Exit::usage,
+                fmt::format("{}: \"{}\" is several tokens of this model: {}.", option, word,
+                            some_of(tokenizer.pieces(read))),
+                fmt::format("the first of them, {} {}", option, shell_word(names[read[0]])));
+  throw Error(Exit::usage,
+              fmt::format("{}: \"{}\" is not one token of this model{}", option, word,
+                          did_you_mean(nearest(word, names))),
+              "heed tokenize shows what is");
+}
 
 std::string UserTexts::normalized(Side side, std::string_view text, const std::string& name) const {
   if (!read_options(config_).any_bytes) check_utf8(text, name);

@@ -53,6 +53,10 @@ struct ReadText {
   std::string words = {};  // of a target, for the masks of an encoder alone
 };
 
+// What a word may be as one token of a text: with or without a space before it, or as it is shown.
+// Error (usage, naming `option`) if it is none, or several.
+TokenIds one_token(const std::string& word, const std::string& option, const Tokenizer& tokenizer);
+
 class UserTexts {
  public:
   // References must outlive it.

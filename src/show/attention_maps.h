@@ -43,6 +43,7 @@ struct AttentionMap {
   std::vector<float> lengths;           // [layer][head][key] || v_h(k) W_o,hᵀ ||, or none
   int first_layer = 0, first_head = 0;  // in the model
   std::vector<double> pull = {};  // [layer][head][query][key] (show/pull.h); empty: not asked for
+  std::vector<double> value_gradient = {};  // [layer][key/value head][key][d_head], or none
 
   bool empty() const { return layers == 0; }
   // Is this head of the model among them?

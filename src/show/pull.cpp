@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/user_text.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"
 
@@ -14,12 +15,13 @@ namespace {
 template <class T>
 class PullRecorder : public Observer<T> {
  public:
-  explicit PullRecorder(AttentionMaps& maps) : maps_(maps) {}
+  PullRecorder(const ModelConfig& config, AttentionMaps& maps) : config_(config), maps_(maps) {}
 
   // With x_j = g . (v_j - v_top), where top has the largest weight, g . (v_j - o) = x_j - sum P x.
   // Nothing cancels then where one weight is almost 1.
   void on_head_gradient(const typename Observer<T>::Head& h, Mat<const T> gradient) override {
     AttentionMap& map = maps_[static_cast<std::size_t>(h.kind)];
+    if (!map.value_gradient.empty()) add_to_values(h, gradient, map.value_gradient);
     if (!map.has(h.layer, h.head)) return;
     const Mat<double> to = map.pulls(h.layer - map.first_layer, h.head - map.first_head);
     std::vector<double> x(to.cols);
@@ -38,17 +40,22 @@ class PullRecorder : public Observer<T> {
   }
 
  private:
+  // dL/dv_j += Σ_i P_ij g_i
+  void add_to_values(const typename Observer<T>::Head& h, Mat<const T> gradient,
+                     std::vector<double>& sums) const {
+    const int keys = h.values.rows, width = h.values.cols, heads = kv_heads(config_);
+    const int head = h.layer * heads + h.head * heads / config_.n_heads;
+    const Mat<double> to(sums.data() + static_cast<std::ptrdiff_t>(head) * keys * width, keys,
+                         width);
+    for (int i = 0; i < gradient.rows; ++i)
+      for (int j = 0; j < keys; ++j)
+        for (int c = 0; c < width; ++c)
+          to(j, c) += static_cast<double>(h.weights(i, j)) * gradient(i, c);
+  }
+
+  const ModelConfig& config_;
   AttentionMaps& maps_;
 };
-
-// A word as the one token that it would be in a text.
-int token_of(const std::string& word, const Tokenizer& tokenizer) {
-  for (const std::string& text : {" " + word, word})
-    if (const TokenIds ids = tokenizer.encode(text); ids.size() == 1 && ids[0] != Tokenizer::kUnk)
-      return ids[0];
-  throw Error(Exit::usage, fmt::format("--target: \"{}\" is not one token of this model.", word),
-              "heed tokenize shows what is");
-}
 
 }  // namespace
 
@@ -58,7 +65,7 @@ void add_pull(const Transformer& model, const ParamVec<T>& values, const Example
   for (AttentionMap& map : maps) map.pull.assign(map.weights.size(), 0);
   Batch batch;
   batch.add(read.source, read.target, read.labels);
-  PullRecorder<T> recorder(maps);
+  PullRecorder<T> recorder(model.config, maps);
   ParamVec<T> gradients(values.size());
   Pass<T> pass{
       .values = values, .workspace = workspace, .gradients = &gradients, .observer = &recorder};
@@ -107,7 +114,7 @@ TokenIds labels_of(const ModelView& m, const Example& read, const std::string& w
   const std::vector<std::string_view> given = split_words(words);
   if (std::ssize(given) == masks)
     for (const std::string_view word : given)
-      answers.push_back(token_of(std::string(word), tokenizer));
+      answers.push_back(one_token(std::string(word), "--target", tokenizer).front());
   else
     answers = tokenizer.encode(words);
   if (std::ssize(answers) != masks)

@@ -4,6 +4,13 @@
 //
 //   pull_ij = -dL/dS_ij = -P_ij g_i . (v_j - o_i)          nats per unit of score
 //
+//   ‖ dL/dv_j ‖ = ‖ Σ_i P_ij g_i ‖                     nats per unit of v_j
+//
+// The second is how strongly the same loss pushes the value v_j, which it does along -Σ_i P_ij g_i;
+// with grouped heads the sum is also over the heads that share v_j. Agarwal, Dalal and Misra 2025
+// (arXiv 2512.22473) derive both: they are the two halves of what a step does to attention, where
+// it looks and what it finds there.
+//
 // To first order a higher score S_ij lowers the loss if and only if v_j would lower it more than
 // the present mixture o_i does. (A step of training changes every row that shares the matrices, so
 // the weights follow the pull on average only.) A row's pulls add up to 0. L is the unsmoothed
@@ -19,7 +26,8 @@
 
 namespace heed {
 
-// Fills in the pulls of the maps of `read`, which has labels, by the backward pass of training.
+// Fills in the pulls of the maps of `read`, which has labels, by the backward pass of training; and
+// adds dL/dv_j where a map of all heads has room for it.
 template <class T>
 void add_pull(const Transformer& model, const ParamVec<T>& values, const Example& read,
               Workspace& workspace, AttentionMaps& maps);

@@ -55,6 +55,7 @@ class RuinedWeights(RunsTest):
             self.refused("score", run, "--file", "line", *target)
             self.refused("score", run, "--file", "line", "--json", *target)
             self.refused("attend", run, "the")
+            self.refused("explain", run, "the [MASK]" if run == "masked" else "the")
             if run in ("text", "pairs"):
                 self.refused("attend", run, "the", "--target", "the", "--json")
 

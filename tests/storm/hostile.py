@@ -29,7 +29,7 @@ FAMILIES = {"prefix_lm": {"tokenizer__type": "char"},
 READS = ["evaluate {run} --json", "evaluate {run} --checkpoint last", "sample {run} river --max-tokens 9",
          "sample {run} -n 3 --json --temperature 0 the", "translate {run} --file a.source --json",
          "translate {run} --beam-size 1 < a.source", "score {run} --target-file a.target --file a.source --json",
-         "score {run} --file a.txt --tokens", "fill {run} mill[MASK] --json", "attend {run} mill --json",
+         "score {run} --file a.txt --tokens", "fill {run} mill[MASK] --json", "attend {run} mill --json", "explain {run} mill --json",
          "attend {run} mill --target old --html p.html", "neighbors {run} the a --json", "inspect {run} --json",
          "inspect {run}", "report {run} --html p.html", "tokenize {run} --ids < a.txt", "config {run}/config.json",
          "evaluate {run} --file a.txt --checkpoint step-4", "gradcheck {run}/config.json"]

@@ -1,0 +1,51 @@
+// One prediction explained: what every layer would predict, who wrote the answer, and what one head
+// computed. All of it is read off one forward pass of training in double, without dropout.
+//
+// One row of the answering stack (a decoder's, else the encoder's) predicts. With pre-norm its last
+// layer's output is a sum of what was written into it, [d_model] each:
+//
+//   x = s E[id] + position + sum over layers of  sum_h W_O,h o_h + b_O  (self; cross)
+//                                              + W_2 f + b_2            (feed-forward)
+//   y = N(x) + beta,   N(z) = r (z - mean z) g,   logits = W y
+//
+// g and beta are gain and bias of the stack's last norm, r is 1 / its deviation of x; RMSNorm has
+// no mean. With r frozen N is linear, and so every part has a share of the answer's logit less the
+// mean of all logits (softmax does not see what all logits have in common), or of the difference
+// of two answers (direct logit attribution: Elhage et al. 2021, "A Mathematical Framework for
+// Transformer Circuits"):
+//
+//   u = W_answer - mean_k W_k   or   W_answer - W_against              [d_model]
+//   share(z) = u . N(z) = a . z,   a = r (g u - mean(g u)),   share(beta) = u . beta
+//   sum of all shares = u . y = logit_answer - mean logit   or   - logit_against
+//
+// The part of key j in the share of a head is P_j a . (W_O,h v_j), a value bias being part of v_j.
+// With post-norm no such sum exists, because each norm divides all that came before it by its own
+// deviation: there are no shares then. The strongest head is the one with the largest share; with
+// post-norm the one that adds the longest vector W_O,h o_h.
+//
+// What a layer would predict (logit lens: nostalgebraist 2020): W (N(x) + beta) of the row after
+// that layer, with r of that row; with post-norm W x.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "data/objective.h"
+#include "nn/transformer.h"
+
+namespace heed {
+
+struct Asked {
+  Example read;  // framed
+  int row = 0;   // of the answering stack
+  // What the answer may be, the most probable of these: a word with and without a space before it.
+  // Empty: the most probable token; no other answer.
+  TokenIds answer = {}, against = {};
+};
+
+// The keys from "answer" on of docs/formats.md, "What heed explain prints", without tokens beside
+// the ids. "pull" (show/pull.h) needs Asked::answer: of its loss alone. Error (usage) if both
+// answers are one token; Error (diverged) if the model has NaN.
+nlohmann::ordered_json explain(const Transformer& model, const ParamVec<float>& values,
+                               const Asked& asked);
+
+}  // namespace heed

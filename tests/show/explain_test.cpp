@@ -1,0 +1,324 @@
+// Shares and the pull of values against central differences, in double; the rest against attention
+// maps.
+#include "show/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "nn/models.h"
+#include "show/attention_maps.h"
+#include "show/central_difference.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ExplainCase {
+  std::string name;
+  test::Family family;
+  test::Change change;
+};
+
+void PrintTo(const ExplainCase& c, std::ostream* out) {
+  *out << c.name;
+}
+
+std::vector<ExplainCase> explain_cases() {
+  auto variants = test::block_variants();
+  variants["plain"] = test::no_change;
+  variants["untied"] = [](ModelConfig& c) {
+    c.positions = Positions::learned;
+    c.tie = Tie::none;
+    c.attention.cross.scaled = c.attention.encoder_self.scaled = false;
+    c.attention.decoder_self.uniform = true;
+  };
+  std::vector<ExplainCase> cases;
+  for (const auto& [family, name] : {std::pair{test::Family::encoder_decoder, "encdec_"},
+                                     {test::Family::decoder_only, "decoder_"},
+                                     {test::Family::encoder_only, "encoder_"}})
+    for (const char* variant : {"plain", "untied", "attention_only", "modern_rotary"})
+      cases.push_back({std::string(name) + variant, family, variants.at(variant)});
+  return cases;
+}
+
+Asked asked_of(const Transformer& model) {
+  Asked asked;
+  if (model.has_encoder()) asked.read.source = {4, 7, 2, 9, 4};
+  if (model.has_decoder()) asked.read.target = {1, 5, 10, 3};
+  asked.row = model.has_decoder() ? 3 : 2;
+  return asked;
+}
+
+// Scales what heads and feed-forward networks give; moves values.
+struct Meddler : Observer<double> {
+  std::string part;
+  AttentionKind kind{};
+  int layer = 0, head = 0, heads = 1, j = 0, c = 0;
+  double step = 0;
+
+  void on_head(const Head& h, Mat<double> o) override {
+    if (h.kind != kind || h.layer != layer) return;
+    if (part == "head" && h.head == head) scale(o);
+    if (part == "value" && h.head / heads == head)  // `heads` share it
+      for (int i = 0; i < o.rows; ++i) o(i, c) += step * h.weights(i, j);
+  }
+  void on_feed_forward(AttentionKind of, int at, Mat<double> y) override {
+    if (part == "feed_forward" && of == kind && at == layer) scale(y);
+  }
+  void scale(Mat<double> x) const {
+    for (int r = 0; r < x.rows; ++r)
+      for (int k = 0; k < x.cols; ++k) x(r, k) *= 1 + step;
+  }
+};
+
+class Explain : public testing::TestWithParam<ExplainCase> {
+ protected:
+  Explain()
+      : model(config(), 11, 11),
+        narrow(test::lively_values<float>(model, 3)),
+        values(narrow.size()),
+        still(narrow.size()),
+        asked(asked_of(model)) {
+    std::copy_n(narrow.data(), narrow.size(), values.data());
+    std::copy_n(narrow.data(), narrow.size(), still.data());
+    batch.add(asked.read.source, asked.read.target);
+  }
+
+  static ModelConfig config() {
+    ModelConfig config = test::tiny_config(GetParam().family);
+    config.activation = Activation::gelu;
+    GetParam().change(config);
+    return config;
+  }
+  const Stack& stack() const { return model.has_decoder() ? model.decoder : model.encoder; }
+
+  // The row of what follows a branch: 0 self-attention, 1 cross-attention, 2 feed-forward; -1: what
+  // the first layer reads.
+  std::vector<double> after(int layer, int branch) {
+    Workspace workspace;
+    Pass<double> pass{.values = values, .workspace = workspace, .observer = &meddler};
+    TransformerSaved<double> saved;
+    model.forward(pass, batch, saved);
+    const StackSaved<double>& s = model.has_decoder() ? saved.decoder : saved.encoder;
+    const Block& block = stack().blocks[layer];
+    Mat<double> x =
+        layer + 1 < std::ssize(s.blocks) ? s.blocks[layer + 1].self_residual.in : s.last;
+    if (branch < 2 && block.feed_forward) x = s.blocks[layer].feed_forward_residual.in;
+    if (branch < 1 && block.cross_attention) x = s.blocks[layer].cross_residual.in;
+    if (branch < 0) x = s.blocks[0].self_residual.in;
+    return {x.row(asked.row), x.row(asked.row) + x.cols};
+  }
+
+  // The contrast of the answers, with the last norm's deviation as it is without any change.
+  double frozen(const std::vector<double>& x, const Json& e) const {
+    const Norm& norm = *stack().norm;
+    const auto mean = [](const std::vector<double>& of) {
+      return std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
+    };
+    const bool rms = norm.kind.type == NormType::rms;
+    double squares = 0;
+    for (const double v : last) squares += std::pow(v - (rms ? 0 : mean(last)), 2);
+    const double deviation = std::sqrt(squares / static_cast<double>(last.size()) + norm.kind.eps);
+    std::vector<double> logits;
+    const Mat<const double> w = still[model.output.weight];
+    for (int k = 0; k < w.rows; ++k) {
+      double logit = 0;
+      for (int c = 0; c < w.cols; ++c) {
+        const double y = (x[c] - (rms ? 0 : mean(x))) / deviation * values[norm.weight](0, c) +
+                         (norm.bias.size() > 0 ? values[norm.bias](0, c) : 0);
+        logit += w(k, c) * y;
+      }
+      logits.push_back(logit);
+    }
+    const double answer = logits[e["answer"]["id"].get<std::size_t>()];
+    return answer -
+           (e["against"].is_null() ? mean(logits) : logits[e["against"]["id"].get<std::size_t>()]);
+  }
+
+  // How the contrast changes with `x`, which changes what follows a branch.
+  double slope(double& x, int layer, int branch, const Json& e) {
+    const std::vector<double> start = after(layer, branch);
+    return central_difference(x, [&] {
+      std::vector<double> moved = after(layer, branch);
+      for (std::size_t c = 0; c < moved.size(); ++c) moved[c] += last[c] - start[c];
+      return frozen(moved, e);
+    });
+  }
+  // The same for numbers that are scaled together.
+  double slope_of(Mat<double> numbers, int layer, int branch, const Json& e) {
+    double sum = 0;
+    for (int c = 0; c < numbers.cols; ++c)
+      sum += numbers(0, c) * slope(numbers(0, c), layer, branch, e);
+    return sum;
+  }
+
+  double expected(const Json& row, const Json& e) {
+    const std::string part = row["part"];
+    const Embedding& table =
+        *(model.has_decoder() ? model.embeddings.target : model.embeddings.source);
+    const int id = (model.has_decoder() ? asked.read.target : asked.read.source)[asked.row];
+    if (part == "embedding") return slope_of(values[table.tokens].row_range(id, id + 1), 0, -1, e);
+    if (part == "positions" && table.kind == Positions::learned)
+      return slope_of(values[table.positions].row_range(asked.row, asked.row + 1), 0, -1, e);
+    if (part == "norm_bias") {
+      const Mat<double> bias = values[stack().norm->bias];
+      double sum = 0;
+      for (int c = 0; c < bias.cols; ++c)
+        sum += bias(0, c) * central_difference(bias(0, c), [&] { return frozen(last, e); });
+      return sum;
+    }
+    if (part == "positions") return std::nan("");  // a constant: the sum of all checks it
+    const int layer = row["layer"];
+    const bool cross = row["kind"] == "cross";
+    const Block& block = stack().blocks[layer];
+    const Attention& a = cross ? *block.cross_attention : block.self_attention;
+    if (part == "out_proj_bias") return slope_of(values[a.out.bias], layer, cross, e);
+    if (part == "fc2_bias") return slope_of(values[block.feed_forward->fc2.bias], layer, 2, e);
+    meddler.part = part;
+    meddler.kind = part == "head" ? a.kind : block.self_attention.kind;
+    meddler.layer = layer;
+    if (part == "head") meddler.head = row["head"];
+    const double found = slope(meddler.step, layer, part == "head" ? cross : 2, e);
+    meddler.part.clear();
+    if (part == "feed_forward" && block.feed_forward->fc2.bias.size() > 0)
+      return found - slope_of(values[block.feed_forward->fc2.bias], layer, 2, e);
+    return found;
+  }
+
+  Transformer model;
+  ParamVec<float> narrow;
+  ParamVec<double> values, still;  // moved, and not (the output layer may be an embedding)
+  Asked asked;
+  Batch batch;
+  Meddler meddler;
+  std::vector<double> last;  // the last layer's row
+};
+
+TEST_P(Explain, SharesAreCentralDifferencesWithTheLastDeviationFrozen) {
+  last = after(1, 2);
+  for (const TokenIds& against : {TokenIds{}, TokenIds{6}}) {
+    asked.answer = {8};
+    asked.against = against;
+    const Json e = explain(model, narrow, asked);
+    double sum = 0;
+    std::size_t heads = 0;
+    for (const Json& row : e["shares"]) {
+      const double share = row["share"], other = expected(row, e);
+      if (!std::isnan(other)) {
+        EXPECT_NEAR(share, other, 1e-8) << row;
+      }
+      sum += share;
+      heads += row["part"] == "head";
+    }
+    EXPECT_EQ(heads, stack().blocks.size() * model.config.n_heads *
+                         (GetParam().family == test::Family::encoder_decoder ? 2 : 1));
+    EXPECT_NEAR(sum, e["total"], 1e-9);
+    EXPECT_NEAR(sum, frozen(last, e), 1e-9);
+    const double other = against.empty() ? e["mean_logit"] : e["against"]["logit"];
+    EXPECT_NEAR(sum, e["answer"]["logit"].get<double>() - other, 1e-9);
+  }
+}
+
+TEST_P(Explain, TheStrongestHeadIsComputedAsTheModelDoes) {
+  const Json e = explain(model, narrow, asked), &h = e["head"];
+  double most = -1e9, sum = 0;
+  for (const Json& row : e["shares"])
+    if (row["part"] == "head") most = std::max(most, row["share"].get<double>());
+  EXPECT_EQ(h["share"], most);
+  Workspace workspace;
+  const AttentionMaps maps = attention_maps(model, narrow, asked.read, workspace);
+  for (const AttentionMap& map : maps) {
+    const auto kind = static_cast<AttentionKind>(&map - maps.data());
+    if (h["kind"] != attention_name(kind)) continue;
+    const Mat<const float> weights = map.head(h["layer"], h["head"]);
+    ASSERT_EQ(h["weights"].size(), static_cast<std::size_t>(weights.cols));
+    for (int j = 0; j < weights.cols; ++j)
+      EXPECT_NEAR(h["weights"][j], weights(asked.row, j), 1e-5);
+  }
+  for (const Json& key : h["keys"]) {
+    double product = 0;
+    for (std::size_t c = 0; c < h["q"].size(); ++c)
+      product += h["q"][c].get<double>() * key["k"][c].get<double>();
+    EXPECT_EQ(key["weight"], h["weights"][key["position"].get<std::size_t>()]);
+    sum += key["share"].get<double>();
+    if (h["uniform"]) continue;
+    EXPECT_NEAR(key["dot"], product, 1e-12);
+    EXPECT_NEAR(key["score"], product * h["scale"].get<double>(), 1e-12);
+    EXPECT_NEAR(key["weight"], std::exp(key["score"].get<double>() - h["log_sum"].get<double>()),
+                1e-12);
+  }
+  EXPECT_EQ(h["keys"].size(), 3u);
+  EXPECT_EQ(h["promotes"].size(), 5u);
+  EXPECT_EQ(e["lens"].size(), 2u);
+  EXPECT_EQ(e["lens"][1]["rank"], 1);  // the most probable token
+  EXPECT_EQ(e["lens"][1]["top"][0]["id"], e["answer"]["id"]);
+  EXPECT_NEAR(e["lens"][1]["probability"], e["answer"]["probability"], 1e-12);
+  EXPECT_FALSE(e.contains("pull"));
+}
+
+TEST_P(Explain, ThePullOfValuesIsThatOfCentralDifferences) {
+  asked.answer = {8};
+  const Json e = explain(model, narrow, asked);
+  std::vector<int> labels(model.has_decoder() ? 4 : 5, -1);
+  labels[asked.row] = 8;
+  const auto loss_of = [&] {
+    Workspace workspace;
+    Pass<double> pass{.values = values, .workspace = workspace, .observer = &meddler};
+    TransformerSaved<double> saved;
+    const Mat<double> hidden = model.forward(pass, batch, saved);
+    return loss(pass, model.output, hidden, labels).nll;
+  };
+  meddler.part = "value";
+  const int kv = kv_heads(model.config);
+  meddler.heads = model.config.n_heads / kv;
+  ASSERT_EQ(e["pull"].size(), stack().blocks.size() * model.config.n_heads *
+                                  (GetParam().family == test::Family::encoder_decoder ? 2 : 1));
+  for (const Json& h : e["pull"]) {
+    for (const AttentionKind kind : kAttentionKinds)
+      if (h["kind"] == attention_name(kind)) meddler.kind = kind;
+    meddler.layer = h["layer"];
+    meddler.head = h["head"].get<int>() / meddler.heads;
+    double sum = 0;
+    for (meddler.j = 0; meddler.j < std::ssize(h["value_pull"]); ++meddler.j) {
+      double squares = 0;
+      for (meddler.c = 0; meddler.c < model.config.d_model / model.config.n_heads; ++meddler.c)
+        squares += std::pow(central_difference(meddler.step, loss_of), 2);
+      EXPECT_NEAR(h["value_pull"][meddler.j], std::sqrt(squares), 1e-8) << h;
+      sum += h["pull"][meddler.j].get<double>();
+    }
+    EXPECT_NEAR(sum, 0, 1e-12);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Explain, testing::ValuesIn(explain_cases()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(ExplainPostNorm, HasNoSharesButTheRest) {
+  ModelConfig config = test::tiny_config(test::Family::decoder_only);
+  config.norm = NormPlacement::post;
+  const Transformer model(config, 11, 11);
+  const ParamVec<float> values = test::lively_values<float>(model, 3);
+  const Json e = explain(model, values, asked_of(model));
+  EXPECT_TRUE(e["shares"].is_null());
+  EXPECT_EQ(e["lens"][1]["rank"], 1);
+  EXPECT_EQ(e["head"]["keys"].size(), 3u);
+  EXPECT_TRUE(std::isnan(e["head"]["share"].get<double>()));
+}
+
+TEST(ExplainAnswers, TakesTheMostProbableOfSeveralIds) {
+  const Transformer model(test::tiny_config(test::Family::decoder_only), 11, 11);
+  const ParamVec<float> values = test::lively_values<float>(model, 3);
+  Asked asked = asked_of(model);
+  const int best = explain(model, values, asked)["answer"]["id"];
+  asked.answer = {best == 4 ? 5 : 4, best};
+  EXPECT_EQ(explain(model, values, asked)["answer"]["id"], best);
+  asked.against = {best};
+  EXPECT_THROW(explain(model, values, asked), Error);
+}
+
+}  // namespace
+}  // namespace heed
