@@ -79,6 +79,7 @@ std::string live_page(const TrainedModel& m) {
                  {"objective",
                   {{"type", m.config.objective.type},
                    {"use", traits.use->command},
+                   {"instructions", traits.use->instructions},
                    {"longest_source", traits.longest_source},
                    {"longest_target", traits.longest_target},
                    {"never_written", m.objective->never_written(*m.tokenizers.target)}}},

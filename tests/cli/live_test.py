@@ -88,7 +88,7 @@ def rounded(checkpoint):
     seal(checkpoint)
 
 
-@unittest.skipUnless(NODE, "node is not installed (scripts/install_dependencies.sh browser)")
+@unittest.skipUnless(NODE, "node is not installed (scripts/install_dependencies.sh page)")
 class LivePage(RunsTest):
     def run_page(self, page, *requests):
         lines = "".join(json.dumps(r) + "\n" for r in requests)
@@ -137,6 +137,81 @@ class LivePage(RunsTest):
                 self.assertLessEqual(len(wrong), 2 if reading else 0, wrong[:3])
                 if not reading and name in ("byte", "bpe"):
                     self.assertEqual(texts, lines)
+
+    def test_a_tokenizer_of_others_reads_whole_lines(self):
+        """A SentencePiece model without a normaliser's table, with the usual space in front and without extra spaces."""
+        lines = [line for line in many_lines(300) if "\t" not in line]
+        (self.folder / "a.txt").write_text("".join(line + "\n" for line in lines))
+        for kind in ("bpe", "unigram"):
+            self.train(self.config("own", **of(GPT, tokenizer={"type": kind, "vocab_size": 700}, train__max_steps=1)), kind)
+            model = (self.checkpoints(kind) / "last" / "tokenizer.model").read_bytes()
+            name = model.rindex(b"\x0a\x08identity")
+            spec = b"\x0a\x08identity\x18\x01\x20\x01\x28\x01"
+            (self.folder / "other.model").write_bytes(model[:name - 2] + bytes([0x1a, len(spec)]) + spec)
+            self.train(self.config("other", **of(GPT, tokenizer={"type": kind, "file": "other.model"}, train__max_steps=1)), kind + 2 * "o")
+            heeds = self.json("tokenize", kind + "oo", "--file", "a.txt")
+            mine, = self.run_page(self.live(kind + "oo"), ["tokens", lines])
+            self.assertEqual(mine, [t["ids"] for t in heeds])
+
+    def test_a_head_switched_off(self):
+        """It costs what heed ablate --zero says, on one sequence."""
+        (self.folder / "one.txt").write_text("the old miller saw\n")
+        self.train(self.config("c", **of(GPT, model__decoder_layers=2), data={"train": "a.txt", "valid": "one.txt"}), "c")
+        rounded(next(self.checkpoints("c").glob("step-*")))
+        ablated, = self.json("ablate", "c", "--zero")
+        heads = {f"{p['kind']}.{p['layer']}.{p['head']}": p["difference"] for p in ablated["parts"] if p["sort"] == "head"}
+        self.assertEqual(len(heads), 8)
+        text = {"text": "the old miller saw\n"}
+        answers = self.run_page(self.live("c"), ["read", text], *[["read", {**text, "off": [head]}] for head in heads])
+        ids = answers[0]["target_ids"][1:]
+        whole, *without = [-sum(row[i] for row, i in zip(a["logprobs"], ids)) / len(ids) for a in answers]
+        self.close([x - whole for x in without], list(heads.values()), "differences")
+        self.assertGreater(max(map(abs, heads.values())), 1e-3)
+
+    def test_the_page_itself(self):
+        """What its parts are asked for: shares add up, texts are continued, long ones are cut; and what is refused."""
+        self.train(self.config("c", **of(GPT, tokenizer={"type": "bpe", "vocab_size": 320})), "c")
+        page = self.live("c")
+        asked = {"text": "the old ", "target": "", "written": [], "off": [], "row": None, "answer": None, "against": None, "temperature": 1}
+        written, = self.run_page(page, ["write", {**asked, "temperature": 0}])
+        one, two, long = self.run_page(page, ["answer", asked], ["answer", {**asked, "written": [written], "answer": 300, "against": 301}],
+                                       ["answer", {**asked, "text": "miller 👩‍👩‍👧 " * 1000}])
+        sampled = self.json("sample", "c", "the old ", "--temperature", 0, "--max-tokens", 1)[-1]
+        self.assertEqual([written], sampled["ids"])
+        self.assertEqual(two["text"], "the old" + sampled["tokens"][0].replace("▁", " "))
+        for answer in (one, two):  # the logit is the sum of the shares and the mean of all logits
+            self.assertAlmostEqual(sum(p["share"] for p in answer["shares"]), answer["answer"]["logit"] - answer["less"], places=4)
+        self.assertEqual(one["counts"], [0, len(self.json("tokenize", "c", "the old")[0]["ids"]) + 1])
+        self.assertEqual([two["answer"]["id"], two["against"]["id"]], [300, 301])
+        self.assertEqual(long["counts"], [0, 24])
+        self.assertGreater(long["dropped"], 3000)
+        self.check("report", "c", "--live", "--json", status=2, facts="--live")
+        self.check("report", "c", "c", "--live", status=2, facts="--live")
+
+    def test_explained(self):
+        """Lens, shares and the strongest head are those of heed explain."""
+        if self.heed("explain", "--help").status != 0:
+            self.skipTest("there is no heed explain")
+        asked = {"target": "", "written": [], "off": [], "row": None, "answer": None, "against": None, "temperature": 1}
+        for name in ("gpt_rotary", "gpt_none", "pairs", "bert"):
+            with self.subTest(name):
+                self.train(self.config(name, **MODELS[name]), name)
+                rounded(next(self.checkpoints(name).glob("step-*")))
+                text = "the [MASK] miller" if name == "bert" else "the miller old"
+                heeds, = self.json("explain", name, text)
+                mine, = self.run_page(self.live(name), ["answer", {**asked, "text": text}])
+                self.assertEqual(mine["answer"]["id"], heeds["answer"]["id"])
+                self.assertEqual([l["rank"] for l in mine["lens"]], [l["rank"] for l in heeds["lens"]])
+                self.close([l["p"] for l in mine["lens"]], [l["probability"] for l in heeds["lens"]], "lens")
+                if name == "gpt_none":  # post-norm
+                    self.assertIsNone(mine["shares"])
+                    continue
+                shares = {(p["kind"], p["layer"], p["head"]): p["share"] for p in mine["shares"] if "head" in p}
+                for part in heeds["shares"]:
+                    if part["part"] == "head":
+                        self.close([shares[part["kind"], part["layer"], part["head"]]], [part["share"]], part)
+                self.assertEqual([mine["head"][k] for k in ("kind", "layer", "head")], [heeds["head"][k] for k in ("kind", "layer", "head")])
+                self.close([k["score"] for k in mine["head"]["keys"]], [k["score"] for k in heeds["head"]["keys"]][:3], "scores")
 
     def compare(self, name, family):
         text, target = "the old miller saw", "was near"

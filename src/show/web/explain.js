@@ -29,6 +29,17 @@ const outPart = (attention, context, head) => {  // what a head adds to the row
   return product(attention.out.weight, alone);
 };
 
+// The head that adds most to the answer; in a post-norm model, which has no shares, to the row.
+function strongest(model, stack, seen, row, parts) {
+  if (parts) return parts.filter((part) => part.kind).reduce((a, b) => (b.share > a.share ? b : a));
+  const heads = stack.blocks.flatMap((block, layer) => [block.self, block.cross].filter(Boolean).flatMap((attention) =>
+    Array.from({ length: attention.heads }, (_, head) => {
+      const added = outPart(attention, seen.layers[layer][attention.kind === "cross" ? "cross" : "self"].contexts[row], head);
+      return { kind: attention.kind, layer, head, length: dot(added, added) };
+    })));
+  return heads.reduce((a, b) => (b.length > a.length ? b : a));
+}
+
 // A pre-norm model's last row is a sum, and its last norm is linear once its deviation is fixed: so each part of the
 // sum has a share of the answer's logit (less the mean of all logits, or the logit of `against`).
 function shares(model, stack, embedding, seen, row, answer, against) {
@@ -44,7 +55,7 @@ function shares(model, stack, embedding, seen, row, answer, against) {
     for (const [attention, of] of [[block.self, self], [block.cross, cross]]) {
       if (!attention) continue;
       for (let head = 0; head < attention.heads; ++head)
-        parts.push({ part: `${attention.kind === "cross" ? "cross-attention, " : ""}layer ${layer}, head ${head}`, kind: attention.kind, layer, head,
+        parts.push({ part: `layer ${layer}, ${attention.kind === "cross" ? "cross " : ""}head ${head}`, kind: attention.kind, layer, head,
           share: dot(u, outPart(attention, of.contexts[row], head)) });
       if (attention.out.bias) biases += dot(u, attention.out.bias);
     }

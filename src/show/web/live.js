@@ -33,17 +33,24 @@ function send(what) {
     return;
   }
   busy = true;
-  worker.postMessage([what, { ...state, head: kind() && { kind: kind().name, layer: at.layer, head: at.head } }]);
+  worker.postMessage([what, state]);
 }
 worker.onmessage = ({ data: [what, answer] }) => {
   busy = false;
   const next = wanted;
   wanted = null;
-  if (what === "failed") $("notice").textContent = answer;
+  if (what === "failed") tell(answer, true);
   else (what === "answer" ? show : wrote)(answer);
   if (next) send(next);
 };
-worker.onerror = () => { $("notice").textContent = "The model's worker has stopped: load the page again."; };
+worker.onerror = () => tell("The model has stopped: load the page again.");
+// Says something; a failure until the next answer.
+let failed = false;
+function tell(what, failure = false) {
+  if (failure) stop();
+  $("notice").textContent = what;
+  failed = failure;
+}
 const ask = () => send("answer");
 
 // ---- what is asked
@@ -67,7 +74,7 @@ function wrote(id) {
 function stop(why = "") {
   writing = false;
   $("on").textContent = "Write on";
-  $("notice").textContent = why;
+  tell(why);
 }
 
 function switchHead(name) {
@@ -186,6 +193,8 @@ function drawLens() {
   const titles = ["", "first", "", "rank of", `“${shown(now.answer.piece)}”`].map((title) => element("th", { scope: "col" }, title));
   if (chosen) rows.splice(chosen.layer + 1, 0, ...chosen.top.map(({ piece, p }) => element("tr", {}, element("td", {}),
     element("td", {}, shown(piece)), element("td", {}, percent(p)), element("td", { colspan: 2 }))));
+  const lost = now.lens.findLastIndex(({ rank }) => rank > 1) + 1;
+  $("lead").textContent = lost < now.lens.length ? `“${shown(now.answer.piece)}” leads after layer ${lost}.` : "";
   refill($("lens"), [element("thead", {}, element("tr", {}, ...titles)), element("tbody", {}, ...rows)]);
 }
 
@@ -212,8 +221,6 @@ function drawShares() {
 
 function drawSum() {
   const { head } = now, number = (x) => x.toFixed(3).replace("-", "−");
-  $("sums").hidden = !head;
-  if (!head) return;
   $("sums-title").textContent = `${names[head.kind]}, layer ${head.layer}, head ${head.head}, in numbers`;
   const formula = head.uniform ? "P = 1 / n" : head.scale === 1 ? "score = q · k" : `score = q · k / √${head.width}`;
   const lines = head.keys.map((k) => `“${shown(k.piece)}” (${k.key}): ${head.uniform ? "" : number(k.score) + " → "}P = ${number(k.p)}`);
@@ -269,7 +276,8 @@ function show(answer) {
     box.value = text;
     box.scrollTop = box.scrollHeight;
   }
-  $("notice").textContent = answer.dropped > 0 ? `The model reads at most ${answer.counts[1]} tokens: those before are left out.` : $("notice").textContent.replace(/^The model('s numbers| reads).*/, "");
+  if (answer.dropped > 0) tell(`The model reads at most ${answer.counts[1]} tokens: those before are left out.`, false);
+  else if (failed || $("notice").textContent.startsWith("The model reads")) tell("");
   if (encodes) drawTokens($(two ? "source-tokens" : "tokens"), now.source, now.sourceBegin, now.counts[0], !two, $(two ? "source" : "text"));
   if (decodes) drawTokens($("tokens"), now.target, now.targetBegin, now.counts[1], true, $("text"));
   drawGuesses();
@@ -326,7 +334,7 @@ function startPage() {
   $("text-label").textContent = two ? "What the model writes" : "Text";
   $("one").hidden = $("on").hidden = fills;
   $("kinds").hidden = data.kinds.length === 1;
-  at.layer = at.head = 0;
+  $(two ? "source" : "text").placeholder = data.objective.instructions;
   restore();
   for (const box of ["text", "source"]) $(box).addEventListener("input", typed);
   $("one").addEventListener("click", () => { stop(); send("write"); });

@@ -18,7 +18,7 @@ function weightsOf({ tensors, weights }) {
   return found;
 }
 
-const mostShown = 64;  // tokens of a side, in maps
+const mostShown = 48;  // tokens of a side, in maps
 
 class Machine {
   constructor(data) {
@@ -118,9 +118,10 @@ class Machine {
     return maps;
   }
 
-  // Everything that the page shows of a request { text, target, written, off, row, answer, against, head, temperature }.
+  // Everything that the page shows of a request { text, target, written, off, row, answer, against, temperature }.
   answer(request) {
     const run = this.forward(request), { source, target, seen, stack, side } = run;
+    if (side.ids.length === 0 || (this.two && source.ids.length === 0)) throw new Error("Type a text.");
     const name = (t, id) => t.piece(id);
     const window = (ids, at) => {
       const begin = Math.max(0, Math.min(ids.length - mostShown, at - mostShown / 2));
@@ -149,16 +150,14 @@ class Machine {
     const against = request.against !== null && request.against < logs.length && request.against !== chosen ? request.against : null;
     out.answer = { id: chosen, piece: name(this.target, chosen), p: Math.exp(logs[chosen]), logit: logits[chosen] };
     out.against = against === null ? null : { id: against, piece: name(this.target, against), p: Math.exp(logs[against]) };
+    out.less = against === null ? logits.reduce((a, b) => a + b, 0) / logits.length : logits[against];  // of the logit: what shares leave out
     out.lens = lens(this.model, stack, seen, row, chosen).map((l) => ({ ...l, top: named(l.top) }));
     const embedding = run.decodes ? this.model.target : this.model.source;
     const parts = shares(this.model, stack, embedding, seen, row, chosen, against);
     out.shares = parts?.sort((a, b) => Math.abs(b.share) - Math.abs(a.share));
-    const head = parts?.find((part) => part.kind) ?? request.head;
-    if (head && stack.blocks[head.layer]) {
-      const found = arithmetic(this.model, stack, seen, row, head);
-      const keys = found.kind === "cross" ? [source, this.source] : [side, run.decodes ? this.target : this.source];
-      out.head = { ...found, promoted: named(found.promoted), keys: found.keys.map((k) => ({ ...k, piece: name(keys[1], keys[0].ids[k.key]) })) };
-    }
+    const head = arithmetic(this.model, stack, seen, row, strongest(this.model, stack, seen, row, parts));
+    const [keys, of] = head.kind === "cross" ? [source, this.source] : [side, run.decodes ? this.target : this.source];
+    out.head = { ...head, promoted: named(head.promoted), keys: head.keys.map((k) => ({ ...k, piece: of.piece(keys.ids[k.key]) })) };
     return out;
   }
 }

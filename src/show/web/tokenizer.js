@@ -179,7 +179,7 @@ class PieceTokenizer extends Tokenizer {
     for (const line of text.split("\n")) {
       if (begin > 0) yield { word: "\n", begin: begin - 1 };
       let word = line;
-      if (this.reading.remove_extra_whitespaces) word = word.replace(/^ +| +$/g, "").replace(/ +/g, " ");
+      if (this.reading.remove_extra_whitespaces) word = word.replace(/^ +|[ \u2581]+$/g, "").replace(/ +/g, " ");
       if (this.reading.add_dummy_prefix && word) word = " " + word;
       if (word) yield { word, begin };
       begin += line.length + 1;
