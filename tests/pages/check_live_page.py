@@ -118,12 +118,14 @@ def check_gpt(browser, page):
     check(browser.value("now.counts") == [0, 1], "an emptied text")
     check(browser.value("document.documentElement.scrollWidth") <= 390, "scrolls sideways")
     unharmed(browser)
+    open_page(browser, "gpt")
+    type_text(browser, "text", TEXT)
     stops = tab_stops(browser, 60)
     for place in ("text", "tokens", "heat", "guesses", "heads", "off", "views", "lens", "parts"):
         check(place in [stop[0] for stop in stops], f"{place} is no tab stop")
     go_to(browser, "one", 9)
     browser.press("Enter")
-    wait(browser, "!busy && now.counts[1] === 2")
+    wait(browser, "!busy && state.written.length === 1 && now.counts[1] === 9")
 
 
 def check_bert(browser, page):

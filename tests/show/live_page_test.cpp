@@ -48,7 +48,7 @@ TEST(LivePage, RefusesWhatItCannotHold) {
   const auto refused = [](const TrainedModel& model, const Facts& facts) {
     expect_facts(error_of([&] { live_page(model); }, Exit::usage), facts);
   };
-  refused(gpt_of(train(TokenizerConfig::char_, "abc\n"), 2048), {"33.6 MB", "--live"});
+  refused(gpt_of(train(TokenizerConfig::char_, "abc\n"), 2304), {"32 MiB", "--live"});
 
   TrainedModel large = gpt_of(train(TokenizerConfig::char_, "abc\n"), 8);
   const ParamInfo& last = large.model.table.infos().back();

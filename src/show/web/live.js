@@ -12,6 +12,7 @@ const state = fresh();
 let now = null;     // the last answer
 let held = null;    // the guesses that were kept to compare
 let writing = false;
+const mostWritten = 500;  // at once
 let hidden = [];    // the words behind the masks, in order
 
 // ---- the machine
@@ -69,6 +70,7 @@ function wrote(id) {
   if (id === null) stop("The model has ended the text.");
   else Object.assign(state, { written: [...state.written, id], row: null, answer: null, against: null });
   ask();
+  if (state.written.length >= mostWritten) stop("It has written enough: press the button to go on.");
   if (writing) send("write");
 }
 function stop(why = "") {
@@ -85,14 +87,14 @@ const nameOfHead = () => `${kind().name}.${at.layer}.${at.head}`;
 
 // Puts `words` in place of a token of the text; what the model wrote becomes text.
 function replace(token, words) {
-  state.text = now.read.slice(0, token.begin) + words + now.read.slice(token.end);
+  state.text = now.read.source.slice(0, token.begin) + words + now.read.source.slice(token.end);
   Object.assign(state, { written: [], answer: null, against: null });
   $(two ? "source" : "text").value = state.text;
   ask();
 }
 const masksBefore = (i) => now.source.slice(0, i).filter((t) => t.mask).length;
 function mask(token, i) {
-  const row = now.sourceBegin + i, place = masksBefore(i), word = now.read.slice(token.begin, token.end);
+  const row = now.sourceBegin + i, place = masksBefore(i), word = now.read.source.slice(token.begin, token.end);
   if (!token.mask) {
     hidden.splice(place, 0, word);
     state.row = row;
@@ -105,24 +107,32 @@ function mask(token, i) {
     ask();
   }
 }
-// A click on a token: it is selected in the text, and what is predicted there is shown.
-function pick(token, i, box, begin, asks) {
-  if (fills && token.begin !== undefined) return mask(token, i);
-  if (token.begin !== undefined && box.value.slice(token.begin, token.end) !== "") box.setSelectionRange(token.begin, token.end);
-  if (!asks) return box.focus();
-  Object.assign(state, { row: begin + i, answer: null, against: null });
+// A click on a token: what is predicted there is shown, and the token is selected in its text, so that typing replaces it.
+let selecting = null;
+function pick(i, side, box) {
+  const row = now[side + "Begin"] + i;
+  if (fills && now.source[i].begin !== undefined) return mask(now.source[i], i);
+  if (side === "target" || !two) Object.assign(state, { row, answer: null, against: null });
+  Object.assign(state, two ? { target: $("text").value } : { text: $("text").value }, { written: [] });
+  selecting = { row, side, box };
   ask();
+}
+function select({ row, side, box }) {
+  const token = now[side][row - now[side + "Begin"]], read = now.read[side];
+  if (token?.begin === undefined) return;
+  if (box.value !== read) box.value = read;
+  box.focus();
+  box.setSelectionRange(token.begin + (read[token.begin] === " " && token.end - token.begin > 1 ? 1 : 0), token.end);
 }
 
 // ---- what is drawn
 
-function drawTokens(place, tokens, begin, count, asks, box) {
-  const focused = [...place.children].indexOf(document.activeElement);
-  const chosen = asks ? now.row - begin : -1;
+function drawTokens(place, side, box) {
+  const tokens = now[side], begin = now[side + "Begin"], count = now.counts[side === "source" ? 0 : 1];
+  const focused = [...place.children].indexOf(document.activeElement), chosen = two && side === "source" ? -1 : now.row - begin;
   place.replaceChildren(...tokens.map((token, i) => {
     const button = element("button", { type: "button", "aria-pressed": i === chosen, tabindex: i === Math.max(0, chosen) ? 0 : -1 }, shown(token.piece));
-    button.addEventListener("click", () => pick(token, i, box, begin, asks));
-    button.addEventListener("dblclick", () => box.focus());
+    button.addEventListener("click", () => pick(i, side, box));
     return button;
   }));
   if (begin > 0 || begin + tokens.length < count)
@@ -177,7 +187,7 @@ function take(id) {
   }
   if (token?.begin === undefined) return;
   hidden.splice(masksBefore(now.row - now.sourceBegin), token.mask ? 1 : 0);
-  const old = now.read.slice(token.begin, token.end), space = old.startsWith(" ") && !guess.piece.startsWith("▁") ? " " : "";
+  const old = now.read.source.slice(token.begin, token.end), space = old.startsWith(" ") && !guess.piece.startsWith("▁") ? " " : "";
   state.row = null;
   replace(token, space + guess.piece.replaceAll("▁", " "));
 }
@@ -207,7 +217,7 @@ function drawShares() {
     ...options.map(({ id, piece }) => element("option", { value: id }, shown(piece))));
   $("against").value = now.against?.id ?? "";
   $("parts").replaceChildren();
-  $("about-shares").textContent = now.shares ? `Its logit less ${now.against ? "that of the other" : "the mean of all"} is the sum of what every part adds.`
+  $("about-shares").textContent = now.shares ? `Its logit (the score before softmax) less ${now.against ? "that of the other" : "the mean of all"} is the sum of what every part adds.`
     : "This model norms every sum (norm \"post\"): its parts have no shares that add up. Layers and heads are shown all the same.";
   if (!now.shares) return;
   const parts = now.shares.slice(0, mostParts), rest = now.shares.slice(mostParts), total = now.shares.reduce((s, p) => s + p.share, 0);
@@ -278,13 +288,15 @@ function show(answer) {
   }
   if (answer.dropped > 0) tell(`The model reads at most ${answer.counts[1]} tokens: those before are left out.`, false);
   else if (failed || $("notice").textContent.startsWith("The model reads")) tell("");
-  if (encodes) drawTokens($(two ? "source-tokens" : "tokens"), now.source, now.sourceBegin, now.counts[0], !two, $(two ? "source" : "text"));
-  if (decodes) drawTokens($("tokens"), now.target, now.targetBegin, now.counts[1], true, $("text"));
+  if (encodes) drawTokens($(two ? "source-tokens" : "tokens"), "source", $(two ? "source" : "text"));
+  if (decodes) drawTokens($("tokens"), "target", $("text"));
   drawGuesses();
   drawHeadsOf();
   drawLens();
   drawShares();
   drawSum();
+  if (selecting) select(selecting);
+  selecting = null;
 }
 
 // ---- the address keeps the state
@@ -333,6 +345,7 @@ function startPage() {
   $("sides").classList.toggle("two", two);
   $("text-label").textContent = two ? "What the model writes" : "Text";
   $("one").hidden = $("on").hidden = fills;
+  $("how").open = innerWidth > 600;
   $("kinds").hidden = data.kinds.length === 1;
   $(two ? "source" : "text").placeholder = data.objective.instructions;
   restore();

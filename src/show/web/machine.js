@@ -140,7 +140,7 @@ class Machine {
     const heat = request.temperature || 1e-3, warm = logSoftmax(logits.map((x) => x / heat));
     const named = (list, tokenizer = this.target) => list.map((x) => ({ ...x, piece: name(tokenizer, x.id) }));
     const out = {
-      text: this.continued(request), read: (run.decodes && !this.two ? target : source).read, row, last, two: this.two, decodes: run.decodes, dropped: side.dropped,
+      text: this.continued(request), read: { source: source.read, target: target.read }, row, last, two: this.two, decodes: run.decodes, dropped: side.dropped,
       source: tokensOf(source, this.source, shownOf.source), target: tokensOf(target, this.target, shownOf.target),
       sourceBegin: shownOf.source.begin, targetBegin: shownOf.target.begin, counts: [source.ids.length, target.ids.length],
       next: named(best(logs, 5).map(({ id, p }) => ({ id, p: heat === 1 ? p : Math.exp(warm[id]) }))),
