@@ -2,8 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <vector>
 
 #include "base/error.h"
@@ -30,9 +31,9 @@ std::string float16_weights(const TrainedModel& m) {
       if (!std::isfinite(static_cast<float>(x)))
         throw Error(Exit::usage, info.name + " has a weight beyond 65504, the largest float16.",
                     "heed report without --live");
-      unsigned char two[2];
-      std::memcpy(two, &x, 2);
-      all.insert(all.end(), two, two + 2);
+      const auto bits = std::bit_cast<std::uint16_t>(x);
+      for (const int byte : {bits & 0xFF, bits >> 8})
+        all.push_back(static_cast<unsigned char>(byte));
     }
   return base64(all);
 }
@@ -43,11 +44,10 @@ ShortJson json_of(const Tokenizer& tokenizer) {
   const PieceModel model = read_piece_model(bytes, file);
   const PieceModel::Reading& r = model.reading;
   if (r.normalizer != "identity")
-    throw Error(Exit::usage,
-                fmt::format("{} reads texts through SentencePiece's table for {}, which the page "
-                            "has not.",
-                            file, r.normalizer),
-                "heed report without --live");
+    throw Error(
+        Exit::usage,
+        fmt::format("{} reads texts through a table, {}; a page has none.", file, r.normalizer),
+        "heed report without --live");
   ShortJson json{{"type", type_name(tokenizer.type())},
                  {"special", tokenizer.specials()},
                  {"pieces", ShortJson::array()},
@@ -90,9 +90,8 @@ std::string live_page(const TrainedModel& m) {
   for (const ParamInfo& info : m.model.table.infos())
     data["tensors"].push_back({info.name, info.param.rows, info.param.cols});
   // Typing stays smooth because a worker computes. No other page may start one.
-  const std::string page =
-      replace_all(live_html, "img-src data:\"", "img-src data:; worker-src blob:\"");
-  return page_with(page, data);
+  return page_with(replace_all(live_html, "img-src data:", "img-src data:; worker-src blob:"),
+                   data);
 }
 
 }  // namespace heed
