@@ -38,7 +38,7 @@ std::string float16_weights(const TrainedModel& m) {
   return base64(all);
 }
 
-ShortJson json_of(const Tokenizer& tokenizer) {
+ShortJson tokenizer_data(const Tokenizer& tokenizer) {
   const std::string bytes = tokenizer.serialize(), file(tokenizer.file_name());
   if (!is_subword(tokenizer.type())) return ShortJson::parse(bytes);
   const PieceModel model = read_piece_model(bytes, file);
@@ -83,8 +83,8 @@ std::string live_page(const TrainedModel& m) {
                    {"longest_source", traits.longest_source},
                    {"longest_target", traits.longest_target},
                    {"never_written", m.objective->never_written(*m.tokenizers.target)}}},
-                 {"tokenizer", json_of(*m.tokenizers.target)},
-                 {"source_tokenizer", json_of(m.tokenizers.source())},
+                 {"tokenizer", tokenizer_data(*m.tokenizers.target)},
+                 {"source_tokenizer", tokenizer_data(m.tokenizers.source())},
                  {"tensors", ShortJson::array()},
                  {"weights", float16_weights(m)}};
   for (const ParamInfo& info : m.model.table.infos())

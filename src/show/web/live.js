@@ -388,6 +388,7 @@ function startPage() {
   }, true);
   for (const group of ["tokens", "source-tokens"]) arrows($(group), false);
   addEventListener("hashchange", () => { restore(); ask(); });
+  tell("The weights are being read …", true);
   worker.postMessage(["start", data]);
   delete data.weights;
   ask();
