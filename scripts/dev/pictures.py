@@ -7,6 +7,7 @@
     pull.svg                   where its loss pulls that head, beside where it looks
     terminal.svg               commands from the quickstart, in the colours of a terminal
     report-{light,dark}.png    the quickstart's report: its first curves and its texts, as a browser shows them
+    live.png                   the quickstart's live page, with a text typed
 
 noun.svg and induction.svg come from scripts/experiments/does_a_head_know_the_noun.py and induction_heads.py, --picture FILE.
 The models here are configs/reverse.json and configs/quickstart.json, with every checkpoint kept: some two minutes of training.
@@ -24,6 +25,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -232,6 +234,17 @@ def report(heed, run, out):
             (out / f"report-{look}.png").write_bytes(small_png(browser.picture(WIDTH, bottom + 12)))
 
 
+def live(heed, run, out):
+    """A picture of the live page's first screen."""
+    heed("report", run, "--live", "--html", "live.html")
+    with Browser() as browser:
+        browser.open("live.html", WIDTH)
+        browser.value("location.hash = '#text=The+fox+saw+the+king.+He+said+that+the&head=decoder.2.2'; $('how').open = false")
+        while not browser.value("now !== null && !busy && now.counts[1] > 8"):
+            time.sleep(0.1)
+        (out / "live.png").write_bytes(small_png(browser.picture(WIDTH, 800)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heed", default=DEFAULT_HEED, help="the program (default: build/heed)")
@@ -254,8 +267,9 @@ def main():
             ["heed", "attend", "runs/reverse", LINE, "--kind", "cross", "--head", "0"]]))
         if find_chromium():
             report(heed, pathlib.Path("runs/quickstart"), out)
+            live(heed, "runs/quickstart", out)
         else:
-            print("pictures.py: Chromium is missing (apt install chromium), so report-*.png were not updated",
+            print("pictures.py: Chromium is missing (apt install chromium), so no .png was updated",
                   file=sys.stderr)
 
 

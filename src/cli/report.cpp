@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "show/live_page.h"
 #include "show/report.h"
 
 namespace heed {
@@ -12,8 +13,10 @@ namespace heed {
 Exit run_report(CommandLine& line) {
   std::vector<std::string> runs;
   std::string html = "-";
+  bool live = false;
   line.add_runs(runs);
   line.add_file("--html", html, "the file to write; - is standard output", "FILE");
+  line.app().add_flag("--live", live, "a page with the model itself, to type to");
   if (!line.parse()) return Exit::ok;
   if (line.json() && line.app().count("--html") > 0)
     throw Error(Exit::usage, "--json prints to standard output, and --html writes the page.",
@@ -22,6 +25,14 @@ Exit run_report(CommandLine& line) {
     throw Error(Exit::usage, "the page is HTML, which a terminal cannot show.",
                 "--html FILE, or > FILE");
   const bool one = runs.size() == 1;
+  if (live && (!one || line.json()))
+    throw Error(Exit::usage, "--live makes the page of one model.",
+                "heed report " + shell_word(runs.front()) + " --live --html FILE");
+  Log log({.quiet = line.quiet()});
+  if (live) {
+    write_page(html, live_page(load_trained_model(runs.front(), "")), log);
+    return Exit::ok;
+  }
   const ShortJson data = one ? report(runs.front()) : comparison(runs);
   if (line.json()) {
     if (one) print_data(report_json(data));
@@ -29,7 +40,6 @@ Exit run_report(CommandLine& line) {
       for (const ShortJson& run : data) print_data(text_of(run) + "\n");
     return Exit::ok;
   }
-  Log log({.quiet = line.quiet()});
   write_page(html, page_with(one ? report_html : comparison_html, data), log);
   return Exit::ok;
 }

@@ -6,9 +6,7 @@
 #include <cmath>
 
 namespace heed {
-namespace {
 
-// With padding (RFC 4648, section 4).
 std::string base64(const std::vector<unsigned char>& bytes) {
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // libcrypto adds a zero at the end
   EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
@@ -16,8 +14,6 @@ std::string base64(const std::vector<unsigned char>& bytes) {
   text.pop_back();
   return text;
 }
-
-}  // namespace
 
 std::vector<MapKind> kinds_of(const InputTokens& tokens, const AttentionMaps& maps) {
   std::vector<MapKind> kinds;

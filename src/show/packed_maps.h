@@ -10,6 +10,9 @@
 
 namespace heed {
 
+// With padding (RFC 4648, section 4).
+std::string base64(const std::vector<unsigned char>& bytes);
+
 // The kinds that the model has.
 std::vector<MapKind> kinds_of(const InputTokens& tokens, const AttentionMaps& maps);
 

@@ -23,6 +23,7 @@ extern const char* const attention_html;
 extern const char* const ablation_html;
 extern const char* const comparison_html;
 extern const char* const explanation_html;
+extern const char* const live_html;
 extern const char* const report_html;
 
 // The page with `data` in place of {{data}}, inside a <script>. "<" becomes "\u003c", so that no

@@ -1,0 +1,19 @@
+// The page of `heed report --live` (web/live.html): the model itself, to type to. It holds the
+// weights as float16, the tokenizers and what the config says of the model; web/model.js computes
+// the forward pass, and web/tokenizer.js splits texts.
+#pragma once
+
+#include <string>
+
+#include "store/trained_model.h"
+
+namespace heed {
+
+// Of weights. Browsers take seconds to open larger pages.
+inline constexpr double kMostLiveBytes = 32 << 20;
+
+// Error (usage) if the weights would take more, if one is too large for float16, or if a tokenizer
+// of others has a normaliser's table, which the page has not.
+std::string live_page(const TrainedModel& model);
+
+}  // namespace heed

@@ -1,0 +1,395 @@
+// The page of `heed report --live`: what is typed and clicked becomes a question to the machine (in a worker), and its
+// answer is drawn. maps.js draws the heads.
+
+const config = data.model, encodes = config.encoder_layers > 0, decodes = config.decoder_layers > 0, two = encodes && decodes;
+const fills = !decodes;
+data.kinds = [["encoder", config.encoder_layers], ["decoder", config.decoder_layers], ["cross", two ? config.decoder_layers : 0]]
+  .filter(([, layers]) => layers > 0).map(([name, layers]) => ({ name, layers, heads: config.n_heads, queries: [], keys: [] }));
+data.frames = [{ unpacked: {}, words: {} }];
+data.first = Object.fromEntries(data.kinds.map(({ name }) => [name, { layer: 0, head: 0 }]));
+const fresh = () => ({ text: "", target: "", written: [], off: [], row: null, answer: null, against: null, temperature: 1, layer: null });
+const state = fresh();
+let now = null;     // the last answer
+let held = null;    // the guesses that were kept to compare
+let writing = false;
+const mostWritten = 500;  // at once
+let hidden = [];    // the words behind the masks, in order
+
+// ---- the machine
+
+const blob = new Blob([$("machine").textContent, `
+let machine;
+onmessage = ({ data: [what, asked] }) => {
+  try {
+    if (what === "start") machine = new Machine(asked);
+    else postMessage([what, machine[what](asked)]);
+  } catch (error) { postMessage(["failed", String(error.message)]); }
+};`], { type: "text/javascript" });
+const worker = new Worker(URL.createObjectURL(blob));
+let busy = false, wanted = null;  // at most one question is under way; only the latest of the others is asked after it
+
+function send(what) {
+  if (busy) {
+    wanted = what;
+    return;
+  }
+  busy = true;
+  worker.postMessage([what, state]);
+}
+worker.onmessage = ({ data: [what, answer] }) => {
+  busy = false;
+  const next = wanted;
+  wanted = null;
+  if (what === "failed") tell(answer, true);
+  else (what === "answer" ? show : wrote)(answer);
+  if (next) send(next);
+};
+worker.onerror = () => tell("The model has stopped: load the page again.");
+// Says something; a failure until the next answer.
+let failed = false;
+function tell(what, failure = false) {
+  if (failure) stop();
+  $("notice").textContent = what;
+  failed = failure;
+}
+const ask = () => send("answer");
+
+// ---- what is asked
+
+// Typing: what was written before is text now.
+function typed() {
+  stop();
+  if (two) Object.assign(state, { text: $("source").value, target: $("text").value });
+  else state.text = $("text").value;
+  Object.assign(state, { written: [], row: null, answer: null, against: null });
+  hidden = [];
+  ask();
+}
+
+function wrote(id) {
+  if (id === null) stop("The model has ended the text.");
+  else Object.assign(state, { written: [...state.written, id], row: null, answer: null, against: null });
+  ask();
+  if (state.written.length >= mostWritten) stop("It has written enough: press the button to go on.");
+  if (writing) send("write");
+}
+function stop(why = "") {
+  writing = false;
+  $("on").textContent = "Write on";
+  tell(why);
+}
+
+function switchHead(name) {
+  state.off = state.off.includes(name) ? state.off.filter((x) => x !== name) : [...state.off, name];
+  ask();
+}
+const nameOfHead = () => `${kind().name}.${at.layer}.${at.head}`;
+
+// Puts `words` in place of a token of the text; what the model wrote becomes text.
+function replace(token, words) {
+  state.text = now.read.source.slice(0, token.begin) + words + now.read.source.slice(token.end);
+  Object.assign(state, { written: [], answer: null, against: null });
+  $(two ? "source" : "text").value = state.text;
+  ask();
+}
+const masksBefore = (i) => now.source.slice(0, i).filter((t) => t.mask).length;
+function mask(token, i) {
+  const row = now.sourceBegin + i, place = masksBefore(i), word = now.read.source.slice(token.begin, token.end);
+  if (!token.mask) {
+    hidden.splice(place, 0, word);
+    state.row = row;
+    replace(token, (word.startsWith(" ") ? " " : "") + "[MASK]");
+  } else if (state.row === row && hidden[place] !== undefined) {
+    state.row = null;
+    replace(token, hidden.splice(place, 1)[0]);
+  } else {
+    Object.assign(state, { row, answer: null, against: null });
+    ask();
+  }
+}
+// A click on a token: what is predicted there is shown, and the token is selected in its text, so that typing replaces it.
+let selecting = null;
+function pick(i, side, box) {
+  const row = now[side + "Begin"] + i;
+  if (fills && now.source[i].begin !== undefined) return mask(now.source[i], i);
+  if (side === "target" || !two) Object.assign(state, { row, answer: null, against: null });
+  Object.assign(state, two ? { target: $("text").value } : { text: $("text").value }, { written: [] });
+  selecting = { row, side, box };
+  ask();
+}
+function select({ row, side, box }) {
+  const token = now[side][row - now[side + "Begin"]], read = now.read[side];
+  if (token?.begin === undefined) return;
+  if (box.value !== read) box.value = read;
+  box.focus();
+  box.setSelectionRange(token.begin + (read[token.begin] === " " && token.end - token.begin > 1 ? 1 : 0), token.end);
+}
+
+// ---- what is drawn
+
+function drawTokens(place, side, box) {
+  const tokens = now[side], begin = now[side + "Begin"], count = now.counts[side === "source" ? 0 : 1];
+  const focused = [...place.children].indexOf(document.activeElement), chosen = two && side === "source" ? -1 : now.row - begin;
+  place.replaceChildren(...tokens.map((token, i) => {
+    const button = element("button", { type: "button", "aria-pressed": i === chosen, tabindex: i === Math.max(0, chosen) ? 0 : -1 }, shown(token.piece));
+    button.addEventListener("click", () => pick(i, side, box));
+    return button;
+  }));
+  if (begin > 0 || begin + tokens.length < count)
+    place.append(element("span", {}, `tokens ${begin} to ${begin + tokens.length - 1} of ${count}`));
+  if (focused >= 0) place.children[Math.min(focused, tokens.length - 1)]?.focus();
+}
+
+const barOf = (x, most) => {
+  const e = element("i", x < 0 ? { class: "minus" } : {});
+  e.style.width = (most > 0 ? 100 * Math.abs(x) / most : 0) + "%";
+  return element("td", { class: "bar" }, e);
+};
+const opener = (label, pressed, use) => {
+  const button = element("button", { type: "button", "aria-pressed": pressed }, label);
+  button.addEventListener("click", use);
+  return button;
+};
+// Replaces rows; the focus stays in its row.
+function refill(place, rows) {
+  const all = () => [...place.querySelectorAll("button")], focused = all().indexOf(document.activeElement);
+  place.replaceChildren(...rows);
+  if (focused >= 0) all()[Math.min(focused, all().length - 1)]?.focus();
+}
+
+function drawGuesses() {
+  const tokens = decodes ? now.target : now.source, i = now.row - (decodes ? now.targetBegin : now.sourceBegin);
+  const word = tokens[i] ? shown(tokens[i].piece) : "";
+  $("next-title").textContent = fills ? `What stands at “${word}”?` : `What comes after “${word}”?`;
+  refill($("guesses"), now.next.map(({ id, piece, p }) => {
+    const before = held?.find((h) => h.id === id)?.p;
+    const row = element("tr", {}, element("th", { scope: "row" }, opener(shown(piece), id === now.answer.id, () => {
+      state.answer = id;
+      ask();
+    })), element("td", {}, percent(p)), barOf(p, 1));
+    if (held) row.append(element("td", { class: "share" }, before === undefined ? "–" : "was " + percent(before)));
+    const add = element("button", { type: "button", "aria-label": `put “${shown(piece)}” into the text` }, "+");
+    add.addEventListener("click", () => take(id));
+    row.append(element("td", {}, add));
+    return row;
+  }));
+  $("held").textContent = held ? "kept: " + held.map((h) => `${shown(h.piece)} ${percent(h.p)}`).join(", ") : "";
+  $("hold").textContent = held ? "Compare no more" : "Keep to compare";
+  $("hold").setAttribute("aria-pressed", held !== null);
+}
+// Takes a guess into the text: after it, or in place of the mask.
+function take(id) {
+  const guess = now.next.find((n) => n.id === id), token = now.source[now.row - now.sourceBegin];
+  stop();
+  if (!fills) {
+    Object.assign(state, { written: [...state.written, id], row: null, answer: null, against: null });
+    return ask();
+  }
+  if (token?.begin === undefined) return;
+  hidden.splice(masksBefore(now.row - now.sourceBegin), token.mask ? 1 : 0);
+  const old = now.read.source.slice(token.begin, token.end), space = old.startsWith(" ") && !guess.piece.startsWith("▁") ? " " : "";
+  state.row = null;
+  replace(token, space + guess.piece.replaceAll("▁", " "));
+}
+
+function drawLens() {
+  const chosen = now.lens[state.layer];
+  const rows = now.lens.map(({ layer, top, rank, p }) => element("tr", {},
+    element("th", { scope: "row" }, opener(`layer ${layer}`, chosen?.layer === layer, () => {
+      state.layer = state.layer === layer ? null : layer;
+      drawLens();
+      keep();
+    })), element("td", {}, shown(top[0].piece)), element("td", {}, percent(top[0].p)), element("td", {}, `${rank}.`), element("td", {}, percent(p))));
+  const titles = ["", "first", "", "rank of", `“${shown(now.answer.piece)}”`].map((title) => element("th", { scope: "col" }, title));
+  if (chosen) rows.splice(chosen.layer + 1, 0, ...chosen.top.map(({ piece, p }) => element("tr", {}, element("td", {}),
+    element("td", {}, shown(piece)), element("td", {}, percent(p)), element("td", { colspan: 2 }))));
+  const lost = now.lens.findLastIndex(({ rank }) => rank > 1) + 1;
+  $("lead").textContent = lost < now.lens.length ? `“${shown(now.answer.piece)}” leads after layer ${lost}.` : "";
+  refill($("lens"), [element("thead", {}, element("tr", {}, ...titles)), element("tbody", {}, ...rows)]);
+}
+
+const mostParts = 10;
+function drawShares() {
+  const against = now.against ? ` and not “${shown(now.against.piece)}” (${percent(now.against.p)})` : "";
+  $("shares-title").textContent = `Who wrote “${shown(now.answer.piece)}” (${percent(now.answer.p)})${against}?`;
+  const options = now.next.filter((n) => n.id !== now.answer.id);
+  $("against").replaceChildren(element("option", { value: "" }, "any other"),
+    ...options.map(({ id, piece }) => element("option", { value: id }, shown(piece))));
+  $("against").value = now.against?.id ?? "";
+  $("parts").replaceChildren();
+  $("about-shares").textContent = now.shares ? `Its logit (the score before softmax) less ${now.against ? "that of the other" : "the mean of all"} is the sum of what every part adds.`
+    : "This model norms every sum (norm \"post\"): its parts have no shares that add up. Layers and heads are shown all the same.";
+  if (!now.shares) return;
+  const parts = now.shares.slice(0, mostParts), rest = now.shares.slice(mostParts), total = now.shares.reduce((s, p) => s + p.share, 0);
+  if (rest.length > 0) parts.push({ part: `${rest.length} smaller ones`, share: rest.reduce((s, p) => s + p.share, 0) });
+  const most = largest(parts.map((p) => Math.abs(p.share))), number = (x) => x.toFixed(2).replace("-", "−");
+  $("parts").append(...parts.map((part) => element("tr", {},
+    element("th", { scope: "row" }, part.kind ? opener(part.part, false, () =>
+      choose({ kind: data.kinds.findIndex((k) => k.name === part.kind), layer: part.layer, head: part.head })) : part.part),
+    element("td", {}, number(part.share)), barOf(part.share, most))), element("tr", {}, element("th", { scope: "row" }, "sum"), element("td", {}, number(total))));
+}
+
+function drawSum() {
+  const { head } = now, number = (x) => x.toFixed(3).replace("-", "−");
+  $("sums-title").textContent = `${names[head.kind]}, layer ${head.layer}, head ${head.head}, in numbers`;
+  const formula = head.uniform ? "P = 1 / n" : head.scale === 1 ? "score = q · k" : `score = q · k / √${head.width}`;
+  const lines = head.keys.map((k) => `“${shown(k.piece)}” (${k.key}): ${head.uniform ? "" : number(k.score) + " → "}P = ${number(k.p)}`);
+  const promoted = head.promoted.map((t) => `“${shown(t.piece)}” ${t.by < 0 ? "" : "+"}${number(t.by)}`);
+  $("sum").replaceChildren(formula + (head.uniform ? "" : ", P = softmax(score)"), element("small", {}, "  nn/attention"), "\n" + lines.join("\n") + "\n",
+    "Σ P v, through W_O and the output layer, raises", element("small", {}, "  nn/linear"), "\n" + promoted.join("\n"));
+}
+
+// In maps.js a head is in words; here, where it looks from the chosen row.
+function wordsOf(name, map, n) {
+  const row = name === "encoder" ? now.row - now.sourceBegin : now.row - now.targetBegin;
+  const { queries, keys } = data.kinds.find((k) => k.name === name), q = Math.max(0, Math.min(queries.length - 1, decodes && name === "encoder" ? queries.length - 1 : row));
+  const weights = [...map.subarray(q * n, (q + 1) * n)], order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 3);
+  return `“${shown(queries[q] ?? "")}” looks at ` + order.filter((k) => weights[k] >= 0.005).map((k) => `“${shown(keys[k])}” ${percent(weights[k])}`).join(", ");
+}
+
+function drawHeadsOf() {
+  const { unpacked, words } = frame(), before = data.kinds.map((k) => `${k.queries.length} ${k.keys.length}`).join();
+  data.kinds.forEach((k, i) => {
+    const tokens = (side) => side.map((t) => t.piece);
+    k.queries = tokens(k.name === "encoder" ? now.source : now.target);
+    k.keys = tokens(k.name === "decoder" ? now.target : now.source);
+    unpacked[i] = now.maps[k.name];
+    words[k.name] = now.maps[k.name].map((map) => wordsOf(k.name, map, k.keys.length));
+  });
+  const begin = now.targetBegin + now.target.length;
+  data.next = decodes && now.row === now.last && begin === now.counts[1] ? { [now.target.length - 1]: [{ token: now.next[0].piece }] } : undefined;
+  at.query = Math.max(0, now.row - (decodes ? now.targetBegin : now.sourceBegin));
+  if (!drawChosen) return startMaps(drawChosenHead);
+  if (before !== data.kinds.map((k) => `${k.queries.length} ${k.keys.length}`).join()) makeHeads();
+  choose({});
+}
+// After a choice, and after every answer.
+function drawChosenHead() {
+  drawView((query) => { at.query = query; });
+  const off = state.off.includes(nameOfHead());
+  $("off").textContent = off ? "Switch it on" : "Switch it off";
+  $("off").setAttribute("aria-pressed", off);
+  $("all-on").hidden = state.off.length === 0;
+  buttonsOfHeads().forEach((button, i) => {
+    const [layer, head] = [Math.floor(i / kind().heads), i % kind().heads], isOff = state.off.includes(`${kind().name}.${layer}.${head}`);
+    button.classList.toggle("off", isOff);
+    button.setAttribute("aria-label", `layer ${layer}, head ${head}${isOff ? ", switched off" : ""}`);
+  });
+  [...($("map").tBodies[0]?.rows ?? [])].forEach((row, q) => row.classList.toggle("chosen", q === at.query && kind().name !== (two ? "encoder" : "")));
+  keep();
+}
+
+function show(answer) {
+  now = answer;
+  const box = $("text"), text = answer.text;
+  if (state.written.length > 0 && box.value !== text) {
+    box.value = text;
+    box.scrollTop = box.scrollHeight;
+  }
+  if (answer.dropped > 0) tell(`The model reads at most ${answer.counts[1]} tokens: those before are left out.`, false);
+  else if (failed || $("notice").textContent.startsWith("The model reads")) tell("");
+  if (encodes) drawTokens($(two ? "source-tokens" : "tokens"), "source", $(two ? "source" : "text"));
+  if (decodes) drawTokens($("tokens"), "target", $("text"));
+  drawGuesses();
+  drawHeadsOf();
+  drawLens();
+  drawShares();
+  drawSum();
+  if (selecting) select(selecting);
+  selecting = null;
+}
+
+// ---- the address keeps the state
+
+let kept = 0;
+function keep() {
+  clearTimeout(kept);
+  kept = setTimeout(() => {
+    const text = two ? state.text : now.text, of = new URLSearchParams({ text });
+    const add = (name, value, usual) => { if (String(value ?? usual) !== String(usual)) of.set(name, value); };
+    add("target", two ? now.text : "", "");
+    add("off", state.off.join(" "), "");
+    for (const name of ["row", "answer", "against", "layer"]) add(name, state[name], "");
+    add("temperature", state.temperature, 1);
+    add("head", nameOfHead(), "");
+    const hash = "#" + of;
+    if (hash !== location.hash) history.replaceState(null, "", hash);
+  }, 300);
+}
+
+const whole = (text) => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : null);
+function restore() {
+  const of = new URLSearchParams(location.hash.slice(1)), isHead = (name) => {
+    const [, which, layer, head] = name.match(/^(encoder|decoder|cross)\.(\d+)\.(\d+)$/) ?? [], k = data.kinds.find((x) => x.name === which);
+    return k && layer < k.layers && head < k.heads;
+  };
+  Object.assign(state, fresh(), { text: of.get("text") ?? "", target: of.get("target") ?? "", off: (of.get("off") ?? "").split(" ").filter(isHead) });
+  for (const name of ["row", "answer", "against", "layer"]) state[name] = whole(of.get(name));
+  state.temperature = Math.max(0, Math.min(2, Number(of.get("temperature") ?? 1) || 0));
+  const head = of.get("head") ?? "";
+  if (isHead(head)) {
+    const [which, layer, number] = head.split(".");
+    Object.assign(at, { kind: data.kinds.findIndex((k) => k.name === which), layer: Number(layer), head: Number(number) });
+  }
+  $("text").value = two ? state.target : state.text;
+  $("source").value = state.text;
+  $("heat").value = state.temperature;
+  $("degrees").textContent = state.temperature;
+}
+
+function startPage() {
+  $("about").textContent = data.about;
+  document.title = data.about + ": a model to type to";
+  $("masking").textContent = fills ? ": here a click masks the token, and one more shows it again" : "";
+  $("source-side").hidden = !two;
+  $("sides").classList.toggle("two", two);
+  $("text-label").textContent = two ? "What the model writes" : "Text";
+  $("one").hidden = $("on").hidden = fills;
+  $("how").open = innerWidth > 600;
+  $("kinds").hidden = data.kinds.length === 1;
+  $(two ? "source" : "text").placeholder = data.objective.instructions;
+  restore();
+  for (const box of ["text", "source"]) $(box).addEventListener("input", typed);
+  $("one").addEventListener("click", () => { stop(); send("write"); });
+  $("on").addEventListener("click", () => {
+    if (writing) return stop();
+    stop();
+    writing = true;
+    $("on").textContent = "Stop";
+    send("write");
+  });
+  $("heat").addEventListener("input", () => {
+    state.temperature = Number($("heat").value);
+    $("degrees").textContent = state.temperature;
+    ask();
+  });
+  $("clear").addEventListener("click", () => {
+    stop();
+    Object.assign(state, fresh());
+    hidden = [];
+    for (const box of ["text", "source"]) $(box).value = "";
+    $("heat").value = $("degrees").textContent = 1;
+    $(two ? "source" : "text").focus();
+    ask();
+  });
+  $("hold").addEventListener("click", () => {
+    held = held ? null : now.next;
+    drawGuesses();
+  });
+  $("against").addEventListener("change", () => {
+    Object.assign(state, { answer: now.answer.id, against: whole($("against").value) });
+    ask();
+  });
+  $("off").addEventListener("click", () => switchHead(nameOfHead()));
+  $("all-on").addEventListener("click", () => { state.off = []; ask(); });
+  // A click on the chosen head switches it: this listener comes before the one that chooses.
+  $("heads").addEventListener("click", (event) => {
+    if (event.target.closest("button")?.getAttribute("aria-pressed") === "true") switchHead(nameOfHead());
+  }, true);
+  for (const group of ["tokens", "source-tokens"]) arrows($(group), false);
+  addEventListener("hashchange", () => { restore(); ask(); });
+  tell("The weights are being read …", true);
+  worker.postMessage(["start", data]);
+  delete data.weights;
+  ask();
+}

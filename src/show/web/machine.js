@@ -1,0 +1,163 @@
+// The model behind the page: reads texts as heed's commands do, and answers what the page asks. It runs in a worker.
+
+// A float16 as a number: a sign, 5 bits of exponent, 10 of fraction (IEEE 754).
+function numberOf(half) {
+  const exponent = (half >> 10) & 31, fraction = half & 1023, sign = half >> 15 ? -1 : 1;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
+}
+
+function weightsOf({ tensors, weights }) {
+  const letters = atob(weights), numbers = Float32Array.from({ length: 65536 }, (_, half) => numberOf(half)), found = {};
+  let at = 0;
+  for (const [name, rows, cols] of tensors) {
+    const data = new Float32Array(rows * cols);
+    for (let i = 0; i < data.length; ++i, at += 2) data[i] = numbers[letters.charCodeAt(at) | (letters.charCodeAt(at + 1) << 8)];
+    found[name] = { rows, cols, data };
+  }
+  return found;
+}
+
+const mostShown = 48;  // tokens of a side, in maps
+
+class Machine {
+  constructor(data) {
+    Object.assign(this, { reading: data.reading, objective: data.objective, model: new Transformer(data.model, weightsOf(data)) });
+    this.target = tokenizerOf(data.tokenizer);
+    this.source = tokenizerOf(data.source_tokenizer);
+    this.pairs = data.objective.type === "seq2seq";
+    this.two = this.model.encoder.blocks.length > 0 && this.model.decoder.blocks.length > 0;
+    this.maskId = data.objective.use === "fill" ? 3 : -1;
+  }
+
+  // What both sides read, { tokens, ids, before }: `before` ids stand before the tokens that were typed.
+  read({ text, target, written }) {
+    const { type, longest_source: mostSource, longest_target: mostTarget } = this.objective;
+    const encode = (tokenizer, x) => {
+      const read = asRead(x, this.reading, tokenizer);
+      return { read, tokens: tokenizer.encode(read) };
+    };
+    const side = ({ read, tokens }, first, last, dropped = 0) => ({ read, dropped, tokens, before: first.length,
+      ids: [...first, ...tokens.map((t) => t.id), ...last] });
+    const cut = ({ read, tokens }, most) => ({ read, tokens: tokens.slice(0, most) });
+    // Pieces of words begin with a space: one that ends a text is read with what follows it.
+    if (!this.pairs && this.source.pieces && text.length > 1 && text.endsWith(" ")) {
+      text = text.slice(0, -1);
+      if (target) target = " " + target;
+    }
+    if (type === "span_corruption") {
+      let masks = 0;  // the last sentinel ends an answer
+      text = text.replace(/\[MASK\]/g, (mask) => (masks + 1 < this.source.first - 3 ? this.source.specials[3 + masks++] : mask));
+    }
+    const first = encode(this.source, text), none = { read: "", tokens: [] };
+    const answer = this.two ? encode(this.target, target) : first;
+    const own = [...answer.tokens, ...written.map((id) => ({ id, written: true }))];
+    if (type === "masked_lm") return { source: side(cut(first, mostSource - 1), [beginId], []), target: side(none, [], []) };
+    if (type === "causal_lm") {
+      const dropped = Math.max(0, own.length + 1 - mostTarget);
+      return { source: side(none, [], []), target: side({ read: first.read, tokens: own.slice(Math.max(0, dropped - 1)) }, dropped ? [] : [beginId], [], dropped) };
+    }
+    const decoder = side(cut({ read: answer.read, tokens: own }, mostTarget - 1), [beginId], []);
+    if (type === "seq2seq") return { source: side(cut(first, mostSource - 1), [], [endId]), target: decoder };
+    if (type === "span_corruption") return { source: side(cut(first, mostSource), [], []), target: decoder };
+    const last = { read: first.read, tokens: first.tokens.slice(-mostSource) };
+    return { source: side(last, last.tokens.length > 0 ? [] : [beginId], []), target: decoder };
+  }
+
+  // Runs the model on a request { text, target, written, off }.
+  forward(request) {
+    const { source, target } = this.read(request), off = request.off.join(" ");
+    if (off !== this.off) {
+      this.model.off = new Set(request.off);
+      this.model.forget();
+      this.off = off;
+    }
+    const decodes = this.model.decoder.blocks.length > 0;
+    const seen = source.ids.length + target.ids.length > 0 ? this.model.forward(source.ids, target.ids) : null;
+    return { source, target, seen, decodes, stack: decodes ? this.model.decoder : this.model.encoder, side: decodes ? target : source };
+  }
+
+  // The id that the model writes next, or null at the end.
+  write(request) {
+    const { seen, target } = this.forward(request), never = new Set(this.objective.never_written);
+    const full = this.two && target.ids.length >= this.objective.longest_target;
+    if (full) return null;
+    const logits = this.model.logits(seen.hidden.at(-1)).map((x, id) => (never.has(id) ? -Infinity : x));
+    if (request.temperature === 0) return this.unlessEnd(best(logits, 1)[0].id);
+    let left = Math.random();
+    const id = softmax(Float64Array.from(logits, (x) => x / request.temperature)).findIndex((p) => (left -= p) < 0);
+    return this.unlessEnd(id < 0 ? best(logits, 1)[0].id : id);
+  }
+  unlessEnd(id) {
+    return id === endId ? null : id;
+  }
+
+  // The typed text, and what was written after it.
+  continued({ text, target, written }) {
+    if (written.length === 0) return this.two ? target : text;
+    const typed = this.two ? target : text, held = !this.pairs && this.target.pieces && typed.length > 1 && typed.endsWith(" ");
+    const kept = held ? typed.slice(0, -1) : typed;
+    const ids = this.target.encode(asRead(kept, this.reading, this.target)).map((t) => t.id);
+    return kept + this.target.decode([...ids, ...written]).slice(this.target.decode(ids).length);
+  }
+
+  // The maps of a window of tokens, [layer * heads + head] of each kind.
+  maps(of, sourceShown, targetShown) {
+    const maps = {}, { encoder, decoder } = this.model.read;
+    const add = (name, layers, queries, keys) => {
+      maps[name] = layers.flatMap((layer) => layer.weights.map((rows) => {
+        const map = new Float32Array((queries.end - queries.begin) * (keys.end - keys.begin));
+        for (let q = queries.begin, at = 0; q < queries.end; ++q)
+          for (let k = keys.begin; k < keys.end; ++k, ++at) map[at] = rows[q][k] ?? 0;
+        return map;
+      }));
+    };
+    if (encoder.layers.length > 0) add("encoder", encoder.layers.map((l) => l.self), sourceShown, sourceShown);
+    if (decoder.layers.length > 0) add("decoder", decoder.layers.map((l) => l.self), targetShown, targetShown);
+    if (this.two) add("cross", decoder.layers.map((l) => l.cross), targetShown, sourceShown);
+    return maps;
+  }
+
+  // Everything that the page shows of a request { text, target, written, off, row, answer, against, temperature }.
+  answer(request) {
+    const run = this.forward(request), { source, target, seen, stack, side } = run;
+    if (side.ids.length === 0 || (this.two && source.ids.length === 0)) throw new Error("Type a text.");
+    const name = (t, id) => t.piece(id);
+    const window = (ids, at) => {
+      const begin = Math.max(0, Math.min(ids.length - mostShown, at - mostShown / 2));
+      return { begin, end: Math.min(ids.length, begin + mostShown) };
+    };
+    const masks = [...source.ids.keys()].filter((i) => this.maskId >= 0 && source.ids[i] >= 3 && source.ids[i] < this.source.first);
+    const last = run.decodes ? side.ids.length - 1 : masks[0] ?? Math.min(1, side.ids.length - 1);
+    const row = Math.max(0, Math.min(side.ids.length - 1, request.row ?? last));
+    const shownOf = { source: window(source.ids, run.decodes ? 0 : row), target: window(target.ids, row) };
+    const tokensOf = (which, tokenizer, { begin, end }) => which.ids.slice(begin, end).map((id, i) => {
+      const t = which.tokens[begin + i - which.before];
+      return { id, piece: name(tokenizer, id), ...(t && !t.written ? { begin: t.begin, end: t.end } : {}), mask: this.maskId >= 0 && id >= 3 && tokenizer.isSpecial(id) };
+    });
+    const logits = this.model.logits(seen.hidden[row]), logs = logSoftmax(logits);
+    if (logs.some(Number.isNaN)) throw new Error("The model's numbers overflow: nothing can be shown.");
+    const heat = request.temperature || 1e-3, warm = logSoftmax(logits.map((x) => x / heat));
+    const named = (list, tokenizer = this.target) => list.map((x) => ({ ...x, piece: name(tokenizer, x.id) }));
+    const out = {
+      text: this.continued(request), read: { source: source.read, target: target.read }, row, last, two: this.two, decodes: run.decodes, dropped: side.dropped,
+      source: tokensOf(source, this.source, shownOf.source), target: tokensOf(target, this.target, shownOf.target),
+      sourceBegin: shownOf.source.begin, targetBegin: shownOf.target.begin, counts: [source.ids.length, target.ids.length],
+      next: named(best(logs, 5).map(({ id, p }) => ({ id, p: heat === 1 ? p : Math.exp(warm[id]) }))),
+      maps: this.maps(run, shownOf.source, shownOf.target),
+    };
+    const chosen = request.answer !== null && request.answer < logs.length ? request.answer : out.next[0].id;
+    const against = request.against !== null && request.against < logs.length && request.against !== chosen ? request.against : null;
+    out.answer = { id: chosen, piece: name(this.target, chosen), p: Math.exp(logs[chosen]), logit: logits[chosen] };
+    out.against = against === null ? null : { id: against, piece: name(this.target, against), p: Math.exp(logs[against]) };
+    out.less = against === null ? logits.reduce((a, b) => a + b, 0) / logits.length : logits[against];  // of the logit: what shares leave out
+    out.lens = lens(this.model, stack, seen, row, chosen).map((l) => ({ ...l, top: named(l.top) }));
+    const embedding = run.decodes ? this.model.target : this.model.source;
+    const parts = shares(this.model, stack, embedding, seen, row, chosen, against);
+    out.shares = parts?.sort((a, b) => Math.abs(b.share) - Math.abs(a.share));
+    const head = arithmetic(this.model, stack, seen, row, strongest(this.model, stack, seen, row, parts));
+    const [keys, of] = head.kind === "cross" ? [source, this.source] : [side, run.decodes ? this.target : this.source];
+    out.head = { ...head, promoted: named(head.promoted), keys: head.keys.map((k) => ({ ...k, piece: of.piece(keys.ids[k.key]) })) };
+    return out;
+  }
+}

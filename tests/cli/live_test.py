@@ -1,0 +1,235 @@
+"""heed report --live: the page computes what heed computes. Its JavaScript runs in node."""
+import array
+import json
+import math
+import random
+import shutil
+import struct
+import subprocess
+import unittest
+from pathlib import Path
+
+from runs import SMALL, RunsTest, read_tensors, seal, write_tensors
+
+NODE = shutil.which("node") or shutil.which("nodejs")
+RUNNER = Path(__file__).parent / "live_model.js"
+TINY = {**SMALL, "train__max_steps": 3, "train__save_every": 0, "optimizer__learning_rate": 0.05, "model__d_model": 16,
+        "model__n_heads": 4, "model__d_ff": 24, "objective__source_length": 24, "objective__target_length": 24}
+
+
+def of(family, **changes):
+    keys = {key: value for key, value in TINY.items() if not (
+        key == "objective__source_length" and family in ("causal_lm", "seq2seq") or
+        key == "objective__target_length" and family in ("masked_lm", "span_corruption", "seq2seq"))}
+    return {"family": family, **keys, **changes}
+
+
+GPT, BERT, PAIRS = "causal_lm", "masked_lm", "seq2seq"
+FILLING = (BERT, "span_corruption")
+UNSCALED = {"scaled": False}
+# Every position, norm, block, activation, tie and tokenizer, and all families.
+MODELS = {
+    "gpt": of(GPT, model__decoder_layers=2),
+    "gpt_learned": of(GPT, model__positions="learned", model__tie="none", tokenizer={"type": "byte"}),
+    "gpt_rotary": of(GPT, model__positions="rotary", model__activation="relu2", model__norm_type="rms", model__qk_norm=True,
+                     model__n_kv_heads=2, model__feed_forward="gated", model__bias=False, tokenizer={"type": "bpe", "vocab_size": 320}),
+    "gpt_none": of(GPT, model__positions="none", model__norm="post", model__activation="relu", tokenizer={"type": "unigram", "vocab_size": 300}),
+    "gpt_words": of(GPT, model__activation="silu", model__zero_init=True, tokenizer={"type": "word", "punctuation": "split"}),
+    "gpt_tanh": of(GPT, model__activation="gelu_tanh", model__init="gpt2", model__attention={"decoder_self": UNSCALED}, model__n_kv_heads=1),
+    "gpt_uniform": of(GPT, model__attention={"decoder_self": {"uniform": True}}, model__feed_forward="none"),
+    "gpt_ablated": of(GPT, model__positions="rotary", model__rope_base=500.0, model__norm_eps=1e-3,
+                      model__attention={"decoder_self": {"positions": False, "query": "identity", "value": "random"}}),
+    "bert": of(BERT, model__encoder_layers=2),
+    "bert_words": of(BERT, model__norm="post", model__tie="none", tokenizer={"type": "word"}),
+    "bert_rotary": of(BERT, model__positions="rotary", model__norm_type="rms", model__norm="post", model__attention={"encoder_self": {"uniform": True}},
+                      tokenizer={"type": "bpe", "vocab_size": 320}),
+    "pairs": of(PAIRS, model__encoder_layers=2),
+    "pairs_learned": of(PAIRS, model__positions="learned", model__norm="post", model__tie="output", tokenizer={"type": "word", "shared": False}),
+    "pairs_rotary": of(PAIRS, model__positions="rotary", model__qk_norm=True, model__n_kv_heads=2, model__norm_type="rms", model__tie="none",
+                       tokenizer={"type": "bpe", "vocab_size": 300}),
+    "pairs_gated": of(PAIRS, model__feed_forward="gated", model__activation="silu", model__bias=False, tokenizer={"type": "char"},
+                      model__attention={"decoder_self": UNSCALED, "encoder_self": {"uniform": True}, "cross": UNSCALED}),
+    "pairs_none": of(PAIRS, model__positions="none", model__decoder_layers=2, model__tie="output", model__feed_forward="none",
+                     tokenizer={"type": "unigram", "vocab_size": 290}),
+    "prefix": of("prefix_lm"),
+    "prefix_rotary": of("prefix_lm", model__positions="rotary", model__norm="post", model__qk_norm=True, model__tie="output"),
+    "t5": of("span_corruption", tokenizer={"type": "word"}),
+    "t5_learned": of("span_corruption", model__positions="learned", model__activation="relu2", model__norm_type="rms"),
+}
+
+
+TOKENIZERS = {
+    "char": {"type": "char", "min_frequency": 2}, "byte": {"type": "byte"}, "word": {"type": "word", "min_frequency": 2},
+    "split": {"type": "word", "punctuation": "split"}, "bpe": {"type": "bpe", "vocab_size": 900},
+    "unigram": {"type": "unigram", "vocab_size": 900}}
+READINGS = {"split": {"lowercase": True}, "unigram": {"normalize": "nfkc"}, "char": {"normalize": "nfc", "lowercase": True}}
+ALPHABETS = ["abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZäöüßéèñçøåİıſǆﬁ½", "абвгдежзийклмнопрстуфхцчшщъыьэюяАБВГДЕЁΑΒΓΔΣάέήίόύώαβγδςσ",
+             "ابتثجحخدذرزسشصضطظعغفقكلمنهويאבגדהוזחטיכלםמןנ", "अआइईउऊकखगघचछजझटठडढतथदधनपफबभमयरलवशषसहािीुूेैोौ्ंँ", "的一是不了人我在有他这中大来上国个到说们하나둘셋넷あいうえおアイウｱｲｶﾞ㍿"]
+MARKS = [" ", " ", " ", " ", " ", "  ", ", ", ". ", "! ", " (", ") ", "-", "'", "’", "“", "\t", "\u00a0", "\u3000", "▁", " ▂", "\ufffd", "\u0301", "\u0308\u0327",
+         "😀", "👩‍👩‍👧", "🏳️‍🌈", " $5 + 3 = ", "<s>", "<0x41>", "\u200b", "\ufeff", "e\u0301", "…", "№", "①", "٣", "Σ ", "ΑΣ", "[MASK]"]
+
+
+def many_lines(n):
+    """Lines of five scripts with marks of all kinds; their words repeat, so that tokenizers learn pieces."""
+    draw = random.Random(46)
+    words = [["".join(draw.choices(letters, k=draw.randint(1, 9))) for _ in range(60)] for letters in ALPHABETS]
+    def line(i):
+        mine = words[i % 5] if i % 7 else words[draw.randrange(5)]
+        return "".join(draw.choice(mine)[:draw.choice([9, 9, 9, 3])] + draw.choice(MARKS if draw.random() < 0.4 else [" "]) for _ in range(draw.randint(1, 14)))
+    return [line(i) for i in range(n)]
+
+
+def rounded(checkpoint):
+    """The weights of a checkpoint become float16, as in a page."""
+    header, body = read_tensors(checkpoint / "model.safetensors")
+    values = array.array("f", body)
+    half = struct.unpack(f"<{len(values)}e", struct.pack(f"<{len(values)}e", *values))
+    write_tensors(checkpoint / "model.safetensors", header, array.array("f", half).tobytes())
+    seal(checkpoint)
+
+
+@unittest.skipUnless(NODE, "node is not installed (scripts/install_dependencies.sh page)")
+class LivePage(RunsTest):
+    def run_page(self, page, *requests):
+        lines = "".join(json.dumps(r) + "\n" for r in requests)
+        done = subprocess.run([NODE, RUNNER, self.folder / page], input=lines, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        for answer in answers:
+            self.assertFalse(isinstance(answer, dict) and "error" in answer, answer)
+        return answers
+
+    def live(self, run):
+        self.check("report", run, "--live", "--html", f"{run}.html")
+        return f"{run}.html"
+
+    def close(self, mine, heeds, what):
+        self.assertEqual(len(mine), len(heeds), what)
+        for a, b in zip(mine, heeds):
+            if isinstance(a, list):
+                b = b[:len(a)] if all(x == 0 for x in b[len(a):] if not isinstance(x, list)) else b  # unseen keys
+                self.close(a, b, what)
+            else:
+                self.assertTrue(math.isclose(a, b, rel_tol=0, abs_tol=1e-4), f"{what}: {a} {b}")
+
+    def test_every_model(self):
+        for name, changes in MODELS.items():
+            with self.subTest(name):
+                config = self.config(name, **changes)
+                if changes.get("model__feed_forward") == "none":
+                    config.write_text(config.read_text().replace(', "d_ff": 24', ""))
+                self.train(config, name)
+                rounded(next(self.checkpoints(name).glob("step-*")))
+                self.compare(name, changes["family"])
+
+    def test_tokens(self):
+        """Tokens of 2,000 lines are those of heed tokenize; what Unicode's versions disagree on is at most 2 lines."""
+        lines = many_lines(2000)
+        (self.folder / "a.txt").write_text("".join(line + "\n" for line in lines))
+        for name, tokenizer in TOKENIZERS.items():
+            with self.subTest(name):
+                reading = {"data__" + key: value for key, value in READINGS.get(name, {}).items()}
+                family = BERT if name in ("word", "unigram") else GPT  # to which [MASK] is one token
+                self.train(self.config(name, **of(family, tokenizer=tokenizer, train__max_steps=1), **reading), name)
+                heeds = self.json("tokenize", name, "--file", "a.txt")
+                mine, texts = self.run_page(self.live(name), ["tokens", lines], ["decode", [t["ids"] for t in heeds]])
+                self.assertEqual([len(mine), len(heeds)], [2000, 2000])
+                wrong = [(line, m, h["ids"]) for line, m, h in zip(lines, mine, heeds) if m != h["ids"]]
+                self.assertLessEqual(len(wrong), 2 if reading else 0, wrong[:3])
+                if not reading and name in ("byte", "bpe"):
+                    self.assertEqual(texts, lines)
+
+    def test_a_tokenizer_of_others_reads_whole_lines(self):
+        """A SentencePiece model without a normaliser's table, with the usual space in front and without extra spaces."""
+        lines = [line for line in many_lines(300) if "\t" not in line]
+        (self.folder / "a.txt").write_text("".join(line + "\n" for line in lines))
+        for kind in ("bpe", "unigram"):
+            self.train(self.config("own", **of(GPT, tokenizer={"type": kind, "vocab_size": 700}, train__max_steps=1)), kind)
+            model = (self.checkpoints(kind) / "last" / "tokenizer.model").read_bytes()
+            name = model.rindex(b"\x0a\x08identity")
+            spec = b"\x0a\x08identity\x18\x01\x20\x01\x28\x01"
+            (self.folder / "other.model").write_bytes(model[:name - 2] + bytes([0x1a, len(spec)]) + spec)
+            self.train(self.config("other", **of(GPT, tokenizer={"type": kind, "file": "other.model"}, train__max_steps=1)), kind + 2 * "o")
+            heeds = self.json("tokenize", kind + "oo", "--file", "a.txt")
+            mine, = self.run_page(self.live(kind + "oo"), ["tokens", lines])
+            self.assertEqual(mine, [t["ids"] for t in heeds])
+
+    def test_a_head_switched_off(self):
+        """It costs what heed ablate --zero says, on one sequence."""
+        (self.folder / "one.txt").write_text("the old miller saw\n")
+        self.train(self.config("c", **of(GPT, model__decoder_layers=2), data={"train": "a.txt", "valid": "one.txt"}), "c")
+        rounded(next(self.checkpoints("c").glob("step-*")))
+        ablated, = self.json("ablate", "c", "--zero")
+        heads = {f"{p['kind']}.{p['layer']}.{p['head']}": p["difference"] for p in ablated["parts"] if p["sort"] == "head"}
+        self.assertEqual(len(heads), 8)
+        text = {"text": "the old miller saw\n"}
+        answers = self.run_page(self.live("c"), ["read", text], *[["read", {**text, "off": [head]}] for head in heads])
+        ids = answers[0]["target_ids"][1:]
+        whole, *without = [-sum(row[i] for row, i in zip(a["logprobs"], ids)) / len(ids) for a in answers]
+        self.close([x - whole for x in without], list(heads.values()), "differences")
+        self.assertGreater(max(map(abs, heads.values())), 1e-3)
+
+    def test_the_page_itself(self):
+        """What its parts are asked for: shares add up, texts are continued, long ones are cut; and what is refused."""
+        self.train(self.config("c", **of(GPT, tokenizer={"type": "bpe", "vocab_size": 320})), "c")
+        page = self.live("c")
+        asked = {"text": "the old ", "target": "", "written": [], "off": [], "row": None, "answer": None, "against": None, "temperature": 1}
+        written, = self.run_page(page, ["write", {**asked, "temperature": 0}])
+        one, two, long = self.run_page(page, ["answer", asked], ["answer", {**asked, "written": [written], "answer": 300, "against": 301}],
+                                       ["answer", {**asked, "text": "miller 👩‍👩‍👧 " * 1000}])
+        sampled = self.json("sample", "c", "the old ", "--temperature", 0, "--max-tokens", 1)[-1]
+        self.assertEqual([written], sampled["ids"])
+        self.assertEqual(two["text"], "the old" + sampled["tokens"][0].replace("▁", " "))
+        for answer in (one, two):  # the logit is the sum of the shares and the mean of all logits
+            self.assertAlmostEqual(sum(p["share"] for p in answer["shares"]), answer["answer"]["logit"] - answer["less"], places=4)
+        self.assertEqual(one["counts"], [0, len(self.json("tokenize", "c", "the old")[0]["ids"]) + 1])
+        self.assertEqual([two["answer"]["id"], two["against"]["id"]], [300, 301])
+        self.assertEqual(long["counts"], [0, 24])
+        self.assertGreater(long["dropped"], 3000)
+        self.check("report", "c", "--live", "--json", status=2, facts="--html")
+        self.check("report", "c", "c", "--live", status=2, facts="--html")
+
+    def test_explained(self):
+        """Lens, shares and the strongest head are those of heed explain."""
+        if self.heed("explain", "--help").status != 0:
+            self.skipTest("there is no heed explain")
+        asked = {"target": "", "written": [], "off": [], "row": None, "answer": None, "against": None, "temperature": 1}
+        for name in ("gpt_rotary", "gpt_none", "pairs", "bert"):
+            with self.subTest(name):
+                self.train(self.config(name, **MODELS[name]), name)
+                rounded(next(self.checkpoints(name).glob("step-*")))
+                text = "the [MASK] miller" if name == "bert" else "the miller old"
+                heeds, = self.json("explain", name, text)
+                mine, = self.run_page(self.live(name), ["answer", {**asked, "text": text}])
+                self.assertEqual(mine["answer"]["id"], heeds["answer"]["id"])
+                self.assertEqual([l["rank"] for l in mine["lens"]], [l["rank"] for l in heeds["lens"]])
+                self.close([l["p"] for l in mine["lens"]], [l["probability"] for l in heeds["lens"]], "lens")
+                self.assertEqual("shares" in mine, name != "gpt_none")  # which is post-norm
+                shares = {(p["kind"], p["layer"], p["head"]): p["share"] for p in mine.get("shares", []) if "head" in p}
+                for part in heeds["shares"] or []:
+                    if part["part"] == "head":
+                        self.close([shares[part["kind"], part["layer"], part["head"]]], [part["share"]], part)
+                self.assertEqual([mine["head"][k] for k in ("kind", "layer", "head")], [heeds["head"][k] for k in ("kind", "layer", "head")])
+                self.close([k["score"] for k in mine["head"]["keys"]], [k["score"] for k in heeds["head"]["keys"]][:3], "scores")
+
+    def compare(self, name, family):
+        text, target = "the old miller saw", "was near"
+        if family == PAIRS:
+            text, target = "the miller old", "old miller the walked"
+        written = ["--target", target] if family in (PAIRS, "prefix_lm") else []
+        scored, = self.json("score", name, text, *written)
+        if family == "span_corruption":
+            written, text = ["--target", "old"], "the [MASK] miller saw"
+        shown, = self.json("attend", name, text, *written)
+        mine, masked = self.run_page(self.live(name), ["read", {"text": text, "target": (written or ["", ""])[1]}],
+                                     ["masked", {"text": "the old miller saw"}] if family in FILLING else ["tokens", []])
+        for kind in ("encoder", "decoder", "cross"):
+            self.assertEqual(kind in mine["maps"], kind in shown, kind)
+            self.close(mine["maps"].get(kind, []), shown.get(kind, []), f"{name}, {kind}")
+        self.assertEqual([mine["source_ids"], mine["target_ids"]], [shown["source_ids"], shown["target_ids"]])
+        logprobs = masked if family in FILLING else [row[i] for row, i in zip(mine["logprobs"], scored["ids"])]
+        self.close(logprobs, scored["token_logprobs"], f"{name}, log-probabilities")
+
+
+if __name__ == "__main__":
+    unittest.main()

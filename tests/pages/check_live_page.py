@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Checks the page of `heed report --live` in headless Chromium (apt install chromium), and takes pictures.
+
+    tests/pages/check_live_page.py HEED [PICTURES]
+
+HEED is the program; pictures go to the folder PICTURES if it is given. Trains three small models on hostile words: pairs, a
+decoder alone, an encoder alone. Then what every page must be (checks.py), and what this one does: what is typed is read
+and never becomes script, a head is switched off, the address restores all of it, tokens are written, words are masked and
+shown again, 10,000 characters leave the page alive.
+"""
+import json
+import subprocess
+import time
+
+from checks import check, check_page, go_to, tab_stops, train
+
+HOSTILE = ["</script><script>document.title='hacked'</script>", "<img/src=x/onerror=alert(1)>", "<!--", "&amp;", "\u202e", "{{data}}"]
+MODEL = {"d_model": 16, "n_heads": 4, "d_ff": 16, "dropout": 0}
+CONFIGS = {
+    "pairs": {"data": {"source": "s", "target": "s", "valid_fraction": 0}, "objective": {"type": "seq2seq"},
+              "model": {**MODEL, "encoder_layers": 2, "decoder_layers": 2}},
+    "gpt": {"data": {"train": "s", "valid_fraction": 0}, "objective": {"type": "causal_lm", "target_length": 32},
+            "model": {**MODEL, "encoder_layers": 0, "decoder_layers": 2}},
+    "bert": {"data": {"train": "s", "valid_fraction": 0}, "objective": {"type": "masked_lm", "source_length": 32},
+             "model": {**MODEL, "encoder_layers": 2, "decoder_layers": 0}},
+}
+TEXT = " ".join(HOSTILE) + " word"
+made = {}
+
+
+def make_page(heed, folder):
+    (folder / "s").write_text("".join(f"{a} {b} word\n" for a in HOSTILE for b in HOSTILE))
+    for name, config in CONFIGS.items():
+        run = train(heed, folder, {**config, "tokenizer": {"type": "word"}, "train": {"max_steps": 20}})
+        run.rename(folder / f"{name} <b>")
+        made[name] = folder / f"{name}.html"
+        subprocess.run([heed, "report", folder / f"{name} <b>", "--live", "--html", made[name], "--quiet"], check=True)
+    return made["pairs"]
+
+
+def wait(browser, expression):
+    """Until it holds: the page's worker answers in its own time."""
+    for _ in range(600):
+        if browser.value(expression):
+            return
+        time.sleep(0.05)
+    check(False, f"{expression} never holds: {browser.value('document.getElementById(`notice`).textContent')}")
+
+
+def open_page(browser, name, width=1400):
+    browser.open(made[name], width)
+    wait(browser, "now !== null || $('notice').textContent")
+
+
+def type_text(browser, box, text):
+    before = browser.value("now?.counts.join()")
+    browser.value(f"$('{box}').value = {json.dumps(text)}; $('{box}').dispatchEvent(new Event('input'))")
+    wait(browser, f"now !== null && !busy && now.counts.join() !== {json.dumps(before)}")
+
+
+def unharmed(browser):
+    check("hacked" not in browser.value("document.title"), "a token became script")
+    check(browser.value("document.querySelectorAll('main img').length") == 0, "a token became an element")
+    check(not browser.errors, f"{browser.errors}")
+
+
+GUESSES = "[...document.querySelectorAll('#guesses tr')].map((r) => r.textContent).join()"
+
+
+def check_pairs(browser, page):
+    open_page(browser, "pairs")
+    type_text(browser, "source", TEXT)
+    check(browser.value("[...$('source-tokens').children].map((e) => e.textContent)")[:2] == HOSTILE[:2], "tokens of the source")
+    check(browser.value("document.querySelectorAll('#guesses tr').length") == 5, "not five guesses")
+    check(browser.value("document.querySelectorAll('#map tbody tr').length") == 1, "rows of the map")
+    guesses = browser.value(GUESSES)
+    browser.value("$('heads').querySelectorAll('button')[5].click()")
+    check(browser.value("$('pattern').textContent").startswith("cross-attention, layer 1, head 1:"), "the chosen head")
+    check(browser.value("state.off.length") == 0, "one click switches a head off")
+    browser.value("$('heads').querySelectorAll('button')[5].click()")
+    wait(browser, "!busy && $('heads').querySelector('.off') !== null")
+    check(browser.value(GUESSES) != guesses, "a head that is off changes nothing")
+    browser.value("$('one').click()")
+    wait(browser, "!busy && now.counts[1] === 2")
+    wait(browser, "location.hash.includes('off=cross.1.1')")
+    guesses, target, address = browser.value(GUESSES), browser.value("$('text').value"), browser.value("location.hash")
+    check(target != "", "nothing is written")
+    open_page(browser, "pairs")
+    browser.value(f"location.hash = {json.dumps(address)}")
+    wait(browser, "!busy && $('heads').querySelector('.off') !== null")
+    check([browser.value(GUESSES), browser.value("$('text').value"), browser.value("$('source').value")] == [guesses, target, TEXT],
+          "the address does not restore the page")
+    browser.value("location.hash = '#text=a&off=cross.9.9+decoder.0.x&row=99&answer=99999&against=-1&head=<b>&temperature=x&layer=77'")
+    wait(browser, "!busy && state.text === 'a' && now.counts[0] === 2")
+    unharmed(browser)
+
+
+def check_gpt(browser, page):
+    open_page(browser, "gpt", 390)
+    type_text(browser, "text", TEXT)
+    check(browser.value("$('parts').rows.length") > 5, "no shares")
+    check(browser.value("document.querySelectorAll('#lens tbody tr').length") == 2, "no lens")
+    browser.value("document.querySelector('#lens button').click()")
+    check(browser.value("document.querySelectorAll('#lens tbody tr').length") == 7, "a layer does not open")
+    answer = browser.value("now.next[1].id")
+    browser.value("document.querySelectorAll('#guesses th button')[1].click()")
+    wait(browser, f"!busy && now.answer.id === {answer}")
+    browser.value("$('tokens').querySelectorAll('button')[2].click()")
+    wait(browser, "!busy && now.row === 2")
+    check(browser.value("$('text').value.slice($('text').selectionStart, $('text').selectionEnd)") == HOSTILE[1], "no token is selected")
+    browser.value("$('on').click()")
+    wait(browser, "now.counts[1] > 12")
+    browser.value("$('on').click()")
+    wait(browser, "!busy && !writing")
+    type_text(browser, "text", " ".join(HOSTILE) * 140 + "e\u0301\U0001f468\u200d\U0001f469 \ud800 \0")
+    check("32" in browser.value("$('notice').textContent"), "a long text is not said to be cut")
+    type_text(browser, "text", "")
+    check(browser.value("now.counts") == [0, 1], "an emptied text")
+    check(browser.value("document.documentElement.scrollWidth") <= 390, "scrolls sideways")
+    unharmed(browser)
+    open_page(browser, "gpt")
+    type_text(browser, "text", TEXT)
+    stops = tab_stops(browser, 60)
+    for place in ("text", "tokens", "heat", "guesses", "heads", "off", "views", "lens", "parts"):
+        check(place in [stop[0] for stop in stops], f"{place} is no tab stop")
+    go_to(browser, "one", 9)
+    browser.press("Enter")
+    wait(browser, "!busy && state.written.length === 1 && now.counts[1] === 9")
+
+
+def check_bert(browser, page):
+    open_page(browser, "bert")
+    type_text(browser, "text", "word &amp; word")
+    click = "$('tokens').querySelectorAll('button')[2].click()"
+    browser.value(click)
+    wait(browser, "!busy && $('text').value === 'word [MASK] word'")
+    check(browser.value("now.row") == 2, "the mask is not asked about")
+    browser.value(click)
+    wait(browser, "!busy && $('text').value === 'word &amp; word'")
+    browser.value(click)
+    wait(browser, "!busy && $('text').value === 'word [MASK] word'")
+    guess = browser.value("now.next[0].piece")
+    browser.value("document.querySelector('#guesses td button').click()")
+    wait(browser, f"!busy && $('text').value === 'word ' + {json.dumps(guess)} + ' word'")
+    unharmed(browser)
+
+
+check_page("live", make_page, check_pairs, check_gpt, check_bert)

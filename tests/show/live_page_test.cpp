@@ -1,0 +1,66 @@
+#include "show/live_page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "base/error_of.h"
+#include "nn/models.h"
+#include "text/piece_tokenizer.h"
+#include "text/trained_tokenizers.h"
+
+namespace heed {
+namespace {
+
+TrainedModel gpt_of(std::unique_ptr<Tokenizer> tokenizer, int d_model) {
+  RunConfig config =
+      parse_config(R"({"data": {"train": "x"}, "model": {"d_model": )" + std::to_string(d_model) +
+                       R"(, "n_heads": 1, "d_ff": 8, "encoder_layers": 0, "decoder_layers": 1},
+      "objective": {"type": "causal_lm"}})",
+                   "test");
+  config.tokenizer.type = tokenizer->type();
+  Tokenizers tokenizers;
+  tokenizers.target = std::move(tokenizer);
+  const int vocab = tokenizers.target->size();
+  Transformer model(config.model, vocab, vocab);
+  ParamVec<float> values(model.table.size());
+  auto objective = make_objective(config);
+  return {"",
+          std::move(config),
+          std::move(objective),
+          std::move(tokenizers),
+          std::move(model),
+          std::move(values),
+          {},
+          ""};
+}
+
+TEST(LivePage, HoldsTheModelAndMayStartAWorker) {
+  const std::string page = live_page(gpt_of(train(TokenizerConfig::word, "a </script> b\n"), 8));
+  EXPECT_EQ(page.find("{{"), std::string::npos);
+  EXPECT_THAT(page, testing::HasSubstr("img-src data:; worker-src blob:\""));
+  EXPECT_THAT(page, testing::HasSubstr("\"\\u003c/script>\""));
+}
+
+TEST(LivePage, RefusesWhatItCannotHold) {
+  const auto refused = [](const TrainedModel& model, const Facts& facts) {
+    expect_facts(error_of([&] { live_page(model); }, Exit::usage), facts);
+  };
+  refused(gpt_of(train(TokenizerConfig::char_, "abc\n"), 2304), {"32 MiB", "--live"});
+
+  TrainedModel large = gpt_of(train(TokenizerConfig::char_, "abc\n"), 8);
+  const ParamInfo& last = large.model.table.infos().back();
+  large.values.data()[last.param.offset] = 65520;
+  refused(large, {last.name, "65504"});
+
+  PieceModel pieces{.pieces = {{"a", -1}}, .by_line = true, .reading = {.normalizer = "nfkc"}};
+  refused(gpt_of(std::make_unique<PieceTokenizer>(pieces, "p"), 8), {"tokenizer.model", "nfkc"});
+  pieces.reading.normalizer = "identity";
+  EXPECT_THAT(live_page(gpt_of(std::make_unique<PieceTokenizer>(pieces, "p"), 8)),
+              testing::HasSubstr("\"by_line\":true"));
+}
+
+}  // namespace
+}  // namespace heed
