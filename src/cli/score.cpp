@@ -12,7 +12,6 @@
 #include "cli/texts.h"
 #include "data/user_text.h"
 #include "evaluate/scorer.h"
-#include "text/piece_model.h"
 
 namespace heed {
 namespace {
