@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
-#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -294,9 +293,9 @@ void RunWriter::finish_save(std::int64_t step, int keep_last, std::int64_t spare
 }
 
 std::optional<State> RunWriter::best() const {
-  const auto states = states_ | std::views::values;
-  const auto best = std::ranges::min_element(states, is_better);
-  return best == states.end() ? std::nullopt : std::optional(*best);
+  const auto best =
+      std::ranges::min_element(states_, is_better, &std::pair<const std::int64_t, State>::second);
+  return best == states_.end() ? std::nullopt : std::optional(best->second);
 }
 
 void RunWriter::drop_after(std::int64_t step) {
