@@ -45,10 +45,8 @@ void print_neighbors(const EmbeddingView& e, const Json& found) {
 }
 
 void answer_words(const EmbeddingView& e, const std::string& text, std::size_t k, bool json) {
-  const std::vector<std::string_view> words = split_words(text);
   Json all = Json::array();
-  for (const Query& query : parse_queries({words.begin(), words.end()}))
-    all.push_back(neighbors(e, query, k));
+  for (const Query& query : parse_queries(text)) all.push_back(neighbors(e, query, k));
   if (json) return print_line({{"queries", all}});
   for (const Json& found : all) {
     if (&found != &all.front()) print("\n");

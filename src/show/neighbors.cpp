@@ -93,16 +93,10 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
   return w;
 }
 
-std::vector<Query> parse_queries(const std::vector<std::string>& given) {
+std::vector<Query> parse_queries(const std::string& text) {
   const auto is_operator = [](std::string_view s) { return s == "+" || s == "-"; };
-  std::vector<std::string> words;
-  for (const std::string& argument : given) {  // "king - man + woman" may be one argument
-    const std::vector<std::string_view> parts = split_words(argument);
-    if (parts.size() > 1 && std::any_of(parts.begin(), parts.end(), is_operator))
-      words.insert(words.end(), parts.begin(), parts.end());
-    else
-      words.push_back(argument);
-  }
+  const auto parts = split_words(text);
+  const std::vector<std::string> words(parts.begin(), parts.end());
   std::vector<Query> queries;
   if (words.size() < 2 || std::none_of(words.begin(), words.end(), is_operator)) {
     for (const std::string& word : words) queries.push_back({word, {{1.0, word}}});

@@ -50,7 +50,7 @@ struct Query {
 };
 // Separate words are separate queries; a lone "+" or "-" makes one analogy of them all. Error
 // (Exit::usage) if words and signs do not alternate.
-std::vector<Query> parse_queries(const std::vector<std::string>& words);
+std::vector<Query> parse_queries(const std::string& text);
 
 // The k rows with the largest cosine to the query, best first, without special ids and without the
 // query's own tokens. Analogies add and subtract vectors of length 1 (Mikolov et al. 2013).

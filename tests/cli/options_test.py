@@ -64,7 +64,7 @@ class Options(RunsTest):
     def test_options_that_exclude_each_other_are_refused(self):
         self.check("config", "--docs", "--json", status=2, facts="--schema")
         (self.folder / "lines").write_text("the old\nthe mill\n")
-        self.check("attend", "run", "--file", "lines", "--json", "--html", "page.html", status=2, facts=["--html", "--file with --json"])
+        self.check("attend", "run", "--file", "lines", "--json", "--html", "page.html", status=2, facts=["--html", "no --html"])
         self.assertFalse((self.folder / "page.html").exists())
         self.check("evaluate", "pairs", "--file", "-", "--target-file", "-", status=2, facts=["--file", "--target-file", "standard input"])
 
