@@ -29,7 +29,7 @@ class TensorboardListener : public Listener {
       for (const TrainEvent& line : so_far.train) add(line);
       for (const ValidEvent& line : so_far.valid) add(line);
       for (const Json& yardstick : json_of(so_far.yardsticks))
-        add_numbers(0, yardstick["name"], yardstick);
+        add_numbers(0, "yardsticks/" + yardstick["name"].get<std::string>(), yardstick);
       add_samples();
       context_.log.info("to watch:\n  tensorboard --logdir " + shell_word(run.string()));
     });

@@ -99,7 +99,7 @@ class Tensorboard(RunsTest):
                     expected.setdefault((f"{line['kind']}/{key}", line["step"]), []).append(struct.unpack("<f", struct.pack("<f", value))[0])
             for yardstick in line.get("values", []):
                 for key in ("nats_per_token", "bits_per_byte"):
-                    expected[f"{yardstick['name']}/{key}", 0] = [struct.unpack("<f", struct.pack("<f", yardstick[key]))[0]]
+                    expected[f"yardsticks/{yardstick['name']}/{key}", 0] = [struct.unpack("<f", struct.pack("<f", yardstick[key]))[0]]
         self.assertEqual({key: values for key, values in told.items() if key[0] not in ("config", "samples")}, expected)
         config, = told["config", 0]
         self.assertTrue(all(line.startswith("    ") for line in config.splitlines()))
