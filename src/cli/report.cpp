@@ -29,10 +29,8 @@ Exit run_report(CommandLine& line) {
     throw Error(Exit::usage, "--live makes the page of one model.",
                 "heed report " + shell_word(runs.front()) + " --live --html FILE");
   Log log({.quiet = line.quiet()});
-  if (live) {
-    write_page(html, live_page(load_trained_model(runs.front(), "")), log);
-    return Exit::ok;
-  }
+  if (live) write_page(html, live_page(load_trained_model(runs.front(), "")), log);
+  if (live) return Exit::ok;
   const ShortJson data = one ? report(runs.front()) : comparison(runs);
   if (line.json()) {
     if (one) print_data(report_json(data));

@@ -16,6 +16,8 @@
 namespace heed {
 namespace {
 
+constexpr double kMostLiveBytes = 32 << 20;  // browsers take seconds to open larger pages
+
 // The weights in the order of the table, base64.
 std::string float16_weights(const TrainedModel& m) {
   const double bytes = 2.0 * static_cast<double>(m.model.table.size());

@@ -9,11 +9,8 @@
 
 namespace heed {
 
-// Of weights. Browsers take seconds to open larger pages.
-inline constexpr double kMostLiveBytes = 32 << 20;
-
-// Error (usage) if the weights would take more, if one is too large for float16, or if a tokenizer
-// of others has a normaliser's table, which the page has not.
+// Error (usage) if the weights would take more than 32 MiB, if one is too large for float16, or if
+// a tokenizer of others has a normaliser's table, which the page has not.
 std::string live_page(const TrainedModel& model);
 
 }  // namespace heed

@@ -186,6 +186,9 @@ class LivePage(RunsTest):
         self.assertEqual([two["answer"]["id"], two["against"]["id"]], [300, 301])
         self.assertEqual(long["counts"], [0, 24])
         self.assertGreater(long["dropped"], 3000)
+        *_, grown, cut = self.run_page(page, *[["read", {"text": t}] for t in ("the old", "the old miller saw", "the mill")])
+        fresh = [self.run_page(page, ["read", {"text": t}])[0] for t in ("the old miller saw", "the mill")]
+        self.assertEqual([grown, cut], fresh)  # what was read before changes nothing
         self.check("report", "c", "--live", "--json", status=2, facts="--html")
         self.check("report", "c", "c", "--live", status=2, facts="--html")
 

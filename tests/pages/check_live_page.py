@@ -68,8 +68,9 @@ GUESSES = "[...document.querySelectorAll('#guesses tr')].map((r) => r.textConten
 
 
 def check_pairs(browser, page):
-    open_page(browser, "pairs")
+    open_page(browser, "pairs", 360)
     type_text(browser, "source", TEXT)
+    check(browser.value("document.documentElement.scrollWidth") <= 360, "scrolls sideways")
     check(browser.value("[...$('source-tokens').children].map((e) => e.textContent)")[:2] == HOSTILE[:2], "tokens of the source")
     check(browser.value("document.querySelectorAll('#guesses tr').length") == 5, "not five guesses")
     check(browser.value("document.querySelectorAll('#map tbody tr').length") == 1, "rows of the map")

@@ -275,7 +275,9 @@ function drawChosenHead() {
     button.classList.toggle("off", isOff);
     button.setAttribute("aria-label", `layer ${layer}, head ${head}${isOff ? ", switched off" : ""}`);
   });
-  [...($("map").tBodies[0]?.rows ?? [])].forEach((row, q) => row.classList.toggle("chosen", q === at.query && kind().name !== (two ? "encoder" : "")));
+  const rows = [...($("map").tBodies[0]?.rows ?? [])], chosen = two && kind().name === "encoder" ? undefined : rows[at.query];
+  chosen?.classList.add("chosen");
+  if (rows.length > 0) $("map").parentNode.scrollTop = chosen ? chosen.offsetTop - $("map").parentNode.clientHeight / 2 : 0;
   keep();
 }
 
