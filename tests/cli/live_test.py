@@ -194,8 +194,6 @@ class LivePage(RunsTest):
 
     def test_explained(self):
         """Lens, shares and the strongest head are those of heed explain."""
-        if self.heed("explain", "--help").status != 0:
-            self.skipTest("there is no heed explain")
         asked = {"target": "", "written": [], "off": [], "row": None, "answer": None, "against": None, "temperature": 1}
         for name in ("gpt_rotary", "gpt_none", "pairs", "bert"):
             with self.subTest(name):
