@@ -110,7 +110,7 @@ class OwnText(RunsTest):
             self.assertRegex(filled, "›[^›‹]*‹" if like == "t5" else "›[^›‹]+‹")  # t5 may write nothing for a span
             frames = [json.loads(line) for line in (self.folder / run / "film.jsonl").read_text().splitlines()][1:]
             best, = (frame for frame in frames if frame["step"] == self.link("best", run))
-            self.assertEqual(filled.splitlines()[0], "  | " + best["filled"].splitlines()[0])
+            self.assertIn(filled.splitlines()[0].removeprefix("  | ").strip(), best["filled"])  # from a word on
         self.start("mine.txt", "--like", "gtp", status=USAGE, facts=["--like", "prefix_lm"])
 
     def test_texts_of_every_kind_train(self):
