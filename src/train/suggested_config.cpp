@@ -21,7 +21,7 @@ struct Size {
   double learning_rate;
 };
 constexpr Size kSizes[] = {{0, 0, 64, 2, 6e-3},         {4e3, 0, 64, 3, 6e-3},
-                           {20e3, 600, 96, 3, 7e-3},    {100e3, 600, 128, 4, 8e-3},
+                           {20e3, 600, 96, 3, 7e-3},    {100e3, 800, 128, 4, 8e-3},
                            {600e3, 2000, 192, 5, 6e-3}, {600e3, 4000, 256, 6, 5e-3}};
 
 constexpr double kFewBytes = 50e3;  // to learn pieces of words takes more
