@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error_of.h"
-#include "nn/models.h"
+#include "show/model_in_memory.h"
 #include "text/piece_tokenizer.h"
 #include "text/trained_tokenizers.h"
 
@@ -15,26 +15,11 @@ namespace heed {
 namespace {
 
 TrainedModel gpt_of(std::unique_ptr<Tokenizer> tokenizer, int d_model) {
-  RunConfig config =
-      parse_config(R"({"data": {"train": "x"}, "model": {"d_model": )" + std::to_string(d_model) +
-                       R"(, "n_heads": 1, "d_ff": 8, "encoder_layers": 0, "decoder_layers": 1},
+  return model_in_memory(
+      R"({"data": {"train": "x"}, "model": {"d_model": )" + std::to_string(d_model) +
+          R"(, "n_heads": 1, "d_ff": 8, "encoder_layers": 0, "decoder_layers": 1},
       "objective": {"type": "causal_lm"}})",
-                   "test");
-  config.tokenizer.type = tokenizer->type();
-  Tokenizers tokenizers;
-  tokenizers.target = std::move(tokenizer);
-  const int vocab = tokenizers.target->size();
-  Transformer model(config.model, vocab, vocab);
-  ParamVec<float> values(model.table.size());
-  auto objective = make_objective(config);
-  return {"",
-          std::move(config),
-          std::move(objective),
-          std::move(tokenizers),
-          std::move(model),
-          std::move(values),
-          {},
-          ""};
+      std::move(tokenizer));
 }
 
 TEST(LivePage, HoldsTheModelAndMayStartAWorker) {

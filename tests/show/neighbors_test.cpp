@@ -10,31 +10,19 @@
 
 #include "base/error_of.h"
 #include "nn/models.h"
+#include "show/model_in_memory.h"
 #include "text/trained_tokenizers.h"
 
 namespace heed {
 namespace {
 
 TrainedModel encoder_decoder(Type type) {
-  RunConfig config = parse_config(
+  TrainedModel t = model_in_memory(
       R"({"data": {"train": "x"}, "model": {"d_model": 8, "n_heads": 2, "d_ff": 8,
       "encoder_layers": 2, "decoder_layers": 1}})",
-      "test");
-  config.tokenizer.type = type;
-  Tokenizers tokenizers;
-  tokenizers.target = train(type, "the king saw the queen and a man saw a woman\n");
-  const int vocab = tokenizers.target->size();
-  Transformer model(config.model, vocab, vocab);
-  ParamVec<float> values = test::lively_values<float>(model, 5);
-  auto objective = make_objective(config);
-  return {"",
-          std::move(config),
-          std::move(objective),
-          std::move(tokenizers),
-          std::move(model),
-          std::move(values),
-          {},
-          ""};
+      train(type, "the king saw the queen and a man saw a woman\n"));
+  t.values = test::lively_values<float>(t.model, 5);
+  return t;
 }
 
 std::vector<double> row(const EmbeddingView& e, int id) {
