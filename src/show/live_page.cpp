@@ -61,7 +61,8 @@ ShortJson tokenizer_data(const Tokenizer& tokenizer) {
                    {"remove_extra_whitespaces", r.remove_extra_whitespaces},
                    {"escape_whitespaces", r.escape_whitespaces}}}};
   for (const PieceModel::Piece& piece : model.pieces) {
-    if (piece.type == 4) json["user_defined"].push_back(json["pieces"].size());
+    if (piece.type == PieceModel::Piece::kUserDefined)
+      json["user_defined"].push_back(json["pieces"].size());
     json["pieces"].push_back(piece.text);
     json["scores"].push_back(piece.score);
   }

@@ -177,7 +177,6 @@ constexpr std::size_t kMaxPieceBytes = 256;
 // The field numbers of the messages.
 enum ModelField { kPieces = 1, kTrainerSpec = 2, kNormalizerSpec = 3, kDenormalizerSpec = 5 };
 enum PieceField { kText = 1, kScore = 2, kType = 3 };
-enum PieceType { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kByte = 6 };
 enum TrainerField {
   kModelType = 3,
   kVocabSize = 4,
@@ -201,15 +200,17 @@ constexpr std::uint64_t kUnigramType = 1, kBpeType = 2;
 using Piece = PieceModel::Piece;
 
 std::string message_of(const Piece& piece) {
-  return proto_bytes(kPieces, proto_bytes(kText, piece.text) + proto_float(kScore, piece.score) +
-                                  (piece.type == kNormal ? "" : proto_number(kType, piece.type)));
+  return proto_bytes(kPieces,
+                     proto_bytes(kText, piece.text) + proto_float(kScore, piece.score) +
+                         (piece.type == Piece::kNormal ? "" : proto_number(kType, piece.type)));
 }
 
 // The pieces before the learnt ones: <unk>, <s>, </s>, `specials`, <0x00> to <0xFF>.
 std::vector<Piece> fixed_pieces(const std::vector<std::string>& specials) {
-  std::vector<Piece> fixed = {{"<unk>", 0, kUnknown}, {"<s>", 0, kControl}, {"</s>", 0, kControl}};
-  for (const std::string& name : specials) fixed.push_back({name, 0, kControl});
-  for (int byte = 0; byte < 256; ++byte) fixed.push_back({byte_piece(byte), 0, kByte});
+  std::vector<Piece> fixed = {
+      {"<unk>", 0, Piece::kUnknown}, {"<s>", 0, Piece::kControl}, {"</s>", 0, Piece::kControl}};
+  for (const std::string& name : specials) fixed.push_back({name, 0, Piece::kControl});
+  for (int byte = 0; byte < 256; ++byte) fixed.push_back({byte_piece(byte), 0, Piece::kByte});
   return fixed;
 }
 
@@ -284,7 +285,7 @@ AnyModel read_model(std::string_view bytes, const std::string& path) {
 
 // The fault of a learnt piece, or nullptr.
 const char* fault(const Piece& piece, bool by_line) {
-  if (piece.type != kNormal && !(by_line && piece.type == kUserDefined))
+  if (piece.type != Piece::kNormal && !(by_line && piece.type == Piece::kUserDefined))
     return "has the wrong type";
   if (piece.text.empty()) return "is empty";
   if (piece.text.size() > kMaxPieceBytes) return "is too long";
@@ -358,7 +359,8 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path,
     if (!is_normalizer(model.reading.normalizer)) reader.refuse("its normaliser is unknown");
     if (charsmap != nullptr) *charsmap = any.charsmap;
   }
-  for (std::size_t i = Tokenizer::kFirstFurther; i < all.size() && all[i].type == kControl; ++i) {
+  for (std::size_t i = Tokenizer::kFirstFurther; i < all.size() && all[i].type == Piece::kControl;
+       ++i) {
     if (!is_special_name(all[i].text)) reader.refuse("a special token has an invalid name");
     model.specials.push_back(all[i].text);
   }
@@ -392,7 +394,7 @@ AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
   adopted.model.unigram = any.unigram;
   adopted.model.specials = specials;
   const auto learnt = [](const Piece& piece) {
-    return piece.type == kNormal || piece.type == kUserDefined;
+    return piece.type == Piece::kNormal || piece.type == Piece::kUserDefined;
   };
   adopted.model.by_line =
       any.reading != PieceModel::Reading{} ||

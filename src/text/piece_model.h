@@ -23,9 +23,10 @@ struct PieceModel {
   struct Piece {
     std::string text;  // U+2581 marks a space; only as the first character unless by_line
     float score = 0;   // bpe: minus the rank of the merge; unigram: log probability
-    // SentencePiece's number: 1 normal, 2 unknown, 3 control, 4 user-defined (taken whole wherever
-    // it occurs; only if by_line), 6 byte. Those of a PieceModel are normal or user-defined.
-    std::uint64_t type = 1;
+    // SentencePiece's numbers. Those of a PieceModel are normal or user-defined (taken whole
+    // wherever it occurs; only if by_line).
+    enum Type { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kByte = 6 };
+    std::uint64_t type = kNormal;
   };
   // How a model of others changes a line before it is split.
   struct Reading {
