@@ -149,18 +149,24 @@ StoredData load_data(StoredRun& run, const RunConfig& config, Log& log) {
 
 std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t now,
                           std::int64_t stop_at) {
-  const End end = end_of(t, s);
-  const std::string where =
-      end == End::steps
-          ? fmt::format("at step {}{}{}", s.step,
-                        s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps)
-      : end == End::epochs   ? fmt::format("at step {}, the end of epoch {} of {}", s.step,
-                                           s.cursor.epoch, t.max_epochs)
-      : end == End::patience ? fmt::format("stopped early at step {}", s.step)
-      : stop_at > 0 && s.step >= stop_at
-          ? fmt::format("at step {}, {} --stop-at {} (a later one continues)", now,
-                        now > stop_at ? "past" : "that of", stop_at)
-          : "";
+  std::string where;
+  switch (end_of(t, s)) {
+    case End::steps:
+      where = fmt::format("at step {}{}{}", s.step,
+                          s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps);
+      break;
+    case End::epochs:
+      where = fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch,
+                          t.max_epochs);
+      break;
+    case End::patience:
+      where = fmt::format("stopped early at step {}", s.step);
+      break;
+    case End::none:
+      if (stop_at > 0 && s.step >= stop_at)
+        where = fmt::format("at step {}, {} --stop-at {} (a later one continues)", now,
+                            now > stop_at ? "past" : "that of", stop_at);
+  }
   return where.empty() ? "" : "already " + where + "; nothing to do";
 }
 
