@@ -69,6 +69,7 @@ class Explainer {
     batch.add(asked.read.source, asked.read.target);
     model.forward(pass_, batch, saved_);
     read_logits();
+    u_ = direction();
   }
 
   Json result() {
@@ -80,7 +81,7 @@ class Explainer {
     add_shares(all);
     for (const Part& part : all) out["shares"].push_back(part.json);
     if (!stack_.norm) out["shares"] = nullptr;
-    out["total"] = above_others(logits_);
+    out["total"] = logits_[answer_] - (against_ < 0 ? mean(logits_) : logits_[against_]);
     out["head"] = arithmetic(*std::ranges::max_element(all, {}, [&](const Part& p) {
       if (!p.head) return -std::numeric_limits<double>::infinity();
       return stack_.norm ? p.json["share"].get<double>() : dot(p.normed, p.normed);
@@ -156,17 +157,22 @@ class Explainer {
     for (int i = 0; i < w.rows; ++i) y[i] = std::inner_product(v, v + w.cols, w.row(i), 0.0);
     return y;
   }
-  double above_others(const Row& logits) const {
-    return logits[answer_] - (against_ < 0 ? mean(logits) : logits[against_]);
-  }
   // W N(z)
   Row logits_of(const Row& normed) {
     WorkspaceScope scope(workspace_);
     return copied(model_.output.forward(pass_, {normed.data(), 1, model_.config.d_model}));
   }
-  void add_shares(std::vector<Part>& parts) {
-    for (Part& part : parts)
-      part.json["share"] = stack_.norm ? above_others(logits_of(part.normed)) : kUndefined;
+  // u
+  Row direction() const {
+    const Mat<const double> w = pass_[model_.output.weight];
+    if (against_ >= 0) return copied(w, answer_) - copied(w, against_);
+    Row u = copied(w, answer_);
+    for (int k = 0; k < w.rows; ++k)
+      for (int c = 0; c < w.cols; ++c) u[c] -= w(k, c) / w.rows;
+    return u;
+  }
+  void add_shares(std::vector<Part>& parts) const {
+    for (Part& part : parts) part.json["share"] = stack_.norm ? dot(u_, part.normed) : kUndefined;
   }
 
   std::vector<Part> parts() const;
@@ -184,6 +190,7 @@ class Explainer {
   TransformerSaved<double> saved_;
   std::vector<std::vector<float>> lens_;  // logits of each layer
   Row logits_;                            // of the last
+  Row u_;                                 // what shares are measured along
   double r_ = 1;
   int answer_ = 0, against_ = -1;
 };
