@@ -118,7 +118,8 @@ void write_target(const AttendOptions& r, const TrainedModel& t, AttendInput& in
   input.written = to_valid_utf8(t.tokenizers.target->decode(ids));
   if (static_cast<int>(ids.size()) > most) {
     ids.resize(most);
-    input.written += fmt::format("\n  (below, its first {} tokens; max-tokens for more)", most);
+    input.written += fmt::format("\n  (below, its first {} tokens; {}max-tokens for more)", most,
+                                 r.prompts ? ":" : "--");
   }
   input.read.target = Objective::framed_target(std::move(ids));
 }

@@ -114,13 +114,19 @@ std::vector<Json> largest(std::vector<Json> rows, const char* key, std::size_t m
   return rows;
 }
 
+// A row before the output layer: with post-norm, which has no shares, no norm follows.
+std::string normed(const Json& e, const std::string& row) {
+  return e["shares"].is_null() ? row : "norm(" + row + ")";
+}
+
 void print_lens(const Json& e) {
   const Column columns[] = {{"layer", "layer"},
                             {"rank", "rank"},
                             {"probability", "probability", fixed<4>},
                             {"most probable", "top", alternatives_text, 0, Column::cut}};
-  print_prose(
-      "\nwhat would be predicted after every layer: logits = norm(x) W_outᵀ (nn/stack.cpp)\n");
+  print_prose(fmt::format(
+      "\nwhat would be predicted after every layer: logits = {} W_outᵀ (nn/stack.cpp)\n",
+      normed(e, "x")));
   print_table(e["lens"], columns, "  ");
   print_prose(token_text(e["answer"]["token"]) +
               (e["lead"].is_null() ? " is not the most probable in the end\n"
@@ -145,8 +151,8 @@ void print_shares(const Json& e) {
 }
 
 // The numbers of the largest weight, step by step.
-Json steps_of(const Json& h) {
-  const Json& key = h["keys"][0];
+Json steps_of(const Json& e) {
+  const Json &h = e["head"], &key = h["keys"][0];
   std::vector<std::string> sum, promoted;
   for (const Json& k : h["keys"])
     sum.push_back(fmt::format("{:.3f} v_{}", number(k["weight"]), plain(k["position"])));
@@ -154,7 +160,7 @@ Json steps_of(const Json& h) {
   for (const Json& t : h["promotes"])
     promoted.push_back(fmt::format("{} {:+.2f}", token_text(t["token"]), number(t["logit"])));
   Json steps = Json::array();
-  const auto add = [&](const char* formula, const char* file, const std::string& numbers) {
+  const auto add = [&](const std::string& formula, const char* file, const std::string& numbers) {
     steps.push_back({{"formula", formula}, {"file", file}, {"numbers", numbers}});
   };
   if (h["uniform"]) {
@@ -169,7 +175,7 @@ Json steps_of(const Json& h) {
                     number(key["weight"])));
   }
   add("o = P V", "nn/attention.cpp", joined(sum, " + ") + " = " + vector_text(h["output"]));
-  add("norm(W_O o) W_outᵀ", "nn/transformer.h", "promotes " + joined(promoted, "  "));
+  add(normed(e, "W_O o") + " W_outᵀ", "nn/transformer.h", "promotes " + joined(promoted, "  "));
   return steps;
 }
 
@@ -185,7 +191,7 @@ void print_head(const Json& e) {
                          {"value v", "v", vector_text, 1}};
   print_table(h["keys"], keys, "  ");
   const Column steps[] = {{"", "formula"}, {"", "file"}, {"", "numbers", plain, 0, Column::broken}};
-  print_table(steps_of(h), steps, "  ");
+  print_table(steps_of(e), steps, "  ");
 }
 
 // Where the answer's loss pulls most.

@@ -68,7 +68,9 @@ struct Comparison {
 
 // With a 95 % interval (Wilson 1927, Journal of the American Statistical Association 22).
 Json comparison_json(const Comparison& c) {
-  if (c.lines == 0) throw Error(Exit::data, "there are no two lines to compare.");
+  if (c.lines == 0)
+    throw Error(Exit::data, "there are no two lines to compare.",
+                "files with lines that this model can read");
   constexpr double z = 1.959964;  // 95 % of the normal distribution are between -z and z
   const double n = static_cast<double>(c.lines),
                share = (static_cast<double>(c.better) + static_cast<double>(c.ties) / 2) / n,
@@ -85,7 +87,8 @@ void print_comparison(const Json& c) {
       {{"better", fmt::format("{:.2f} % of {} (95 % interval {:.2f} to {:.2f})",
                               percent(c["share"]), counted(format_count(c["lines"]), "line"),
                               percent(c["interval"][0]), percent(c["interval"][1]))},
-       {"ties", fmt::format("{}, each counted as half", format_count(c["ties"]))}});
+       {"ties", fmt::format("{}, each counted as half", format_count(c["ties"]))},
+       {"left out", format_count(c["left_out"])}});
 }
 
 class TextScorer {

@@ -115,7 +115,9 @@ class Explainer {
     answer_ = asked_.answer.empty() ? best_tokens(lens_.back(), 1, {}).front().id
                                     : most_probable(asked_.answer);
     if (!asked_.against.empty()) against_ = most_probable(asked_.against);
-    if (against_ == answer_) throw Error(Exit::usage, "--against names the answer itself.");
+    if (against_ == answer_)
+      throw Error(Exit::usage, "--against names the answer itself.",
+                  "another token, or --answer for another answer");
   }
 
   Json token(int id) const {

@@ -95,7 +95,10 @@ class ExplainTest(RunsTest):
     def test_post_norm_has_no_shares_but_all_else(self):
         e = self.explained("post", "the old", "--answer", "e")
         self.assertIsNone(e["shares"])
-        self.assertIn("post-norm", self.out("explain", "post", "the old"))
+        text = self.out("explain", "post", "the old")
+        self.assertIn("post-norm", text)
+        self.assertNotIn("norm(", text)  # before the output layer there is none
+        self.assertIn("W_O o W_out", text)
 
     def test_two_screens_and_a_page(self):
         text = self.out("explain", "pairs", "the old river", "--answer", "old", "--against", "the", "--html", "page.html")

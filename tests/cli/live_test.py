@@ -211,6 +211,9 @@ class LivePage(RunsTest):
                     if part["part"] == "head":
                         self.close([shares[part["kind"], part["layer"], part["head"]]], [part["share"]], part)
                 self.assertEqual([mine["head"][k] for k in ("kind", "layer", "head")], [heeds["head"][k] for k in ("kind", "layer", "head")])
+                mine_up, heeds_up = mine["head"]["promoted"], heeds["head"]["promotes"]
+                self.assertEqual([t["id"] for t in mine_up], [t["id"] for t in heeds_up])
+                self.close([t["by"] for t in mine_up], [t["logit"] for t in heeds_up], "promoted")
                 self.close([k["score"] for k in mine["head"]["keys"]], [k["score"] for k in heeds["head"]["keys"]][:3], "scores")
 
     def compare(self, name, family):

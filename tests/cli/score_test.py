@@ -109,6 +109,8 @@ class ScoreAgainst(RunsTest):
         self.compare("run", [], [], status=3)
         r = self.compare("run", ["the", "\udcff", "old"], ["a", "a", "a"], "--json", status=3, facts="good:2")
         self.assertEqual([json.loads(r.out)[key] for key in ("lines", "left_out")], [2, 1])
+        r = self.compare("run", ["the", "\udcff", "old"], ["a", "a", "a"], status=3, facts="good:2")
+        self.assertRegex(r.out, r"left out +1\n")
         self.compare("pairs", ["the ||| old", "the ||| old"], ["the", "the ||| a"], status=3, facts="bad:1")
         self.check("score", "run", "the", "--against", "bad", status=2, facts=["--against", "--file"])
         self.check("score", "run", "--file", "-", "--against", "-", status=2, facts=["standard input"])

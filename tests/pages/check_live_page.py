@@ -113,6 +113,13 @@ def check_gpt(browser, page):
     wait(browser, "now.counts[1] > 12")
     browser.value("$('on').click()")
     wait(browser, "!busy && !writing")
+    # Another link while it writes: nothing of what was under way is written there.
+    browser.value("$('on').click(); location.hash = '#text=word&temperature=1e-39&answer=2&against=9'")
+    wait(browser, "!busy && !writing && now?.text === 'word'")
+    check(browser.value("[state.written.length, now.text]") == [0, "word"], "the old text goes on in the new one")
+    check(browser.value("now.next.every((n) => n.p >= 0)"), "a temperature of almost 0")
+    check(browser.value("Number($('against').value)") == 9, "a word that is not listed is not chosen")
+    check(browser.value("now.next[0].id === now.answer.id || now.answer.p < now.next[0].p"), "two probabilities of one word")
     type_text(browser, "text", " ".join(HOSTILE) * 140 + "e\u0301\U0001f468\u200d\U0001f469 \ud800 \0")
     check("32" in browser.value("$('notice').textContent"), "a long text is not said to be cut")
     type_text(browser, "text", "")

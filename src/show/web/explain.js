@@ -77,8 +77,8 @@ function arithmetic(model, stack, seen, row, { kind, layer, head }) {
   const keys = best(p.map(Math.log), 3).map(({ id }) => ({ key: id, score: scores[id], p: p[id] }));
   let added = outPart(attention, of.contexts[row], head);
   if (stack.norm) {
-    const [, inverse] = stack.norm.measure(seen.layers.at(-1).out[row]);
-    added = added.map((a, i) => a * inverse * stack.norm.gain[i]);
+    const [, inverse] = stack.norm.measure(seen.layers.at(-1).out[row]), [mean] = stack.norm.measure(added);
+    added = added.map((a, i) => (a - mean) * inverse * stack.norm.gain[i]);
   }
   const logits = model.logits(added), mean = logits.reduce((a, b) => a + b, 0) / logits.length;
   return { kind, layer, head, keys, uniform: attention.uniform, scale: attention.scale, width: attention.width,

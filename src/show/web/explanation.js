@@ -28,6 +28,7 @@ function drawText() {
 function drawLens() {
   $("lead").textContent = data.lead === null ? `“${shown(answer.token)}” is not the most probable in the end.`
     : `“${shown(answer.token)}” takes the lead in layer ${data.lead}.`;
+  if (!data.shares) $("lens-row").textContent = "x";  // post-norm: no norm follows
   $("lens").append(...rowsOf(["layer", "rank", "probability", ...data.lens[0].top.map((_, i) => i + 1)], data.lens.map((l) =>
     [l.layer, l.rank, written(l.probability), ...l.top.map((t) => `${shown(t.token)} ${percent(Math.exp(t.logprob))}`)])));
   data.lens.forEach((l, i) => l.top.forEach((t, k) => {
@@ -64,7 +65,7 @@ function drawHead() {
       [head.scale === 1 ? "S = q · k" : "S = q · k / √d_head", `${written(key.dot)} × ${written(head.scale)} = ${written(key.score)}`, "src/nn/attention.cpp"],
       ["P = softmax(S)", `exp(${written(key.score)} − ${written(head.log_sum)}) = ${written(key.weight)}`, "src/nn/attention.cpp"]]),
     ["o = P V", `${sum} = ${vector(head.output)}`, "src/nn/attention.cpp"],
-    ["norm(W_O o) W_outᵀ", "promotes " + head.promotes.map((t) => `${shown(t.token)} ${signed(t.logit)}`).join(", "), "src/nn/transformer.h"]]));
+    [`${data.shares ? "norm(W_O o)" : "W_O o"} W_outᵀ`, "promotes " + head.promotes.map((t) => `${shown(t.token)} ${signed(t.logit)}`).join(", "), "src/nn/transformer.h"]]));
 }
 
 function drawPull() {

@@ -27,6 +27,7 @@ onmessage = ({ data: [what, asked] }) => {
 };`], { type: "text/javascript" });
 const worker = new Worker(URL.createObjectURL(blob));
 let busy = false, wanted = null;  // at most one question is under way; only the latest of the others is asked after it
+let writtenBefore;  // what is written where it goes on; another list if the text has changed meanwhile
 
 function send(what) {
   if (busy) {
@@ -34,6 +35,7 @@ function send(what) {
     return;
   }
   busy = true;
+  if (what === "write") writtenBefore = state.written;
   worker.postMessage([what, state]);
 }
 worker.onmessage = ({ data: [what, answer] }) => {
@@ -67,6 +69,7 @@ function typed() {
 }
 
 function wrote(id) {
+  if (state.written !== writtenBefore) return ask();
   if (id === null) stop("The model has ended the text.");
   else Object.assign(state, { written: [...state.written, id], row: null, answer: null, against: null });
   ask();
@@ -212,7 +215,8 @@ const mostParts = 10;
 function drawShares() {
   const against = now.against ? ` and not “${shown(now.against.piece)}” (${percent(now.against.p)})` : "";
   $("shares-title").textContent = `Who wrote “${shown(now.answer.piece)}” (${percent(now.answer.p)})${against}?`;
-  const options = now.next.filter((n) => n.id !== now.answer.id);
+  const listed = now.next.filter((n) => n.id !== now.answer.id), { against: other } = now;
+  const options = other === null || listed.some((n) => n.id === other.id) ? listed : [...listed, other];
   $("against").replaceChildren(element("option", { value: "" }, "any other"),
     ...options.map(({ id, piece }) => element("option", { value: id }, shown(piece))));
   $("against").value = now.against?.id ?? "";
@@ -327,7 +331,7 @@ function restore() {
   };
   Object.assign(state, fresh(), { text: of.get("text") ?? "", target: of.get("target") ?? "", off: (of.get("off") ?? "").split(" ").filter(isHead) });
   for (const name of ["row", "answer", "against", "layer"]) state[name] = whole(of.get(name));
-  state.temperature = Math.max(0, Math.min(2, Number(of.get("temperature") ?? 1) || 0));
+  state.temperature = Math.round(100 * Math.max(0, Math.min(2, Number(of.get("temperature") ?? 1) || 0))) / 100;
   const head = of.get("head") ?? "";
   if (isHead(head)) {
     const [which, layer, number] = head.split(".");
@@ -389,7 +393,12 @@ function startPage() {
     if (event.target.closest("button")?.getAttribute("aria-pressed") === "true") switchHead(nameOfHead());
   }, true);
   for (const group of ["tokens", "source-tokens"]) arrows($(group), false);
-  addEventListener("hashchange", () => { restore(); ask(); });
+  addEventListener("hashchange", () => {
+    stop();
+    hidden = [];
+    restore();
+    ask();
+  });
   tell("The weights are being read …", true);
   worker.postMessage(["start", data]);
   delete data.weights;

@@ -138,18 +138,19 @@ class Machine {
     const logits = this.model.logits(seen.hidden[row]), logs = logSoftmax(logits);
     if (logs.some(Number.isNaN)) throw new Error("The model's numbers overflow: nothing can be shown.");
     const heat = request.temperature || 1e-3, warm = logSoftmax(logits.map((x) => x / heat));
+    const chance = (id) => Math.exp((heat === 1 ? logs : warm)[id]);
     const named = (list, tokenizer = this.target) => list.map((x) => ({ ...x, piece: name(tokenizer, x.id) }));
     const out = {
       text: this.continued(request), read: { source: source.read, target: target.read }, row, last, two: this.two, decodes: run.decodes, dropped: side.dropped,
       source: tokensOf(source, this.source, shownOf.source), target: tokensOf(target, this.target, shownOf.target),
       sourceBegin: shownOf.source.begin, targetBegin: shownOf.target.begin, counts: [source.ids.length, target.ids.length],
-      next: named(best(logs, 5).map(({ id, p }) => ({ id, p: heat === 1 ? p : Math.exp(warm[id]) }))),
+      next: named(best(logs, 5).map(({ id }) => ({ id, p: chance(id) }))),
       maps: this.maps(run, shownOf.source, shownOf.target),
     };
     const chosen = request.answer !== null && request.answer < logs.length ? request.answer : out.next[0].id;
     const against = request.against !== null && request.against < logs.length && request.against !== chosen ? request.against : null;
-    out.answer = { id: chosen, piece: name(this.target, chosen), p: Math.exp(logs[chosen]), logit: logits[chosen] };
-    out.against = against === null ? null : { id: against, piece: name(this.target, against), p: Math.exp(logs[against]) };
+    out.answer = { id: chosen, piece: name(this.target, chosen), p: chance(chosen), logit: logits[chosen] };
+    out.against = against === null ? null : { id: against, piece: name(this.target, against), p: chance(against) };
     out.less = against === null ? logits.reduce((a, b) => a + b, 0) / logits.length : logits[against];  // of the logit: what shares leave out
     out.lens = lens(this.model, stack, seen, row, chosen).map((l) => ({ ...l, top: named(l.top) }));
     const embedding = run.decodes ? this.model.target : this.model.source;
