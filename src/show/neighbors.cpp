@@ -21,14 +21,17 @@ double norm(const std::vector<double>& v) {
   return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
-// The tokens that training saw, as words.
+// A token as a word; "" if it is a single byte or training never saw it.
+std::string known_word(const EmbeddingView& e, int id) {
+  std::string text = e.tokenizer.text_after(-1, id);
+  if (text.starts_with(' ')) text.erase(0, 1);
+  return text.size() > 1 && e.occurs(id) ? text : "";
+}
+
 std::vector<std::string> known_words(const EmbeddingView& e) {
   std::vector<std::string> words;
-  for (int id = e.tokenizer.first_ordinary_id(); id < e.tokenizer.size(); ++id) {
-    std::string text = e.tokenizer.text_after(-1, id);
-    if (text.starts_with(' ')) text.erase(0, 1);
-    if (text.size() > 1 && e.occurs(id)) words.push_back(std::move(text));
-  }
+  for (int id = e.tokenizer.first_ordinary_id(); id < e.tokenizer.size(); ++id)
+    if (std::string word = known_word(e, id); !word.empty()) words.push_back(std::move(word));
   return words;
 }
 
@@ -51,9 +54,8 @@ std::string other_case(const EmbeddingView& e, const std::string& word) {
   const std::string lower = to_lower(word);
   std::pair<std::int64_t, std::string> best{-1, ""};
   for (int id = e.tokenizer.first_ordinary_id(); id < e.tokenizer.size(); ++id) {
-    std::string text = e.tokenizer.text_after(-1, id);
-    if (text.starts_with(' ')) text.erase(0, 1);
-    if (text.size() == 1 || text == word || !e.occurs(id) || to_lower(text) != lower) continue;
+    const std::string text = known_word(e, id);
+    if (text.empty() || text == word || to_lower(text) != lower) continue;
     best = std::max(best, {e.counts.empty() ? 0 : e.counts[static_cast<std::size_t>(id)], text});
   }
   if (best.first < 0) return "";
