@@ -209,7 +209,7 @@ class OwnText(RunsTest):
 
     def test_where_few_steps_fit_the_smaller_model_has_the_same_shape(self):
         self.write("mine.txt", text(6000))
-        r = self.check("train", "mine.txt", "--minutes", 0.3, "--set", "train.batch_tokens=20000", "--stop-at", 1)
+        r = self.check("train", "mine.txt", "--minutes", 0.8, "--set", "train.batch_tokens=20000", "--threads", 1, "--stop-at", 1)
         smaller = next(line for line in r.err.splitlines() if "--set model.d_ff=" in line).split()
         self.check("train", "mine.txt", "--minutes", 0.01, "--run", "runs/small", "--stop-at", 1)
         chosen = self.run_config("runs/small")["model"]
