@@ -1,6 +1,7 @@
 """heed export: folders for transformers and GGUF files. scripts/dev/check_export.py asks the programs themselves."""
 import array
 import json
+import re
 import struct
 import unittest
 
@@ -112,6 +113,12 @@ class Export(RunsTest):
         for line, one in zip(lines, told, strict=True):
             self.assertEqual(merged(line, file), one["ids"], line)
         self.assertTrue(json.loads((folder / "tokenizer_config.json").read_text())["split_special_tokens"])
+
+    def test_a_text_is_cut_where_it_is_spelt_like_a_byte_or_a_special_token(self):
+        file = json.loads((self.exported("llama") / "tokenizer.json").read_text())
+        for name, score in file["model"]["vocab"][:3 + 256]:
+            cut = re.search(file["pre_tokenizer"]["pattern"]["Regex"], name)
+            self.assertEqual((cut and cut.group(), score), ("<", 0), name)
 
     def test_pairs_end_and_start_as_in_heed(self):
         folder = self.exported("pairs")
