@@ -120,21 +120,13 @@ Exit run_export(CommandLine& line) {
   const fs::path typed = folder, place = typed.has_filename() ? typed : typed.parent_path();
   require_free(place);
   OpenModel model(line);
-  const fs::path temporary = folder_of(place) / (".tmp-" + place.filename().string());
-  remove_tree(temporary);
-  try {
-    make_folder(temporary);
+  make_whole_folder(place, {}, [&](const fs::path& made) {
     if (gguf)
-      write_gguf(temporary / "model.gguf", model,
+      write_gguf(made / "model.gguf", model,
                  static_cast<GgufType>(std::ranges::find(kTypes, type) - kTypes.begin()));
     else
-      write_huggingface(model, place.filename().string(), temporary);
-    sync_folder(temporary);
-    put_in_place(temporary, place, {});
-  } catch (...) {
-    system_calls().remove_all(temporary.c_str());  // the disk may be full
-    throw;
-  }
+      write_huggingface(model, place.filename().string(), made);
+  });
   if (gguf && model.config.tokenizer.type == TokenizerConfig::unigram)
     model.log.warn("llama.cpp's unigram has no bytes: a character without a piece is <unk> there.");
   if (line.json())
