@@ -123,8 +123,8 @@ ListedRun list_run(const fs::path& run) {
   return listed;
 }
 
-// Keys that follow from the time, the end of the run or the machine, or that the data's column
-// shows: among those in which runs differ, they say little.
+// Keys that follow from the time or the end of the run, or that the data's column shows: among
+// those in which runs differ, they say little, as do kOfThisProcess.
 constexpr const char* kDerived[] = {"data.train",
                                     "data.source",
                                     "data.target",
@@ -136,10 +136,7 @@ constexpr const char* kDerived[] = {"data.train",
                                     "train.max_steps",
                                     "train.log_every",
                                     "train.eval_every",
-                                    "train.save_every",
-                                    "train.threads",
-                                    "train.rank_timeout",
-                                    "train.tensorboard"};
+                                    "train.save_every"};
 
 // Leaves each run the keys in which not all are the same, and adds "own_keys": those that its
 // command gave, and those in which it differs from others on the same data.
@@ -159,6 +156,7 @@ void add_keys(std::vector<ListedRun>& runs) {
     for (const std::string& key : runs[i].origin.given)
       if (keys.contains(key)) chosen[key] = keys[key];
     for (const char* key : kDerived) own[i].erase(key);
+    for (const char* key : kOfThisProcess) own[i].erase(fmt::format("train.{}", key));
     chosen.update(Json(own[i]));
     keys = differing[i];
   }
