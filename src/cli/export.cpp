@@ -18,6 +18,7 @@
 #include "store/huggingface.h"
 #include "store/huggingface_tokenizer.h"
 #include "store/layout.h"
+#include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/run_records.h"
 
@@ -47,13 +48,9 @@ Json generation_config(const TrainedModel& m, const Json& config) {
 
 // What heed knows of a model, and how to load it.
 std::string model_card(const TrainedModel& m, const std::string& name, const std::string& family) {
-  const DataConfig& d = m.config.data;
   const bool pairs = reads_pairs(m);
-  const std::string data = !d.train.empty()   ? joined(d.train.paths)
-                           : !d.pairs.empty() ? d.pairs
-                                              : d.source + ", " + d.target;
-  std::string rows = fmt::format("| data | {} |\n| its hash | {} |\n| steps | {} |\n", data,
-                                 m.state.data_hash, m.state.step);
+  std::string rows = fmt::format("| data | {} |\n| its hash | {} |\n| steps | {} |\n",
+                                 data_in_words(m.config.data), m.state.data_hash, m.state.step);
   if (!std::isnan(m.state.valid_loss)) {
     rows += fmt::format("| held-out loss, nats per token | {:.4f} |\n", m.state.valid_loss);
     for (const ValidEvent& valid : read_events(run_of_checkpoint(m.folder)).valid)
@@ -75,11 +72,8 @@ void write_huggingface(const TrainedModel& m, const std::string& name, const fs:
         {"generation_config.json", generation_config(m, config).dump(2) + "\n"},
         {"tokenizer.json", tokenizer.tokenizer},
         {"tokenizer_config.json", tokenizer.config},
-        {"README.md", model_card(m, name, row.at("class"))}}) {
-    OutputFile file(folder / file_name);
-    file.write(text);
-    file.finish();
-  }
+        {"README.md", model_card(m, name, row.at("class"))}})
+    replace_file(folder / file_name, text);
   std::vector<std::vector<float>> numbers;
   std::vector<TensorSlot> tensors;
   for (const ForeignTensor& t : foreign_tensors(row, m.model)) {
