@@ -40,8 +40,9 @@ Json generation_config(const TrainedModel& m, const Json& config) {
   for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"})
     if (config.contains(key)) json[key] = config[key];
   // With the first id, which is given; the last one is not read.
-  const int longest = longest_read(m.config), limit = translation_limit(m.state.longest_target);
-  json["max_length"] = 1 + (reads_pairs(m) ? std::min(longest, limit) : longest);
+  json["max_length"] = 1 + (reads_pairs(m) ? std::min(m.config.model.max_length,
+                                                      translation_limit(m.state.longest_target))
+                                           : m.config.objective.target_length);
   json["suppress_tokens"] = m.objective->never_written(*m.tokenizers.target);
   return json;
 }

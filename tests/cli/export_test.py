@@ -75,6 +75,7 @@ class Export(RunsTest):
     RUNS = {"qwen3": {**RMS, **BPE, "model__qk_norm": True},
             "llama": {**RMS, "tokenizer": {"type": "unigram", "vocab_size": 320}, "model__tie": "none"},
             "pairs": {"family": "seq2seq", **SMALL, "model__tie": "all"},
+            "gpt2": {"family": "causal_lm", **SMALL, "model__positions": "learned", "model__max_length": 32},
             "other": SMALL}
 
     def exported(self, run, *more):
@@ -95,6 +96,11 @@ class Export(RunsTest):
         card = (folder / "README.md").read_text()
         for words in ("AutoModelForCausalLM", "a.txt", "| steps | 12 |", self.state(12, "qwen3")["data_hash"], "bits per byte"):
             self.assertIn(words, card)
+
+    def test_texts_end_where_heed_begins_again(self):
+        folder = self.exported("gpt2")
+        config, generation = (json.loads((folder / f"{name}.json").read_text()) for name in ("config", "generation_config"))
+        self.assertEqual((config["model_type"], config["n_positions"], generation["max_length"]), ("gpt2", 32, 1 + 8))
 
     def test_heads_turn_halves_there(self):
         theirs = weights(self.exported("qwen3") / "model.safetensors")
