@@ -91,7 +91,7 @@ void require_free(const fs::path& place) {
        p = p.parent_path())
     if (is_run(p) || is_checkpoint(p))
       throw Error(Exit::usage,
-                  fmt::format("{} is in a run, {}.", quoted_path(place), quoted_path(p)),
+                  fmt::format("{} is in a run or a model, {}.", quoted_path(place), quoted_path(p)),
                   "a folder outside of it");
 }
 

@@ -121,7 +121,7 @@ std::string joined_places(const Tokenizer& tokenizer, const Vocabulary& v) {
 PieceModel pieces_of_words(const Tokenizer& tokenizer) {
   PieceModel pieces = read_piece_model(tokenizer.serialize(), "");
   if (pieces.by_line)
-    throw Error(Exit::usage, "tokenizer.file splits whole lines, as no other program does.");
+    throw Error(Exit::usage, "a tokenizer.file that splits whole lines cannot be exported.");
   return pieces;
 }
 

@@ -15,8 +15,8 @@ struct HuggingFaceTokenizer {
   std::string tokenizer, config;  // of tokenizer.json and tokenizer_config.json
 };
 
-// The learnt part of a bpe or unigram tokenizer. Error (usage) for one that splits whole lines
-// (tokenizer.file), as no other program does.
+// The learnt part of a bpe or unigram tokenizer. Error (usage) for a tokenizer.file that splits
+// whole lines, not words.
 PieceModel pieces_of_words(const Tokenizer& tokenizer);
 
 // Frames a text as the model reads it: <s> before a text, </s> after a line of pairs. Error
