@@ -185,7 +185,7 @@ class LivePage(RunsTest):
         self.assertEqual(one["counts"], [0, len(self.json("tokenize", "c", "the old")[0]["ids"]) + 1])
         self.assertEqual([two["answer"]["id"], two["against"]["id"]], [300, 301])
         self.assertEqual(long["counts"], [0, 24])
-        self.assertGreater(long["dropped"], 3000)
+        self.assertGreater(long["dropped"][1], 3000)
         *_, grown, cut = self.run_page(page, *[["read", {"text": t}] for t in ("the old", "the old miller saw", "the mill")])
         fresh = [self.run_page(page, ["read", {"text": t}])[0] for t in ("the old miller saw", "the mill")]
         self.assertEqual([grown, cut], fresh)  # what was read before changes nothing
@@ -223,9 +223,9 @@ class LivePage(RunsTest):
         written = ["--target", target] if family in (PAIRS, "prefix_lm") else []
         scored, = self.json("score", name, text, *written)
         if family == "span_corruption":
-            written, text = ["--target", "old"], "the [MASK] miller saw"
+            written, text = ["--target", "<extra_id_0>old"], "the [MASK] miller saw"
         shown, = self.json("attend", name, text, *written)
-        mine, masked = self.run_page(self.live(name), ["read", {"text": text, "target": (written or ["", ""])[1]}],
+        mine, masked = self.run_page(self.live(name), ["read", {"text": text, "target": (written or [""])[-1].removeprefix("<extra_id_0>")}],
                                      ["masked", {"text": "the old miller saw"}] if family in FILLING else ["tokens", []])
         for kind in ("encoder", "decoder", "cross"):
             self.assertEqual(kind in mine["maps"], kind in shown, kind)
