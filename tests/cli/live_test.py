@@ -172,6 +172,7 @@ class LivePage(RunsTest):
     def test_the_page_itself(self):
         """What its parts are asked for: shares add up, texts are continued, long ones are cut; and what is refused."""
         self.train(self.config("c", **of(GPT, tokenizer={"type": "bpe", "vocab_size": 320})), "c")
+        rounded(next(self.checkpoints("c").glob("step-*")))
         page = self.live("c")
         asked = {"text": "the old ", "target": "", "written": [], "off": [], "row": None, "answer": None, "against": None, "temperature": 1}
         written, = self.run_page(page, ["write", {**asked, "temperature": 0}])
@@ -189,6 +190,9 @@ class LivePage(RunsTest):
         *_, grown, cut = self.run_page(page, *[["read", {"text": t}] for t in ("the old", "the old miller saw", "the mill")])
         fresh = [self.run_page(page, ["read", {"text": t}])[0] for t in ("the old miller saw", "the mill")]
         self.assertEqual([grown, cut], fresh)  # what was read before changes nothing
+        long = self.json("sample", "c", "the old", "--max-tokens", 60)[-1]  # more than the model reads
+        answers = self.run_page(page, *[["answer", {**asked, "text": "the old", "written": long["ids"][:n], "answer": long["ids"][n]}] for n in range(60)])
+        self.close([math.log(answer["answer"]["p"]) for answer in answers], long["token_logprobs"], "what is written")
         self.check("report", "c", "--live", "--json", status=2, facts="--html")
         self.check("report", "c", "c", "--live", status=2, facts="--html")
 

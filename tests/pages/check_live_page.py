@@ -127,7 +127,7 @@ def check_gpt(browser, page):
     # A temperature that is dragged while it writes: it goes on.
     browser.value("$('on').click(); dragged = setInterval(() => $('heat').dispatchEvent(new Event('input')), 1)")
     browser.value("setTimeout(() => clearInterval(dragged), 500)")
-    wait(browser, "now.counts[1] > 30")
+    wait(browser, "state.written.length > 30")
     # Another link while it writes: nothing of what was under way is written there.
     browser.value("$('on').click(); location.hash = '#text=word&temperature=1e-39&answer=2&against=9'")
     wait(browser, "!busy && !writing && now?.text === 'word'")

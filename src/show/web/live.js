@@ -202,12 +202,12 @@ function take(id) {
 function drawLens() {
   const chosen = now.lens[state.layer];
   const rows = now.lens.map(({ layer, top, rank, p }) => element("tr", {},
-    element("th", { scope: "row" }, opener(`layer ${layer}`, chosen?.layer === layer, () => {
+    element("th", { scope: "row" }, opener(layer, chosen?.layer === layer, () => {
       state.layer = state.layer === layer ? null : layer;
       drawLens();
       keep();
     })), element("td", {}, shown(top[0].piece)), element("td", {}, percent(top[0].p)), element("td", {}, `${rank}.`), element("td", {}, percent(p))));
-  const titles = ["", "first", "", "rank of", `“${shown(now.answer.piece)}”`].map((title) => element("th", { scope: "col" }, title));
+  const titles = ["layer", "first", "", "rank of", `“${shown(now.answer.piece)}”`].map((title) => element("th", { scope: "col" }, title));
   if (chosen) rows.splice(chosen.layer + 1, 0, ...chosen.top.map(({ piece, p }) => element("tr", {}, element("td", {}),
     element("td", {}, shown(piece)), element("td", {}, percent(p)), element("td", { colspan: 2 }))));
   const lost = now.lens.findLastIndex(({ rank }) => rank > 1) + 1;
@@ -300,7 +300,7 @@ function show(answer) {
     box.scrollTop = box.scrollHeight;
   }
   const long = answer.dropped.findIndex((n) => n > 0);
-  if (long >= 0) tell(`The model reads at most ${answer.counts[long]} tokens here: ${answer.dropped[long]} are left out.`);
+  if (long >= 0) tell(`The model reads at most ${data.objective[long === 0 ? "longest_source" : "longest_target"]} tokens here: ${answer.dropped[long]} are left out.`);
   else if (failed || $("notice").textContent.startsWith("The model reads")) tell("");
   if (encodes) drawTokens($(two ? "source-tokens" : "tokens"), "source", $(two ? "source" : "text"));
   if (decodes) drawTokens($("tokens"), "target", $("text"));

@@ -55,7 +55,9 @@ class Machine {
     const own = [...answer.tokens, ...written.map((id) => ({ id, written: true }))];
     if (type === "masked_lm") return { source: side(cut(first, mostSource - 1), [beginId], []), target: side(none, [], []) };
     if (type === "causal_lm") {
-      const dropped = Math.max(0, own.length + 1 - mostTarget);
+      // Of a long text the end is read. When it is full, writing starts again with the last half.
+      let end = first.tokens.length + 1, dropped = Math.max(0, end - mostTarget);
+      while (++end <= own.length + 1) if (end - dropped > mostTarget) dropped = end - Math.max(1, mostTarget >> 1);
       return { source: side(none, [], []), target: side({ read: first.read, tokens: own.slice(Math.max(0, dropped - 1)), dropped }, dropped ? [] : [beginId], []) };
     }
     // What is written in place of masks begins with the name of the first one.
