@@ -62,10 +62,10 @@ const ask = () => send("answer");
 // Typing: what was written before is text now.
 function typed() {
   stop();
+  if (!two || state.text !== $("source").value) hidden = [];
   if (two) Object.assign(state, { text: $("source").value, target: $("text").value });
   else state.text = $("text").value;
   Object.assign(state, { written: [], row: null, answer: null, against: null });
-  hidden = [];
   ask();
 }
 
