@@ -292,6 +292,13 @@ function drawChosenHead() {
   keep();
 }
 
+// What the model cannot read of the text.
+let noted = false;
+function noteOf({ dropped, source, target }) {
+  const long = dropped.findIndex((n) => n > 0), unknown = [...source, ...target].find((t) => t.id === 0 && t.begin !== undefined);
+  if (long >= 0) return `The model reads at most ${data.objective[long === 0 ? "longest_source" : "longest_target"]} tokens here: ${dropped[long]} are left out.`;
+  return unknown ? `${shown(unknown.piece)} stands for what the model does not know.` : "";
+}
 function show(answer) {
   now = answer;
   const box = $("text"), text = answer.text;
@@ -299,9 +306,9 @@ function show(answer) {
     box.value = text;
     box.scrollTop = box.scrollHeight;
   }
-  const long = answer.dropped.findIndex((n) => n > 0);
-  if (long >= 0) tell(`The model reads at most ${data.objective[long === 0 ? "longest_source" : "longest_target"]} tokens here: ${answer.dropped[long]} are left out.`);
-  else if (failed || $("notice").textContent.startsWith("The model reads")) tell("");
+  const note = noteOf(answer);
+  if (note || failed || noted) tell(note);
+  noted = note !== "";
   if (encodes) drawTokens($(two ? "source-tokens" : "tokens"), "source", $(two ? "source" : "text"));
   if (decodes) drawTokens($("tokens"), "target", $("text"));
   drawGuesses();
