@@ -199,11 +199,11 @@ class LivePage(RunsTest):
     def test_explained(self):
         """Lens, shares and the strongest head are those of heed explain."""
         asked = {"target": "", "written": [], "off": [], "row": None, "answer": None, "against": None, "temperature": 1}
-        for name in ("gpt_rotary", "gpt_none", "pairs", "bert"):
+        for name in ("gpt_rotary", "gpt_none", "pairs", "bert", "t5"):
             with self.subTest(name):
                 self.train(self.config(name, **MODELS[name]), name)
                 rounded(next(self.checkpoints(name).glob("step-*")))
-                text = "the [MASK] miller" if name == "bert" else "the miller old"
+                text = "the [MASK] miller" if name in ("bert", "t5") else "the miller old"
                 heeds, = self.json("explain", name, text)
                 mine, = self.run_page(self.live(name), ["answer", {**asked, "text": text}])
                 self.assertEqual(mine["answer"]["id"], heeds["answer"]["id"])

@@ -24,7 +24,7 @@ class Machine {
   constructor(data) {
     Object.assign(this, { reading: data.reading, objective: data.objective, model: new Transformer(data.model, weightsOf(data)) });
     this.target = tokenizerOf(data.tokenizer);
-    this.source = tokenizerOf(data.source_tokenizer);
+    this.source = data.source_tokenizer ? tokenizerOf(data.source_tokenizer) : this.target;
     this.pairs = data.objective.type === "seq2seq";
     this.two = this.model.encoder.blocks.length > 0 && this.model.decoder.blocks.length > 0;
     this.maskId = data.objective.use === "fill" ? 3 : -1;
