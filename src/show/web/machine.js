@@ -42,16 +42,19 @@ class Machine {
     const cut = ({ read, tokens }, most) => ({ read, tokens: tokens.slice(0, most), dropped: Math.max(0, tokens.length - most) });
     if (this.maskId >= 0) text = text.replace(/<mask>|\[mask\]|_{3,}/gi, "[MASK]");
     // Pieces of words begin with a space: one that ends a text is read with what follows it.
-    if (!this.pairs && this.source.pieces && text.length > 1 && text.endsWith(" ")) {
-      text = text.slice(0, -1);
-      if (target) target = " " + target;
-    }
+    const held = (x) => !this.pairs && this.source.pieces && x.length > 1 && x.endsWith(" ");
+    const lead = target && held(text) ? 1 : 0;
+    if (held(text)) text = text.slice(0, -1);
+    if (lead) target = " " + target;
+    if (held(target)) target = target.slice(0, -1);
     if (type === "span_corruption") {
       let masks = 0;  // the last sentinel ends an answer
       text = text.replace(/\[MASK\]/g, (mask) => (masks + 1 < this.source.first - 3 ? this.source.specials[3 + masks++] : mask));
     }
     const first = encode(this.source, text), none = { read: "", tokens: [] };
     const answer = this.two ? encode(this.target, target) : first;
+    if (lead) answer.read = answer.read.slice(1);  // as it was typed
+    for (const t of answer.tokens) [t.begin, t.end] = [Math.max(0, t.begin - lead), t.end - lead];
     const own = [...answer.tokens, ...written.map((id) => ({ id, written: true }))];
     if (type === "masked_lm") return { source: side(cut(first, mostSource - 1), [beginId], []), target: side(none, [], []) };
     if (type === "causal_lm") {
