@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -12,7 +13,6 @@
 #include "decode/text_stream.h"
 #include "show/fill.h"
 #include "text/piece_model.h"
-#include "text/utf8.h"
 
 namespace heed {
 namespace {

@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "data/corpus.h"
 #include "data/dataset.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
