@@ -112,10 +112,13 @@ void choose_size(Suggestion& s, const OwnText& text) {
   for (const Size& row : kSizes) {
     if (static_cast<double>(text.facts.bytes) < row.bytes) break;
     Suggestion larger = s;
-    const Layers layers = family_of(text).layers(row.layers);
+    const Family& family = family_of(text);
+    const Layers layers = family.layers(row.layers);
     larger.encoder_layers = layers.encoder;
     larger.decoder_layers = layers.decoder;
     larger.d_model = row.d_model;
+    larger.n_heads = row.d_model / 32;
+    larger.d_ff = (family.block.feed_forward_thirds * row.d_model / 3 + 7) / 8 * 8;
     larger.learning_rate = row.learning_rate;
     larger.step_minutes = step_minutes(larger);
     s.minutes_for_larger = row.steps * larger.step_minutes;
@@ -221,8 +224,7 @@ std::string suggested_config(const OwnText& text, const Suggestion& s) {
                                : "Of so short a text nothing is held out."),
       fmt::arg("minutes", counted(fmt::format("{:g}", text.minutes), "minute")),
       fmt::arg("tokenizer", tokenizer), fmt::arg("d_model", s.d_model),
-      fmt::arg("n_heads", s.d_model / 32),
-      fmt::arg("d_ff", (family.block.feed_forward_thirds * s.d_model / 3 + 7) / 8 * 8),
+      fmt::arg("n_heads", s.n_heads), fmt::arg("d_ff", s.d_ff),
       fmt::arg("block", family.block.keys), fmt::arg("encoder", s.encoder_layers),
       fmt::arg("decoder", s.decoder_layers), fmt::arg("dropout", s.dropout),
       fmt::arg("meaning", family.meaning), fmt::arg("schedule", text.pairs ? "cosine" : "wsd"),

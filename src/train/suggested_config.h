@@ -26,7 +26,7 @@ struct Suggestion {
   TokenizerConfig::Type tokenizer = TokenizerConfig::char_;
   std::string tokens;  // which ones, and why
   int vocab_size = 0;  // bpe
-  int d_model = 128, encoder_layers = 0, decoder_layers = 4;
+  int d_model = 128, n_heads = 4, d_ff = 512, encoder_layers = 0, decoder_layers = 4;
   double dropout = 0.1, learning_rate = 2e-3, valid_fraction = 0.1;
   double step_minutes = 0;        // on the machine that sizes are chosen for
   double minutes_for_larger = 0;  // with which a larger model would be chosen; 0: none

@@ -203,8 +203,8 @@ void say_smaller(const ChosenConfig& choice, double in_time, Log& log) {
   log.info(fmt::format(
       "few steps fit into {}: a smaller model would learn more\n"
       "  --set model.d_model={} --set model.n_heads={} --set model.d_ff={}{}{}",
-      counted(fmt::format("{:g}", choice.text.minutes), "minute"), smaller.d_model,
-      smaller.d_model / 32, 4 * smaller.d_model,
+      counted(fmt::format("{:g}", choice.text.minutes), "minute"), smaller.d_model, smaller.n_heads,
+      smaller.d_ff,
       s.encoder_layers > 0 ? fmt::format(" --set model.encoder_layers={}", smaller.encoder_layers)
                            : "",
       s.decoder_layers > 0 ? fmt::format(" --set model.decoder_layers={}", smaller.decoder_layers)

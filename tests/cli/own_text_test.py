@@ -207,6 +207,16 @@ class OwnText(RunsTest):
             # Before the (empty) text is read.
             self.check("train", "-", "--set", change, status=USAGE, facts=facts)
 
+    def test_where_few_steps_fit_the_smaller_model_has_the_same_shape(self):
+        self.write("mine.txt", text(6000))
+        r = self.check("train", "mine.txt", "--minutes", 0.8, "--set", "train.batch_tokens=20000", "--threads", 1, "--stop-at", 1)
+        smaller = next(line for line in r.err.splitlines() if "--set model.d_ff=" in line).split()
+        self.check("train", "mine.txt", "--minutes", 0.01, "--run", "runs/small", "--stop-at", 1)
+        chosen = self.run_config("runs/small")["model"]
+        self.assertLess(chosen["d_model"], self.run_config("runs/mine")["model"]["d_model"])
+        for key in ("d_model", "n_heads", "d_ff"):
+            self.assertIn(f"model.{key}={chosen[key]}", smaller)
+
     def test_what_cannot_be_trained_on_is_named_and_no_run_is_made(self):
         self.write("empty.txt", "")
         self.write("one.txt", "a")
