@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
