@@ -89,6 +89,9 @@ class ListOfRuns(RunsTest):
         self.check("runs", "--tsv", "--json", status=2, facts=["without --json"])
         self.assertEqual([row["name"] for row in self.json("runs", "runs/second", "first", "--sort", "name")], ["first", "second"])
         self.assertIn("train.max_steps=4", self.out("runs", "--keys"))
+        heading, *lines = self.out("runs").splitlines()  # for people in a pipe, too
+        self.assertTrue(any(line.endswith("…") for line in lines), lines)
+        self.assertEqual([line for line in lines if len(line) - heading.index("keys") > 80], [])
 
     def test_a_name_cannot_control_a_terminal_behind_a_pipe(self):
         (self.folder / "runs/first").rename(self.folder / "runs/fi\x1b[2Jrst")
