@@ -19,6 +19,7 @@ CONFIG = {
     "data": {"train": "text", "valid_fraction": 0.1}, "tokenizer": {"type": "word"},
     "objective": {"type": "prefix_lm", "source_length": 24, "target_length": 24},
     "model": {"d_model": 16, "n_heads": 4, "d_ff": 16, "encoder_layers": 2, "decoder_layers": 2},
+    "optimizer": {"warmup_steps": 10},  # and rate 0 at the end
     "train": {"batch_tokens": 300, "max_steps": 60, "log_every": 10, "eval_every": 20, "save_every": 10, "keep_last": 0},
 }
 WORDS = "the quick <b>brown</b> fox jumps over lazy dogs and </script> a sleeping & snoring cat".split()
