@@ -105,6 +105,7 @@ class RunComparer {
       if (held) throw;
       log_.warn(fmt::format("{} may have been trained on this text: {}", r.run, e.what()));
     }
+    if (!held && !r.pairs) refuse_pipe(given_.file);
     if (run && run->changed) log_.warn("its data has changed since it was trained: " + r.run);
     if (r.pairs && !pairs_)
       pairs_ =
@@ -120,11 +121,11 @@ class RunComparer {
     r.lossy = m.objective->scored_bytes(r.split) == 0;
     if (!r.pairs) r.spelt = spelt(r.split.target, *m.tokenizers.target);
     if (!run) return;
-    const auto lines = static_cast<double>(r.split.facts.hashes.size());
+    const LineFacts& asked = (runs_.empty() ? r : runs_[0]).split.facts;
     const bool whole = run->data.hash.data == sha256(r.spelt.text);  // lines may be too short
     r.known = whole ? 1
-                    : static_cast<double>(common(run->data.train.facts, r.split.facts)) /
-                          std::max(1.0, lines);
+                    : static_cast<double>(common(run->data.train.facts, asked)) /
+                          std::max(1.0, static_cast<double>(asked.hashes.size()));
   }
 
   void check(const MeasuredRun& r) const {
@@ -313,6 +314,7 @@ Exit run_compare(CommandLine& line) {
   line.add_file("--target-file", text.target_file, "the target lines", "FILE");
   line.add_threads();
   if (!line.parse()) return Exit::ok;
+  CommandLine::require_one_input(text.file == "-", text.target_file == "-");
   if (runs.size() + to.size() < 2)
     throw Error(Exit::usage, "one run is given; expected another to compare it with.", "heed runs");
   std::vector<RunGroup> groups = {runs, to};

@@ -13,8 +13,8 @@ namespace heed {
 using RunGroup = std::vector<std::string>;  // of one setting
 
 struct ComparedText {
-  std::string file, target_file;  // "": the held-out data of the first run
-  bool translate = true;          // of pairs
+  std::string file = {}, target_file = {};  // "": the held-out data of the first run
+  bool translate = true;                    // of pairs
 };
 
 // Each further group with the first: an array of the objects that heed compare --json prints
