@@ -81,7 +81,7 @@ CLI::Option* CommandLine::add_run(std::string& run, const std::string& text,
 
 void CommandLine::add_runs(std::vector<std::string>& runs, const std::string& text,
                            const std::string& name) {
-  run_list_ = &runs;
+  run_lists_.push_back(&runs);
   app_.add_option(name, runs, text)->default_str("")->required(name == "RUN");
 }
 
@@ -268,8 +268,8 @@ void CommandLine::find_runs() {
            is_checkpoint(path);
   };
   std::vector<std::string*> runs = runs_;
-  if (run_list_)
-    for (std::string& run : *run_list_) runs.push_back(&run);
+  for (std::vector<std::string>* list : run_lists_)
+    for (std::string& run : *list) runs.push_back(&run);
   for (std::string* run : runs) {
     const std::string name = run->ends_with('/') ? run->substr(0, run->size() - 1) : *run;
     const std::string in_runs = (std::filesystem::path("runs") / name).string();
@@ -379,10 +379,16 @@ OpenModel::OpenModel(const CommandLine& line)
   prepare_blas(pool.threads());
 }
 
-HeldOut held_out(OpenModel& m) {
+HeldOut held_out(TrainedModel& m) {
   Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
   const bool changed = data.hash.all() != m.state.data_hash;
   return {std::move(data), changed};
+}
+
+RunConfig as_written(RunConfig config) {
+  config.data.lowercase = false;
+  config.data.normalize = Normalize::none;
+  return config;
 }
 
 }  // namespace heed

@@ -156,9 +156,9 @@ class CommandLine {
   std::vector<Effect> effects_;
   std::vector<std::pair<const CLI::Option*, const char*>> keys_;  // of sets_key()
   int threads_ = 0;
-  TextArguments* texts_ = nullptr;                // of add_texts()
-  std::vector<std::string*> runs_;                // of add_run()
-  std::vector<std::string>* run_list_ = nullptr;  // of add_runs()
+  TextArguments* texts_ = nullptr;                    // of add_texts()
+  std::vector<std::string*> runs_;                    // of add_run()
+  std::vector<std::vector<std::string>*> run_lists_;  // of add_runs()
   CLI::App app_;
 };
 
@@ -175,7 +175,9 @@ struct HeldOut {
   Dataset data;  // also what is not held out
   bool changed;  // it is not what the run was trained on
 };
-HeldOut held_out(OpenModel& model);
+HeldOut held_out(TrainedModel& model);
+// A config that reads data as it is written.
+RunConfig as_written(RunConfig config);
 
 // What --help of a command says below its options: cli/help/COMMAND.txt, a line per paragraph.
 std::string help_notes(const std::string& command);
@@ -208,6 +210,7 @@ CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
 // In cli/<name>.cpp.
 Exit run_ablate(CommandLine& line);
 Exit run_bench_command(CommandLine& line);
+Exit run_compare(CommandLine& line);
 Exit run_gradcheck(CommandLine& line);
 Exit run_runs(CommandLine& line);
 Exit run_init(CommandLine& line);

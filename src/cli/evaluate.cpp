@@ -151,13 +151,6 @@ Yardsticks yardsticks_on(const EvaluateOptions& o, const Scored& s, OpenModel& m
   return measure_yardsticks(*m.objective, *m.tokenizers.target, s.run->data.train, s.split, m.pool);
 }
 
-// A config that reads data as it is written.
-RunConfig as_written(RunConfig config) {
-  config.data.lowercase = false;
-  config.data.normalize = Normalize::none;
-  return config;
-}
-
 // The pairs on the `scored` lines. The references stay as they are written: data.normalize is the
 // model's business.
 void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given,

@@ -4,11 +4,37 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/compare.h"
 #include "cli/output.h"
 #include "show/live_page.h"
 #include "show/report.h"
 
 namespace heed {
+namespace {
+
+// Runs that differ in seed alone are a group: adds to those of all but the first how they compare
+// with it, or why they do not.
+void add_comparisons(ShortJson& runs, Log& log) {
+  nlohmann::ordered_map<std::string, RunGroup> groups;
+  const auto setting = [](ShortJson keys) {
+    keys.erase("seed");
+    return keys.dump();
+  };
+  for (const ShortJson& run : runs) groups[setting(run["keys"])].push_back(run["run"]);
+  Pool pool(available_cores());
+  for (ShortJson& run : runs) {
+    const RunGroup &first = groups.begin()->second, &group = groups[setting(run["keys"])];
+    if (&group == &first || run["run"] != group.front()) continue;
+    try {
+      run["compared"] =
+          ShortJson(compare_groups_of_runs({first, group}, {.translate = false}, pool, log)[0]);
+    } catch (const Error& e) {
+      run["compared"] = {{"error", e.what()}};
+    }
+  }
+}
+
+}  // namespace
 
 Exit run_report(CommandLine& line) {
   std::vector<std::string> runs;
@@ -31,7 +57,8 @@ Exit run_report(CommandLine& line) {
   Log log({.quiet = line.quiet()});
   if (live) write_page(html, live_page(load_trained_model(runs.front(), "")), log);
   if (live) return Exit::ok;
-  const ShortJson data = one ? report(runs.front()) : comparison(runs);
+  ShortJson data = one ? report(runs.front()) : comparison(runs);
+  if (!one) add_comparisons(data, log);
   if (line.json()) {
     if (one) print_data(report_json(data));
     if (!one)

@@ -51,12 +51,15 @@ void LineFacts::add_length(std::size_t bytes) {
   ++of_length[bytes];
 }
 
-std::string leaks(const LineFacts& train, const LineFacts& held_out) {
+std::int64_t common(const LineFacts& train, const LineFacts& held_out) {
   std::unordered_set<std::uint64_t> asked(held_out.hashes.begin(), held_out.hashes.end()), found;
   for (const std::uint64_t hash : train.hashes)
     if (asked.contains(hash)) found.insert(hash);
-  const auto n =
-      std::ranges::count_if(held_out.hashes, [&](auto hash) { return found.contains(hash); });
+  return std::ranges::count_if(held_out.hashes, [&](auto hash) { return found.contains(hash); });
+}
+
+std::string leaks(const LineFacts& train, const LineFacts& held_out) {
+  const std::int64_t n = common(train, held_out);
   if (n == 0) return "";
   return fmt::format("{} of {} held-out {} {} in the training data", format_count(n),
                      format_count(std::ssize(held_out.hashes)),

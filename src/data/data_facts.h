@@ -30,6 +30,8 @@ class LineFacts {
   std::string open_;  // the line that goes on
 };
 
+// How many of the held-out hashes the training data has too.
+std::int64_t common(const LineFacts& train, const LineFacts& held_out);
 // "3 of 40 held-out pairs are in the training data", or "".
 std::string leaks(const LineFacts& train, const LineFacts& held_out);
 

@@ -16,12 +16,6 @@
 namespace heed {
 namespace {
 
-// N-grams of a hypothesis, of its reference, and the matches: an n-gram matches at most as often as
-// it occurs on both sides (clipped counts).
-struct NgramCounts {
-  std::int64_t hypothesis = 0, reference = 0, matches = 0;
-};
-
 // Error (data) unless every hypothesis has a reference and there is at least one.
 void require_references(const char* metric, std::size_t hypotheses, std::size_t references) {
   if (hypotheses != references || hypotheses == 0)
@@ -166,25 +160,7 @@ std::vector<int> word_numbers(const std::string& line,
   return result;
 }
 
-// BLEU = BP · exp(mean of log p_n),  BP = min(1, exp(1 - r/h)). The k-th order without a match gets
-// p_n = 100 / (2^k · total_n). Without any match BLEU is 0.
-void score(Bleu& bleu) {
-  const double h = static_cast<double>(bleu.hypothesis_length);
-  const double r = static_cast<double>(bleu.reference_length);
-  bleu.brevity_penalty = h >= r ? 1.0 : h > 0 ? std::exp(1 - r / h) : 0.0;
-  if (bleu.correct == std::array<std::int64_t, 4>{}) return;
-  double smoothing = 1, log_sum = 0;
-  for (int n = 0; n < 4; ++n) {
-    if (bleu.total[n] == 0) return;  // no n-grams of this order: log 0
-    double matches = static_cast<double>(bleu.correct[n]);
-    if (bleu.correct[n] == 0) matches = 1 / (smoothing *= 2);
-    bleu.precisions[n] = 100 * matches / static_cast<double>(bleu.total[n]);
-    log_sum += std::log(bleu.precisions[n]);
-  }
-  bleu.score = bleu.brevity_penalty * std::exp(log_sum / 4);
-}
-
-constexpr int kChrfOrder = 6;
+constexpr int kChrfOrder = std::tuple_size_v<decltype(Chrf::counts)>;
 
 std::vector<char32_t> characters(const std::string& line, bool lowercase) {
   const std::string text = lowercase ? to_lower(line) : line;
@@ -193,23 +169,6 @@ std::vector<char32_t> characters(const std::string& line, bool lowercase) {
     if (!is_space(c.value)) result.push_back(c.value);
   });
   return result;
-}
-
-// (1 + b²) P R / (b² P + R), P and R the means over the orders that both sides have.
-double f_score(const std::array<NgramCounts, kChrfOrder>& counts, int beta) {
-  double precision = 0, recall = 0;
-  int orders = 0;
-  for (const NgramCounts& c : counts) {
-    if (c.hypothesis == 0 || c.reference == 0) continue;
-    precision += static_cast<double>(c.matches) / static_cast<double>(c.hypothesis);
-    recall += static_cast<double>(c.matches) / static_cast<double>(c.reference);
-    ++orders;
-  }
-  if (orders == 0 || precision + recall == 0) return 0;
-  precision /= orders;
-  recall /= orders;
-  const double factor = static_cast<double>(beta) * beta;
-  return 100 * (1 + factor) * precision * recall / (factor * precision + recall);
 }
 
 double bleu_score(std::span<const std::string> hypotheses,
@@ -256,6 +215,24 @@ std::string bleu_words(std::string_view line, const std::string& tokenizer) {
   return joined({words.begin(), words.end()}, " ");
 }
 
+// BLEU = BP · exp(mean of log p_n),  BP = min(1, exp(1 - r/h)). The k-th order without a match gets
+// p_n = 100 / (2^k · total_n). Without any match BLEU is 0.
+void Bleu::rate() {
+  const double h = static_cast<double>(hypothesis_length);
+  const double r = static_cast<double>(reference_length);
+  brevity_penalty = h >= r ? 1.0 : h > 0 ? std::exp(1 - r / h) : 0.0;
+  if (correct == std::array<std::int64_t, 4>{}) return;
+  double smoothing = 1, log_sum = 0;
+  for (int n = 0; n < 4; ++n) {
+    if (total[n] == 0) return;  // no n-grams of this order: log 0
+    double matches = static_cast<double>(correct[n]);
+    if (correct[n] == 0) matches = 1 / (smoothing *= 2);
+    precisions[n] = 100 * matches / static_cast<double>(total[n]);
+    log_sum += std::log(precisions[n]);
+  }
+  score = brevity_penalty * std::exp(log_sum / 4);
+}
+
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  const BleuOptions& options) {
   require_references("BLEU", hypotheses.size(), references.size());
@@ -275,7 +252,7 @@ Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::s
       bleu.total[n - 1] += counts.hypothesis;
     }
   }
-  score(bleu);
+  bleu.rate();
   bleu.signature =
       fmt::format("nrefs:1|case:{}|eff:no|tok:{}|smooth:exp|version:heed-" HEED_VERSION,
                   options.lowercase ? "lc" : "mixed", options.tokenize);
@@ -293,24 +270,40 @@ std::string Bleu::line() const {
       hypothesis_length, reference_length);
 }
 
+// (1 + b²) P R / (b² P + R), P and R the means over the orders that both sides have.
+void Chrf::rate(int beta) {
+  double precision = 0, recall = 0;
+  int orders = 0;
+  for (const NgramCounts& c : counts) {
+    if (c.hypothesis == 0 || c.reference == 0) continue;
+    precision += static_cast<double>(c.matches) / static_cast<double>(c.hypothesis);
+    recall += static_cast<double>(c.matches) / static_cast<double>(c.reference);
+    ++orders;
+  }
+  if (orders == 0 || precision + recall == 0) return;
+  precision /= orders;
+  recall /= orders;
+  const double factor = static_cast<double>(beta) * beta;
+  score = 100 * (1 + factor) * precision * recall / (factor * precision + recall);
+}
+
 Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  bool lowercase, int beta) {
   require_references("chrF", hypotheses.size(), references.size());
-  std::array<NgramCounts, kChrfOrder> sums;
+  Chrf chrf;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     const auto hypothesis = characters(hypotheses[i], lowercase);
     const auto reference = characters(references[i], lowercase);
     for (int n = 1; n <= kChrfOrder; ++n) {
       const NgramCounts c = count_ngrams<kChrfOrder>(hypothesis, reference, n);
-      NgramCounts& sum = sums[n - 1];
+      NgramCounts& sum = chrf.counts[n - 1];
       // As sacreBLEU since 2.0: an order that the reference lacks does not count.
       sum.hypothesis += c.reference > 0 ? c.hypothesis : 0;
       sum.reference += c.reference;
       sum.matches += c.matches;
     }
   }
-  Chrf chrf;
-  chrf.score = f_score(sums, beta);
+  chrf.rate(beta);
   chrf.signature =
       fmt::format("nrefs:1|case:{}|eff:yes|nc:6|nw:0|space:no|version:heed-" HEED_VERSION,
                   lowercase ? "lc" : "mixed");

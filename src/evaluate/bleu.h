@@ -26,6 +26,12 @@ struct BleuOptions {
   bool lowercase = false;  // case-insensitive, sacreBLEU's -lc
 };
 
+// N-grams of a hypothesis, of its reference, and the matches: an n-gram matches at most as often as
+// it occurs on both sides (clipped counts).
+struct NgramCounts {
+  std::int64_t hypothesis = 0, reference = 0, matches = 0;
+};
+
 struct Bleu {
   double score = 0;                       // 0 to 100
   std::array<double, 4> precisions{};     // percent, smoothed
@@ -35,6 +41,7 @@ struct Bleu {
   std::int64_t hypothesis_length = 0;  // tokens
   std::int64_t reference_length = 0;
   std::string signature;  // "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:heed-0.1.0"
+  void rate();            // from the counts: score, precisions, brevity penalty
   // "BLEU = 41.02 71.8/48.6/34.5/24.6 (BP = 1.000 ratio = 1.003 hyp_len = 12103 ref_len = 12070)"
   std::string line() const;
 };
@@ -50,8 +57,10 @@ std::string bleu_words(std::string_view line, const std::string& tokenizer);
 // 1 to 6 without whitespace, no word n-grams, beta 2 (recall weighs twice as much as precision),
 // counts summed over the corpus, the mean over the orders that both sides have.
 struct Chrf {
-  double score = 0;       // 0 to 100
-  std::string signature;  // "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:heed-0.1.0"
+  double score = 0;                        // 0 to 100
+  std::array<NgramCounts, 6> counts = {};  // of each order
+  std::string signature;    // "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:heed-0.1.0"
+  void rate(int beta = 2);  // from the counts: score
 };
 
 // hypotheses.size() == references.size(), at least one, else Error (data).

@@ -178,7 +178,7 @@ function saveChart(title, picture, legend) {
   saveSvg(title, area.width, bottom, ...copied(picture).childNodes, ...samples);
 }
 
-// lines: [{ name, points: [[step, value, perhaps what it is of], ...], control, perhaps look, perhaps note (ends its
+// lines: [{ name, points: [[step, value, perhaps what it is of, perhaps [low, high] to be shaded], ...], control, perhaps look, perhaps note (ends its
 // group in the legend) }], with name "" for a single line. Values that are not numbers are left out, as are values <= 0
 // on a logarithmic axis. options.levels: [[name, value], ...], reference lines; options.of: prefix of the file name;
 // options.unit of the horizontal axis, if not steps; options.frames: [[step, value], ...], points that are the film's.
@@ -197,13 +197,16 @@ function chart(title, lines, options = {}) {
   const all = drawn.flatMap((line) => line.points);
   const levels = levelsNear(all.map((p) => p[1]), options);
   const x = axisOf(all.map((p) => p[0]), { fromZero: true });
-  const y = axisOf([...all, ...levels].map((p) => p[1]), options);
+  const y = axisOf([...[...all, ...levels].map((p) => p[1]), ...all.flatMap((p) => p[3] ?? [])], options);
   const px = (v) => area.left + x.share(v) * (area.right - area.left);
   const py = (v) => area.bottom - y.share(v) * (area.bottom - area.top);
   const path = ({ look, points }) => points.length === 1
     ? graphic("circle", { class: look, cx: coordinate(px(points[0][0])), cy: coordinate(py(points[0][1])), r: 3 })
     : graphic("path", {
       class: look, d: "M" + thinned(points).map(([a, b]) => `${coordinate(px(a))} ${coordinate(py(b))}`).join("L") });
+  const bands = drawn.filter((line) => line.points[0][3]).map(({ look, points }) => graphic("polygon", { class: `band ${look.split(" ")[0]}`,
+    points: [...points.map((p) => [p[0], p[3][0]]), ...points.slice().reverse().map((p) => [p[0], p[3][1]])]
+      .map(([a, b]) => `${coordinate(px(a))},${coordinate(py(b))}`).join(" ") }));
   const sample = ({ name, look }) => element("span", {},
     graphic("svg", { class: "sample", viewBox: "0 0 24 8", "aria-hidden": true },
       graphic("path", { class: look, d: "M0 4H24" })), name);
@@ -215,7 +218,7 @@ function chart(title, lines, options = {}) {
     ...levels.map(([name, value]) => `${name} ${short(value)}`)].join("; ");
   const legend = element("span", { class: "legend" }, ...named.flatMap((line) => [sample(line), line.note ?? "", " "]));
   const picture = graphic("svg", { class: "chart", role: "img", tabindex: 0, viewBox: `0 0 ${area.width} ${area.height}`,
-    "aria-label": `${title}: ${words}` }, mark, ...grid(x, y, px, py), ...drawn.map(path), ...drawLevels(levels, drawn, px, py), ...dots);
+    "aria-label": `${title}: ${words}` }, mark, ...grid(x, y, px, py), ...bands, ...drawn.map(path), ...drawLevels(levels, drawn, px, py), ...dots);
   onFilm.marks.push((step) => mark.setAttribute("d", `M${coordinate(px(step))} ${area.top}V${area.bottom}`));
   const reading = element("output", { class: "reading" }), of = options.of ? options.of + ": " : "";
   makeReadable(picture, reading, drawn, px, py, unit);

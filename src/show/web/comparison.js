@@ -17,13 +17,23 @@ function minutesAt({ steps, minutes }, step) {
   return at === null || minutes[i] === null ? NaN : at + ((minutes[i] - at) * (step - from)) / (steps[i] - from);
 }
 
-// A line for each run of points(run), of steps.
-const lines = (points) => groups.flatMap((group, g) => group.map((r, i) => {
-  const twins = group.length > 1 && r.keys.seed !== undefined;
-  return { name: r.run + (twins ? ` (seed ${r.keys.seed})` : ""), look: `line-${g % 5} dash-${(group.length > 1 ? i : g + Math.floor(g / 5)) % 5}`,
-    note: twins && i === group.length - 1 ? `these ${group.length} differ in seed alone` : "",
-    points: points(r).map(([step, y, what]) => [shows.minutes ? minutesAt(r.train, step) : step, y, what]) };
-}));
+const mean = (all) => all.reduce((sum, x) => sum + x, 0) / all.length;
+const named = (group) => group[0].run + (group.length > 1 ? ` and ${group.length - 1} more` : "");
+
+// The points of a run; of a group the means where all of it have a value, each with its range.
+function pointsOf(group, points) {
+  const all = group.map((r) => new Map(points(r).filter(([, y]) => y !== null)
+    .map(([step, y, what]) => [step, [shows.minutes ? minutesAt(r.train, step) : step, y, what]])));
+  return [...all[0].keys()].filter((step) => all.every((of) => of.has(step))).map((step) => {
+    const there = all.map((of) => of.get(step)), ys = there.map(([, y]) => y), range = [smallest(ys), largest(ys)];
+    return group.length === 1 ? there[0] : [mean(there.map(([x]) => x)), mean(ys), range.map(short).join(" to "), range];
+  });
+}
+
+// A line for each group of points(run), of steps.
+const lines = (points) => groups.map((group, g) => ({
+  name: named(group), look: `line-${g % 5} dash-${(g + Math.floor(g / 5)) % 5}`,
+  note: group.length > 1 ? `mean and range of ${group.length} that differ in seed alone` : "", points: pointsOf(group, points) }));
 const curve = (part, key) => lines((r) => r[part].steps.map((step, i) => [step, r[part][key][i]]));
 // A figure of the best checkpoint, from the validation of its step.
 const atBest = (r, key) => r.valid[key][r.valid.steps.lastIndexOf(r.best_step)] ?? null;
@@ -46,6 +56,14 @@ const timed = data.some((r) => r.train.minutes.some((x) => x !== null));
 radios($("axes"), "axis", timed ? ["steps", "minutes of training"] : ["steps"], 0, (i) => { shows.minutes = i === 1; draw(); });
 radios($("scales"), "scale", ["even", "logarithmic"], 0, (i) => { shows.logarithmic = i === 1; draw(); });
 draw();
+const figures = data.flatMap(({ compared }) => Object.values(compared?.figures ?? {}).map((f) => [
+  `${compared.second.join(", ")} less ${compared.first.join(", ")}`, f.unit, short(f.first), short(f.second), short(f.difference),
+  f.interval.map(short).join(" to "), short(f.p ?? f.p_randomization ?? null)]));
+if (data.some((r) => r.compared)) {
+  const said = data.filter((r) => r.compared).map(({ compared: c }) => element("p", {}, c.error ?? c.sentence));
+  if (figures.length > 0) said.push(numbers(["", "figure", "first", "second", "difference", "95 % interval", "p"], figures));
+  find("#luck .scroll").append(...said);
+} else $("luck").remove();
 const keys = [...new Set(data.flatMap((r) => Object.keys(r.keys)))].sort();
 find("#differences .scroll").append(numbers(
   ["", ...data.map((r) => r.run)], [

@@ -1,0 +1,332 @@
+// heed compare RUN RUN ...
+#include "cli/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "base/format.h"
+#include "base/sha256.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/table.h"
+#include "evaluate/translation.h"
+#include "evaluate/units.h"
+#include "math/blas.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct MeasuredRun {
+  std::string run;
+  RunConfig config;
+  std::string tokenizer;  // of the target
+  bool pairs = false, lossy = false;
+  Split split = {};
+  SpeltText spelt = {};  // of a text
+  double known = 0;      // the share of the lines that it was trained on
+  System rows = {};
+};
+
+class RunComparer {
+ public:
+  RunComparer(const ComparedText& given, Pool& pool, Log& log)
+      : given_(given), pool_(pool), log_(log) {}
+
+  void measure(const std::string& run) {
+    TrainedModel m = load_trained_model(run, "");
+    MeasuredRun r{run, m.config, m.tokenizers.target->serialize(), m.objective->traits().pairs()};
+    RunConfig asked = m.config;
+    if (!runs_.empty() && m.objective->fills()) asked.seed = runs_[0].config.seed;  // same masks
+    read(m, r);
+    if (!runs_.empty()) check(r);
+    r.pairs ? measure_pairs(m, r) : measure_text(m, *make_objective(asked), r);
+    runs_.push_back(std::move(r));
+  }
+
+  // The first runs with those in [from, to): two groups.
+  Json compared(std::size_t first, std::size_t from, std::size_t to) const {
+    const auto one = std::span(runs_).first(first),
+               other = std::span(runs_).subspan(from, to - from);
+    std::vector<System> a, b;
+    Json result{{"first", Json::array()}, {"second", Json::array()}};
+    for (const MeasuredRun& r : one) result["first"].push_back(r.run), a.push_back(r.rows);
+    for (const MeasuredRun& r : other) result["second"].push_back(r.run), b.push_back(r.rows);
+    result["data"] = given_.file.empty() ? "validation" : given_.file;
+    result["unit"] = runs_[0].pairs ? "pair" : "line";
+    result["units"] = units_.size();
+    for (const Metric& metric : comparison_metrics()) {
+      const auto has_it = [&](const MeasuredRun& r) { return has(r, metric.needs); };
+      if (!std::ranges::all_of(one, has_it) || !std::ranges::all_of(other, has_it)) continue;
+      const Difference d = difference(a, b, metric, pool_);
+      if (!result.contains("sentence")) result["sentence"] = sentence(metric, d, result);
+      result["figures"][metric.key] = figure(metric, d);
+    }
+    if (!result.contains("figures"))
+      refuse(other[0],
+             "their tokens are not the same, and there are no bits per byte: tokens do not give "
+             "back the text, or an objective does not score every byte");
+    result["most_different"] = most_different(a, b);
+    return result;
+  }
+
+  // Says in which other keys than seed a group differs.
+  void check_group(std::size_t begin, std::size_t end) const {
+    std::vector<ConfigKeys> keys;
+    std::vector<ConfigKeys*> all;
+    Json differing;
+    for (std::size_t i = begin; i < end; ++i) keys.push_back(keys_of(runs_[i].config));
+    for (ConfigKeys& of_run : keys) all.push_back(&of_run);
+    keep_differences(all);
+    for (const ConfigKeys& of_run : keys) differing.update(Json(of_run));
+    differing.erase("seed");
+    if (!differing.empty())
+      log_.warn("the runs of a group differ in more than seed: " + differing.dump());
+  }
+
+ private:
+  [[noreturn]] void refuse(const MeasuredRun& r, const std::string& why,
+                           const std::string& hint = "") const {
+    throw Error(Exit::usage,
+                fmt::format("{} and {} cannot be compared: {}.", runs_[0].run, r.run, why), hint);
+  }
+
+  void read(TrainedModel& m, MeasuredRun& r) {
+    const bool held = given_.file.empty();
+    if ((r.pairs && !held) == given_.target_file.empty())
+      throw Error(Exit::usage, "--file and --target-file belong together, for models of pairs.");
+    std::optional<HeldOut> run;
+    try {
+      run = held_out(m);
+    } catch (const Error& e) {
+      if (held) throw;
+      log_.warn(fmt::format("{} may have been trained on this text: {}", r.run, e.what()));
+    }
+    if (!held && !r.pairs) refuse_pipe(given_.file);
+    if (run && run->changed) log_.warn("its data has changed since it was trained: " + r.run);
+    if (r.pairs && !pairs_)
+      pairs_ =
+          held ? read_held_out_pairs(as_written(config_of_data(m)), data_folder(m))
+               : read_parallel(given_.file, given_.target_file, read_options(as_written(m.config)));
+    r.split = held      ? std::move(run->data.valid)
+              : r.pairs ? load_pairs(as_read(*pairs_, read_options(m.config)), m.config,
+                                     m.tokenizers, pool_.threads())
+                        : load_text({given_.file}, m.config, m.tokenizers);
+    if (r.split.target.size() == 0)
+      throw Error(Exit::usage, r.run + " has no held-out text.", "--file FILE");
+    for (const std::string& warning : r.split.warnings) log_.warn(warning);
+    r.lossy = m.objective->scored_bytes(r.split) == 0;
+    if (!r.pairs) r.spelt = spelt(r.split.target, *m.tokenizers.target);
+    if (!run) return;
+    const LineFacts& asked = (runs_.empty() ? r : runs_[0]).split.facts;
+    const bool whole = run->data.hash.data == sha256(r.spelt.text);  // lines may be too short
+    r.known = whole ? 1
+                    : static_cast<double>(common(run->data.train.facts, asked)) /
+                          std::max(1.0, static_cast<double>(asked.hashes.size()));
+  }
+
+  void check(const MeasuredRun& r) const {
+    constexpr double kByChance = 0.01;
+    const MeasuredRun &first = runs_[0], &most = r.known > first.known ? r : first;
+    const std::string other = "--file FILE, a text that neither was trained on";
+    if (r.pairs != first.pairs) refuse(r, "one learnt from pairs of lines, the other from text");
+    if (std::abs(r.known - first.known) > kByChance)
+      refuse(r, fmt::format("{} was trained on {:.0f} % of the lines", most.run, 100 * most.known),
+             other);
+    if (r.spelt.text != first.spelt.text || r.split.facts.hashes != first.split.facts.hashes)
+      refuse(r,
+             r.lossy != first.lossy ? "tokens of one do not give back the text"
+                                    : "their held-out texts are not the same",
+             other);
+    if (r.split.lines != first.split.lines)
+      refuse(r, "one reads pairs that are too long for the other", other);
+  }
+
+  bool has(const MeasuredRun& r, Metric::Needs needs) const {
+    const MeasuredRun& first = runs_[0];
+    const auto tokens = [](const Sums& row) { return row[kTokens]; };
+    if (needs == Metric::translations) return r.pairs && given_.translate;
+    if (needs == Metric::bytes) return !r.lossy && !first.lossy;
+    return r.tokenizer == first.tokenizer &&
+           std::ranges::equal(r.rows, first.rows, {}, tokens, tokens);
+  }
+
+  void measure_text(const TrainedModel& m, const Objective& objective, MeasuredRun& r) {
+    const std::vector<std::size_t> ends = unit_ends(r.spelt.text);
+    r.rows = unit_sums(m, objective, r.split, units_at(r.spelt.begins, ends), pool_);
+    r.rows.resize(ends.size(), Sums(kTranslation));  // a token may be longer than a unit
+    units_.clear();
+    for (std::size_t i = 0, begin = 0, line = 1; i < ends.size(); begin = ends[i++]) {
+      const std::string text = r.spelt.text.substr(begin, ends[i] - begin);
+      r.rows[i][kBytes] = static_cast<double>(text.size());
+      units_.push_back({{"line", line}, {"text", text}});
+      line += static_cast<std::size_t>(std::ranges::count(text, '\n'));
+    }
+  }
+
+  void measure_pairs(const TrainedModel& m, MeasuredRun& r) {
+    r.rows = unit_sums(m, *m.objective, r.split, {}, pool_);
+    units_.clear();
+    std::vector<TokenIds> sources;
+    BeamOptions beam;
+    beam.max_length = translation_limit(m.state.longest_target);
+    for (std::size_t i = 0; given_.translate && i < r.rows.size(); ++i)
+      r.split.source.copy(r.split.source_begin[i], r.split.source_begin[i + 1],
+                          sources.emplace_back());
+    const auto found = translate(m, pool_, sources, beam);
+    for (std::size_t i = 0; i < r.rows.size(); ++i) {
+      const std::size_t line = r.split.lines[i];
+      const auto at = std::ranges::lower_bound(pairs_->lines, line) - pairs_->lines.begin();
+      const std::string source(pairs_->source[at]), target(pairs_->target[at]);
+      units_.push_back({{"line", line}, {"text", source + " ||| " + target}});
+      r.rows[i][kBytes] = static_cast<double>(target.size() + 1);
+      if (!given_.translate) continue;
+      const Sums counts = translation_counts(found[i].empty() ? "" : found[i].front().text, target,
+                                             m.config.data.lowercase);
+      r.rows[i].insert(r.rows[i].end(), counts.begin(), counts.end());
+    }
+  }
+
+  static std::string sentence(const Metric& metric, const Difference& d, const Json& result) {
+    if (std::isnan(d.interval.low))
+      return counted(result["units"].dump(), result["unit"]) + " is too little to tell.";
+    const std::vector<std::string> first = result["first"], second = result["second"];
+    const bool rose = d.value >= 0, second_wins = metric.less_is_better != rose;
+    const auto& better = second_wins ? second : first;
+    const double sign = d.shown() && !rose ? -1 : 1;
+    const auto [low, high] = std::minmax({sign * d.interval.low, sign * d.interval.high});
+    const std::string by =
+        fmt::format("{:.4f} {} [{:.4f}, {:.4f}]", sign * d.value, metric.unit, low, high);
+    const std::string so = d.shown() ? fmt::format("{} {} better by {}", listed(better),
+                                                   better.size() > 1 ? "are" : "is", by)
+                                     : fmt::format("No difference is shown: {} less {} is {}",
+                                                   listed(second), listed(first), by);
+    if (!std::isnan(d.p_seeds))
+      return fmt::format("{}, over {} and {} seeds.", so, first.size(), second.size());
+    return so + (d.shown() ? ": these two models differ; whether their settings do needs seeds."
+                           : ". Whether their settings differ needs seeds.");
+  }
+
+  static Json figure(const Metric& metric, const Difference& d) {
+    const auto of = [](const ConfidenceInterval& i) { return Json::array({i.low, i.high}); };
+    Json json{{"unit", metric.unit},
+              {"first", d.first},
+              {"first_interval", of(d.first_interval)},
+              {"second", d.second},
+              {"second_interval", of(d.second_interval)},
+              {"difference", d.value},
+              {"interval", of(d.interval)}};
+    if (d.of_first.size() + d.of_second.size() > 2)
+      json.update({{"p", d.p_seeds}, {"first_runs", d.of_first}, {"second_runs", d.of_second}});
+    else
+      json.update({{"p_bootstrap", d.p_bootstrap}, {"p_randomization", d.p_randomization}});
+    return json;
+  }
+
+  Json most_different(const std::vector<System>& first, const std::vector<System>& second) const {
+    constexpr std::size_t kShown = 10;
+    std::vector<Json> rows = units_;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto mean = [i](const std::vector<System>& group) {
+        double nats = 0;
+        for (const System& system : group) nats += system[i][kNats];
+        return nats / static_cast<double>(group.size());
+      };
+      rows[i].update({{"first", mean(first)},
+                      {"second", mean(second)},
+                      {"difference", mean(second) - mean(first)}});
+    }
+    std::ranges::stable_sort(rows, std::greater{}, [](const Json& row) {
+      return std::abs(row["difference"].get<double>());
+    });
+    rows.resize(std::min(kShown, rows.size()));
+    return rows;
+  }
+
+  const ComparedText& given_;
+  Pool& pool_;
+  Log& log_;
+  std::optional<Pairs> pairs_;  // as they are written
+  std::vector<Json> units_;     // {"line", "text"}
+  std::vector<MeasuredRun> runs_;
+};
+
+std::string range_text(const Json& interval) {
+  return fmt::format("[{}, {}]", fixed<4>(interval[0]), fixed<4>(interval[1]));
+}
+
+std::string one_line(const Json& text) {
+  return replace_all(text.get<std::string>(), "\n", " ");
+}
+
+void print_compared(const Json& r) {
+  const auto name = [&](const char* key) { return shortened(joined(r[key]), 24); };
+  Json figures = Json::array();
+  for (const Json& figure : r["figures"]) figures.push_back(figure);
+  std::vector<Column> columns = {{"", "unit"},
+                                 {name("first"), "first", fixed<4>},
+                                 {name("second"), "second", fixed<4>},
+                                 {"difference", "difference", fixed<4>},
+                                 {"95 % interval", "interval", range_text}};
+  if (figures[0].contains("p"))
+    columns.push_back({"p", "p", fixed<4>});
+  else
+    columns.insert(columns.end(), {{"p, bootstrap", "p_bootstrap", fixed<4>, 2},
+                                   {"p, randomization", "p_randomization", fixed<4>, 1}});
+  const Column of_units[] = {{"line", "line"},
+                             {"nats: " + name("first"), "first", fixed<2>, 1},
+                             {name("second"), "second", fixed<2>, 2},
+                             {"difference", "difference", fixed<2>},
+                             {"text", "text", one_line, 0, Column::cut}};
+  print_table(figures, columns);
+  print_prose("\n" + r["sentence"].get<std::string>() + "\n\n");
+  print_table(r["most_different"], of_units);
+}
+
+}  // namespace
+
+Json compare_groups_of_runs(const std::vector<RunGroup>& groups, const ComparedText& text,
+                            Pool& pool, Log& log) {
+  prepare_blas(pool.threads());
+  RunComparer comparer(text, pool, log);
+  for (const RunGroup& group : groups)
+    for (const std::string& run : group) comparer.measure(run);
+  Json all = Json::array();
+  std::size_t from = 0;
+  for (const RunGroup& group : groups) {
+    comparer.check_group(from, from + group.size());
+    if (from > 0) all.push_back(comparer.compared(groups[0].size(), from, from + group.size()));
+    from += group.size();
+  }
+  return all;
+}
+
+Exit run_compare(CommandLine& line) {
+  RunGroup runs, to;
+  ComparedText text;
+  line.add_runs(runs);
+  line.add_runs(to, "the runs of another setting: compares the two groups", "--to");
+  line.add_file("--file", text.file, "a text, or source lines (default: the held-out data)",
+                "FILE");
+  line.add_file("--target-file", text.target_file, "the target lines", "FILE");
+  line.add_threads();
+  if (!line.parse()) return Exit::ok;
+  CommandLine::require_one_input(text.file == "-", text.target_file == "-");
+  if (runs.size() + to.size() < 2)
+    throw Error(Exit::usage, "one run is given; expected another to compare it with.", "heed runs");
+  std::vector<RunGroup> groups = {runs, to};
+  if (to.empty()) {
+    groups.clear();
+    for (const std::string& run : runs) groups.push_back({run});
+  }
+  Log log({.quiet = line.quiet()});
+  Pool pool(line.threads() > 0 ? line.threads() : available_cores());
+  for (const Json& compared : compare_groups_of_runs(groups, text, pool, log))
+    line.json() ? print_line(compared) : print_compared(compared);
+  return Exit::ok;
+}
+
+}  // namespace heed

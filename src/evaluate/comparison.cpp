@@ -1,0 +1,205 @@
+#include "evaluate/comparison.h"
+
+#include <algorithm>
+#include <array>
+#include <numbers>
+#include <valarray>
+
+#include "base/noise.h"
+#include "evaluate/bleu.h"
+
+namespace heed {
+namespace {
+
+constexpr int kResamples = 1'000, kShuffles = 10'000;
+
+double bleu_of(const Sums& sums) {
+  const auto at = [&](std::size_t i) { return std::llround(sums[kTranslation + i]); };
+  Bleu bleu;
+  for (std::size_t n = 0; n < 4; ++n) bleu.correct[n] = at(n), bleu.total[n] = at(4 + n);
+  bleu.hypothesis_length = at(8);
+  bleu.reference_length = at(9);
+  bleu.rate();
+  return bleu.score;
+}
+
+double chrf_of(const Sums& sums) {
+  Chrf chrf;
+  const double* at = &sums[kTranslation + 10];
+  for (NgramCounts& c : chrf.counts)
+    for (std::int64_t* n : {&c.hypothesis, &c.reference, &c.matches}) *n = std::llround(*at++);
+  chrf.rate();
+  return chrf.score;
+}
+
+constexpr Metric kFigures[] = {
+    {"loss", "nats per token", Metric::same_tokens, true,
+     [](const Sums& s) { return s[kNats] / s[kTokens]; }},
+    {"accuracy", "accuracy", Metric::same_tokens, false,
+     [](const Sums& s) { return s[kRight] / s[kJudged]; }},
+    {"bits_per_byte", "bits per byte", Metric::bytes, true,
+     [](const Sums& s) { return s[kNats] / (std::numbers::ln2 * s[kBytes]); }},
+    {"bleu", "BLEU", Metric::translations, false, bleu_of},
+    {"chrf", "chrF2", Metric::translations, false, chrf_of},
+};
+
+using Numbers = std::valarray<double>;
+// How often each of n units counts in draw r.
+using Draw = Numbers (*)(std::size_t n, int r);
+
+Numbers once(std::size_t n, int) {
+  return Numbers(1, n);
+}
+
+Numbers resample(std::size_t n, int r) {
+  Numbers times(n);
+  const std::uint64_t key = combine(hash64(2004), r);
+  for (std::size_t i = 0; i < n; ++i)
+    ++times[static_cast<std::size_t>(uniform01(key, i) * static_cast<double>(n))];
+  return times;
+}
+
+// Of two systems, one after the other: of each unit the row that a coin says, or the other one.
+template <bool other>
+Numbers toss(std::size_t n, int r) {
+  Numbers times(n);
+  const std::uint64_t key = combine(hash64(1995), r);
+  for (std::size_t i = 0; i < n / 2; ++i) {
+    times[i] = (combine(key, i) >> 63) == other;
+    times[n / 2 + i] = 1 - times[i];
+  }
+  return times;
+}
+
+// The mean of a group in each draw.
+Numbers means(std::span<const System> group, const Metric& metric, Pool& pool, int draws,
+              Draw draw) {
+  Numbers figures(draws);
+  pool.run(draws, [&](int r, int) {
+    const Numbers times = draw(group.front().size(), r);
+    for (const System& system : group) {
+      Sums sums(system.front().size());
+      for (std::size_t i = 0; i < system.size(); ++i)
+        for (std::size_t k = 0; times[i] != 0 && k < sums.size(); ++k)
+          sums[k] += times[i] * system[i][k];
+      figures[r] += metric.score(sums) / static_cast<double>(group.size());
+    }
+  });
+  return figures;
+}
+
+double mean_of(const Numbers& x) {
+  return x.sum() / static_cast<double>(x.size());
+}
+
+double variance_of(const Numbers& x) {  // of a sample
+  const Numbers apart = x - mean_of(x);
+  return (apart * apart).sum() / static_cast<double>(x.size() - 1);
+}
+
+ConfidenceInterval middle(Numbers x, std::size_t units) {
+  std::sort(begin(x), end(x));
+  const double n = static_cast<double>(units), size = static_cast<double>(x.size());
+  const double t = student_quantile(0.05, units - 1) * std::sqrt(n / (n - 1));
+  const double tail = std::erfc(t / std::numbers::sqrt2) / 2;
+  const auto rank = static_cast<std::size_t>(std::max(1.0, std::round(tail * (size + 1))));
+  return {x[rank - 1], x[x.size() - rank]};
+}
+
+// How often chance alone made a larger difference.
+double p_value(const Numbers& by_chance, double difference) {
+  if (difference == 0) return 1;
+  const double larger = static_cast<double>(std::count_if(
+      begin(by_chance), end(by_chance), [&](double x) { return x > std::abs(difference); }));
+  return (larger + 1) / static_cast<double>(by_chance.size() + 1);
+}
+
+void compare_groups(Difference& d, const Numbers& first, const Numbers& second,
+                    const Numbers& by_units) {
+  const auto part = [](const Numbers& group, const Numbers& other) {
+    return variance_of(group.size() > 1 ? group : other) / static_cast<double>(group.size());
+  };
+  const double error = std::sqrt(part(first, second) + part(second, first) + variance_of(by_units));
+  const std::size_t degrees = first.size() + second.size() - 2;
+  const double half = student_quantile(0.05, degrees) * error;
+  d.interval = {d.value - half, d.value + half};
+  d.p_seeds = d.value == 0 ? 1 : student_tail(std::abs(d.value) / error, degrees);
+}
+
+}  // namespace
+
+Sums translation_counts(const std::string& hypothesis, const std::string& reference,
+                        bool lowercase) {
+  const std::array h{hypothesis}, r{reference};
+  const Bleu bleu = corpus_bleu(h, r, {.lowercase = lowercase});
+  Sums counts(bleu.correct.begin(), bleu.correct.end());
+  counts.insert(counts.end(), bleu.total.begin(), bleu.total.end());
+  for (const std::int64_t length : {bleu.hypothesis_length, bleu.reference_length})
+    counts.push_back(static_cast<double>(length));
+  for (const NgramCounts& c : corpus_chrf(h, r, lowercase).counts)
+    for (const std::int64_t n : {c.hypothesis, c.reference, c.matches})
+      counts.push_back(static_cast<double>(n));
+  return counts;
+}
+
+std::span<const Metric> comparison_metrics() {
+  return kFigures;
+}
+
+Difference difference(std::span<const System> first, std::span<const System> second,
+                      const Metric& metric, Pool& pool) {
+  const auto each = [&](std::span<const System> group) {
+    Numbers figures(group.size());
+    for (std::size_t i = 0; i < group.size(); ++i)
+      figures[i] = means(group.subspan(i, 1), metric, pool, 1, once)[0];
+    return figures;
+  };
+  const std::size_t units = first.front().size();
+  const Numbers of_first = each(first), of_second = each(second);
+  Difference d{{begin(of_first), end(of_first)},
+               {begin(of_second), end(of_second)},
+               mean_of(of_first),
+               mean_of(of_second),
+               mean_of(of_second) - mean_of(of_first)};
+  if (units < kFewestUnits) return d;
+  const Numbers a = means(first, metric, pool, kResamples, resample),
+                b = means(second, metric, pool, kResamples, resample);
+  d.first_interval = middle(a, units);
+  d.second_interval = middle(b, units);
+  if (first.size() + second.size() > 2) {
+    compare_groups(d, of_first, of_second, b - a);
+    return d;
+  }
+  d.interval = middle(b - a, units);
+  const Numbers sizes = abs(b - a);
+  d.p_bootstrap = p_value(sizes - mean_of(sizes), d.value);
+  System both = first.front();
+  both.insert(both.end(), second.front().begin(), second.front().end());
+  const std::span<const System> all(&both, 1);
+  d.p_randomization = p_value(abs(means(all, metric, pool, kShuffles, toss<true>) -
+                                  means(all, metric, pool, kShuffles, toss<false>)),
+                              d.value);
+  return d;
+}
+
+double student_tail(double t, std::size_t degrees) {
+  const double n = static_cast<double>(degrees), angle = std::atan(t / std::sqrt(n));
+  const double cosine = std::cos(angle);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? cosine : 1, sum = degrees == 1 ? 0 : term;
+  for (double k = odd ? 3 : 2; k < n; k += 2) sum += term *= cosine * cosine * (k - 1) / k;
+  const double inside = std::sin(angle) * sum;
+  return 1 - (odd ? (angle + inside) * 2 / std::numbers::pi : inside);
+}
+
+double student_quantile(double tail, std::size_t degrees) {
+  double low = 0, high = 1;
+  while (student_tail(high, degrees) > tail) high *= 2;
+  for (int i = 0; i < 60; ++i) {
+    const double half = (low + high) / 2;
+    (student_tail(half, degrees) > tail ? low : high) = half;
+  }
+  return high;
+}
+
+}  // namespace heed

@@ -1,0 +1,76 @@
+// Is one model better than another, or was it luck? Pure functions of what was measured.
+//
+// A system is what a model does on units: pairs of lines, lines, or blocks of text. It has a row of
+// sums for each unit; a metric makes a figure of the sum of some rows. Groups of systems, trained
+// with one setting and several seeds, are compared by the means of their figures.
+//
+//   two models   The interval holds 95 % of the differences of 1,000 paired bootstrap resamples of
+//                the units (Koehn 2004), with the wider tails that n units ask for (expanded
+//                percentiles: Hesterberg 2015, The American Statistician 69, section 5.2). p of
+//                paired bootstrap (1,000) and of approximate randomization (10,000) are those of
+//                sacreBLEU: (c + 1) / (R + 1), c times a difference by chance alone is larger.
+//                Where there is no difference at all, p is 1.
+//   two groups   d ± t √(s₁²/n₁ + s₂²/n₂ + u): s² the variance of a group's figures, u that of the
+//                difference over the resamples, t Student's with n₁ + n₂ - 2 degrees of freedom.
+//                A group of one has no s²: it is taken to have the other's.
+//
+// Draws are functions of fixed keys: the same systems give the same result, by any threads.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/pool.h"
+
+namespace heed {
+
+using Sums = std::vector<double>;
+using System = std::vector<Sums>;  // all have the same units
+
+// The places in Sums. From kTranslation on: the counts of BLEU and of chrF2, if there are any.
+enum SumOf : std::size_t { kNats, kTokens, kRight, kJudged, kBytes, kTranslation };
+
+// The counts of one translation, to be appended to the sums of its unit.
+Sums translation_counts(const std::string& hypothesis, const std::string& reference,
+                        bool lowercase);
+
+struct Metric {
+  const char *key, *unit;
+  enum Needs { same_tokens, bytes, translations } needs;
+  bool less_is_better;
+  double (*score)(const Sums& sums);
+};
+std::span<const Metric> comparison_metrics();
+
+// Fewer tell nothing: all would favour one of two equals with a probability of more than 1 %.
+inline constexpr std::size_t kFewestUnits = 8;
+
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+struct ConfidenceInterval {  // 95 %; unknown of too few units
+  double low = kUnknown, high = kUnknown;
+};
+
+struct Difference {
+  std::vector<double> of_first, of_second;                       // the figure of each system
+  double first, second, value;                                   // their means, and second - first
+  ConfidenceInterval first_interval = {}, second_interval = {};  // of the means, over units alone
+  ConfidenceInterval interval = {};
+  double p_bootstrap = kUnknown, p_randomization = kUnknown;  // of two models
+  double p_seeds = kUnknown;                                  // of groups
+
+  bool shown() const { return interval.low > 0 || interval.high < 0; }
+};
+
+Difference difference(std::span<const System> first, std::span<const System> second,
+                      const Metric& metric, Pool& pool);
+
+// Student's t (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4): P(|T| > t), t >= 0, and the t for
+// which it is `tail`; 95 % are between -t and t for 0.05.
+double student_tail(double t, std::size_t degrees);
+double student_quantile(double tail, std::size_t degrees);
+
+}  // namespace heed

@@ -1,0 +1,78 @@
+#include "evaluate/units.h"
+
+#include <algorithm>
+
+#include "evaluate/scorer.h"
+
+namespace heed {
+
+SpeltText spelt(const Ids& ids, const Tokenizer& tokenizer) {
+  SpeltText spelt;
+  int previous = -1;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    spelt.begins.push_back(spelt.text.size());
+    spelt.text += tokenizer.text_after(previous, ids[i]);
+    if (!tokenizer.is_special(ids[i])) previous = ids[i];
+  }
+  return spelt;
+}
+
+std::vector<std::size_t> unit_ends(std::string_view text) {
+  constexpr std::size_t kLeast = 256, kLongest = 4096;
+  std::vector<std::size_t> ends;
+  std::size_t begin = 0;
+  for (std::size_t line = 0, end = 0; line < text.size(); line = end) {
+    end = std::min(text.find('\n', line), text.size() - 1) + 1;
+    while (end - line > kLongest && end - begin >= 2 * kLeast) ends.push_back(begin += kLeast);
+    if (end - begin >= kLeast) ends.push_back(begin = end);
+  }
+  if (ends.empty()) ends.push_back(0);
+  ends.back() = text.size();
+  return ends;
+}
+
+std::vector<std::size_t> units_at(const std::vector<std::size_t>& begins,
+                                  const std::vector<std::size_t>& ends) {
+  std::vector<std::size_t> units;
+  std::size_t unit = 0;
+  for (const std::size_t begin : begins) {
+    while (unit + 1 < ends.size() && begin >= ends[unit]) ++unit;
+    units.push_back(unit);
+  }
+  return units;
+}
+
+System unit_sums(const TrainedModel& m, const Objective& objective, const Split& split,
+                 const std::vector<std::size_t>& unit_of_token, Pool& pool) {
+  constexpr std::int64_t kAtOnce = 1024;
+  const ObjectiveTraits& traits = objective.traits();
+  const ObjectiveConfig& c = m.config.objective;
+  const auto tile = static_cast<std::size_t>(objective.fills() ? c.source_length : c.target_length);
+  const auto unit = [&](std::size_t example, std::size_t label) {
+    if (split.pairs()) return example;
+    const bool spans = objective.fills() && traits.decoder();
+    return unit_of_token[example * tile + (spans ? 0 : label - traits.before_source)];
+  };
+  System rows(split.pairs() ? split.sentences() : unit_of_token.back() + 1, Sums(kTranslation));
+  const ExampleList list = objective.evaluation(split);
+  for (std::int64_t begin = 0; begin < list.count; begin += kAtOnce) {
+    std::vector<Example> examples(std::min(kAtOnce, list.count - begin));
+    for (std::size_t i = 0; i < examples.size(); ++i) list.get(begin + i, examples[i]);
+    const auto odds = label_odds(m.model, m.values, examples, pool, 0);
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      auto token = odds[i].begin();
+      for (std::size_t j = 0; j < examples[i].labels.size(); ++j) {
+        if (examples[i].labels[j] < 0) continue;
+        Sums& row = rows[unit(begin + i, j)];
+        row[kNats] -= token->log_probability;
+        ++row[kTokens];
+        row[kJudged] += token->id != Tokenizer::kEos;
+        row[kRight] += token->id != Tokenizer::kEos && token->rank == 1;
+        ++token;
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace heed

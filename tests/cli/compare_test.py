@@ -1,0 +1,127 @@
+"""heed compare: two runs, or groups of seeds, on the same text."""
+import math
+import shutil
+import unittest
+
+from runs import SMALL, RunsTest, text
+
+STEPS = {**SMALL, "train__save_every": 0}
+FAMILIES = ("causal_lm", "masked_lm", "span_corruption", "seq2seq")
+
+
+class Compare(RunsTest):
+    RUNS = {**{family: {"family": family, **STEPS} for family in FAMILIES},
+            **{family + "2": {"family": family, "seed": 2, **STEPS, "train__max_steps": 16} for family in FAMILIES},
+            "prefix_lm": {"family": "prefix_lm", **STEPS},
+            "byte": {"family": "causal_lm", "tokenizer": {"type": "byte"}, **STEPS},
+            "word": {"family": "causal_lm", "tokenizer": {"type": "word"}, **STEPS},
+            "seed3": {"family": "causal_lm", "seed": 3, **STEPS, "train__max_steps": 16}}
+
+    def texts(self):
+        (self.folder / "a.txt").write_text(text(12000) + "\n")
+        self.pairs(300)
+
+    def compare(self, *args):
+        found, = self.json("compare", *args)
+        return found
+
+    def test_the_figures_are_those_of_evaluate(self):
+        for family in FAMILIES:
+            with self.subTest(family=family):
+                found = self.compare(family, family + "2")
+                pairs = family == "seq2seq"
+                for side, run in (("first", family), ("second", family + "2")):
+                    if run in ("masked_lm2", "span_corruption2"):
+                        continue  # evaluate has its own masks
+                    wanted, = self.json("evaluate", run, *["--bleu"] * pairs)
+                    for key, figure in found["figures"].items():
+                        self.assertAlmostEqual(figure[side], wanted[key], 5, (key, side))
+                wanted = {"loss", "accuracy"} | ({"bits_per_byte"} if "lm" != family[-2:] or family == "causal_lm" else set())
+                wanted -= {"bits_per_byte"} if family == "span_corruption" else set()
+                self.assertEqual(set(found["figures"]), wanted | ({"bleu", "chrf"} if pairs else set()))
+                for figure in found["figures"].values():
+                    low, high = figure["interval"]
+                    self.assertAlmostEqual(figure["difference"], figure["second"] - figure["first"])
+                    self.assertLessEqual(low, figure["difference"] + 1e-9)
+                    self.assertLessEqual(figure["difference"], high + 1e-9)
+                    for p in ("p_bootstrap", "p_randomization"):
+                        self.assertTrue(0 < figure[p] <= 1)
+                self.assertIn("seeds", found["sentence"])
+
+    def test_the_units_are_pairs_and_blocks_of_lines(self):
+        found = self.compare("seq2seq", "seq2seq2")
+        self.assertEqual((found["unit"], found["units"], len(found["most_different"])), ("pair", 30, 10))
+        by = [abs(unit["difference"]) for unit in found["most_different"]]
+        self.assertEqual(by, sorted(by, reverse=True))
+        for unit in found["most_different"][:3]:
+            for side, run in (("first", "seq2seq"), ("second", "seq2seq2")):
+                score, = self.json("score", run, unit["text"])
+                self.assertAlmostEqual(unit[side], -score["logprob"], 3)
+        found = self.compare("causal_lm", "causal_lm2")
+        for unit in found["most_different"]:
+            self.assertGreaterEqual(len(unit["text"]), 256)
+            self.assertTrue(unit["text"].endswith("\n") and unit["text"] in (self.folder / "a.txt").read_text())
+
+    def test_the_same_by_any_number_of_threads_and_a_model_with_itself(self):
+        one, three = (self.out("compare", "causal_lm", "causal_lm2", "--json", "--threads", n) for n in (1, 3))
+        self.assertEqual(one, three)
+        found = self.compare("causal_lm", "causal_lm")
+        for figure in found["figures"].values():
+            self.assertEqual((figure["difference"], figure["interval"], figure["p_bootstrap"], figure["p_randomization"]), (0, [0, 0], 1, 1))
+
+    def test_other_tokens_compare_by_bits_per_byte_alone(self):
+        found = self.compare("causal_lm", "byte")
+        self.assertEqual(list(found["figures"]), ["bits_per_byte"])
+        self.assertEqual(len(self.compare("causal_lm", "prefix_lm")["figures"]), 3)
+        texts = [self.compare(*runs)["most_different"] for runs in (("causal_lm", "byte"), ("byte", "causal_lm"))]
+        self.assertEqual(*[{unit["line"]: unit["text"] for unit in units} for units in texts])
+        self.check("compare", "causal_lm", "word", status=2, facts=["causal_lm", "word"])
+        self.check("compare", "causal_lm", "masked_lm", status=2, facts=["causal_lm", "masked_lm"])
+        self.check("compare", "causal_lm", "seq2seq", status=2, facts=["causal_lm", "seq2seq"])
+
+    def test_groups_of_seeds(self):
+        found = self.compare("causal_lm", "prefix_lm", "--to", "causal_lm2", "seed3")
+        self.assertEqual((found["first"], found["second"]), (["causal_lm", "prefix_lm"], ["causal_lm2", "seed3"]))
+        figure = found["figures"]["loss"]
+        self.assertEqual(len(figure["first_runs"]), 2)
+        self.assertAlmostEqual(figure["second"], sum(figure["second_runs"]) / 2)
+        (a, b), (c, d) = figure["first_runs"], figure["second_runs"]
+        half = (figure["interval"][1] - figure["interval"][0]) / 2
+        self.assertGreater(half, 4.302652 * math.sqrt(((a - b) ** 2 + (c - d) ** 2) / 4))  # t of 2; and the units
+        self.assertNotIn("p_randomization", figure)
+        told = self.check("compare", "causal_lm", "prefix_lm", "--to", "causal_lm2", "seed3")
+        self.tells(told.err, ["objective.type"])
+        self.tells(told.out, ["2", "seeds", f"{figure['difference']:.4f}"])
+        three = self.json("compare", "causal_lm", "causal_lm2", "seed3")
+        self.assertEqual([(c["first"], c["second"]) for c in three], [(["causal_lm"], ["causal_lm2"]), (["causal_lm"], ["seed3"])])
+
+    def test_what_one_was_trained_on_is_refused(self):
+        lines = text(4000, seed=9) + "\n"
+        (self.folder / "b.txt").write_text(lines)
+        (self.folder / "ab.txt").write_text((self.folder / "a.txt").read_text() + lines)
+        for name, data in (("more", {"train": "ab.txt", "valid_fraction": 0}), ("tail", {"train": "a.txt", "valid_fraction": 0.05})):
+            self.train(self.config(name, family="causal_lm", **STEPS, data=data, tokenizer={"type": "byte"}), name)
+        self.check("compare", "byte", "more", "--file", "b.txt", status=2, facts=["more", "%"])
+        self.check("compare", "byte", "tail", status=2, facts=["tail", "--file"])
+        self.check("compare", "byte", "more", status=2, facts=["more", "--file"])
+        (self.folder / "c.txt").write_text(text(2000, seed=11) + "\n")
+        found = self.compare("byte", "more", "--file", "c.txt")
+        self.assertEqual((found["data"], len(found["figures"])), ("c.txt", 3))
+        shutil.copy(self.folder / "a.source", self.folder / "s")
+        shutil.copy(self.folder / "a.target", self.folder / "t")
+        found = self.compare("seq2seq", "seq2seq2", "--file", "s", "--target-file", "t")  # both were trained on it
+        self.assertEqual(found["units"], 300)
+        self.check("compare", "seq2seq", "seq2seq2", "--file", "s", status=2, facts="--target-file")
+        self.check("compare", "causal_lm", "causal_lm2", "--file", "c.txt", "--target-file", "t", status=2)
+        self.check("compare", "causal_lm", status=2)
+
+    def test_too_few_units_tell_nothing(self):
+        (self.folder / "few.txt").write_text(text(300, seed=5))
+        found = self.compare("causal_lm", "prefix_lm", "--file", "few.txt")
+        self.assertLess(found["units"], 8)
+        self.assertEqual(found["figures"]["loss"]["interval"], [None, None])
+        self.tells(self.out("compare", "causal_lm", "prefix_lm", "--file", "few.txt"), str(found["units"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

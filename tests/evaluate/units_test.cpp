@@ -1,0 +1,38 @@
+#include "evaluate/units.h"
+
+#include <gtest/gtest.h>
+
+namespace heed {
+namespace {
+
+using Places = std::vector<std::size_t>;
+
+std::string line_with(std::size_t bytes) {  // with its end
+  return std::string(bytes - 1, 'x') + "\n";
+}
+
+TEST(Units, LongLinesAreUnits) {
+  EXPECT_EQ(unit_ends(line_with(256) + line_with(300) + line_with(4096)), (Places{256, 556, 4652}));
+}
+
+TEST(Units, ShortLinesMakeBlocksAndTheRestBelongsToTheLast) {
+  EXPECT_EQ(unit_ends(line_with(100) + line_with(100) + line_with(100) + line_with(255) + line_with(1)),
+            (Places{300, 556}));
+  EXPECT_EQ(unit_ends(line_with(300) + line_with(255)), (Places{555}));
+  EXPECT_EQ(unit_ends("short"), (Places{5}));
+}
+
+TEST(Units, ATextWithoutLineEndsIsCut) {
+  const Places ends = unit_ends(line_with(10) + std::string(5000, 'x'));
+  ASSERT_EQ(ends.size(), 19U);
+  EXPECT_EQ(ends[0], 256U);
+  EXPECT_EQ(ends[17], 18 * 256U);
+  EXPECT_EQ(ends[18], 5010U);
+}
+
+TEST(Units, ATokenBelongsToTheUnitOfItsFirstByte) {
+  EXPECT_EQ(units_at({0, 3, 5, 9, 30}, {5, 10, 20}), (Places{0, 0, 1, 1, 2}));
+}
+
+}  // namespace
+}  // namespace heed
