@@ -29,8 +29,8 @@ using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kTypes = {"f32", "f16", "q8_0"};  // of GgufType
 
-bool reads_pairs(const TrainedModel& m) {
-  return m.objective->traits().pairs();
+bool reads_pairs(const TrainedModel& m) {  // with an encoder
+  return m.model.has_encoder();
 }
 
 // Greedy: heed writes the same.
@@ -61,9 +61,12 @@ std::string model_card(const TrainedModel& m, const std::string& name, const std
         rows += fmt::format("| bits per byte | {:.4f} |\n", *valid.bits_per_byte);
   }
   const std::vector<std::string> card = foreign_table().at("card");
-  return fmt::format(fmt::runtime(joined(card, "\n")), pairs ? "translation" : "text-generation",
-                     name, family, format_count(m.values.size()), rows,
-                     pairs ? "AutoModelForSeq2SeqLM" : "AutoModelForCausalLM");
+  return fmt::format(
+      fmt::runtime(joined(card, "\n")), pairs ? "translation" : "text-generation", name, family,
+      format_count(m.values.size()), rows, pairs ? "AutoModelForSeq2SeqLM" : "AutoModelForCausalLM",
+      m.objective->traits().joined
+          ? "A prompt ends in `</s>`, which this tokenizer adds; the answer follows.\n"
+          : "");
 }
 
 void write_huggingface(const TrainedModel& m, const std::string& name, const fs::path& folder) {
