@@ -40,7 +40,10 @@ Json generation_config(const TrainedModel& m, const Json& config) {
     if (config.contains(key)) json[key] = config[key];
   // With the first id, which is given; the last one is not read.
   const int longest = longest_read(m.config), limit = translation_limit(m.state.longest_target);
-  json["max_length"] = 1 + (reads_pairs(m) ? std::min(longest, limit) : longest);
+  if (m.objective->traits().joined)
+    json["max_new_tokens"] = std::min<std::int64_t>(limit, longest - 2 - m.state.longest_source);
+  else
+    json["max_length"] = 1 + (reads_pairs(m) ? std::min(longest, limit) : longest);
   json["suppress_tokens"] = m.objective->never_written(*m.tokenizers.target);
   return json;
 }
@@ -65,7 +68,7 @@ std::string model_card(const TrainedModel& m, const std::string& name, const std
       fmt::runtime(joined(card, "\n")), pairs ? "translation" : "text-generation", name, family,
       format_count(m.values.size()), rows, pairs ? "AutoModelForSeq2SeqLM" : "AutoModelForCausalLM",
       m.objective->traits().joined
-          ? "A prompt ends in `</s>`, which this tokenizer adds; the answer follows.\n"
+          ? "\nA prompt ends in `</s>`, which this tokenizer adds; the answer follows.\n"
           : "");
 }
 

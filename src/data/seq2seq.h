@@ -48,10 +48,9 @@ class Seq2Seq final : public Objective {
   Question question(const Split& split, int shown, int) const override {
     const ExampleList list = evaluation(split);
     Question q;
-    std::int64_t first = 0;
-    const auto read_second = [&] { list.get(std::min(first + 1, list.count - 1), q.read); };
-    for (read_second(); traits().joined && q.read.tokens() > shown && first + 4 < list.count;)
-      ++first, read_second();
+    std::int64_t first = -1;
+    do list.get(std::min(++first + 1, list.count - 1), q.read);
+    while (traits().joined && q.read.tokens() > shown && first + 4 < list.count);
     for (std::int64_t i = first; i < std::min(list.count, first + 4); ++i) {
       q.prompts.push_back(split.sentence(Side::source, i));
       q.expected.push_back(split.sentence(Side::target, i));

@@ -44,9 +44,9 @@ std::int64_t Split::longest(Side side) const {
 }
 
 std::vector<int> Split::sentence(Side side, std::int64_t i) const {
-  const auto& begin = side == Side::source ? source_begin : target_begin;
   std::vector<int> ids;
-  (side == Side::source ? source : target).copy(begin[i], begin[i + 1], ids);
+  side == Side::source ? source.copy(source_begin[i], source_begin[i + 1], ids)
+                       : target.copy(target_begin[i], target_begin[i + 1], ids);
   return ids;
 }
 

@@ -79,15 +79,13 @@ void IncrementalDecoder::read_sources(std::span<const std::vector<int>> sources)
 }
 
 Mat<float> IncrementalDecoder::step(std::span<const Tokens> given) {
-  std::vector<Tokens> tokens(given.begin(), given.end());
-  std::vector<std::vector<int>> begun(joined_.empty() ? 0 : tokens.size());
-  for (std::size_t i = 0; i < begun.size(); ++i) {
-    Tokens& t = tokens[i];
-    if (lengths_[t.slot] > 0) continue;
-    const std::vector<int>& source = joined_[sources_[t.slot]];
-    begun[i].assign(t.ids.begin(), t.ids.end());
-    begun[i].insert(begun[i].end(), source.begin(), source.end());
-    t.ids = begun[i];
+  std::vector<std::vector<int>> read;
+  std::vector<Tokens> tokens;
+  for (const auto& [slot, ids] : given) {
+    read.emplace_back(ids.begin(), ids.end());
+    if (const int source = sources_[slot]; !joined_.empty() && lengths_[slot] == 0)
+      read.back().insert(read.back().end(), joined_[source].begin(), joined_[source].end());
+    tokens.push_back({slot, read.back()});
   }
   const int n = static_cast<int>(tokens.size()), threads = pool_.threads();
   workspace_.rewind();

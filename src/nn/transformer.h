@@ -27,19 +27,14 @@ struct Embeddings {
 };
 
 struct Transformer {
-  // Another model, with its values.
-  struct Other {
-    const Transformer* model;
-    const ParamVec<float>* values;
-  };
-
   ModelConfig config;
   int source_vocab, target_vocab;
   ParamTable table;
   Embeddings embeddings;
   Stack encoder, decoder;
   Linear output;  // [vocab of the output side, d], without a bias: hidden rows -> logits
-  std::vector<Other> others = {};  // that predict together with it (decode/ensemble.h)
+  // Models, with their values, that predict together with this one (decode/ensemble.h).
+  std::vector<std::pair<const Transformer*, const ParamVec<float>*>> others = {};
 
   // One-sided models and tie "all" have a single vocabulary: both sizes are equal.
   Transformer(const ModelConfig& config, int source_vocab, int target_vocab);

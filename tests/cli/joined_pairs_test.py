@@ -84,7 +84,8 @@ class JoinedPairs(RunsTest):
         self.assertEqual((config["model_type"], config["eos_token_id"], config["n_positions"]), ("gpt2", 2, 18))
         framing = read("tokenizer.json")["post_processor"]["single"]
         self.assertEqual([next(iter(part.values()))["id"] for part in framing], ["<s>", "A", "</s>"])
-        self.assertNotIn(2, read("generation_config.json")["suppress_tokens"])
+        generation = read("generation_config.json")
+        self.assertEqual((2 in generation["suppress_tokens"], generation["max_new_tokens"]), (False, 7))
         card = (self.folder / "out" / "README.md").read_text()
         self.assertIn("AutoModelForCausalLM", card)
         self.assertIn("ends in `</s>`", card)

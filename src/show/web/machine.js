@@ -53,12 +53,13 @@ class Machine {
     }
     const first = encode(this.source, text), none = { read: "", tokens: [] };
     if (this.joined) {
-      const [source, ...rest] = text.split(endMark), line = encode(this.source, source), answer = encode(this.target, rest.join(endMark));
+      const [source, ...rest] = (target ? text + endMark + target : text).split(endMark);
+      const line = encode(this.source, source), answer = encode(this.target, rest.join(endMark));
       const begin = line.read.length + endMark.length, end = { id: endId, written: true };
       const moved = answer.tokens.map((t) => ({ ...t, begin: t.begin + begin, end: t.end + begin }));
       const tokens = [...line.tokens, end, ...moved, ...written.map((id) => ({ id, written: true }))];
       const read = rest.length > 0 ? line.read + endMark + answer.read : line.read;
-      return { source: side(none, [], []), target: side(cut({ read, tokens }, mostTarget - 1), [beginId], []) };
+      return { source: side(line, [], [endId]), target: side(cut({ read, tokens }, mostTarget - 1), [beginId], []) };
     }
     const answer = this.two ? encode(this.target, target) : first;
     const own = [...answer.tokens, ...written.map((id) => ({ id, written: true }))];
@@ -83,7 +84,7 @@ class Machine {
       this.off = off;
     }
     const decodes = this.model.decoder.blocks.length > 0;
-    const seen = source.ids.length + target.ids.length > 0 ? this.model.forward(source.ids, target.ids) : null;
+    const seen = source.ids.length + target.ids.length > 0 ? this.model.forward(this.joined ? [] : source.ids, target.ids) : null;
     return { source, target, seen, decodes, stack: decodes ? this.model.decoder : this.model.encoder, side: decodes ? target : source };
   }
 
