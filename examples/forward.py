@@ -4,7 +4,7 @@
     heed tokenize RUN --ids The fox saw | examples/forward.py RUN/checkpoints/best
 
 Every line is a text, as token ids. The formulas are those of docs/formats.md, "The forward pass", for a decoder alone
-(objective causal_lm).
+(objective causal_lm, or seq2seq: the source, 2 and the target).
 """
 import json
 import math
@@ -45,7 +45,7 @@ def turn_pairs(x, angle):
 class Decoder:
     def __init__(self, checkpoint):
         config = json.loads((checkpoint / "config.json").read_text())
-        if config["objective"]["type"] != "causal_lm":
+        if config["model"]["encoder_layers"] > 0:
             sys.exit("forward.py: this model is not a decoder alone")
         self.c, self.w = config["model"], read_tensors(checkpoint / "model.safetensors")
 

@@ -47,6 +47,7 @@ MODELS = {
     "gpt-neox": (TEXT, {**SIZES, "positions": "rotary", "activation": "gelu"}, {"type": "word", "vocab_size": 1500, "punctuation": "split"}),
     "gpt-neox-lower": ({**TEXT, "data": {**TEXT["data"], "lowercase": True, "normalize": "nfkc"}}, {**SIZES, "positions": "rotary", "tie": "none", "activation": "relu"}, {"type": "bpe", "vocab_size": 1500}),
     "pegasus": (PAIRS, {**BOTH, "norm": "pre", "activation": "gelu"}, {"type": "char"}),
+    "joined": (PAIRS, {**SIZES, "positions": "rotary", "activation": "gelu"}, {"type": "char"}),
     "marian": (PAIRS, {**BOTH, "norm": "post", "activation": "silu"}, {"type": "bpe", "vocab_size": 700}),
 }
 
@@ -94,7 +95,7 @@ class Model:
     def __init__(self, heed, work, name, steps):
         self.heed, self.name, self.run, self.folder = heed, name, work / name, work / f"{name}.hf"
         common, model, tokenizer = MODELS[name]
-        self.pairs = common is PAIRS
+        self.pairs, self.joined = common is PAIRS, common is PAIRS and not model["encoder_layers"]
         config = {**common, "model": model, "tokenizer": tokenizer, "optimizer": {"type": "muon", "learning_rate": 1e-2},
                   "train": {"max_steps": steps, "batch_tokens": 2048, "shards": 1, "threads": 1, "eval_every": 0, "save_every": 0}}
         if not self.run.exists():
@@ -145,7 +146,10 @@ def check_numbers(model, tokenizer, network, torch, work):
         ids = torch.tensor([one["ids"]])
         start = torch.tensor([[one["bos_id"]]])
         with torch.no_grad():
-            if model.pairs:
+            if model.joined:
+                read = torch.cat([start, torch.tensor([one["source_ids"]]), ids[:, :-1]], 1)
+                logits = network(input_ids=read).logits[:, -ids.shape[1]:]
+            elif model.pairs:
                 read = torch.cat([start, ids[:, :-1]], 1)
                 logits = network(input_ids=torch.tensor([one["source_ids"]]), decoder_input_ids=read).logits
             else:
@@ -165,8 +169,11 @@ def check_texts(model, tokenizer, network, work):
         sources = (work / "pairs.source").read_text().splitlines()[-50:]
         path.write_text("\n".join(sources) + "\n")
         ours = run(model.heed, "translate", model.run, "--file", path, "--beam-size", 1).split("\n")[:-1]
-        theirs = [tokenizer.decode(network.generate(**tokenizer(s, return_tensors="pt"), num_beams=1)[0], skip_special_tokens=True)
-                  for s in sources]
+        theirs = []
+        for source in sources:
+            given = tokenizer(source, return_tensors="pt")
+            written = network.generate(**given, num_beams=1)[0][given["input_ids"].shape[1] if model.joined else 0:]
+            theirs.append(tokenizer.decode(written, skip_special_tokens=True))
     else:
         prompts = ["The fox", "A", "One day the old"]
         ours, theirs = [], []
@@ -286,7 +293,7 @@ def main():
         print(name, flush=True)
         model = Model(options.heed, work, name, options.steps)
         tokenizer = transformers.AutoTokenizer.from_pretrained(model.folder)
-        kind = transformers.AutoModelForSeq2SeqLM if model.pairs else transformers.AutoModelForCausalLM
+        kind = transformers.AutoModelForSeq2SeqLM if model.pairs and not model.joined else transformers.AutoModelForCausalLM
         network = kind.from_pretrained(model.folder, attn_implementation="eager").eval()
         print(f"  {type(network).__name__}, {type(tokenizer).__name__}")
         good &= check_tokenizer(model, tokenizer, lines, path)

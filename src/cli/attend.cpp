@@ -68,7 +68,8 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
                   [&r](auto* m) { return !m || m->model.decoder_layers > 0 || r.pull; });
   line.only_where({"--max-tokens"}, "where the model writes the target", [&r](auto* m) {
     const bool given = r.pull || r.texts.target || r.texts.target_file;
-    return !given && (!m || (m->model.encoder_layers > 0 && m->model.decoder_layers > 0));
+    return !given && (!m || m->data.has_pairs() ||
+                      (m->model.encoder_layers > 0 && m->model.decoder_layers > 0));
   });
   line.only_where({"--contributions"}, "with --json (a page shows them anyway)",
                   [&line](auto*) { return line.json(); });
@@ -129,6 +130,10 @@ AttendInput read_input(const AttendOptions& r, const GivenText& given, const Tra
   if (writes && r.pull) return {{asked_of(t, input.prompt)}};
   if (writes) write_target(r, t, input);
   if (r.pull) input.read.labels = labels_of(t, input.read, input.words);
+  t.objective->join(input.read);
+  if (t.objective->traits().joined && !input.target_bytes.empty())
+    input.target_bytes.insert(input.target_bytes.begin() + 1, input.read.source.size(), {0, 0});
+  texts.check_length(Side::target, input.read.target.size(), given.name);
   return input;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "data/run_config.h"
 #include "decode/beam.h"
+#include "decode/ensemble.h"
 #include "math/blas.h"
 #include "store/layout.h"
 #include "train/suggested_config.h"
@@ -92,6 +93,13 @@ void CommandLine::add_model() {
       "last, best, step-N, initial (the weights it began with) or a path (default: best, "
       "else last)");
   add_threads();
+}
+
+void CommandLine::add_with() {
+  add_list("--with", with_,
+           "predict together with this run's best (may be repeated): the mean of the probabilities",
+           "RUN");
+  run_list_ = &with_;
 }
 
 void CommandLine::add_texts(TextArguments& texts, const std::string& text,
@@ -377,6 +385,18 @@ OpenModel::OpenModel(const CommandLine& line)
       pool(thread_count(line.threads(), config)) {
   line.check_effects(&config);
   prepare_blas(pool.threads());
+  for (const std::string& with : line.with()) {
+    const TrainedModel& other = others.emplace_back(load_trained_model(with, ""));
+    std::vector<std::string> differ;
+    for (const KeyChange& change : misfits(config, other.config))
+      differ.push_back(in_words(change));
+    if (differ.empty() && other.tokenizers.files() != tokenizers.files())
+      differ.push_back("another vocabulary: tokenizer");
+    if (!differ.empty())
+      throw Error(Exit::usage, fmt::format("--with {} does not fit: {}.", with, joined(differ)),
+                  "runs that differ in seed, shape or training");
+  }
+  for (const TrainedModel& other : others) model.others.push_back({&other.model, &other.values});
 }
 
 HeldOut held_out(TrainedModel& m) {

@@ -77,6 +77,7 @@ class CommandLine {
                 const std::string& text = "run folders or checkpoint folders",
                 const std::string& name = "RUN");
   void add_model();  // RUN and --checkpoint last|best|step-N|initial|PATH
+  void add_with();   // --with RUN, any number: models that predict together with it
   // TEXT, one or more arguments with options between them; or --file.
   void add_texts(TextArguments& texts, const std::string& text,
                  const std::string& file = "its lines instead; - is standard input");
@@ -125,6 +126,7 @@ class CommandLine {
   const TextArguments& texts() const { return *texts_; }  // of add_texts()
   const std::string& run() const { return run_; }         // of add_model()
   const std::string& checkpoint() const { return checkpoint_; }
+  const std::vector<std::string>& with() const { return with_; }  // of add_with()
   int threads() const { return threads_; }  // of add_threads(); 0: as in the config
   const Crew& crew() const { return crew_; }
 
@@ -152,7 +154,7 @@ class CommandLine {
   Crew crew_;
   bool quiet_ = false, json_ = false;
   std::string run_, checkpoint_;
-  std::vector<std::string> sets_;
+  std::vector<std::string> sets_, with_;
   std::vector<Effect> effects_;
   std::vector<std::pair<const CLI::Option*, const char*>> keys_;  // of sets_key()
   int threads_ = 0;
@@ -162,12 +164,14 @@ class CommandLine {
   CLI::App app_;
 };
 
-// The trained model that a command line names (RUN, --checkpoint), ready to work.
+// The trained model that a command line names (RUN, --checkpoint), ready to work, alone or together
+// with those of --with. Error (usage) if one of these does not fit.
 struct OpenModel : TrainedModel {
   explicit OpenModel(const CommandLine& line);
 
   Log log;
   Pool pool;  // of --threads
+  std::vector<TrainedModel> others = {};
 };
 
 // The data of the model's run, where RUN/config.json names it now (config_of_data()).

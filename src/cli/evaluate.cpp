@@ -199,6 +199,7 @@ std::string data_name(const EvaluateOptions& o) {
 void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
   CLI::App& app = line.app();
   line.add_model();
+  line.add_with();
   line.add_list("--file", o.files,
                 "text to score (may be repeated; read in order); for pairs: the source lines",
                 "FILE");

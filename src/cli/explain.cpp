@@ -42,6 +42,7 @@ Asked asked_of_text(const CommandLine& line, const ExplainOptions& o, const Open
     if (target.empty()) target = Objective::framed_target({});
     if (mask != source.end() && (target.size() == 1 || target[1] != *mask))
       target.insert(target.begin() + 1, *mask);
+    objective.join(asked.read);
     texts.check_length(Side::target, target.size(), given.name);
     asked.row = static_cast<int>(target.size()) - 1;
   }

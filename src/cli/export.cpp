@@ -30,8 +30,8 @@ using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kTypes = {"f32", "f16", "q8_0"};  // of GgufType
 
-bool reads_pairs(const TrainedModel& m) {
-  return m.objective->traits().pairs();
+bool reads_pairs(const TrainedModel& m) {  // with an encoder
+  return m.model.has_encoder();
 }
 
 // Greedy: heed writes the same.
@@ -40,9 +40,13 @@ Json generation_config(const TrainedModel& m, const Json& config) {
   for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"})
     if (config.contains(key)) json[key] = config[key];
   // With the first id, which is given; the last one is not read.
-  json["max_length"] = 1 + (reads_pairs(m) ? std::min(m.config.model.max_length,
-                                                      translation_limit(m.state.longest_target))
-                                           : m.config.objective.target_length);
+  const int limit = translation_limit(m.state.longest_target);
+  if (m.objective->traits().joined)
+    json["max_new_tokens"] =
+        std::min<std::int64_t>(limit, longest_read(m.config) - 2 - m.state.longest_source);
+  else
+    json["max_length"] = 1 + (reads_pairs(m) ? std::min(m.config.model.max_length, limit)
+                                             : m.config.objective.target_length);
   json["suppress_tokens"] = m.objective->never_written(*m.tokenizers.target);
   return json;
 }
@@ -59,9 +63,12 @@ std::string model_card(const TrainedModel& m, const std::string& name, const std
         rows += fmt::format("| bits per byte | {:.4f} |\n", *valid.bits_per_byte);
   }
   const std::vector<std::string> card = foreign_table().at("card");
-  return fmt::format(fmt::runtime(joined(card, "\n")), pairs ? "translation" : "text-generation",
-                     name, family, format_count(m.values.size()), rows,
-                     pairs ? "AutoModelForSeq2SeqLM" : "AutoModelForCausalLM");
+  return fmt::format(
+      fmt::runtime(joined(card, "\n")), pairs ? "translation" : "text-generation", name, family,
+      format_count(m.values.size()), rows, pairs ? "AutoModelForSeq2SeqLM" : "AutoModelForCausalLM",
+      m.objective->traits().joined
+          ? "\nA prompt ends in `</s>`, which this tokenizer adds; the answer follows.\n"
+          : "");
 }
 
 void write_huggingface(const TrainedModel& m, const std::string& name, const fs::path& folder) {

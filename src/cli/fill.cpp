@@ -76,6 +76,7 @@ Exit run_fill(CommandLine& line) {
   TextArguments text;
   int top_k = 5;
   line.add_model();
+  line.add_with();
   CLI::App& app = line.app();
   line.add_texts(text,
                  "a text with one [MASK] or more, or ___ for each; on a terminal heed asks for it");

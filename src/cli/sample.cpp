@@ -187,6 +187,7 @@ void add_sample_options(CommandLine& line, SampleOptions& o) {
   SampleRequest& r = o.request;
   CLI::App& app = line.app();
   line.add_model();
+  line.add_with();
   line.add_texts(o.texts,
                  "text to continue (default: standard input if it is a pipe or a file; on a "
                  "terminal heed asks for it); its words need no quotes",

@@ -135,6 +135,7 @@ Exit run_translate(CommandLine& line) {
   TranslateOptions o;
   CLI::App& app = line.app();
   line.add_model();
+  line.add_with();
   line.add_texts(o.texts, "one line to translate; its words need no quotes");
   line.add_beam(o.beam);
   auto* n_best =

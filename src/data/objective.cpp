@@ -39,7 +39,7 @@ std::vector<ObjectiveKind>& objectives() {
       {{"causal_lm", "the decoder alone", {"target_length"}}, make<CausalLm>},
       {{"masked_lm", "the encoder fills in masked tokens", {"source_length", "mask_fraction"}},
        make<MaskedLm>},
-      {{"seq2seq", "pairs", {}}, make<Seq2Seq>},
+      {{"seq2seq", "pairs; with encoder_layers 0 the decoder reads both sides", {}}, make<Seq2Seq>},
       {{"span_corruption",
         "the encoder reads text with sentinels in place of spans, the decoder writes the spans",
         {"source_length", "mask_fraction", "mean_span"}},
@@ -128,6 +128,12 @@ std::string Objective::fit(Side side, std::size_t ids, const std::string& name,
 TokenIds Objective::framed_target(TokenIds tokens) {
   tokens.insert(tokens.begin(), Tokenizer::kBos);
   return tokens;
+}
+
+void Objective::join(Example& pair) const {
+  if (!traits_.joined) return;
+  pair.target.insert(pair.target.begin() + 1, pair.source.begin(), pair.source.end());
+  if (!pair.labels.empty()) pair.labels.insert(pair.labels.begin(), pair.source.size(), -1);
 }
 
 Example Objective::continued(const TokenIds& text, bool) const {

@@ -8,7 +8,7 @@
 //
 // Texts come here as ids without <s> and </s>, and are framed as the model reads them:
 //
-//   seq2seq    source: tokens and </s>          target: <s> and tokens
+//   seq2seq    source: tokens and </s>          target: <s> and tokens; joined: <s>, source, tokens
 //   prefix_lm  source: tokens, or <s> alone     target: <s> and tokens
 //   causal_lm                                   target: <s> and tokens
 //   masked_lm  source: <s> and tokens
@@ -85,17 +85,18 @@ enum class Given { source, maybe_source, nothing };
 
 // Static properties of an objective.
 struct ObjectiveTraits {
-  // The most ids that each half of the model reads, <s> and </s> included; 0: it has no such half.
+  // The most ids that the model reads of each side, <s> and </s> included; 0: it has no such side.
   int longest_source = 0, longest_target = 0;
   int trained_on = 0;            // it was trained on no more ids, but can read more; 0: it cannot
   int before_source = 0;         // ids before the text in a framed source
+  bool joined = false;           // without an encoder: the decoder reads the source, after <s>
   const Use* use = &kContinues;  // of the four above
   Given scored_given = Given::nothing;
   bool bits_per_byte = true;               // every byte of a text is scored
   std::vector<std::string> specials = {};  // further special tokens, with the ids from 3 on
 
   bool pairs() const { return use == &kTranslates; }  // learns from pairs, else from text
-  bool encoder() const { return longest_source > 0; }
+  bool encoder() const { return longest_source > 0 && !joined; }
   bool decoder() const { return longest_target > 0; }
 };
 
@@ -128,7 +129,7 @@ class Objective {
   // Error (usage) unless `command` is for such models; `run` is for the hint.
   void check_use(std::string_view command, const std::string& run) const;
   // The side that a text alone is read as.
-  Side text_side() const { return traits_.encoder() ? Side::source : Side::target; }
+  Side text_side() const { return traits_.longest_source > 0 ? Side::source : Side::target; }
 
   // A user's text, with every kMaskText replaced by the special token that it stands for. Error
   // (data) if there are more than the model can fill in.
@@ -144,6 +145,8 @@ class Objective {
     return side == Side::source ? framed_source(std::move(tokens))
                                 : framed_target(std::move(tokens));
   }
+  // If pairs are joined, puts the framed source into the framed target, without labels.
+  void join(Example& pair) const;
   int longest(Side side) const {
     return side == Side::source ? traits_.longest_source : traits_.longest_target;
   }

@@ -27,6 +27,7 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
   s.target_file = pairs.target_path;
   const std::size_t limit = c.data.max_length;
   const auto objective = make_objective(c);
+  const bool joined = objective->traits().joined;
   std::optional<Error> first;
   for (std::size_t i = begin; i < end; ++i) {
     s.facts.add(pairs.source[i], pairs.target[i]);
@@ -40,11 +41,12 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
     to_ids.say_difference(s);
     const std::size_t of_first = s.source.size() - s.source_begin.back(),
                       of_second = s.target.size() - s.target_begin.back(),
-                      longest = std::max(of_first, of_second);
+                      longest = std::max(of_first, of_second),
+                      read = joined ? 2 + of_first + of_second : 1 + longest;
     bool drops = training && longest > limit;
     if (!training) try {
         const std::string& path = of_first > of_second ? s.source_file : s.target_file;
-        (void)objective->fit(Side::target, longest + 1, fmt::format("{}:{}", path, pairs.lines[i]),
+        (void)objective->fit(Side::target, read, fmt::format("{}:{}", path, pairs.lines[i]),
                              at_once);
       } catch (const Error& e) {
         drops = true;

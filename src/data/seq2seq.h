@@ -1,5 +1,6 @@
 // seq2seq: pairs of lines. The encoder reads the source and </s>, the decoder writes the target and
-// </s>, starting from <s>. What it writes is one line.
+// </s>, starting from <s>. Without an encoder the decoder reads <s>, the source, </s> and the
+// target, as a GPT reads a text, and learns the same labels. What it writes is one line.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +12,12 @@ namespace heed {
 class Seq2Seq final : public Objective {
  public:
   explicit Seq2Seq(const RunConfig& c)
-      : Objective(
-            c, {.longest_source = longest_of(c),
-                .longest_target = longest_of(c),
-                .trained_on = c.model.positions != Positions::learned ? c.data.max_length + 1 : 0,
-                .use = &kTranslates,
-                .scored_given = Given::source}) {}
+      : Objective(c, {.longest_source = longest_of(c) - joins(c),
+                      .longest_target = longest_of(c),
+                      .trained_on = c.model.positions != Positions::learned ? most_learnt(c) : 0,
+                      .joined = joins(c),
+                      .use = &kTranslates,
+                      .scored_given = Given::source}) {}
 
   std::int64_t count(const Split& split, std::int64_t) const override {
     return static_cast<std::int64_t>(split.sentences());
@@ -28,9 +29,9 @@ class Seq2Seq final : public Objective {
   }
 
   ScoredLine score(const TokenIds& source, const TokenIds& line, int) const override {
-    Example e{source, {}, line};
-    frame(e);
-    return {e.source, e.labels, {e}};
+    TokenIds ids = line;
+    ids.push_back(Tokenizer::kEos);
+    return {framed_source(source), ids, {framed_pair({source, {}, line})}};
   }
 
   // Nothing that would end the line is written, either.
@@ -42,40 +43,39 @@ class Seq2Seq final : public Objective {
     return never;
   }
 
-  Question question(const Split& split, int, int) const override {
-    constexpr std::int64_t kPairs = 4;  // to translate
+  // The second of four pairs is read, as of a text; if they are joined, one that can be shown
+  // whole.
+  Question question(const Split& split, int shown, int) const override {
     const ExampleList list = evaluation(split);
     Question q;
-    for (std::int64_t i = 0; i < std::min(list.count, kPairs); ++i) {
-      Example e;
-      list.get(i, e);
-      if (i < 2) q.read = e;  // the second, as for a text
-      e.source.pop_back();
-      e.labels.pop_back();
-      q.prompts.push_back(e.source);
-      q.expected.push_back(e.labels);
+    std::int64_t first = -1;
+    do list.get(std::min(++first + 1, list.count - 1), q.read);
+    while (traits().joined && q.read.tokens() > shown && first + 4 < list.count);
+    for (std::int64_t i = first; i < std::min(list.count, first + 4); ++i) {
+      q.prompts.push_back(split.sentence(Side::source, i));
+      q.expected.push_back(split.sentence(Side::target, i));
     }
     return q;
   }
 
  private:
+  static bool joins(const RunConfig& c) { return c.model.encoder_layers == 0; }
+  static int most_learnt(const RunConfig& c) { return (1 + joins(c)) * (c.data.max_length + 1); }
   // As long as training needs; longer if the model reads more.
-  static int longest_of(const RunConfig& c) {
-    return std::max(c.model.max_length, c.data.max_length + 1);
-  }
+  static int longest_of(const RunConfig& c) { return std::max(c.model.max_length, most_learnt(c)); }
 
   // Around the tokens of the source and the labels.
-  void frame(Example& e) const {
+  Example framed_pair(Example e) const {
     e.source = framed_source(std::move(e.source));
-    e.target.push_back(Tokenizer::kBos);
-    e.target.insert(e.target.end(), e.labels.begin(), e.labels.end());
+    e.target = framed_target(e.labels);
     e.labels.push_back(Tokenizer::kEos);
+    join(e);
+    if (traits().joined) e.source.clear();  // the decoder reads it
+    return e;
   }
 
   void build(const Split& split, std::int64_t, std::int64_t i, Example& out) const override {
-    split.source.copy(split.source_begin[i], split.source_begin[i + 1], out.source);
-    split.target.copy(split.target_begin[i], split.target_begin[i + 1], out.labels);
-    frame(out);
+    out = framed_pair({split.sentence(Side::source, i), {}, split.sentence(Side::target, i)});
   }
 };
 

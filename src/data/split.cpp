@@ -43,6 +43,13 @@ std::int64_t Split::longest(Side side) const {
   return static_cast<std::int64_t>(most);
 }
 
+std::vector<int> Split::sentence(Side side, std::int64_t i) const {
+  std::vector<int> ids;
+  side == Side::source ? source.copy(source_begin[i], source_begin[i + 1], ids)
+                       : target.copy(target_begin[i], target_begin[i + 1], ids);
+  return ids;
+}
+
 void TextToIds::say_difference(Split& split) const {
   if (difference_.empty() || split.lossy_said) return;
   split.lossy_said = true;

@@ -75,6 +75,7 @@ struct Split {
   std::size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }
   // Tokens of the longest sentence of a side, without <s> and </s>; 0 for a text.
   std::int64_t longest(Side side) const;
+  std::vector<int> sentence(Side side, std::int64_t i) const;
   // "a.tsv:12, 3000 tokens": the longest sentence of either side.
   std::string longest_in_words() const;
 };

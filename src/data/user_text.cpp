@@ -148,7 +148,7 @@ ReadText UserTexts::read(const GivenText& asked, bool cut) {
     bytes.resize(ids.size(), {tokens.text.size(), tokens.text.size()});
     if (source) out.prompt = tokens.ids();
   };
-  if (!traits.encoder()) {  // one text, wherever it was given
+  if (objective_.text_side() == Side::target) {  // one text, wherever it was given
     add(Side::target, given.text + given.target.value_or(""), given.name);
     return out;
   }

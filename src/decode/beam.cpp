@@ -137,7 +137,8 @@ std::vector<std::vector<Hypothesis>> search_group(const BeamInput& in,
   decoder.read_sources(sources);
   std::vector<Search> searches;
   for (int i = 0; i < n; ++i) {
-    searches.emplace_back(options, in.longest, i * options.beam_size);
+    const int room = most_of_target(in.model, sources[i]) - std::ssize(options.prefix);
+    searches.emplace_back(options, std::min(in.longest, room), i * options.beam_size);
     decoder.restart(searches[i].active.front().slot, i);
   }
 

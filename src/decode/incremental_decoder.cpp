@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "decode/ensemble.h"
 #include "math/row_ops.h"
 
 namespace heed {
@@ -25,6 +26,10 @@ int slots_at_a_time(const ModelConfig& config, double tokens, int most) {
   return static_cast<int>(std::clamp(64e6 / numbers, 1.0, static_cast<double>(most)));
 }
 
+int most_of_target(const Transformer& model, const std::vector<int>& source) {
+  return most_positions(model.config) - (model.has_encoder() ? 0 : static_cast<int>(source.size()));
+}
+
 IncrementalDecoder::IncrementalDecoder(const Transformer& model, const ParamVec<float>& values,
                                        Pool& pool, int slots, int capacity)
     : model_(model),
@@ -36,10 +41,22 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const ParamVec<
       sources_(slots, 0),
       shares_(pool.threads()) {
   assert(model.has_decoder());
+  for (const auto& [other, weights] : model.others)
+    others_.emplace_back(*other, *weights, pool, slots, capacity);
 }
 
 void IncrementalDecoder::read_sources(std::span<const std::vector<int>> sources) {
-  if (!model_.has_encoder()) return;
+  for (IncrementalDecoder& other : others_) other.read_sources(sources);
+  if (!model_.has_encoder()) {
+    std::size_t longest = 0;
+    for (const auto& s : sources) longest = std::max(longest, s.size());
+    if (longest == 0) return;
+    joined_.assign(sources.begin(), sources.end());
+    cache_ =
+        Cache<float>(model_.config.decoder_layers, kv_width(model_.config),
+                     static_cast<int>(sources_.size()), capacity() + static_cast<int>(longest));
+    return;
+  }
   source_rows_.clear();
   for (const auto& s : sources) source_rows_.add_sequence(s.data(), static_cast<int>(s.size()));
   workspace_.rewind();
@@ -61,7 +78,15 @@ void IncrementalDecoder::read_sources(std::span<const std::vector<int>> sources)
   model_.cache_memory(pass, memory, cache_);
 }
 
-Mat<float> IncrementalDecoder::step(std::span<const Tokens> tokens) {
+Mat<float> IncrementalDecoder::step(std::span<const Tokens> given) {
+  std::vector<std::vector<int>> read;
+  std::vector<Tokens> tokens;
+  for (const auto& [slot, ids] : given) {
+    read.emplace_back(ids.begin(), ids.end());
+    if (const int source = sources_[slot]; !joined_.empty() && lengths_[slot] == 0)
+      read.back().insert(read.back().end(), joined_[source].begin(), joined_[source].end());
+    tokens.push_back({slot, read.back()});
+  }
   const int n = static_cast<int>(tokens.size()), threads = pool_.threads();
   workspace_.rewind();
   const Mat<float> logits = workspace_.matrix<float>(n, model_.target_vocab);
@@ -70,11 +95,14 @@ Mat<float> IncrementalDecoder::step(std::span<const Tokens> tokens) {
   } else {
     pool_.run(threads, [&](int i, int) {
       const int begin = n * i / threads, end = n * (i + 1) / threads;
-      decode(shares_[i], tokens.subspan(begin, end - begin), on_one_thread_,
+      decode(shares_[i], std::span(tokens).subspan(begin, end - begin), on_one_thread_,
              logits.row_range(begin, end));
     });
   }
   for (const Tokens& t : tokens) lengths_[t.slot] += static_cast<int>(t.ids.size());
+  std::vector<Mat<float>> theirs;
+  for (IncrementalDecoder& other : others_) theirs.push_back(other.step(given));
+  pool_.run(theirs.empty() ? 0 : n, [&](int row, int) { average(logits, theirs, row); });
   return logits;
 }
 
@@ -108,6 +136,7 @@ void IncrementalDecoder::decode(Share& share, std::span<const Tokens> tokens,
 
 void IncrementalDecoder::copy(int from, int to) {
   if (from == to) return;
+  for (IncrementalDecoder& other : others_) other.copy(from, to);
   cache_.copy(from, to, lengths_[from]);
   lengths_[to] = lengths_[from];
   sources_[to] = sources_[from];

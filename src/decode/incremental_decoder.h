@@ -9,6 +9,7 @@
 // pool's calling thread may use it.
 #pragma once
 
+#include <list>
 #include <span>
 #include <vector>
 
@@ -20,14 +21,19 @@ namespace heed {
 // million numbers, from 1 to `most`.
 int slots_at_a_time(const ModelConfig& config, double tokens, int most);
 
+// The most tokens that a decoder can read of a target: without an encoder, the source takes some of
+// its positions.
+int most_of_target(const Transformer& model, const std::vector<int>& source);
+
 class IncrementalDecoder {
  public:
-  // `slots` sequences of at most `capacity` tokens. Learned positions: capacity <= their number.
+  // `slots` targets of at most `capacity` tokens: with their sources at most most_positions().
   IncrementalDecoder(const Transformer& model, const ParamVec<float>& values, Pool& pool, int slots,
                      int capacity);
 
   // Reads sources 0, 1, ..., which replace all earlier ones. A slot reads source 0 until it is
-  // restarted with another. Does nothing for models without an encoder.
+  // restarted with another. Without an encoder the decoder reads a source itself, after the first
+  // tokens that a slot is given: then all slots must begin again.
   void read_sources(std::span<const std::vector<int>> sources);
 
   struct Tokens {
@@ -44,6 +50,7 @@ class IncrementalDecoder {
   void restart(int slot, int source) {
     lengths_[slot] = 0;
     sources_[slot] = source;
+    for (IncrementalDecoder& other : others_) other.restart(slot, source);
   }
   void copy(int from, int to);  // `to` becomes a copy of `from`
 
@@ -63,10 +70,12 @@ class IncrementalDecoder {
   Pool& pool_;
   RowProducts<float> on_all_threads_, on_one_thread_{nullptr};
   Cache<float> cache_;
-  std::vector<int> lengths_, sources_;  // per slot: number of tokens, source it reads
+  std::vector<int> lengths_, sources_;    // per slot: number of tokens, source it reads
+  std::vector<std::vector<int>> joined_;  // the sources that the decoder reads itself
   Packed source_rows_;
-  Workspace workspace_;        // for the encoder's output and the logits
-  std::vector<Share> shares_;  // one per thread
+  Workspace workspace_;                   // for the encoder's output and the logits
+  std::vector<Share> shares_;             // one per thread
+  std::list<IncrementalDecoder> others_;  // of an ensemble
 };
 
 }  // namespace heed

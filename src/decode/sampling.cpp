@@ -127,8 +127,12 @@ class Group {
 }  // namespace
 
 void draw_samples(const Transformer& model, const ParamVec<float>& values,
-                  const Objective& objective, Pool& pool, const SampleRequest& request,
+                  const Objective& objective, Pool& pool, const SampleRequest& asked,
                   const SampleSink& sink, const SampleDone& done) {
+  SampleRequest request = asked;
+  if (!objective.continues())
+    request.max_tokens = std::min(
+        asked.max_tokens, most_of_target(model, objective.continued(asked.prompt, false).source));
   const int group = slots_at_a_time(model.config, capacity_of(objective, request), kMostSamples);
   for (int first = 0; first < request.num_samples; first += group)
     Group(model, values, objective, pool, request, first,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "decode/ensemble.h"
+
 namespace heed {
 namespace {
 
@@ -27,7 +29,8 @@ struct Worker {
     Pass<float> pass{
         .values = values, .workspace = workspace, .forward_only = true, .observer = observer};
     const Mat<float> hidden = model.forward(pass, batch, saved);
-    return loss(pass, model.output, hidden, batch.labels, 0.0, seen);
+    return loss(pass, model.output, hidden, batch.labels, 0.0, seen,
+                averaging(model, workspace, batch));
   }
 };
 

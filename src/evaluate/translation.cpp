@@ -64,7 +64,7 @@ void score_as_spelt(const TrainedModel& model, Pool& pool, const std::vector<Tok
     for (Translation& t : result[i]) {
       TokenIds ids = model.tokenizers.target->encode(t.text);
       if (ids == t.ids) continue;
-      if (ids.size() >= static_cast<std::size_t>(most_positions(model.config.model))) continue;
+      if (std::ssize(ids) >= most_of_target(model.model, sources[i])) continue;
       read.push_back(sources[i]);
       written.push_back(ids);
       t.ids = std::move(ids);

@@ -52,11 +52,12 @@ LossSums& LossSums::operator+=(const LossSums& o) {
 
 template <class T>
 LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vector<int>& labels,
-              double smoothing, const RowSeen<T>& seen) {
+              double smoothing, const RowSeen<T>& seen, const RowsChanged<T>& changed) {
   const Timed timed(Work::loss);
   LossSums sums;
   for_labelled_rows(
       pass, output, hidden, labels, [&](std::span<const int> numbers, Mat<T>, Mat<T> logits) {
+        if (changed) changed(numbers, logits);
         for (int i = 0; i < logits.rows; ++i) {
           const RowLoss row =
               cross_entropy<T>(logits.row(i), logits.cols, labels[numbers[i]], smoothing);
@@ -106,7 +107,7 @@ void require_finite(const LossSums& sums) {
 
 #define HEED_INSTANTIATE(T)                                                                \
   template LossSums loss(Pass<T>&, const Linear&, In<T>, const std::vector<int>&, double,  \
-                         const RowSeen<T>&);                                               \
+                         const RowSeen<T>&, const RowsChanged<T>&);                        \
   template LossSums loss_backward(Pass<T>&, const Linear&, In<T>, const std::vector<int>&, \
                                   const LossOptions&, Mat<T>);
 HEED_INSTANTIATE(float)

@@ -37,10 +37,15 @@ struct LossOptions {
 template <class T>
 using RowSeen = std::function<void(int row, std::span<const T> logits, double nll)>;
 
+// Changes the logits of the rows with these numbers, before they are looked at.
+template <class T>
+using RowsChanged = std::function<void(std::span<const int> rows, Mat<T> logits)>;
+
 // hidden [rows, d].
 template <class T>
 LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vector<int>& labels,
-              double smoothing = 0.0, const RowSeen<T>& seen = {});
+              double smoothing = 0.0, const RowSeen<T>& seen = {},
+              const RowsChanged<T>& changed = {});
 
 // The same with its gradient: overwrites dhidden [rows, d], adds to that of the output layer.
 template <class T>

@@ -132,7 +132,8 @@ InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
 }
 
 HeadChoice alignment_heads(const std::string& text, const ModelConfig& model) {
-  if (text.empty()) return {"cross", std::max(0, model.decoder_layers - 2), {}};
+  const char* kind = model.encoder_layers > 0 ? "cross" : "decoder";
+  if (text.empty()) return {kind, std::max(0, model.decoder_layers - 2), {}};
   const std::size_t dot = text.find('.');
   const bool whole = dot == std::string::npos;
   const auto layer = read_number<int>(text.substr(0, dot)),
@@ -144,23 +145,27 @@ HeadChoice alignment_heads(const std::string& text, const ModelConfig& model) {
         fmt::format("--alignment={}: expected LAYER or LAYER.HEAD, a layer from 0 to {} and "
                     "a head from 0 to {}.",
                     text, model.decoder_layers - 1, model.n_heads - 1));
-  return {"cross", layer, whole ? std::nullopt : head};
+  return {kind, layer, whole ? std::nullopt : head};
 }
 
 std::string alignment(const ModelView& m, const HeadChoice& heads, const TokenIds& source,
                       const TokenIds& target) {
   if (source.empty() || target.empty()) return "";
   Workspace workspace;
-  const Example read{m.objective.framed_source(source), Objective::framed_target(target)};
+  Example read{m.objective.framed_source(source), Objective::framed_target(target)};
+  m.objective.join(read);
   const MapsAndNext pass = maps_and_next(m.model, m.values, read, workspace, 0, heads);
-  const AttentionMap& map = map_of(pass.maps, AttentionKind::cross);
-  const int first = m.objective.traits().before_source;  // of the source's own tokens
+  const bool alone = m.objective.traits().joined;
+  const AttentionMap& map =
+      map_of(pass.maps, alone ? AttentionKind::decoder_self : AttentionKind::cross);
+  const int first = alone,                                      // of the source's own tokens
+      row = map.queries - 1 - static_cast<int>(target.size());  // writes the target's first token
   std::vector<std::string> pairs;
-  for (std::size_t t = 0; t < target.size(); ++t) {  // row t writes target token t
+  for (std::size_t t = 0; t < target.size(); ++t) {
     std::vector<double> weight(source.size());
     for (int head = 0; head < map.heads; ++head)
       for (std::size_t s = 0; s < source.size(); ++s)
-        weight[s] += map.head(0, head)(static_cast<int>(t), first + static_cast<int>(s));
+        weight[s] += map.head(0, head)(row + static_cast<int>(t), first + static_cast<int>(s));
     pairs.push_back(fmt::format("{}-{}", std::ranges::max_element(weight) - weight.begin(), t));
   }
   return joined(pairs, " ");

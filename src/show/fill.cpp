@@ -1,8 +1,10 @@
 #include "show/fill.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "decode/best_tokens.h"
+#include "decode/ensemble.h"
 #include "decode/sampling.h"
 
 namespace heed {
@@ -17,6 +19,9 @@ std::vector<std::vector<Hypothesis>> fill_tokens(const ModelView& m, const Token
   Pass<float> pass{.values = m.values, .workspace = workspace, .forward_only = true};
   const Mat<float> hidden = m.model.forward(pass, batch, saved);
   const Mat<float> logits = m.model.output.forward(pass, hidden);
+  std::vector<int> all(logits.rows);
+  std::iota(all.begin(), all.end(), 0);
+  if (const auto average = averaging(m.model, workspace, batch)) average(all, logits);
   require_finite(logits);
   const TokenIds never = m.objective.never_written(*m.tokenizers.target);
   std::vector<std::vector<Hypothesis>> found;

@@ -85,7 +85,8 @@ Probe Film::probe() const {
   for (const TokenIds& ids : question_.prompts)
     probe.prompts.push_back(shown(ids, tokenizers_.source(), " "));
   for (const TokenIds& ids : question_.expected) probe.expected.push_back(shown_answer(ids));
-  if (model_.has_decoder()) probe.follows = tokenizers_.target->piece(question_.read.labels.back());
+  if (const int last = question_.read.labels.back(); model_.has_decoder() && last >= 0)
+    probe.follows = tokenizers_.target->piece(last);
   return probe;
 }
 

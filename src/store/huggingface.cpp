@@ -29,6 +29,8 @@ Json values_of(RunConfig c, int vocab = 0) {
   values["longest"] = longest_read(c);
   values["vocab_size"] = vocab;
   values["tied"] = c.model.tie != Tie::none;
+  values["encoders"] = std::max(1, c.model.encoder_layers);
+  values["end"] = c.data.has_pairs() ? Json(2) : Json();
   return values;
 }
 
@@ -142,9 +144,8 @@ Json foreign_config(const Json& row, const RunConfig& config, int vocab) {
 }
 
 int longest_read(const RunConfig& c) {
-  return c.model.positions == Positions::learned || c.model.encoder_layers > 0
-             ? c.model.max_length
-             : c.objective.target_length;
+  return c.model.positions == Positions::learned || c.data.has_pairs() ? c.model.max_length
+                                                                       : c.objective.target_length;
 }
 
 std::vector<ForeignTensor> foreign_tensors(const Json& row, const Transformer& model) {

@@ -130,14 +130,16 @@ HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const Run
   const Json parts = foreign_table().at("tokenizer"), &steps = parts.at("normalizers");
   const bool words = tokenizer.type() == TokenizerConfig::word;
   const bool split = config.tokenizer.punctuation == Punctuation::split;
-  Json values = {
-      {"unk", v.names[Tokenizer::kUnk]},
-      {"bos", v.names[Tokenizer::kBos]},
-      {"eos", v.names[Tokenizer::kEos]},
-      {"longest", longest_read(config)},
-      {"added_tokens", added_tokens(v, parts.at("added"))},
-      {"framing", parts.at("framing").at(config.model.encoder_layers > 0 ? "pairs" : "text")},
-      {"model", model_of(v, tokenizer.type())}};
+  const char* framing = config.model.encoder_layers > 0 ? "pairs"
+                        : config.data.has_pairs()       ? "joined"
+                                                        : "text";
+  Json values = {{"unk", v.names[Tokenizer::kUnk]},
+                 {"bos", v.names[Tokenizer::kBos]},
+                 {"eos", v.names[Tokenizer::kEos]},
+                 {"longest", longest_read(config)},
+                 {"added_tokens", added_tokens(v, parts.at("added"))},
+                 {"framing", parts.at("framing").at(framing)},
+                 {"model", model_of(v, tokenizer.type())}};
   Json file = parts.at("file"), about = parts.at("config");
   const std::string type(type_name(tokenizer.type()));
   if (parts.contains(type)) file.update(parts.at(type));

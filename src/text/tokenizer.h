@@ -139,6 +139,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::strin
 struct NamedBytes {
   std::string name;  // e.g. "tokenizer.json"
   std::string bytes;
+  bool operator==(const NamedBytes&) const = default;
 };
 
 struct Tokenizers {

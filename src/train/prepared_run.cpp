@@ -89,7 +89,9 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   plan.scoring =
       4.0 * (config.data.has_validation() ? threads : 1) *
       (scored_side *
-           block_row(c, both, std::min<double>(scored_side, std::max<double>(longest, held_out))) +
+           block_row(
+               c, both,
+               std::min(scored_side, std::max<double>(longest, both ? held_out : 2 * held_out))) +
        scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab);
   return plan;
 }

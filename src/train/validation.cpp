@@ -32,13 +32,11 @@ bool predicts_any(const ExampleList& examples) {
 std::vector<std::string> references(const PreparedRun& run, const Objective& objective,
                                     std::vector<TokenIds>* sources = nullptr) {
   std::vector<std::string> targets;
-  const ExampleList pairs = objective.evaluation(run.data.valid);
-  for (std::int64_t i = 0; i < pairs.count; ++i) {
-    Example e;
-    pairs.get(i, e);
-    e.labels.pop_back();  // </s>
-    if (sources != nullptr) sources->push_back(std::move(e.source));
-    targets.push_back(run.tokenizers.target->decode(e.labels, true));
+  const Split& valid = run.data.valid;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(valid.sentences()); ++i) {
+    if (sources != nullptr)
+      sources->push_back(objective.framed_source(valid.sentence(Side::source, i)));
+    targets.push_back(run.tokenizers.target->decode(valid.sentence(Side::target, i), true));
   }
   return targets;
 }

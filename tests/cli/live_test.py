@@ -51,6 +51,7 @@ MODELS = {
                       model__attention={"decoder_self": UNSCALED, "encoder_self": {"uniform": True}, "cross": UNSCALED}),
     "pairs_none": of(PAIRS, model__positions="none", model__decoder_layers=2, model__tie="output", model__feed_forward="none",
                      tokenizer={"type": "unigram", "vocab_size": 290}),
+    "joined": of(PAIRS, model__encoder_layers=0, model__decoder_layers=2, tokenizer={"type": "bpe", "vocab_size": 300}),
     "prefix": of("prefix_lm"),
     "prefix_rotary": of("prefix_lm", model__positions="rotary", model__norm="post", model__qk_norm=True, model__tie="output"),
     "t5": of("span_corruption", tokenizer={"type": "word"}),
@@ -193,6 +194,14 @@ class LivePage(RunsTest):
         long = self.json("sample", "c", "the old", "--max-tokens", 60)[-1]  # more than the model reads
         answers = self.run_page(page, *[["answer", {**asked, "text": "the old", "written": long["ids"][:n], "answer": long["ids"][n]}] for n in range(60)])
         self.close([math.log(answer["answer"]["p"]) for answer in answers], long["token_logprobs"], "what is written")
+        self.train(self.config("pairs", **MODELS["joined"]), "pairs")
+        page, asked = self.live("pairs"), {**asked, "text": "old miller", "temperature": 0}
+        first, = self.run_page(page, ["write", asked])
+        one, two = self.run_page(page, ["answer", {**asked, "written": [260]}], ["answer", {**asked, "text": "old miller</s>old"}])
+        best, = self.json("translate", "pairs", "old miller", "--beam-size", 1)
+        self.assertEqual(first, (best["ids"] or [None])[0])
+        self.assertTrue(one["text"].startswith("old miller</s>"), one["text"])
+        self.assertEqual([t["piece"] for t in two["target"]].count("</s>"), 1)
         self.check("report", "c", "--live", "--json", status=2, facts="--html")
         self.check("report", "c", "c", "--live", status=2, facts="--html")
 
@@ -239,7 +248,8 @@ class LivePage(RunsTest):
             self.assertEqual(kind in mine["maps"], kind in shown, kind)
             self.close(mine["maps"].get(kind, []), shown.get(kind, []), f"{name}, {kind}")
         self.assertEqual([mine["source_ids"], mine["target_ids"]], [shown["source_ids"], shown["target_ids"]])
-        logprobs = masked if family in FILLING else [row[i] for row, i in zip(mine["logprobs"], scored["ids"])]
+        first = len(mine["source_ids"]) if name == "joined" else 0  # the row of its last id predicts the target
+        logprobs = masked if family in FILLING else [row[i] for row, i in zip(mine["logprobs"][first:], scored["ids"])]
         self.close(logprobs, scored["token_logprobs"], f"{name}, log-probabilities")
 
 

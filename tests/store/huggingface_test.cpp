@@ -57,7 +57,8 @@ RunConfig our_config(const Json& row, const Json& theirs) {
   if (ours["d_ff"].is_null()) ours["d_ff"] = 4 * ours["d_model"].get<int>();
   read_fields(JsonText{nlohmann::json(ours), "theirs"}, fields(config.model));
   config.model.n_kv_heads = kv_heads(config.model);
-  config.objective.type = needs.at("objective.type");
+  const Json& type = needs.at("objective.type");
+  config.objective.type = type.is_array() ? type[0] : type;
   config.objective.target_length = config.model.max_length;
   return config;
 }

@@ -18,6 +18,7 @@ function weightsOf({ tensors, weights }) {
   return found;
 }
 
+const endMark = "</s>";  // between a source and its target in one text
 const mostShown = 48;  // tokens of a side, in maps
 
 class Machine {
@@ -27,6 +28,7 @@ class Machine {
     this.source = data.source_tokenizer ? tokenizerOf(data.source_tokenizer) : this.target;
     this.pairs = data.objective.type === "seq2seq";
     this.two = this.model.encoder.blocks.length > 0 && this.model.decoder.blocks.length > 0;
+    this.joined = this.pairs && !this.two;  // a decoder alone reads both
     this.maskId = data.objective.use === "fill" ? 3 : -1;
   }
 
@@ -52,6 +54,15 @@ class Machine {
       text = text.replace(/\[MASK\]/g, (mask) => (masks + 1 < this.source.first - 3 ? this.source.specials[3 + masks++] : mask));
     }
     const first = encode(this.source, text), none = { read: "", tokens: [] };
+    if (this.joined) {
+      const [source, ...rest] = (target ? text + endMark + target : text).split(endMark);
+      const line = encode(this.source, source), answer = encode(this.target, rest.join(endMark));
+      const begin = line.read.length + endMark.length, end = { id: endId, written: true };
+      const moved = answer.tokens.map((t) => ({ ...t, begin: t.begin + begin, end: t.end + begin }));
+      const tokens = [...line.tokens, end, ...moved, ...written.map((id) => ({ id, written: true }))];
+      const read = rest.length > 0 ? line.read + endMark + answer.read : line.read;
+      return { source: side(line, [], [endId]), target: side(cut({ read, tokens }, mostTarget - 1), [beginId], []) };
+    }
     const answer = this.two ? encode(this.target, target) : first;
     if (lead) answer.read = answer.read.slice(1);  // as it was typed
     for (const t of answer.tokens) [t.begin, t.end] = [Math.max(0, t.begin - lead), t.end - lead];
@@ -85,14 +96,14 @@ class Machine {
       this.off = off;
     }
     const decodes = this.model.decoder.blocks.length > 0;
-    const seen = source.ids.length + target.ids.length > 0 ? this.model.forward(source.ids, target.ids) : null;
+    const seen = source.ids.length + target.ids.length > 0 ? this.model.forward(this.joined ? [] : source.ids, target.ids) : null;
     return { source, target, seen, decodes, stack: decodes ? this.model.decoder : this.model.encoder, side: decodes ? target : source };
   }
 
   // The id that the model writes next, null at the end, or "full" if there is no room for it.
   write(request) {
     const { seen, target } = this.forward(request), never = new Set(this.objective.never_written);
-    const full = this.two && target.ids.length >= this.objective.longest_target;
+    const full = (this.two || this.joined) && target.ids.length >= this.objective.longest_target;
     if (full) return "full";
     const logits = this.model.logits(seen.hidden.at(-1)).map((x, id) => (never.has(id) ? -Infinity : x));
     if (request.temperature === 0) return this.unlessEnd(best(logits, 1)[0].id);
@@ -108,8 +119,9 @@ class Machine {
   continued({ text, target, written }) {
     if (written.length === 0) return this.two ? target : text;
     const typed = this.two ? target : text, held = !this.pairs && this.target.pieces && typed.length > 1 && typed.endsWith(" ");
-    const kept = held ? typed.slice(0, -1) : typed;
-    const ids = this.target.encode(asRead(kept, this.reading, this.target)).map((t) => t.id);
+    const kept = held ? typed.slice(0, -1) : this.joined && !typed.includes(endMark) ? typed + endMark : typed;
+    const before = this.joined ? kept.slice(kept.indexOf(endMark) + endMark.length) : kept;
+    const ids = this.target.encode(asRead(before, this.reading, this.target)).map((t) => t.id);
     return kept + this.target.decode([...ids, ...written]).slice(this.target.decode(ids).length);
   }
 

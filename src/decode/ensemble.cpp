@@ -1,0 +1,73 @@
+#include "decode/ensemble.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "math/row_ops.h"
+#include "math/softmax.h"
+
+namespace heed {
+
+// The logits of the first model plus ln(mean exp d_i), where d_i = l_i - l_0: the same but for a
+// shift of the whole row.
+void average(Mat<float> logits, const std::vector<Mat<float>>& others, int row) {
+  const auto log_sum = [&](const Mat<float>& of) {
+    const float* x = of.row(row);
+    return x[0] + cross_entropy(x, of.cols, 0, 0.0).nll;
+  };
+  const double own_sum = log_sum(logits);
+  std::vector<double> sums, d(others.size());
+  for (const Mat<float>& other : others) sums.push_back(log_sum(other));
+  for (int k = 0; k < logits.cols; ++k) {
+    float& own = logits(row, k);
+    double most = 0, sum = 0;
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      d[i] = (others[i](row, k) - sums[i]) - (own - own_sum);
+      most = std::max(most, d[i]);
+    }
+    for (const double x : d) sum += std::exp(x - most);
+    const auto n = static_cast<double>(1 + d.size());
+    own = static_cast<float>(own + most + std::log((std::exp(-most) + sum) / n));
+  }
+}
+
+RowsChanged<float> averaging(const Transformer& first, Workspace& workspace, const Batch& batch) {
+  struct Read {
+    const Linear& output;
+    Pass<float> pass;
+    Mat<float> hidden;
+  };
+  std::vector<Read> read;
+  for (const auto& [model, values] : first.others) {
+    Pass<float> pass{.values = *values, .workspace = workspace, .forward_only = true};
+    TransformerSaved<float> saved;
+    const Mat<float> hidden = model->forward(pass, batch, saved);
+    read.push_back({model->output, pass, hidden});
+  }
+  if (read.empty()) return {};
+  return [read](std::span<const int> rows, Mat<float> logits) mutable {
+    std::vector<Mat<float>> theirs;
+    for (Read& other : read) {
+      const Mat<float> h = other.pass.matrix(logits.rows, other.hidden.cols);
+      for (int i = 0; i < h.rows; ++i) copy_row(other.hidden, rows[i], h, i);
+      theirs.push_back(other.output.forward(other.pass, h));
+    }
+    for (int i = 0; i < logits.rows; ++i) average(logits, theirs, i);
+  };
+}
+
+std::vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other) {
+  const auto read_and_asked = [](const RunConfig& c) {
+    RunConfig of;
+    of.objective = c.objective;
+    of.objective.label_smoothing = 0;
+    of.data.lowercase = c.data.lowercase;
+    of.data.normalize = c.data.normalize;
+    of.model.encoder_layers = std::min(c.model.encoder_layers, 1);
+    if (c.model.positions == Positions::learned) of.model.max_length = c.model.max_length;
+    return of;
+  };
+  return changed_keys(read_and_asked(first), read_and_asked(other));
+}
+
+}  // namespace heed
