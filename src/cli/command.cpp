@@ -344,9 +344,7 @@ void CommandLine::check_texts() const {
 }
 
 void CommandLine::require_one_input(bool file, bool target_file) {
-  if (file && target_file)
-    throw Error(Exit::usage,
-                "--file and --target-file or --against cannot both be standard input.");
+  if (file && target_file) throw Error(Exit::usage, "two files (--file, --target-file, --against) cannot both be standard input.");
 }
 
 std::string CommandLine::unexpected(const std::string& first) const {

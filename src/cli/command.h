@@ -216,6 +216,7 @@ Exit run_train(CommandLine& line);
 Exit run_resume(CommandLine& line);  // cli/train.cpp
 Exit run_average(CommandLine& line);
 Exit run_evaluate(CommandLine& line);
+Exit run_bleu(CommandLine& line);  // cli/evaluate.cpp
 Exit run_explain(CommandLine& line);
 Exit run_export(CommandLine& line);
 Exit run_fill(CommandLine& line);

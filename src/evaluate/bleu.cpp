@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -16,19 +18,25 @@
 namespace heed {
 namespace {
 
-// N-grams of a hypothesis, of its reference, and the matches: an n-gram matches at most as often as
-// it occurs on both sides (clipped counts).
-struct NgramCounts {
-  std::int64_t hypothesis = 0, reference = 0, matches = 0;
+struct Judged {
+  std::string hypothesis;
+  std::vector<std::string> references;
 };
 
-// Error (data) unless every hypothesis has a reference and there is at least one.
-void require_references(const char* metric, std::size_t hypotheses, std::size_t references) {
-  if (hypotheses != references || hypotheses == 0)
+std::vector<Judged> judged(std::span<const std::string> hypotheses,
+                           std::span<const std::string> references, bool lowercase) {
+  const std::size_t n = hypotheses.size();
+  if (n == 0 || references.empty() || references.size() % n != 0)
     throw Error(Exit::data,
-                fmt::format("{} needs one reference per hypothesis and at least one: found {} "
-                            "hypotheses and {} references.",
-                            metric, hypotheses, references));
+                fmt::format("every hypothesis needs a reference, and there must be at least one: "
+                            "found {} hypotheses and {} references.",
+                            n, references.size()));
+  const auto cased = [&](const std::string& line) { return lowercase ? to_lower(line) : line; };
+  std::vector<Judged> all(n);
+  for (std::size_t i = 0; i < n; ++i) all[i].hypothesis = cased(hypotheses[i]);
+  for (std::size_t i = 0; i < references.size(); ++i)
+    all[i % n].references.push_back(cased(references[i]));
+  return all;
 }
 
 // All n-grams of `symbols`, sorted; n <= Max, unused places are zero.
@@ -44,12 +52,18 @@ std::vector<std::array<T, Max>> sorted_ngrams(const std::vector<T>& symbols, int
   return ngrams;
 }
 
-// The intersection of two sorted lists holds each n-gram as often as the list with fewer of it.
+// The intersection of two sorted lists holds each n-gram as often as the list with fewer of it, the
+// union as often as the list with more.
 template <int Max, class T>
-NgramCounts count_ngrams(const std::vector<T>& hypothesis, const std::vector<T>& reference, int n) {
+NgramCounts count_ngrams(const std::vector<T>& hypothesis,
+                         std::span<const std::vector<T>> references, int n) {
   const auto h = sorted_ngrams<Max>(hypothesis, n);
-  const auto r = sorted_ngrams<Max>(reference, n);
-  std::vector<std::array<T, Max>> both;
+  std::vector<std::array<T, Max>> r, both;
+  for (const std::vector<T>& reference : references) {
+    const auto known = std::move(r), more = sorted_ngrams<Max>(reference, n);
+    r = {};
+    std::set_union(known.begin(), known.end(), more.begin(), more.end(), std::back_inserter(r));
+  }
   std::set_intersection(h.begin(), h.end(), r.begin(), r.end(), std::back_inserter(both));
   return {static_cast<std::int64_t>(h.size()), static_cast<std::int64_t>(r.size()),
           static_cast<std::int64_t>(both.size())};
@@ -166,50 +180,29 @@ std::vector<int> word_numbers(const std::string& line,
   return result;
 }
 
-// BLEU = BP · exp(mean of log p_n),  BP = min(1, exp(1 - r/h)). The k-th order without a match gets
-// p_n = 100 / (2^k · total_n). Without any match BLEU is 0.
-void score(Bleu& bleu) {
-  const double h = static_cast<double>(bleu.hypothesis_length);
-  const double r = static_cast<double>(bleu.reference_length);
-  bleu.brevity_penalty = h >= r ? 1.0 : h > 0 ? std::exp(1 - r / h) : 0.0;
-  if (bleu.correct == std::array<std::int64_t, 4>{}) return;
-  double smoothing = 1, log_sum = 0;
-  for (int n = 0; n < 4; ++n) {
-    if (bleu.total[n] == 0) return;  // no n-grams of this order: log 0
-    double matches = static_cast<double>(bleu.correct[n]);
-    if (bleu.correct[n] == 0) matches = 1 / (smoothing *= 2);
-    bleu.precisions[n] = 100 * matches / static_cast<double>(bleu.total[n]);
-    log_sum += std::log(bleu.precisions[n]);
-  }
-  bleu.score = bleu.brevity_penalty * std::exp(log_sum / 4);
-}
+constexpr int kChrfOrder = std::tuple_size_v<decltype(Chrf::counts)>;
 
-constexpr int kChrfOrder = 6;
-
-std::vector<char32_t> characters(const std::string& line, bool lowercase) {
-  const std::string text = lowercase ? to_lower(line) : line;
+std::vector<char32_t> characters(const std::string& line, bool spaces) {
   std::vector<char32_t> result;
-  each_code_point(text, [&](CodePoint c, std::size_t) {
-    if (!is_space(c.value)) result.push_back(c.value);
+  each_code_point(line, [&](CodePoint c, std::size_t) {
+    if (spaces || !is_space(c.value)) result.push_back(c.value);
   });
   return result;
 }
 
-// (1 + b²) P R / (b² P + R), P and R the means over the orders that both sides have.
-double f_score(const std::array<NgramCounts, kChrfOrder>& counts, int beta) {
-  double precision = 0, recall = 0;
-  int orders = 0;
-  for (const NgramCounts& c : counts) {
-    if (c.hypothesis == 0 || c.reference == 0) continue;
-    precision += static_cast<double>(c.matches) / static_cast<double>(c.hypothesis);
-    recall += static_cast<double>(c.matches) / static_cast<double>(c.reference);
-    ++orders;
+// Row by row of the table of distances between their beginnings (Wagner and Fischer 1974).
+std::int64_t distance(const std::vector<char32_t>& a, const std::vector<char32_t>& b) {
+  std::vector<std::int64_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (const char32_t c : a) {
+    std::int64_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::int64_t replaced = diagonal + (c != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
   }
-  if (orders == 0 || precision + recall == 0) return 0;
-  precision /= orders;
-  recall /= orders;
-  const double factor = static_cast<double>(beta) * beta;
-  return 100 * (1 + factor) * precision * recall / (factor * precision + recall);
+  return row.back();
 }
 
 double bleu_score(std::span<const std::string> hypotheses,
@@ -234,10 +227,16 @@ double chrf_score(std::span<const std::string> hypotheses,
   return corpus_chrf(hypotheses, references).score;
 }
 
-const TranslationMetric kTable[] = {
-    {"bleu", "BLEU", "greedy, tokenize none", bleu_score, too_few_words},
-    {"chrf", "chrF2", "greedy", chrf_score,
-     [](std::span<const std::string>) { return std::string(); }},
+double exact_score(std::span<const std::string> hypotheses,
+                   std::span<const std::string> references) {
+  return exact_match(hypotheses, references);
+}
+
+constexpr Metric kSelectedBy[] = {
+    {"accuracy", "accuracy", "of the tokens", 4, nullptr},
+    {"bleu", "BLEU", "greedy, tokenize none", 2, bleu_score, too_few_words},
+    {"chrf", "chrF2", "greedy", 2, chrf_score},
+    {"exact", "exact match", "greedy, percent", 2, exact_score},
 };
 
 }  // namespace
@@ -256,29 +255,50 @@ std::string bleu_words(std::string_view line, const std::string& tokenizer) {
   return joined({words.begin(), words.end()}, " ");
 }
 
+// BLEU = BP · exp(mean of log p_n),  BP = min(1, exp(1 - r/h)). The k-th order without a match gets
+// p_n = 100 / (2^k · total_n). Without any match BLEU is 0.
+void Bleu::rate() {
+  const double h = static_cast<double>(hypothesis_length);
+  const double r = static_cast<double>(reference_length);
+  brevity_penalty = h >= r ? 1.0 : h > 0 ? std::exp(1 - r / h) : 0.0;
+  if (correct == std::array<std::int64_t, 4>{}) return;
+  double smoothing = 1, log_sum = 0;
+  for (int n = 0; n < 4; ++n) {
+    if (total[n] == 0) return;  // no n-grams of this order: log 0
+    double matches = static_cast<double>(correct[n]);
+    if (correct[n] == 0) matches = 1 / (smoothing *= 2);
+    precisions[n] = 100 * matches / static_cast<double>(total[n]);
+    log_sum += std::log(precisions[n]);
+  }
+  score = brevity_penalty * std::exp(log_sum / 4);
+}
+
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  const BleuOptions& options) {
-  require_references("BLEU", hypotheses.size(), references.size());
   Bleu bleu;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+  for (const Judged& line : judged(hypotheses, references, options.lowercase)) {
     std::unordered_map<std::string, int> numbers;
-    const auto words = [&](const std::string& line) {
-      return word_numbers(bleu_words(options.lowercase ? to_lower(line) : line, options.tokenize),
-                          numbers);
+    const auto words = [&](const std::string& text) {
+      return word_numbers(bleu_words(text, options.tokenize), numbers);
     };
-    const std::vector<int> hypothesis = words(hypotheses[i]), reference = words(references[i]);
-    bleu.hypothesis_length += static_cast<std::int64_t>(hypothesis.size());
-    bleu.reference_length += static_cast<std::int64_t>(reference.size());
+    const std::vector<int> hypothesis = words(line.hypothesis);
+    std::vector<std::vector<int>> given;
+    for (const std::string& reference : line.references) given.push_back(words(reference));
+    const auto closest = std::ranges::min(given, {}, [&](const std::vector<int>& reference) {
+      return std::pair(std::abs(std::ssize(hypothesis) - std::ssize(reference)), reference.size());
+    });
+    bleu.hypothesis_length += std::ssize(hypothesis);
+    bleu.reference_length += std::ssize(closest);
     for (int n = 1; n <= 4; ++n) {
-      const NgramCounts counts = count_ngrams<4>(hypothesis, reference, n);
+      const NgramCounts counts = count_ngrams<4, int>(hypothesis, given, n);
       bleu.correct[n - 1] += counts.matches;
       bleu.total[n - 1] += counts.hypothesis;
     }
   }
-  score(bleu);
-  bleu.signature =
-      fmt::format("nrefs:1|case:{}|eff:no|tok:{}|smooth:exp|version:heed-" HEED_VERSION,
-                  options.lowercase ? "lc" : "mixed", options.tokenize);
+  bleu.rate();
+  bleu.signature = fmt::format(
+      "nrefs:{}|case:{}|eff:no|tok:{}|smooth:exp|version:heed-" HEED_VERSION,
+      references.size() / hypotheses.size(), options.lowercase ? "lc" : "mixed", options.tokenize);
   return bleu;
 }
 
@@ -293,34 +313,82 @@ std::string Bleu::line() const {
       hypothesis_length, reference_length);
 }
 
+// (1 + b²) P R / (b² P + R), P and R the means over the orders that both sides have.
+void Chrf::rate(int beta) {
+  double precision = 0, recall = 0;
+  int orders = 0;
+  for (const NgramCounts& c : counts) {
+    if (c.hypothesis == 0 || c.reference == 0) continue;
+    precision += static_cast<double>(c.matches) / static_cast<double>(c.hypothesis);
+    recall += static_cast<double>(c.matches) / static_cast<double>(c.reference);
+    ++orders;
+  }
+  if (orders == 0 || precision + recall == 0) return;
+  precision /= orders;
+  recall /= orders;
+  const double factor = static_cast<double>(beta) * beta;
+  score = 100 * (1 + factor) * precision * recall / (factor * precision + recall);
+}
+
 Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  bool lowercase, int beta) {
-  require_references("chrF", hypotheses.size(), references.size());
-  std::array<NgramCounts, kChrfOrder> sums;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const auto hypothesis = characters(hypotheses[i], lowercase);
-    const auto reference = characters(references[i], lowercase);
-    for (int n = 1; n <= kChrfOrder; ++n) {
-      const NgramCounts c = count_ngrams<kChrfOrder>(hypothesis, reference, n);
-      NgramCounts& sum = sums[n - 1];
-      // As sacreBLEU since 2.0: an order that the reference lacks does not count.
-      sum.hypothesis += c.reference > 0 ? c.hypothesis : 0;
-      sum.reference += c.reference;
-      sum.matches += c.matches;
+  Chrf chrf;
+  for (const Judged& line : judged(hypotheses, references, lowercase)) {
+    const auto hypothesis = characters(line.hypothesis, false);
+    std::vector<Chrf> against;
+    for (const std::string& text : line.references) {
+      const std::array reference{characters(text, false)};
+      Chrf& one = against.emplace_back();
+      for (int n = 1; n <= kChrfOrder; ++n) {
+        NgramCounts& c = one.counts[n - 1] =
+            count_ngrams<kChrfOrder, char32_t>(hypothesis, reference, n);
+        // As sacreBLEU since 2.0: an order that the reference lacks does not count.
+        if (c.reference == 0) c.hypothesis = 0;
+      }
+      one.rate(beta);
+    }
+    const Chrf& best = *std::ranges::max_element(against, {}, &Chrf::score);
+    for (int n = 0; n < kChrfOrder; ++n) {
+      chrf.counts[n].hypothesis += best.counts[n].hypothesis;
+      chrf.counts[n].reference += best.counts[n].reference;
+      chrf.counts[n].matches += best.counts[n].matches;
     }
   }
-  Chrf chrf;
-  chrf.score = f_score(sums, beta);
+  chrf.rate(beta);
   chrf.signature =
-      fmt::format("nrefs:1|case:{}|eff:yes|nc:6|nw:0|space:no|version:heed-" HEED_VERSION,
-                  lowercase ? "lc" : "mixed");
+      fmt::format("nrefs:{}|case:{}|eff:yes|nc:6|nw:0|space:no|version:heed-" HEED_VERSION,
+                  references.size() / hypotheses.size(), lowercase ? "lc" : "mixed");
   return chrf;
 }
 
-const TranslationMetric* translation_metric(const std::string& name) {
-  for (const TranslationMetric& metric : kTable)
-    if (metric.name == name) return &metric;
-  return nullptr;
+double character_error_rate(std::span<const std::string> hypotheses,
+                            std::span<const std::string> references, bool lowercase) {
+  std::int64_t errors = 0, length = 0;
+  for (const Judged& line : judged(hypotheses, references, lowercase)) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> against;  // errors, -length
+    for (const std::string& text : line.references) {
+      const auto reference = characters(text, true);
+      against.emplace_back(distance(characters(line.hypothesis, true), reference),
+                           -std::ssize(reference));
+    }
+    const auto [least, minus_length] = std::ranges::min(against);
+    errors += least;
+    length -= minus_length;
+  }
+  return 100 * static_cast<double>(errors) / static_cast<double>(std::max<std::int64_t>(1, length));
+}
+
+double exact_match(std::span<const std::string> hypotheses, std::span<const std::string> references,
+                   bool lowercase) {
+  int exact = 0;
+  for (const Judged& line : judged(hypotheses, references, lowercase))
+    exact += std::ranges::count(line.references, line.hypothesis) > 0;
+  return 100.0 * exact / static_cast<double>(hypotheses.size());
+}
+
+const Metric* find_metric(const std::string& name) {
+  const auto found = std::ranges::find(kSelectedBy, name, [](const Metric& m) { return m.name; });
+  return found == std::end(kSelectedBy) ? nullptr : &*found;
 }
 
 }  // namespace heed
