@@ -257,8 +257,9 @@ void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
   add_bleu(app, o.how);
   line.only_where({"--target-file", "--bleu"}, "for a model of pairs",
                   [](auto* model) { return !model || model->data.has_pairs(); });
-  line.only_where({"--beam-size", "--max-length", "--tokenize", "--lowercase"}, "with --bleu",
-                  [&o](auto*) { return o.bleu; });
+  line.only_where(
+      {"--beam-size", "--max-length", "--no-repeat", "--min-tokens", "--tokenize", "--lowercase"},
+      "with --bleu", [&o](auto*) { return o.bleu; });
   line.only_where({"--length-penalty"}, "with --bleu and a --beam-size above 1",
                   [&o](auto*) { return o.bleu && o.beam.beam_size > 1; });
 }

@@ -120,6 +120,9 @@ Exit run_export(CommandLine& line) {
   const fs::path typed = folder, place = typed.has_filename() ? typed : typed.parent_path();
   require_free(place);
   OpenModel model(line);
+  if (model.tokenizers.separate_source)
+    throw Error(Exit::usage, "the model has a vocabulary for each side; other programs need one.",
+                "another training, with --set tokenizer.shared=true and no tokenizer.target");
   const fs::path temporary = folder_of(place) / (".tmp-" + place.filename().string());
   remove_tree(temporary);
   try {

@@ -205,11 +205,6 @@ std::int64_t distance(const std::vector<char32_t>& a, const std::vector<char32_t
   return row.back();
 }
 
-double bleu_score(std::span<const std::string> hypotheses,
-                  std::span<const std::string> references) {
-  return corpus_bleu(hypotheses, references, {.tokenize = "none"}).score;
-}
-
 // BLEU counts up to four words in a row.
 std::string too_few_words(std::span<const std::string> references) {
   double words = 0;
@@ -222,21 +217,13 @@ std::string too_few_words(std::span<const std::string> references) {
       words);
 }
 
-double chrf_score(std::span<const std::string> hypotheses,
-                  std::span<const std::string> references) {
-  return corpus_chrf(hypotheses, references).score;
-}
-
-double exact_score(std::span<const std::string> hypotheses,
-                   std::span<const std::string> references) {
-  return exact_match(hypotheses, references);
-}
-
 constexpr Metric kSelectedBy[] = {
     {"accuracy", "accuracy", "of the tokens", 4, nullptr},
-    {"bleu", "BLEU", "greedy, tokenize none", 2, bleu_score, too_few_words},
-    {"chrf", "chrF2", "greedy", 2, chrf_score},
-    {"exact", "exact match", "greedy, percent", 2, exact_score},
+    {"bleu", "BLEU", "greedy, tokenize none", 2,
+     [](auto h, auto r) { return corpus_bleu(h, r, {.tokenize = "none"}).score; }, too_few_words},
+    {"chrf", "chrF2", "greedy", 2, [](auto h, auto r) { return corpus_chrf(h, r).score; }},
+    {"exact", "exact match", "greedy, percent", 2,
+     [](auto h, auto r) { return exact_match(h, r); }},
 };
 
 }  // namespace
