@@ -85,8 +85,9 @@ TEST(Beam, RulesHoldInEverySearch) {
       check(found.front().ids);
   }
   // With every token once, the search ends when there is none left.
-  BeamOptions once{.beam_size = 3, .max_length = 40, .rules = {.no_repeat = 1, .min_tokens = 40}};
-  once.banned = kBanned;
+  BeamOptions once{.beam_size = 3, .max_length = 40, .banned = kBanned};
+  once.rules.no_repeat = 1;
+  once.rules.min_tokens = 40;
   const auto all = beam_search(m.model, m.values, pool, {&sources[0], 1}, once).front();
   EXPECT_EQ(all.front().ids.size(), 8u);  // 11 ids without <unk>, <s> and </s>
   EXPECT_FALSE(all.front().ended);

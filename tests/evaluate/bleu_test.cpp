@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -165,10 +166,10 @@ TEST(Bleu, CharacterErrorsAndExactLines) {
 // Each value of train.select_by but the loss is a row.
 TEST(Bleu, ARowForEveryMetricThatSelects) {
   TrainConfig config;
-  for (const Field& field : fields(config, When{}))
-    if (field.key == "select_by")
-      for (const std::string& name : std::get<Choice>(field.ref).names)
-        EXPECT_EQ(find_metric(name) != nullptr, name != "loss") << name;
+  const std::vector<Field> all = fields(config, When{});
+  const auto field = std::ranges::find(all, "select_by", &Field::key);
+  for (const std::string& name : std::get<Choice>(field->ref).names)
+    EXPECT_EQ(find_metric(name) != nullptr, name != "loss") << name;
 }
 
 TEST(Bleu, NeedsAsManyReferences) {
