@@ -167,7 +167,6 @@ const named = (data.frames.at(-1)?.heads ?? []).filter(isShown).sort((a, b) => g
 function namedHead({ h, first }) {
   const show = () => {
     const kind = data.kinds.findIndex((k) => k.name === h.kind);
-    $("kinds").querySelectorAll("input")[kind].checked = true;
     choose({ kind, layer: h.layer, head: h.head });
   };
   const step = mover(stepName(data.frames[first].step), () => { at.frame = first; show(); });
