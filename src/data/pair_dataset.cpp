@@ -95,12 +95,15 @@ void make_pair_tokenizers(const RunConfig& c, const std::string& folder,
                           Tokenizers& tokenizers) {
   using Sides = std::initializer_list<std::span<const std::string_view>>;
   const auto make = [&](const TokenizerConfig& config, Sides sides) {
-    TokenizerTrainer trainer(config, further_specials(c), c.seed);
-    for (const auto side : config.file.empty() ? sides : Sides{})
-      for (std::string_view line : side) trainer.add(line);
-    TrainedTokenizer t = config.file.empty() ? trainer.finish()
-                                             : read_vocabulary(config, further_specials(c),
-                                                               resolve_path(folder, config.file));
+    const auto read_or_learnt = [&] {
+      if (!config.file.empty())
+        return read_vocabulary(config, further_specials(c), resolve_path(folder, config.file));
+      TokenizerTrainer trainer(config, further_specials(c), c.seed);
+      for (const auto side : sides)
+        for (std::string_view line : side) trainer.add(line);
+      return trainer.finish();
+    };
+    TrainedTokenizer t = read_or_learnt();
     d.notes.push_back(t.note);
     return std::move(t.tokenizer);
   };
@@ -108,7 +111,11 @@ void make_pair_tokenizers(const RunConfig& c, const std::string& folder,
     tokenizers.target = make(c.tokenizer, {source, target});
   } else {
     tokenizers.separate_source = make(c.tokenizer, {source});
-    tokenizers.target = make(c.tokenizer.of_target(), {target});
+    try {
+      tokenizers.target = make(c.tokenizer.of_target(), {target});
+    } catch (const Error& e) {
+      throw Error(e.exit(), std::string("the target's tokenizer: ") + e.what());
+    }
   }
 }
 

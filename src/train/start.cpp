@@ -85,9 +85,11 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
   }
   PreparedRun prepared =
       prepare_run(config, folder, std::move(tokenizers), request.run.threads, request.run.crew);
-  if (initial || !config.tokenizer.file.empty())
-    refuse_foreign_vocabulary(prepared.data, initial ? "--init-from " + request.init_from
-                                                     : "tokenizer.file " + config.tokenizer.file);
+  const TokenizersConfig& t = config.tokenizer;
+  const std::string& file = t.file.empty() ? t.target.file : t.file;
+  if (initial || !file.empty())
+    refuse_foreign_vocabulary(
+        prepared.data, initial ? "--init-from " + request.init_from : "tokenizer.file " + file);
   // Read before --force may rename the folder that they are in.
   std::optional<ParamVec<float>> weights;
   if (initial) {

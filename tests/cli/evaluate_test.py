@@ -252,6 +252,8 @@ class EvaluatePairs(RunsTest):
         self.assertGreater(len(self.json("tokenize", "run", "--side", "source", "the old")[0]["ids"]),
                            len(self.json("tokenize", "run", "the old")[0]["ids"]))
         self.check("export", "run", "out", status=2, facts="tokenizer.shared=true")
+        self.check("train", self.folder / "c.json", "--run", "few", "--set", "tokenizer.target.vocab_size=9",
+                   status=2, facts=["target's", "9"])
         for name, lines in (("s", ["the old miller", "a river"]), ("t", ["the mill", "near"]), ("u", ["his mill", "a high river"])):
             (self.folder / name).write_text("".join(line + "\n" for line in lines))
         both = ("--target-file", "t", "--target-file", "u")
