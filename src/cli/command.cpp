@@ -146,6 +146,20 @@ void CommandLine::add_beam(BeamOptions& beam) {
   app_.add_option("--max-length", beam.max_length,
                   "most tokens of a translation; 0: the longest training target and a quarter")
       ->check(in_range(0, 1'000'000));
+  add_rules(beam.rules);
+}
+
+void CommandLine::add_rules(WritingRules& rules) {
+  const struct {
+    const char* option;
+    int* value;
+    const char* text;
+  } rows[] = {
+      {"--no-repeat", &rules.no_repeat, "write no N tokens in a row twice; 0: any"},
+      {"--min-tokens", &rules.min_tokens, "do not end a text before N tokens"},
+  };
+  for (const auto& row : rows)
+    app_.add_option(row.option, *row.value, row.text)->check(in_range(0, 1'000'000));
 }
 
 void CommandLine::add_side(std::string& side) {
@@ -354,7 +368,7 @@ void CommandLine::check_texts() const {
 void CommandLine::require_one_input(bool file, bool target_file) {
   if (file && target_file)
     throw Error(Exit::usage,
-                "--file and --target-file or --against cannot both be standard input.");
+                "two files (--file, --target-file, --against) cannot both be standard input.");
 }
 
 std::string CommandLine::unexpected(const std::string& first) const {

@@ -41,6 +41,7 @@ namespace heed {
 
 class CommandLine;
 struct BeamOptions;
+struct WritingRules;
 
 struct Command {
   const char* name;
@@ -85,9 +86,10 @@ class CommandLine {
   void add_sets();                                                  // --set KEY=VALUE, any number
   GivenKeys given() const;  // by these; Error (usage) if an option of sets_key() sets one too
   void add_threads();       // --threads N
-  // --beam-size, --length-penalty, and --max-length: 0 if it is not given.
+  // --beam-size, --length-penalty, --max-length (0 if it is not given), and add_rules().
   void add_beam(BeamOptions& beam);
-  void add_side(std::string& side);  // --side source|target
+  void add_rules(WritingRules& rules);  // --no-repeat, --min-tokens
+  void add_side(std::string& side);     // --side source|target
   // --like and --minutes, for a config made from a text.
   CLI::Option* add_like(std::string& like);
   CLI::Option* add_minutes(double& minutes);
@@ -223,6 +225,7 @@ Exit run_train(CommandLine& line);
 Exit run_resume(CommandLine& line);  // cli/train.cpp
 Exit run_average(CommandLine& line);
 Exit run_evaluate(CommandLine& line);
+Exit run_bleu(CommandLine& line);  // cli/evaluate.cpp
 Exit run_explain(CommandLine& line);
 Exit run_export(CommandLine& line);
 Exit run_fill(CommandLine& line);

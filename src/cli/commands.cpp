@@ -24,6 +24,7 @@ constexpr Command kCommands[] = {
     {"resume", "continue a run exactly where it stopped", run_resume, true},
     {"evaluate", "measure loss, perplexity, accuracy and BLEU", run_evaluate},
     {"compare", "tell whether one run is better than another, or had luck", run_compare},
+    {"bleu", "measure translations in any file: BLEU, chrF2, character errors", run_bleu},
     {"sample", "continue a text", run_sample},
     {"translate", "translate lines", run_translate},
     {"score", "print the log-probability of lines", run_score},

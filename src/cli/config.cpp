@@ -39,7 +39,7 @@ Exit run_config(CommandLine& line) {
       file = std::filesystem::path(resolve_path(folder, file)).lexically_normal().string();
   };
   for (std::string* file : {&d.source, &d.target, &d.pairs, &d.valid_source, &d.valid_target,
-                            &d.valid_pairs, &config.tokenizer.file})
+                            &d.valid_pairs, &config.tokenizer.file, &config.tokenizer.target.file})
     from_here(*file);
   for (PathList* list : {&d.train, &d.valid}) std::ranges::for_each(list->paths, from_here);
   print_data(dump_config(config));

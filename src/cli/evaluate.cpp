@@ -1,4 +1,4 @@
-// heed evaluate RUN
+// heed evaluate RUN, heed bleu HYP REF...
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,6 +28,53 @@ namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// `references` as in evaluate/bleu.h.
+Json quality_of(std::span<const std::string> hypotheses, std::span<const std::string> references,
+                const BleuOptions& o) {
+  const Bleu bleu = corpus_bleu(hypotheses, references, o);
+  const Chrf chrf = corpus_chrf(hypotheses, references, o.lowercase);
+  return {{"bleu", bleu.score},
+          {"bleu_line", bleu.line()},
+          {"signature", bleu.signature},
+          {"chrf", chrf.score},
+          {"chrf_signature", chrf.signature},
+          {"cer", character_error_rate(hypotheses, references, o.lowercase)},
+          {"exact_match", exact_match(hypotheses, references, o.lowercase)}};
+}
+
+// As print_fields() shows it. Of a model's translations it also says how they were made.
+Json quality_fields(const Json& r) {
+  const auto number = [&](const char* key) { return fixed<2>(r[key]) + " "; };
+  const std::string how =
+      !r.contains("beam_size")
+          ? ""
+          : fmt::format(", beam size {}, length penalty {:g}", r["beam_size"].get<int>(),
+                        r["length_penalty"].get<double>());
+  return {{"BLEU", number("bleu") + " " + plain(r["bleu_line"])},
+          {"BLEU of", plain(r["signature"]) + how},
+          {"chrF2", number("chrf") + " " + plain(r["chrf_signature"])},
+          {"character errors", number("cer") + "%"},
+          {"exact match", number("exact_match") + "%"}};
+}
+
+using TextLines = std::vector<std::string>;
+
+// Of a file; Error (data), which names the first line too many, unless it has `expected` lines as
+// `other` has.
+TextLines read_lines(const std::string& path, const ReadOptions& options,
+                     const std::string& other = "", std::size_t expected = 0) {
+  const std::string text = read_text(std::span(&path, 1), options);
+  const auto lines = lines_of(text);
+  const std::size_t n = lines.size(), least = std::min(n, expected);
+  if (n != expected && !other.empty())
+    throw Error(
+        Exit::data,
+        fmt::format("{}:{}: {} has no such line; it has {}.", n > expected ? path : other,
+                    least + 1, n > expected ? other : path, counted(std::to_string(least), "line")),
+        "compare the files with: wc -l, paste");
+  return {lines.begin(), lines.end()};
+}
 
 void print_yardsticks(const Json& r) {
   Json rows = r["yardsticks"];
@@ -70,22 +117,15 @@ void print_evaluation(const Json& r, bool ends) {
   if (r.contains("bits_per_byte"))
     fields["bits per byte"] = number("bits_per_byte", 4) +
                               " (compares models with different tokenizers; perplexity does not)";
-  if (r.contains("bleu")) {
-    fields["BLEU"] = number("bleu", 2) + "  " + r["bleu_line"].get<std::string>();
-    fields["BLEU of"] =
-        fmt::format("{}, beam size {}, length penalty {:g}", r["signature"].get<std::string>(),
-                    r["beam_size"].get<int>(), r["length_penalty"].get<double>());
-    fields["chrF2"] = number("chrf", 2) + "  " + r["chrf_signature"].get<std::string>();
-    fields["exact match"] = number("exact_match", 2) + " %";
-  }
+  if (r.contains("bleu")) fields.update(quality_fields(r));
   print_fields(fields);
   if (r.contains("yardsticks")) print_yardsticks(r);
 }
 
 struct EvaluateOptions {
-  std::vector<std::string> files;
-  std::string target_file, tokenize = "13a";
-  bool bleu = false, lowercase = false;
+  std::vector<std::string> files, target_files;
+  bool bleu = false;
+  BleuOptions how;
   int stride = 0;
   BeamOptions beam;
 };
@@ -95,10 +135,12 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
     if (!holds) throw Error(Exit::usage, what, "heed evaluate --help");
   };
   const bool pairs = m.objective->traits().pairs();
-  require(!pairs || o.files.empty() == o.target_file.empty(),
+  require(!pairs || o.files.empty() == o.target_files.empty(),
           "this model was trained on pairs: --file and --target-file belong together.");
+  require(o.bleu || o.target_files.size() <= 1, "several --target-file are references for --bleu.");
   require(!pairs || o.files.size() <= 1, "this model was trained on pairs: it takes one --file.");
-  CommandLine::require_one_input(std::ranges::count(o.files, "-") > 0, o.target_file == "-");
+  CommandLine::require_one_input(std::ranges::count(o.files, "-") > 0,
+                                 std::ranges::count(o.target_files, "-") > 0);
   require(!o.files.empty() || m.config.data.has_validation(),
           "the run has no held-out data (data.valid_fraction 0): expected --file.");
 }
@@ -153,47 +195,46 @@ Yardsticks yardsticks_on(const EvaluateOptions& o, const Scored& s, OpenModel& m
 
 // The pairs on the `scored` lines. The references stay as they are written: data.normalize is the
 // model's business.
+// `more`: the lines of further references.
 void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given,
+                          const std::vector<TextLines>& more,
                           const std::vector<std::size_t>& scored, OpenModel& m, Json& result) {
-  const bool lowercase = o.lowercase || m.config.data.lowercase;
   if (!given) given = read_held_out_pairs(as_written(config_of_data(m)), data_folder(m));
   std::vector<TokenIds> sources;
-  std::vector<std::string> references;
+  TextLines references, hypotheses;
   for (std::size_t i = 0; i < given->size(); ++i) {
     if (!std::ranges::binary_search(scored, given->lines[i])) continue;
     sources.push_back(
         m.tokenizers.source().encode(as_read(given->source[i], read_options(m.config))));
     references.emplace_back(given->target[i]);
   }
-  std::vector<std::string> hypotheses;
-  std::size_t exact = 0, cut = 0;
+  for (const TextLines& lines : more)
+    for (const std::size_t number : scored) references.push_back(lines[number - 1]);
+  std::size_t cut = 0;
   for (const auto& found : translate(m, m.pool, sources, o.beam)) {
     hypotheses.push_back(found.empty() ? "" : found.front().text);
     cut += !found.empty() && !found.front().ended;
-    const auto cased = [&](const std::string& text) { return lowercase ? to_lower(text) : text; };
-    exact += cased(hypotheses.back()) == cased(references[hypotheses.size() - 1]);
   }
   if (cut > 0)
     m.log.warn(fmt::format("{} of {} translations did not end within {}", cut, hypotheses.size(),
                            limit_in_words(o.beam.max_length, m.config.model)));
-  const Bleu bleu = corpus_bleu(hypotheses, references, {o.tokenize, lowercase});
-  const Chrf chrf = corpus_chrf(hypotheses, references, lowercase);
-  result["bleu"] = bleu.score;
-  result["bleu_line"] = bleu.line();
-  result["signature"] = bleu.signature;
-  result["chrf"] = chrf.score;
-  result["chrf_signature"] = chrf.signature;
+  result.update(quality_of(hypotheses, references,
+                           {o.how.tokenize, o.how.lowercase || m.config.data.lowercase}));
   result["not_ended"] = cut;
   result["beam_size"] = o.beam.beam_size;
   result["length_penalty"] = o.beam.length_penalty;
-  result["exact_match"] =
-      100.0 * static_cast<double>(exact) / static_cast<double>(hypotheses.size());
 }
 
 std::string data_name(const EvaluateOptions& o) {
   std::vector<std::string> files = o.files;
-  if (!o.target_file.empty()) files.push_back(o.target_file);
+  files.insert(files.end(), o.target_files.begin(), o.target_files.end());
   return files.empty() ? "validation" : joined(files, " + ");
+}
+
+void add_bleu(CLI::App& app, BleuOptions& o) {
+  app.add_option("--tokenize", o.tokenize, "how BLEU splits lines (none: at spaces)")
+      ->check(CLI::IsMember(bleu_tokenizers()));
+  app.add_flag("--lowercase", o.lowercase, "the figures of translations ignore case");
 }
 
 void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
@@ -203,19 +244,19 @@ void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
   line.add_list("--file", o.files,
                 "text to score (may be repeated; read in order); for pairs: the source lines",
                 "FILE");
-  line.add_file("--target-file", o.target_file, "the target lines", "FILE");
+  line.add_list("--target-file", o.target_files,
+                "the target lines (repeated: more references for --bleu)", "FILE");
   app.add_option("--stride", o.stride,
                  "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap")
       ->check(in_range(0, 1'000'000));
-  app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, exact match");
+  app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, errors");
   line.add_beam(o.beam);
-  app.add_option("--tokenize", o.tokenize, "how BLEU splits lines (none: at spaces)")
-      ->check(CLI::IsMember(bleu_tokenizers()));
-  app.add_flag("--lowercase", o.lowercase, "BLEU and chrF2 ignore case");
+  add_bleu(app, o.how);
   line.only_where({"--target-file", "--bleu"}, "for a model of pairs",
                   [](auto* model) { return !model || model->data.has_pairs(); });
-  line.only_where({"--beam-size", "--max-length", "--tokenize", "--lowercase"}, "with --bleu",
-                  [&o](auto*) { return o.bleu; });
+  line.only_where(
+      {"--beam-size", "--max-length", "--no-repeat", "--min-tokens", "--tokenize", "--lowercase"},
+      "with --bleu", [&o](auto*) { return o.bleu; });
   line.only_where({"--length-penalty"}, "with --bleu and a --beam-size above 1",
                   [&o](auto*) { return o.bleu && o.beam.beam_size > 1; });
 }
@@ -260,8 +301,12 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
 
 std::pair<Json, Yardsticks> measure(const EvaluateOptions& o, OpenModel& m) {
   std::optional<Pairs> given;
-  if (!o.target_file.empty())
-    given = read_parallel(o.files.front(), o.target_file, read_options(as_written(m.config)));
+  std::vector<TextLines> more;
+  for (const std::string& file : o.target_files)
+    if (const ReadOptions options = read_options(as_written(m.config)); !given)
+      given = read_parallel(o.files.front(), file, options);
+    else
+      more.push_back(read_lines(file, options, o.files.front(), lines_of(given->files[0]).size()));
   const Scored scored = load_scored(o, given, m);
   const Split& split = scored.split;
   const Evaluation e =
@@ -285,7 +330,7 @@ std::pair<Json, Yardsticks> measure(const EvaluateOptions& o, OpenModel& m) {
   if (split.dropped > 0) result["left_out"] = split.dropped;
   Yardsticks y = yardsticks_on(o, scored, m);
   if (!y.empty()) result["yardsticks"] = json_of(y);
-  if (o.bleu) measure_translations(o, std::move(given), split.lines, m, result);
+  if (o.bleu) measure_translations(o, std::move(given), more, split.lines, m, result);
   return {std::move(result), std::move(y)};
 }
 
@@ -298,6 +343,25 @@ void say_advice(OpenModel& m) {
 }
 
 }  // namespace
+
+Exit run_bleu(CommandLine& line) {
+  std::string path;
+  TextLines files, references;
+  BleuOptions how;
+  line.add_file("HYP", path, "translations, one a line; - is standard input", "FILE")->required();
+  line.add_list("REF", files, "references, a line for each; one file or several", "FILE");
+  line.app().get_option("REF")->required()->expected(-1);
+  add_bleu(line.app(), how);
+  if (!line.parse()) return Exit::ok;
+  line.require_one_input(path == "-", std::ranges::count(files, "-") > 0);
+  const TextLines hypotheses = read_lines(path, {});
+  for (const std::string& file : files)
+    std::ranges::move(read_lines(file, {}, path, hypotheses.size()),
+                      std::back_inserter(references));
+  const Json result = quality_of(hypotheses, references, how);
+  line.json() ? print_line(result) : print_fields(quality_fields(result));
+  return Exit::ok;
+}
 
 Exit run_evaluate(CommandLine& line) {
   EvaluateOptions o;

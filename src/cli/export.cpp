@@ -122,6 +122,9 @@ Exit run_export(CommandLine& line) {
   const fs::path typed = folder, place = typed.has_filename() ? typed : typed.parent_path();
   require_free(place);
   OpenModel model(line);
+  if (model.tokenizers.separate_source)
+    throw Error(Exit::usage, "the model has a vocabulary for each side; other programs need one.",
+                "another training, with --set tokenizer.shared=true and no tokenizer.target");
   make_whole_folder(place, {}, [&](const fs::path& made) {
     if (gguf)
       write_gguf(made / "model.gguf", model,

@@ -141,7 +141,9 @@ void add_keys(std::vector<ListedRun>& runs) {
 }
 
 std::string metric_text(const Json& metric) {
-  return metric.empty() ? "-" : metric.begin().key() + " " + fixed<1>(*metric.begin());
+  return metric.empty()
+             ? "-"
+             : metric.begin().key() + fmt::format(" {:.3g}", metric.front().get<double>());
 }
 
 std::string rate_text(const Json& number) {

@@ -211,6 +211,7 @@ void add_sample_options(CommandLine& line, SampleOptions& o) {
   app.add_option("--repetition-penalty", r.rules.repetition_penalty,
                  "above 1: tokens that have occurred become less likely")
       ->check(in_range(0.01, 100.0));
+  line.add_rules(r.writing);
   line.add_list(
       "--stop", o.stops,
       "end a sample before this text; \\n and \\t in it are a newline and a tab, any other \\ is "
@@ -259,8 +260,8 @@ Exit run_sample(CommandLine& line) {
   return answer_texts(
       line,
       {.instructions = std::string(m.objective->use().instructions) + " Ctrl-C stops an answer.",
-       .settings = {"temperature", "top-k", "top-p", "min-p", "repetition-penalty", "max-tokens",
-                    "num-samples", "seed"},
+       .settings = {"temperature", "top-k", "top-p", "min-p", "repetition-penalty", "no-repeat",
+                    "min-tokens", "max-tokens", "num-samples", "seed"},
        .allow_empty = true},
       {}, m.config, m.log, answer);
 }

@@ -23,6 +23,7 @@ using Json = nlohmann::ordered_json;
 struct TranslateOptions {
   TextArguments texts;
   BeamOptions beam;
+  std::string prefix;
   HeadChoice aligned;
   bool json = false, n_best = false, alignment = false;
 };
@@ -69,6 +70,8 @@ class LineTranslator {
   Unknown answer(std::span<const GivenText> read, Refusals& refusals) {
     BeamOptions beam = o_.beam;  // as set by now
     if (beam.max_length == 0) beam.max_length = translation_limit(m_.state.longest_target);
+    beam.rules.beginning = texts_.inspected(Side::target, o_.prefix, "--prefix", false).ids();
+    beam.max_length = std::max(beam.max_length, static_cast<int>(beam.rules.beginning.size()));
     const auto [lines, sources, refused] = sources_of(read, refusals);
     auto found = translate(m_, m_.pool, sources, beam);
     if (o_.alignment)
@@ -142,6 +145,7 @@ Exit run_translate(CommandLine& line) {
       app.add_option("--n-best", o.beam.n_best,
                      "translations to print for each line, if the search finds that many")
           ->check(in_range(1, 1000));
+  app.add_option("--prefix", o.prefix, "what every translation begins with")->type_name("TEXT");
   std::string aligned;
   auto* align = app.add_flag("--alignment{}", aligned,
                              "also print which source token each target token comes from; "
@@ -165,7 +169,8 @@ Exit run_translate(CommandLine& line) {
   LineTranslator translator(o, m);
   return answer_texts(line,
                       {.instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
-                       .settings = {"beam-size", "length-penalty", "max-length"}},
+                       .settings = {"beam-size", "length-penalty", "max-length", "no-repeat",
+                                    "min-tokens", "prefix"}},
                       {.most = kTranslatedLines}, m.config, m.log,
                       [&](std::span<const GivenText> texts, Refusals& refusals) {
                         return translator.answer(texts, refusals);

@@ -45,14 +45,13 @@ std::vector<Field> fields(DataConfig& c, const When& pairs) {
   };
 }
 
-std::vector<Field> fields(TokenizerConfig& c, const When& pairs) {
-  const auto& names = TokenizerConfig::kTypeNames;
-  const Choice type = choice(c.type, {names.begin(), names.end()});
+// Of one vocabulary. `key`: of its section.
+static std::vector<Field> fields(TokenizerConfig& c, const std::string& key, const Choice& type) {
   const auto types = [&](const std::vector<std::string>& of, bool dumped = true) {
-    return among("tokenizer.type", type, of, dumped);
+    return among(key + ".type", type, of, dumped);
   };
   const When learnt{"a vocabulary that is learnt",
-                    c.file.empty() ? "" : "tokenizer.file gives the vocabulary", false};
+                    c.file.empty() ? "" : key + ".file gives the vocabulary", false};
   return {
       {"type", type, "the kind of token: a character, a byte, a word, or a learnt piece of text"},
       only(types({"char", "word", "bpe", "unigram"}),
@@ -77,8 +76,23 @@ std::vector<Field> fields(TokenizerConfig& c, const When& pairs) {
            {"punctuation", choice(c.punctuation, {"keep", "split"}),
             "whether punctuation marks and symbols stay part of their words or are tokens of "
             "their own"}),
-      only(pairs, {"shared", &c.shared, "one vocabulary for source and target"}),
   };
+}
+
+std::vector<Field> fields(TokenizersConfig& c, const When& pairs) {
+  const auto& known = TokenizerConfig::kTypeNames;
+  std::vector<std::string> names(known.begin(), known.end());
+  std::vector<Field> all = fields(c, "tokenizer", choice(c.type, names));
+  all.push_back(only(pairs, {"shared", &c.shared, "one vocabulary for source and target"}));
+  names.emplace_back("none");
+  const When own{"a target with a tokenizer of its own",
+                 c.own_target() ? "" : "tokenizer.target.type is none", false};
+  all.push_back(
+      {"target",
+       only(pairs, only(own, fields(c.target, "tokenizer.target", choice(c.target.type, names)))),
+       "the target's tokenizer, if it is not that of the source; then shared is false, and "
+       "model.tie output unless it is given"});
+  return all;
 }
 
 std::vector<Field> fields(ObjectiveConfig& c, const std::vector<KindDoc>& objectives) {

@@ -47,18 +47,26 @@ enum class Punctuation { keep, split };
 
 // TokenizerTrainer rejects impossible values.
 struct TokenizerConfig {
-  enum Type { char_, byte, word, bpe, unigram };
+  enum Type { char_, byte, word, bpe, unigram, none };  // none: of `target` alone
   static constexpr std::array<std::string_view, 5> kTypeNames = {"char", "byte", "word", "bpe",
                                                                  "unigram"};
   Type type = char_;
-  std::string file;  // an existing vocabulary, relative to the folder of the config; "": learnt
+  std::string file =
+      {};  // an existing vocabulary, relative to the folder of the config; "": learnt
   // Number of ids, including special ones. 0: everything found (char, word), 256 and the special
   // ones (byte), 4000 (bpe, unigram; more if the characters of the text alone need half of it).
   int vocab_size = 0;
   int min_frequency = 1;                        // char, word: rarer ones become <unk>
   std::int64_t sample_bytes = 10'000'000;       // bpe, unigram learn from at most this much text
   Punctuation punctuation = Punctuation::keep;  // word
-  bool shared = true;                           // one vocabulary for source and target
+};
+
+// Those of a run.
+struct TokenizersConfig : TokenizerConfig {
+  bool shared = true;  // one vocabulary for source and target
+  TokenizerConfig target{.type = none};
+  bool own_target() const { return target.type != none; }
+  const TokenizerConfig& of_target() const { return own_target() ? target : *this; }
 };
 
 constexpr std::string_view type_name(TokenizerConfig::Type type) {
@@ -69,7 +77,7 @@ constexpr bool is_subword(TokenizerConfig::Type type) {
   return type == TokenizerConfig::bpe || type == TokenizerConfig::unigram;
 }
 
-std::vector<Field> fields(TokenizerConfig& c, const When& pairs);
+std::vector<Field> fields(TokenizersConfig& c, const When& pairs);
 
 // What the model learns to predict.
 struct ObjectiveConfig {

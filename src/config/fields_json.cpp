@@ -336,7 +336,8 @@ OrderedJson dump_fields(const std::vector<Field>& fields) {
   for (const Field& field : fields) {
     if (!is_dumped(field)) continue;
     const auto* section = section_of(field);
-    out[field.key] = section ? dump_fields(*section) : dump_value(field);
+    OrderedJson value = section ? dump_fields(*section) : dump_value(field);
+    if (!section || !value.empty()) out[field.key] = std::move(value);
   }
   return out;
 }

@@ -2,7 +2,7 @@
 
 namespace heed {
 
-std::vector<Field> fields(TrainConfig& c, const When& pairs, const When& validated) {
+std::vector<Field> fields(TrainConfig& c, const When& validated) {
   constexpr auto kAllowed = OnResume::allowed;
   const When repeated{"train.eval_every above 0",
                       c.eval_every.count > 0 ? "" : "train.eval_every is 0"};
@@ -17,9 +17,10 @@ std::vector<Field> fields(TrainConfig& c, const When& pairs, const When& validat
        between(0, 1e9)},
       {"ema_decay", &c.ema_decay,
        "decay of the averaged weights, in step t at most t / (9 + t); 0 = off", kFraction},
-      only(validated, only(pairs, {"select_by", choice(c.select_by, {"loss", "bleu", "chrf"}),
-                                   "what decides the best checkpoint; bleu, chrf: of greedy "
-                                   "translations; bleu splits them at spaces (tokenize none)"})),
+      only(validated,
+           {"select_by", choice(c.select_by, {"loss", "accuracy", "bleu", "chrf", "exact"}),
+            "what decides the best checkpoint; bleu, chrf, exact (percent of the lines): "
+            "of greedy translations; bleu splits them at spaces (tokenize none)"}),
       {"max_steps", &c.max_steps, "stop after this many steps; 0 = no limit", between(0, 1e12),
        kAllowed},
       {"max_epochs", &c.max_epochs, "stop after this many epochs; 0 = no limit", between(0, 1e9),

@@ -14,7 +14,7 @@ struct TrainConfig {
   int shards = 4;
   int micro_batch_tokens = 0;      // 0: a fixed function of the config
   double ema_decay = 0.0;          // 0: off
-  std::string select_by = "loss";  // or a metric of evaluate/translation_metric.cpp
+  std::string select_by = "loss";  // or a metric of evaluate/bleu.cpp
   std::int64_t max_steps = 1000;   // 0: no limit
   int max_epochs = 0;              // 0: no limit
   double max_minutes = 0.0;        // 0: no limit
@@ -29,6 +29,6 @@ struct TrainConfig {
 };
 
 // `pairs`, `validated`: where a key is for pairs, or for a run with held-out data.
-std::vector<Field> fields(TrainConfig& c, const When& pairs, const When& validated);
+std::vector<Field> fields(TrainConfig& c, const When& validated);
 
 }  // namespace heed

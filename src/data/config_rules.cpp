@@ -84,7 +84,10 @@ void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
                       "has at most {}.",
                       name, objective.specials.size(), kMostSpecials),
           "a smaller objective.source_length");
-  require(c.tokenizer.shared || c.tokenizer.file.empty(),
+  require(!c.tokenizer.own_target() || !c.tokenizer.shared,
+          "tokenizer.target is a vocabulary of the target's own, but tokenizer.shared is true.",
+          "--set tokenizer.shared=null");
+  require(c.tokenizer.own_target() || c.tokenizer.shared || c.tokenizer.file.empty(),
           "tokenizer.file is one vocabulary, but tokenizer.shared is false.",
           "--set tokenizer.shared=true");
   require(c.tokenizer.shared || c.model.tie != Tie::all,
@@ -136,8 +139,9 @@ void check_training(const RunConfig& c, bool pairs) {
           fmt::format("without train.max_steps or max_epochs, optimizer.schedule {} needs "
                       "optimizer.decay_steps.",
                       o.schedule));
-  require(t.select_by == "loss" || pairs, fmt::format("train.select_by {} needs objective.type {}.",
-                                                      t.select_by, objectives_on(true)));
+  require(
+      t.select_by == "loss" || t.select_by == "accuracy" || pairs,
+      fmt::format("train.select_by {} needs objective.type {}.", t.select_by, objectives_on(true)));
 }
 
 bool falls_last(const OptimizerConfig& c) {
@@ -150,6 +154,10 @@ RunConfig filled_in(const GivenKeys& given) {
   RunConfig c = given.values;
   for (double* rate : {&c.model.attention_dropout, &c.model.activation_dropout})
     if (*rate < 0) *rate = c.model.dropout;
+  if (c.tokenizer.own_target()) {
+    if (!given.contains("tokenizer.shared")) c.tokenizer.shared = false;
+    if (!given.contains("model.tie")) c.model.tie = Tie::output;
+  }
   c.model.n_kv_heads = kv_heads(c.model);
   fill_in_defaults(c.optimizer);
   if (c.train.max_epochs > 0 && !given.contains("train.max_steps")) c.train.max_steps = 0;

@@ -70,7 +70,7 @@ void refuse_foreign_vocabulary(const Dataset& data, const std::string& from) {
 Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   std::string note;
   const bool new_tokenizers = !tokenizers.target;
-  if (!tokenizers.target && !c.tokenizer.file.empty()) {
+  if (!tokenizers.target && !c.tokenizer.file.empty() && c.tokenizer.shared) {
     TrainedTokenizer t =
         read_vocabulary(c.tokenizer, further_specials(c), resolve_path(folder, c.tokenizer.file));
     tokenizers.target = std::move(t.tokenizer);
@@ -79,12 +79,12 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
   Dataset d = c.data.has_pairs() ? load_pair_dataset(c, folder, tokenizers)
                                  : load_text_dataset(c, folder, tokenizers);
   if (!note.empty()) d.notes.insert(d.notes.begin(), note);
-  if (new_tokenizers && is_subword(tokenizers.target->type())) {
-    const bool two = tokenizers.separate_source != nullptr;
-    if (two) d.notes[0] += occurring(tokenizers.source(), d.train, Side::source);
+  const bool two = tokenizers.separate_source != nullptr;
+  if (new_tokenizers && two && is_subword(tokenizers.source().type()))
+    d.notes[0] += occurring(tokenizers.source(), d.train, Side::source);
+  if (new_tokenizers && is_subword(tokenizers.target->type()))
     d.notes[two] +=
         occurring(*tokenizers.target, d.train, two ? std::optional(Side::target) : std::nullopt);
-  }
   const auto say = [&](const Split& s, const char* name) {
     if (s.unknown.count > 0) d.notes.push_back(std::string(name) + ": " + s.unknown.summary());
     for (const std::string& text : s.notes) d.notes.push_back(std::string(name) + ": " + text);
@@ -110,7 +110,8 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
 }
 
 ReadOptions read_options(const RunConfig& c) {
-  const bool bytes = c.tokenizer.type == TokenizerConfig::byte;
+  const bool bytes = c.tokenizer.type == TokenizerConfig::byte &&
+                     c.tokenizer.of_target().type == TokenizerConfig::byte;
   return {bytes && c.data.normalize == Normalize::none, c.data.lowercase, c.data.normalize};
 }
 

@@ -11,6 +11,7 @@
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "text/tokenizer_trainer.h"
+#include "text/vocabulary_file.h"
 
 namespace heed {
 namespace {
@@ -90,22 +91,33 @@ std::string hash_of(const Pairs& pairs) {
   return hash.hex();
 }
 
-void train_pair_tokenizers(const RunConfig& c, std::span<const std::string_view> source,
-                           std::span<const std::string_view> target, Tokenizers& tokenizers,
-                           std::vector<std::string>& notes) {
-  const auto train = [&](std::initializer_list<std::span<const std::string_view>> sides) {
-    TokenizerTrainer trainer(c.tokenizer, further_specials(c), c.seed);
-    for (const auto side : sides)
-      for (std::string_view line : side) trainer.add(line);
-    TrainedTokenizer t = trainer.finish();
-    notes.push_back(t.note);
+void make_pair_tokenizers(const RunConfig& c, const std::string& folder,
+                          std::span<const std::string_view> source,
+                          std::span<const std::string_view> target, Dataset& d,
+                          Tokenizers& tokenizers) {
+  using Sides = std::initializer_list<std::span<const std::string_view>>;
+  const auto make = [&](const TokenizerConfig& config, Sides sides) {
+    const auto read_or_learnt = [&] {
+      if (!config.file.empty())
+        return read_vocabulary(config, further_specials(c), resolve_path(folder, config.file));
+      TokenizerTrainer trainer(config, further_specials(c), c.seed);
+      for (const auto side : sides)
+        for (std::string_view line : side) trainer.add(line);
+      return trainer.finish();
+    };
+    TrainedTokenizer t = read_or_learnt();
+    d.notes.push_back(t.note);
     return std::move(t.tokenizer);
   };
   if (c.tokenizer.shared) {
-    tokenizers.target = train({source, target});
+    tokenizers.target = make(c.tokenizer, {source, target});
   } else {
-    tokenizers.separate_source = train({source});
-    tokenizers.target = train({target});
+    tokenizers.separate_source = make(c.tokenizer, {source});
+    try {
+      tokenizers.target = make(c.tokenizer.of_target(), {target});
+    } catch (const Error& e) {
+      throw Error(e.exit(), std::string("the target's tokenizer: ") + e.what());
+    }
   }
 }
 
@@ -136,8 +148,8 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   const auto limit = static_cast<std::size_t>(c.data.limit);
   const std::size_t used = limit > 0 ? std::min(limit, n) : n;
   if (!tokenizers.target)
-    train_pair_tokenizers(c, std::span(all.source).first(used), std::span(all.target).first(used),
-                          tokenizers, d.notes);
+    make_pair_tokenizers(c, folder, std::span(all.source).first(used),
+                         std::span(all.target).first(used), d, tokenizers);
   d.train = encode_pairs(all, 0, used, c, tokenizers, true);
   say(all, d.train);
   const DataConfig& files = c.data;

@@ -45,7 +45,7 @@ std::vector<Field> fields(RunConfig& c) {
       {"objective", fields(c.objective, docs(objectives())), "what it learns to predict"},
       {"optimizer", fields(c.optimizer, docs(optimizers()), docs(schedules())),
        "how its weights move"},
-      {"train", fields(c.train, pairs, validated), "how long, how much at a time, how often"},
+      {"train", fields(c.train, validated), "how long, how much at a time, how often"},
   };
 }
 

@@ -25,7 +25,7 @@ namespace heed {
 struct RunConfig {
   std::uint64_t seed = 1;
   DataConfig data;
-  TokenizerConfig tokenizer;
+  TokenizersConfig tokenizer;
   ModelConfig model;
   ObjectiveConfig objective;
   OptimizerConfig optimizer;

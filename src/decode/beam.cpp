@@ -45,9 +45,14 @@ class Search {
       a.cut = best_tokens(logits, 1, options_->banned).front().id != options_->end;
       return;
     }
-    std::vector<int> banned = options_->banned;
-    if (a.ids.empty() && !options_->may_be_empty) banned.push_back(options_->end);
-    a.next = best_tokens(logits, options_->beam_size, banned);
+    const auto [only, banned] =
+        allowed_next(options_->rules, a.ids, a.ids.size(), options_->banned, options_->end);
+    if (only)
+      a.next = {scored_token(logits, *only)};
+    else
+      a.next = best_tokens(logits, options_->beam_size, banned);
+    a.cut = a.next.empty();  // nothing may follow
+    if (a.cut) a.next = {scored_token(logits, options_->end)};
   }
 
   // Takes one step from the continuations in active[i].next; slots move with their hypotheses.

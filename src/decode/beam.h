@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "decode/sampling_rules.h"
 #include "nn/transformer.h"
 #include "text/tokenizer.h"
 
@@ -29,7 +30,7 @@ struct BeamOptions {
   double length_penalty = 1.0;                  // from 0 to kMaxLengthPenalty
   int n_best = 1;                               // at most beam_size
   int max_length = 0;                           // most tokens of a target, without </s>; needed
-  bool may_be_empty = true;                     // an empty target is allowed
+  WritingRules rules = {};                      // of a target; the most tokens come first
   std::vector<int> banned;                      // ids that are never produced
   std::vector<int> prefix = {Tokenizer::kBos};  // what the decoder reads before a target
   int end = Tokenizer::kEos;                    // the id that ends a target

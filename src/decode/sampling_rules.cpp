@@ -4,9 +4,11 @@
 #include <cassert>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "math/lanes.h"
 #include "math/softmax.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 namespace {
@@ -64,6 +66,19 @@ void keep_min_p(std::vector<Candidate>& candidates, double min_p) {
 
 }  // namespace
 
+AllowedNext allowed_next(const WritingRules& rules, std::span<const int> text, std::size_t written,
+                         std::span<const int> never, int end) {
+  if (written < rules.beginning.size()) return {rules.beginning[written], {}};
+  AllowedNext next{{}, {never.begin(), never.end()}};
+  if (std::cmp_less(written, rules.min_tokens)) next.banned.push_back(end);
+  const auto n = static_cast<std::size_t>(rules.no_repeat);
+  if (n == 0 || text.size() < n) return next;
+  const auto last = text.last(n - 1);
+  for (std::size_t i = 0; i + n <= text.size(); ++i)
+    if (std::ranges::equal(text.subspan(i, n - 1), last)) next.banned.push_back(text[i + n - 1]);
+  return next;
+}
+
 void apply_rules(std::span<float> row, const SamplingRules& rules,
                  const std::vector<bool>& occurred, std::span<const int> banned) {
   const int n = static_cast<int>(row.size());
@@ -77,8 +92,9 @@ void apply_rules(std::span<float> row, const SamplingRules& rules,
   }
   for (const int id : banned) row[id] = kNever;
   const float top = largest(row.data(), n);
-  if (!rules.draws()) {
-    const auto first = std::find(row.begin(), row.end(), top) - row.begin();
+  if (!rules.draws() || top == kNever) {
+    const auto first =
+        top == kNever ? Tokenizer::kEos : std::find(row.begin(), row.end(), top) - row.begin();
     std::fill(row.begin(), row.end(), 0.0f);
     row[first] = 1.0f;
     return;

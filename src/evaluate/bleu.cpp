@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -16,13 +18,25 @@
 namespace heed {
 namespace {
 
-// Error (data) unless every hypothesis has a reference and there is at least one.
-void require_references(const char* metric, std::size_t hypotheses, std::size_t references) {
-  if (hypotheses != references || hypotheses == 0)
+struct Judged {
+  std::string hypothesis;
+  std::vector<std::string> references;
+};
+
+std::vector<Judged> judged(std::span<const std::string> hypotheses,
+                           std::span<const std::string> references, bool lowercase) {
+  const std::size_t n = hypotheses.size();
+  if (n == 0 || references.empty() || references.size() % n != 0)
     throw Error(Exit::data,
-                fmt::format("{} needs one reference per hypothesis and at least one: found {} "
-                            "hypotheses and {} references.",
-                            metric, hypotheses, references));
+                fmt::format("every hypothesis needs a reference, and there must be at least one: "
+                            "found {} hypotheses and {} references.",
+                            n, references.size()));
+  const auto cased = [&](const std::string& line) { return lowercase ? to_lower(line) : line; };
+  std::vector<Judged> all(n);
+  for (std::size_t i = 0; i < n; ++i) all[i].hypothesis = cased(hypotheses[i]);
+  for (std::size_t i = 0; i < references.size(); ++i)
+    all[i % n].references.push_back(cased(references[i]));
+  return all;
 }
 
 // All n-grams of `symbols`, sorted; n <= Max, unused places are zero.
@@ -38,12 +52,18 @@ std::vector<std::array<T, Max>> sorted_ngrams(const std::vector<T>& symbols, int
   return ngrams;
 }
 
-// The intersection of two sorted lists holds each n-gram as often as the list with fewer of it.
+// The intersection of two sorted lists holds each n-gram as often as the list with fewer of it, the
+// union as often as the list with more.
 template <int Max, class T>
-NgramCounts count_ngrams(const std::vector<T>& hypothesis, const std::vector<T>& reference, int n) {
+NgramCounts count_ngrams(const std::vector<T>& hypothesis,
+                         std::span<const std::vector<T>> references, int n) {
   const auto h = sorted_ngrams<Max>(hypothesis, n);
-  const auto r = sorted_ngrams<Max>(reference, n);
-  std::vector<std::array<T, Max>> both;
+  std::vector<std::array<T, Max>> r, both;
+  for (const std::vector<T>& reference : references) {
+    const auto known = std::move(r), more = sorted_ngrams<Max>(reference, n);
+    r = {};
+    std::set_union(known.begin(), known.end(), more.begin(), more.end(), std::back_inserter(r));
+  }
   std::set_intersection(h.begin(), h.end(), r.begin(), r.end(), std::back_inserter(both));
   return {static_cast<std::int64_t>(h.size()), static_cast<std::int64_t>(r.size()),
           static_cast<std::int64_t>(both.size())};
@@ -162,18 +182,27 @@ std::vector<int> word_numbers(const std::string& line,
 
 constexpr int kChrfOrder = std::tuple_size_v<decltype(Chrf::counts)>;
 
-std::vector<char32_t> characters(const std::string& line, bool lowercase) {
-  const std::string text = lowercase ? to_lower(line) : line;
+std::vector<char32_t> characters(const std::string& line, bool spaces) {
   std::vector<char32_t> result;
-  each_code_point(text, [&](CodePoint c, std::size_t) {
-    if (!is_space(c.value)) result.push_back(c.value);
+  each_code_point(line, [&](CodePoint c, std::size_t) {
+    if (spaces || !is_space(c.value)) result.push_back(c.value);
   });
   return result;
 }
 
-double bleu_score(std::span<const std::string> hypotheses,
-                  std::span<const std::string> references) {
-  return corpus_bleu(hypotheses, references, {.tokenize = "none"}).score;
+// Row by row of the table of distances between their beginnings (Wagner and Fischer 1974).
+std::int64_t distance(const std::vector<char32_t>& a, const std::vector<char32_t>& b) {
+  std::vector<std::int64_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (const char32_t c : a) {
+    std::int64_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::int64_t replaced = diagonal + (c != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
 }
 
 // BLEU counts up to four words in a row.
@@ -188,15 +217,13 @@ std::string too_few_words(std::span<const std::string> references) {
       words);
 }
 
-double chrf_score(std::span<const std::string> hypotheses,
-                  std::span<const std::string> references) {
-  return corpus_chrf(hypotheses, references).score;
-}
-
-const TranslationMetric kTable[] = {
-    {"bleu", "BLEU", "greedy, tokenize none", bleu_score, too_few_words},
-    {"chrf", "chrF2", "greedy", chrf_score,
-     [](std::span<const std::string>) { return std::string(); }},
+constexpr Metric kSelectedBy[] = {
+    {"accuracy", "accuracy", "of the tokens", 4, nullptr},
+    {"bleu", "BLEU", "greedy, tokenize none", 2,
+     [](auto h, auto r) { return corpus_bleu(h, r, {.tokenize = "none"}).score; }, too_few_words},
+    {"chrf", "chrF2", "greedy", 2, [](auto h, auto r) { return corpus_chrf(h, r).score; }},
+    {"exact", "exact match", "greedy, percent", 2,
+     [](auto h, auto r) { return exact_match(h, r); }},
 };
 
 }  // namespace
@@ -235,27 +262,30 @@ void Bleu::rate() {
 
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  const BleuOptions& options) {
-  require_references("BLEU", hypotheses.size(), references.size());
   Bleu bleu;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+  for (const Judged& line : judged(hypotheses, references, options.lowercase)) {
     std::unordered_map<std::string, int> numbers;
-    const auto words = [&](const std::string& line) {
-      return word_numbers(bleu_words(options.lowercase ? to_lower(line) : line, options.tokenize),
-                          numbers);
+    const auto words = [&](const std::string& text) {
+      return word_numbers(bleu_words(text, options.tokenize), numbers);
     };
-    const std::vector<int> hypothesis = words(hypotheses[i]), reference = words(references[i]);
-    bleu.hypothesis_length += static_cast<std::int64_t>(hypothesis.size());
-    bleu.reference_length += static_cast<std::int64_t>(reference.size());
+    const std::vector<int> hypothesis = words(line.hypothesis);
+    std::vector<std::vector<int>> given;
+    for (const std::string& reference : line.references) given.push_back(words(reference));
+    const auto closest = std::ranges::min(given, {}, [&](const std::vector<int>& reference) {
+      return std::pair(std::abs(std::ssize(hypothesis) - std::ssize(reference)), reference.size());
+    });
+    bleu.hypothesis_length += std::ssize(hypothesis);
+    bleu.reference_length += std::ssize(closest);
     for (int n = 1; n <= 4; ++n) {
-      const NgramCounts counts = count_ngrams<4>(hypothesis, reference, n);
+      const NgramCounts counts = count_ngrams<4, int>(hypothesis, given, n);
       bleu.correct[n - 1] += counts.matches;
       bleu.total[n - 1] += counts.hypothesis;
     }
   }
   bleu.rate();
-  bleu.signature =
-      fmt::format("nrefs:1|case:{}|eff:no|tok:{}|smooth:exp|version:heed-" HEED_VERSION,
-                  options.lowercase ? "lc" : "mixed", options.tokenize);
+  bleu.signature = fmt::format(
+      "nrefs:{}|case:{}|eff:no|tok:{}|smooth:exp|version:heed-" HEED_VERSION,
+      references.size() / hypotheses.size(), options.lowercase ? "lc" : "mixed", options.tokenize);
   return bleu;
 }
 
@@ -289,31 +319,63 @@ void Chrf::rate(int beta) {
 
 Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  bool lowercase, int beta) {
-  require_references("chrF", hypotheses.size(), references.size());
   Chrf chrf;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const auto hypothesis = characters(hypotheses[i], lowercase);
-    const auto reference = characters(references[i], lowercase);
-    for (int n = 1; n <= kChrfOrder; ++n) {
-      const NgramCounts c = count_ngrams<kChrfOrder>(hypothesis, reference, n);
-      NgramCounts& sum = chrf.counts[n - 1];
-      // As sacreBLEU since 2.0: an order that the reference lacks does not count.
-      sum.hypothesis += c.reference > 0 ? c.hypothesis : 0;
-      sum.reference += c.reference;
-      sum.matches += c.matches;
+  for (const Judged& line : judged(hypotheses, references, lowercase)) {
+    const auto hypothesis = characters(line.hypothesis, false);
+    std::vector<Chrf> against;
+    for (const std::string& text : line.references) {
+      const std::array reference{characters(text, false)};
+      Chrf& one = against.emplace_back();
+      for (int n = 1; n <= kChrfOrder; ++n) {
+        NgramCounts& c = one.counts[n - 1] =
+            count_ngrams<kChrfOrder, char32_t>(hypothesis, reference, n);
+        // As sacreBLEU since 2.0: an order that the reference lacks does not count.
+        if (c.reference == 0) c.hypothesis = 0;
+      }
+      one.rate(beta);
+    }
+    const Chrf& best = *std::ranges::max_element(against, {}, &Chrf::score);
+    for (int n = 0; n < kChrfOrder; ++n) {
+      chrf.counts[n].hypothesis += best.counts[n].hypothesis;
+      chrf.counts[n].reference += best.counts[n].reference;
+      chrf.counts[n].matches += best.counts[n].matches;
     }
   }
   chrf.rate(beta);
   chrf.signature =
-      fmt::format("nrefs:1|case:{}|eff:yes|nc:6|nw:0|space:no|version:heed-" HEED_VERSION,
-                  lowercase ? "lc" : "mixed");
+      fmt::format("nrefs:{}|case:{}|eff:yes|nc:6|nw:0|space:no|version:heed-" HEED_VERSION,
+                  references.size() / hypotheses.size(), lowercase ? "lc" : "mixed");
   return chrf;
 }
 
-const TranslationMetric* translation_metric(const std::string& name) {
-  for (const TranslationMetric& metric : kTable)
-    if (metric.name == name) return &metric;
-  return nullptr;
+double character_error_rate(std::span<const std::string> hypotheses,
+                            std::span<const std::string> references, bool lowercase) {
+  std::int64_t errors = 0, length = 0;
+  for (const Judged& line : judged(hypotheses, references, lowercase)) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> against;  // errors, -length
+    for (const std::string& text : line.references) {
+      const auto reference = characters(text, true);
+      against.emplace_back(distance(characters(line.hypothesis, true), reference),
+                           -std::ssize(reference));
+    }
+    const auto [least, minus_length] = std::ranges::min(against);
+    errors += least;
+    length -= minus_length;
+  }
+  return 100 * static_cast<double>(errors) / static_cast<double>(std::max<std::int64_t>(1, length));
+}
+
+double exact_match(std::span<const std::string> hypotheses, std::span<const std::string> references,
+                   bool lowercase) {
+  int exact = 0;
+  for (const Judged& line : judged(hypotheses, references, lowercase))
+    exact += std::ranges::count(line.references, line.hypothesis) > 0;
+  return 100.0 * exact / static_cast<double>(hypotheses.size());
+}
+
+const Metric* find_metric(const std::string& name) {
+  const auto found = std::ranges::find(kSelectedBy, name, [](const Metric& m) { return m.name; });
+  return found == std::end(kSelectedBy) ? nullptr : &*found;
 }
 
 }  // namespace heed

@@ -1,8 +1,8 @@
 // How good translations are.
 //
-// Corpus BLEU with one reference (Papineni et al. 2002), equal to sacreBLEU's (Post 2018): 4-grams,
-// clipped counts summed over the corpus, brevity penalty, exponential smoothing of zero counts, no
-// effective order. Pure functions, safe from any thread.
+// `references` are one list with a line for each hypothesis, or several such lists, one after the
+// other. Error (data) if they do not fit, or there is no hypothesis. Pure functions, safe from any
+// thread.
 #pragma once
 
 #include <array>
@@ -46,16 +46,19 @@ struct Bleu {
   std::string line() const;
 };
 
-// hypotheses.size() == references.size(), at least one, else Error (data).
+// Corpus BLEU (Papineni et al. 2002), equal to sacreBLEU's (Post 2018): 4-grams, counts clipped by
+// the most that a reference has and summed over the corpus, brevity penalty by the closest
+// reference length (of two the shorter), exponential smoothing of zero counts, no effective order.
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  const BleuOptions& options = {});
 
 // A line as a tokenizer splits it, joined by single spaces.
 std::string bleu_words(std::string_view line, const std::string& tokenizer);
 
-// Corpus chrF2 with one reference (Popović 2015), equal to sacreBLEU's: character n-grams of order
-// 1 to 6 without whitespace, no word n-grams, beta 2 (recall weighs twice as much as precision),
-// counts summed over the corpus, the mean over the orders that both sides have.
+// Corpus chrF2 (Popović 2015), equal to sacreBLEU's: character n-grams of order 1 to 6 without
+// whitespace, no word n-grams, beta 2 (recall weighs twice as much as precision), counts against
+// the reference of the best chrF2 summed over the corpus, the mean over the orders that both sides
+// have.
 struct Chrf {
   double score = 0;                        // 0 to 100
   std::array<NgramCounts, 6> counts = {};  // of each order
@@ -63,22 +66,32 @@ struct Chrf {
   void rate(int beta = 2);  // from the counts: score
 };
 
-// hypotheses.size() == references.size(), at least one, else Error (data).
 Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::string> references,
                  bool lowercase = false, int beta = 2);
 
-// The metrics that can choose a run's best checkpoint (train.select_by). Larger is better. To add
-// one: a row in bleu.cpp.
-struct TranslationMetric {
+// Percent: the Levenshtein distance (1966) of each hypothesis to the nearest reference, in
+// characters inserted, deleted and replaced, over that one's length; both summed over the corpus.
+double character_error_rate(std::span<const std::string> hypotheses,
+                            std::span<const std::string> references, bool lowercase = false);
+
+// Percent of the hypotheses that equal a reference.
+double exact_match(std::span<const std::string> hypotheses, std::span<const std::string> references,
+                   bool lowercase = false);
+
+// The metrics that can choose a run's best checkpoint (train.select_by) in place of the loss.
+// Larger is better. To add one: a row in bleu.cpp, and a name in config/train_config.h.
+struct Metric {
   const char* name;   // value of train.select_by, and key in metrics.jsonl
   const char* title;  // "BLEU"
   const char* how;    // it is measured, for the log
+  int digits;         // behind the point, for the log
+  // Of translations; null: of any model, every validation measures it.
   double (*score)(std::span<const std::string> hypotheses, std::span<const std::string> references);
-  // Why it cannot judge such references, or "".
-  std::string (*unfit)(std::span<const std::string> references);
+  // Why it cannot judge such references; null: it judges all.
+  std::string (*unfit)(std::span<const std::string> references) = nullptr;
 };
 
 // Null if there is none of that name: the loss decides.
-const TranslationMetric* translation_metric(const std::string& name);
+const Metric* find_metric(const std::string& name);
 
 }  // namespace heed

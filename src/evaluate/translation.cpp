@@ -117,7 +117,9 @@ std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool&
   const auto found = beam_search(model.model, model.values, pool, framed, options);
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const Hypothesis& h : found[i]) result[i].push_back({h, target.decode(h.ids)});
-  score_as_spelt(model, pool, framed, options.length_penalty, result);
+  // Rules that count tokens hold of those that were written.
+  if (options.rules.no_repeat == 0 && options.rules.min_tokens == 0)
+    score_as_spelt(model, pool, framed, options.length_penalty, result);
   for (std::vector<Translation>& translations : result) put_in_order(translations, n_best);
   return result;
 }

@@ -39,7 +39,7 @@ std::vector<std::vector<Hypothesis>> fill_spans(const ModelView& m, const TokenI
   BeamOptions options;
   options.beam_size = kSpanBeam;
   options.n_best = std::min(n, kSpanBeam);
-  options.may_be_empty = false;
+  options.rules.min_tokens = 1;
   options.length_penalty = 0;                        // by the probability of the whole span
   int left = m.objective.longest(Side::target) - 1;  // of the target, after <s>
   Pool pool(1);

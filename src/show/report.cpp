@@ -148,7 +148,7 @@ ShortJson report(const std::string& run) {
   const RunConfig config = parse_config(saved.config, "config.json");
   if (!recorded.frames.empty() && !config.data.has_validation())
     saved.notes.push_back("Nothing was held out: the texts are training data.");
-  const TranslationMetric* metric = translation_metric(config.train.select_by);
+  const Metric* metric = find_metric(config.train.select_by);
 
   ShortJson data{
       {"run", run},

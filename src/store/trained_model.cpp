@@ -35,7 +35,8 @@ RunConfig config_of_run(const fs::path& run) {
 TrainedModel load_trained_model(const Checkpoint& checkpoint) {
   RunConfig config = checkpoint_config(checkpoint);
   Tokenizers tokenizers = Tokenizers::load(checkpoint.tokenizers(), checkpoint.folder());
-  if (tokenizers.target->type() != config.tokenizer.type)
+  if (tokenizers.target->type() != config.tokenizer.of_target().type ||
+      tokenizers.source().type() != config.tokenizer.type)
     throw Error(Exit::store, checkpoint.folder().string() +
                                  ": its tokenizer is not of the type named in its config.json");
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());

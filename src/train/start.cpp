@@ -29,9 +29,12 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const Tokeni
     throw Error(Exit::usage, fmt::format("--init-from {}: {}.", run, joined(differ, "; ")),
                 "--set with the values there");
   };
-  const TokenizerConfig &a = other.tokenizer, &b = config.tokenizer;
-  if (a.type != b.type || a.punctuation != b.punctuation)
-    refuse({"tokenizer.type", "tokenizer.punctuation"});
+  const auto same_words = [](const TokenizerConfig& a, const TokenizerConfig& b) {
+    return a.type == b.type && a.punctuation == b.punctuation;
+  };
+  if (!same_words(other.tokenizer, config.tokenizer) ||
+      !same_words(other.tokenizer.target, config.tokenizer.target))
+    refuse({"tokenizer.type", "tokenizer.punctuation", "tokenizer.target."});
   if (further_specials(other) != further_specials(config)) refuse({"objective."});
   const auto tensors = [&](const RunConfig& c) {
     return Transformer(c.model, tokenizers.source().size(), tokenizers.target->size())
@@ -82,9 +85,11 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
   }
   PreparedRun prepared =
       prepare_run(config, folder, std::move(tokenizers), request.run.threads, request.run.crew);
-  if (initial || !config.tokenizer.file.empty())
-    refuse_foreign_vocabulary(prepared.data, initial ? "--init-from " + request.init_from
-                                                     : "tokenizer.file " + config.tokenizer.file);
+  const TokenizersConfig& t = config.tokenizer;
+  const std::string& file = t.file.empty() ? t.target.file : t.file;
+  if (initial || !file.empty())
+    refuse_foreign_vocabulary(
+        prepared.data, initial ? "--init-from " + request.init_from : "tokenizer.file " + file);
   // Read before --force may rename the folder that they are in.
   std::optional<ParamVec<float>> weights;
   if (initial) {

@@ -42,9 +42,8 @@ std::vector<std::string> references(const PreparedRun& run, const Objective& obj
 }
 
 // Of greedy translations of the held-out part.
-double score_translations(const TranslationMetric& metric, const PreparedRun& run,
-                          const Objective& objective, const ParamVec<float>& values,
-                          const Crew& crew) {
+double score_translations(const Metric& metric, const PreparedRun& run, const Objective& objective,
+                          const ParamVec<float>& values, const Crew& crew) {
   const Tokenizer& target = *run.tokenizers.target;
   std::vector<TokenIds> sources;
   const std::vector<std::string> expected = references(run, objective, &sources);
@@ -75,10 +74,11 @@ std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<
                   .accuracy = e.accuracy(),
                   .tokens = e.sums.tokens};
   if (const auto bytes = objective.scored_bytes(split)) line.bits_per_byte = e.bits_per_byte(bytes);
-  const TranslationMetric* metric = translation_metric(run.config.train.select_by);
+  const Metric* metric = find_metric(run.config.train.select_by);
   if (metric != nullptr && std::isfinite(e.loss())) {
     line.metric_name = metric->name;
-    line.metric = score_translations(*metric, run, objective, values, crew);
+    line.metric =
+        metric->score ? score_translations(*metric, run, objective, values, crew) : line.accuracy;
   }
   return line;
 }
@@ -94,14 +94,15 @@ Error Validation::out_of_memory() const {
 }
 
 std::string Validation::doubts() const {
-  const TranslationMetric* metric = translation_metric(run.config.train.select_by);
-  return metric != nullptr ? metric->unfit(references(run, objective)) : "";
+  const Metric* metric = find_metric(run.config.train.select_by);
+  return metric && metric->unfit ? metric->unfit(references(run, objective)) : "";
 }
 
 bool Validation::judge(ValidEvent& line, State& state, bool on_grid,
                        const std::optional<State>& best) const {
+  const Metric* by = line.metric ? find_metric(*line.metric_name) : nullptr;
   const auto named = [&](double loss, double metric, std::int64_t step) {
-    return fmt::format("{} @ {}", line.metric ? format_fixed(metric, 2) : format_fixed(loss, 4),
+    return fmt::format("{} @ {}", by ? format_fixed(metric, by->digits) : format_fixed(loss, 4),
                        step);
   };
   line.verdict = !best || is_better(state, *best)

@@ -243,6 +243,33 @@ class EvaluatePairs(RunsTest):
         self.assertIn("case:lc", file["signature"])
         self.assertIn("case:lc", file["chrf_signature"])
 
+    def test_several_references_and_a_tokenizer_of_the_target(self):
+        """The figures of evaluate are those of heed bleu for the same translations; the best checkpoint is that of exact lines."""
+        self.train(self.config(family="seq2seq", **SMALL, train__select_by="exact",
+                               tokenizer={"type": "char", "target": {"type": "bpe", "vocab_size": 300}}))
+        self.assertEqual({p.name for p in (self.checkpoints() / "best").glob("*tokenizer*")}, {"source_tokenizer.json", "tokenizer.model"})
+        self.assertIn("exact", self.metrics(kind="valid")[-1])
+        self.assertGreater(len(self.json("tokenize", "run", "--side", "source", "the old")[0]["ids"]),
+                           len(self.json("tokenize", "run", "the old")[0]["ids"]))
+        self.check("export", "run", "out", status=2, facts="tokenizer.shared=true")
+        self.check("train", self.folder / "c.json", "--run", "few", "--set", "tokenizer.target.vocab_size=9",
+                   status=2, facts=["target's", "9"])
+        for name, lines in (("s", ["the old miller", "a river"]), ("t", ["the mill", "near"]), ("u", ["his mill", "a high river"])):
+            (self.folder / name).write_text("".join(line + "\n" for line in lines))
+        both = ("--target-file", "t", "--target-file", "u")
+        e, = self.json("evaluate", "run", "--file", "s", *both, "--bleu")
+        (self.folder / "h").write_text(self.out("translate", "run", "--file", "s"))
+        found, = self.json("bleu", "h", "t", "u")
+        self.assertEqual({key: e[key] for key in found}, found)
+        self.assertIn("nrefs:2", found["signature"])
+        self.assertEqual(len(self.out("bleu", "-", "t", stdin="the mill\nfar\n").splitlines()), 5)
+        self.check("evaluate", "run", "--file", "s", *both, status=2, facts="--bleu")
+        self.check("bleu", "h", status=2, facts="REF")
+        (self.folder / "long").write_text("a\n" * 3)
+        for command in (("bleu", "h", "t", "long"), ("evaluate", "run", "--bleu", "--file", "s", "--target-file", "t", "--target-file", "long")):
+            self.check(*command, status=3, facts="long:3")
+        self.check("bleu", "long", "t", status=3, facts="long:3")
+        self.check("bleu", "h", "nothing", status=3, facts="nothing")
 
     def test_references_stay_as_they_are_written(self):
         wide = "".join(chr(ord(c) + 0xFEE0) if c.isalpha() else c for c in (self.folder / "a.target").read_text())

@@ -44,7 +44,7 @@ MODELS = {
     "bert_rotary": of(BERT, model__positions="rotary", model__norm_type="rms", model__norm="post", model__attention={"encoder_self": {"uniform": True}},
                       tokenizer={"type": "bpe", "vocab_size": 320}),
     "pairs": of(PAIRS, model__encoder_layers=2),
-    "pairs_learned": of(PAIRS, model__positions="learned", model__norm="post", model__tie="output", tokenizer={"type": "word", "shared": False}),
+    "pairs_learned": of(PAIRS, model__positions="learned", model__norm="post", tokenizer={"type": "char", "target": {"type": "word"}}),
     "pairs_rotary": of(PAIRS, model__positions="rotary", model__qk_norm=True, model__n_kv_heads=2, model__norm_type="rms", model__tie="none",
                        tokenizer={"type": "bpe", "vocab_size": 300}),
     "pairs_gated": of(PAIRS, model__feed_forward="gated", model__activation="silu", model__bias=False, tokenizer={"type": "char"},

@@ -103,6 +103,20 @@ class TranslateLongTargets(RunsTest):
                        facts=["12", "20", "--max-length"])
         self.assertEqual(json.loads(r.out)["not_ended"], 12)
 
+    def test_rules_of_writing_hold_for_beams_greedy_and_samples(self):
+        texts = {"beam": self.out("translate", "run", "--no-repeat", 2, "--prefix", "w3 w3 w5", "k00"),
+                 "greedy": self.out("translate", "run", "--no-repeat", 2, "--beam-size", 1, "k00"),
+                 "sample": self.out("sample", "run", "--no-repeat", 2, "k00")}
+        for how, text in texts.items():
+            two = list(zip(text.split(), text.split()[1:]))
+            self.assertEqual(len(two), len(set(two)), how)
+        self.assertTrue(texts["beam"].startswith("w3 w3 w5 "))
+        for command in ("translate", "sample"):
+            self.assertGreaterEqual(len(self.out(command, "run", "--min-tokens", 35, "k00").split()), 35, command)
+        self.check("translate", "run", "--prefix", "w3 else", "k00", status=3, facts="'else'")
+        self.check("translate", "run", "--no-repeat", "-1", "k00", status=2, facts="0 to")
+        self.check("evaluate", "run", "--no-repeat", 2, status=2, facts="--bleu")
+
     def test_blank_lines_stay_blank_and_far_longer_ones_are_named(self):
         r = self.check("translate", "run", stdin="k00\n \t\n\u00a0\u3000\n\nk03 k04 k05\nk03\n",
                        facts=["1", "5", "3"])

@@ -15,7 +15,7 @@ class Verify(RunsTest):
     RUNS = {"run": SMALL,
             "ema": {**SMALL, "train__ema_decay": 0.9, "family": "causal_lm", "train__eval_every": 4},
             "sgd": {**SMALL, "optimizer__type": "sgd", "family": "masked_lm"},
-            "pairs": {**SMALL, "family": "seq2seq", "tokenizer": {"type": "word", "shared": False}, "model__tie": "output"}}
+            "pairs": {**SMALL, "family": "seq2seq", "tokenizer": {"type": "char", "target": {"type": "word"}}}}
 
     def checkpoint(self, step, run="run"):
         return self.checkpoints(run) / f"step-{step:08}"

@@ -63,6 +63,14 @@ TEST(ConfigRules, RulesBetweenKeys) {
       {kPairsConfig, {"objective.type=prefix_lm"}, {"prefix_lm", "data.pairs"}},
       {kPairsConfig, {"tokenizer.shared=false"}, {"model.tie", "all"}},
       {kTextConfig, {"tokenizer.shared=false"}, {"tokenizer.shared"}},
+      {kTextConfig, {"tokenizer.target.type=word"}, {"tokenizer.target.type"}},
+      {kPairsConfig,
+       {"tokenizer.target.vocab_size=9"},
+       {"tokenizer.target.vocab_size", "tokenizer.target.type"}},
+      {kPairsConfig,
+       {"tokenizer.target.type=word", "tokenizer.shared=true"},
+       {"tokenizer.target", "tokenizer.shared"}},
+      {kPairsConfig, {"tokenizer.target.type=word", "model.tie=all"}, {"model.tie", "all"}},
       {kPairsConfig,
        {"tokenizer.shared=false", "model.tie=none", "tokenizer.file=v"},
        {"tokenizer.file"}},
@@ -142,6 +150,18 @@ TEST(ConfigRules, KeysWithoutMeaningAreRefused) {
     EXPECT_NO_THROW(parse_config(whole.dump(), "whole.json", read_sets({})));
   }
   expect_config_error(R"({"data": {"train": "a.txt", "max_length": 9}})", {}, {"a.json:1"});
+}
+
+TEST(ConfigRules, ATargetMayHaveATokenizerOfItsOwn) {
+  EXPECT_EQ(dump_config(parse_config(kPairsConfig, "a.json")).find("\"target\": {"),
+            std::string::npos);
+  const RunConfig c =
+      parse_config(kPairsConfig, "a.json", read_sets({"tokenizer.target={\"type\": \"bpe\"}"}));
+  EXPECT_EQ(c.tokenizer.of_target().type, TokenizerConfig::bpe);
+  EXPECT_FALSE(c.tokenizer.shared);
+  EXPECT_EQ(c.model.tie, Tie::output);
+  EXPECT_EQ(dump_config(parse_config(dump_config(c), "b.json")), dump_config(c));
+  EXPECT_NO_THROW(parse_config(kTextConfig, "a.json", read_sets({"train.select_by=accuracy"})));
 }
 
 TEST(ConfigRules, WhatASetTakesTheMeaningFromIsLeftOut) {

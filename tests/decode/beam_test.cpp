@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "data/splits.h"
@@ -63,6 +64,48 @@ TEST(Beam, OfSizeOneIsGreedy) {
     }
   }
   EXPECT_GT(ended, 0);
+}
+
+TEST(Beam, RulesHoldInEverySearch) {
+  const DecodeModel m(Family::encoder_decoder);
+  const auto sources = test::some_sources(6, 11);
+  const WritingRules rules{.no_repeat = 2, .min_tokens = 7, .beginning = {5, 6, 5, 6}};
+  Pool pool(1);
+  const auto check = [&](std::span<const int> ids) {
+    EXPECT_GE(ids.size(), 7u);
+    EXPECT_TRUE(std::ranges::equal(ids.first(4), rules.beginning));
+    for (std::size_t i = 1; i + 1 < ids.size(); ++i)
+      for (std::size_t j = std::max<std::size_t>(3, i + 1); j + 1 < ids.size(); ++j)
+        EXPECT_FALSE(ids[i] == ids[j] && ids[i + 1] == ids[j + 1]) << i << " " << j;
+  };
+  for (const int size : {1, 4}) {
+    const BeamOptions options{
+        .beam_size = size, .max_length = 12, .rules = rules, .banned = kBanned};
+    for (const auto& found : beam_search(m.model, m.values, pool, sources, options))
+      check(found.front().ids);
+  }
+  // With every token once, the search ends when there is none left.
+  BeamOptions once{.beam_size = 3, .max_length = 40, .banned = kBanned};
+  once.rules.no_repeat = 1;
+  once.rules.min_tokens = 40;
+  const auto all = beam_search(m.model, m.values, pool, {&sources[0], 1}, once).front();
+  EXPECT_EQ(all.front().ids.size(), 8u);  // 11 ids without <unk>, <s> and </s>
+  EXPECT_FALSE(all.front().ended);
+  SampleRequest request;
+  request.prompt = {3, 4};
+  request.max_tokens = 12;
+  request.num_samples = 8;
+  request.writing = rules;
+  request.banned = kBanned;
+  std::vector<std::vector<int>> samples(8);
+  draw_samples(
+      m.model, m.values, *make_objective(pairs_config()), pool, request,
+      [&](int sample, const TokenOdds& token) {
+        samples[sample].push_back(token.id);
+        return true;
+      },
+      [](int) {});
+  for (const auto& ids : samples) check(ids);
 }
 
 TEST(Beam, ScoresAreThoseOfScore) {

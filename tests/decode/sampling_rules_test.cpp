@@ -118,6 +118,32 @@ TEST(SamplingRules, DrawTakesTheShareThatHoldsU) {
   }
 }
 
+TEST(SamplingRules, WhatMayBeWrittenNext) {
+  using Ids = std::vector<int>;
+  constexpr int kEnd = 2;
+  const Ids never = {0, 1};
+  const auto banned = [&](const WritingRules& rules, const Ids& text, std::size_t written) {
+    return allowed_next(rules, text, written, never, kEnd).banned;
+  };
+  EXPECT_EQ(banned({}, {5, 6, 5, 6}, 4), never);
+  // After 5 6 5 6 comes no third 5 6; and no 6 5 6.
+  EXPECT_EQ(banned({.no_repeat = 2}, {5, 6, 5}, 1), (Ids{0, 1, 6}));
+  EXPECT_EQ(banned({.no_repeat = 3}, {5, 6, 5, 7, 5, 6}, 0), (Ids{0, 1, 5}));
+  EXPECT_EQ(banned({.no_repeat = 1}, {5, 6}, 2), (Ids{0, 1, 5, 6}));
+  EXPECT_EQ(banned({.no_repeat = 4}, {5, 5, 5}, 3), never);
+  EXPECT_EQ(banned({.min_tokens = 3}, {5, 6, 7}, 2), (Ids{0, 1, kEnd}));
+  EXPECT_EQ(banned({.min_tokens = 3}, {5, 6, 7}, 3), never);
+  const WritingRules begins{.no_repeat = 1, .min_tokens = 9, .beginning = {5, 5}};
+  EXPECT_EQ(allowed_next(begins, Ids{7, 5}, 1, never, kEnd).only, 5);
+  EXPECT_EQ(allowed_next(begins, Ids{7, 5, 5}, 2, never, kEnd).only, std::nullopt);
+}
+
+TEST(SamplingRules, WhereNothingMayFollowTheTextEnds) {
+  for (const double temperature : {0.0, 1.0})
+    expect(apply({0.25, 0.25, 0.25, 0.25}, {.temperature = temperature}, {}, {0, 1, 2, 3}),
+           {{2, 1.0}});
+}
+
 // Leaving out what no rule can keep before the sorting must not change what is kept.
 TEST(SamplingRules, ALongTailIsCutWhereItMustBe) {
   std::vector<double> p(1000);

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "config/train_config.h"
 
 namespace heed {
 namespace {
@@ -101,9 +103,79 @@ TEST(Bleu, LowerCaseAndSignature) {
       0u);
 }
 
+// Figures of sacreBLEU 2.6.0; character error rates by another program.
+TEST(Bleu, SeveralReferences) {
+  const Lines hypotheses = {"The cat sat on the mat .",
+                            "A dog, quickly; ran away!",
+                            "the the the the",
+                            "",
+                            "He bought 3.5 apples in 1999-2000",
+                            "ein kleiner Hund läuft über die Wiese"};
+  const Lines first = {"The cat is sitting on the mat .",
+                       "A dog ran off quickly!",
+                       "the dog and the cat",
+                       "nothing at all",
+                       "He bought 3.5 pears in 1999",
+                       "ein Hund rennt über die Wiese"};
+  Lines all = first;
+  for (const char* line :
+       {"On the mat sat a cat .", "The dog, quickly, ran away!", "", "one more line",
+        "In 1999-2000 he bought apples", "ein kleiner Hund läuft schnell über eine grüne Wiese",
+        "the cat sat", "", "the the the dog", "x", "He purchased 3.5 apples in 2000",
+        "ein kleines Hündchen läuft"})
+    all.emplace_back(line);
+  const Lines two(all.begin(), all.begin() + 12);
+  const struct {
+    Lines references;
+    double bleu, none, lower, chrf, lower_chrf;
+  } cases[] = {{first, 21.268483146975363, 20.854533939105433, 21.268483146975363,
+                45.87804455028532, 45.87804455028532},
+               {two, 36.947901430391774, 34.00433026515635, 41.980921155543356, 52.107333570049775,
+                55.15294046397059},
+               {all, 44.028666871814515, 44.62831070359221, 50.80377890838715, 59.4889755183706,
+                62.30717632044386}};
+  for (const auto& c : cases) {
+    EXPECT_NEAR(corpus_bleu(hypotheses, c.references).score, c.bleu, 1e-13 * c.bleu);
+    EXPECT_NEAR(corpus_bleu(hypotheses, c.references, kNone).score, c.none, 1e-13 * c.none);
+    EXPECT_NEAR(corpus_bleu(hypotheses, c.references, {"13a", true}).score, c.lower,
+                1e-13 * c.lower);
+    EXPECT_NEAR(corpus_chrf(hypotheses, c.references).score, c.chrf, 1e-13 * c.chrf);
+    EXPECT_NEAR(corpus_chrf(hypotheses, c.references, true).score, c.lower_chrf,
+                1e-13 * c.lower_chrf);
+  }
+  const Bleu bleu = corpus_bleu(hypotheses, all);
+  EXPECT_EQ(bleu.reference_length, 33);  // the closest of each
+  EXPECT_EQ(bleu.signature.find("nrefs:3|"), 0u);
+  EXPECT_EQ(corpus_chrf(hypotheses, two).signature.find("nrefs:2|"), 0u);
+  EXPECT_NEAR(character_error_rate(hypotheses, first), 48.59154929577465, 1e-12);
+}
+
+TEST(Bleu, CharacterErrorsAndExactLines) {
+  // One replaced, one inserted, one deleted; of two equally near references the longer.
+  EXPECT_NEAR(character_error_rate(Lines{"händ"}, Lines{"hund"}), 25, 1e-12);
+  EXPECT_NEAR(character_error_rate(Lines{"a bc", "x"}, Lines{"abc", "xy"}), 40, 1e-12);
+  EXPECT_NEAR(character_error_rate(Lines{"abc"}, Lines{"ab", "abcd"}), 25, 1e-12);
+  EXPECT_NEAR(character_error_rate(Lines{"AB"}, Lines{"ab"}, true), 0, 1e-12);
+  EXPECT_NEAR(character_error_rate(Lines{""}, Lines{""}), 0, 1e-12);
+  const Lines hypotheses = {"a", "b", "C"};
+  EXPECT_NEAR(exact_match(hypotheses, Lines{"a", "x", "c"}), 100.0 / 3, 1e-12);
+  EXPECT_NEAR(exact_match(hypotheses, Lines{"x", "x", "c", "a", "b", "d"}), 200.0 / 3, 1e-12);
+  EXPECT_NEAR(exact_match(hypotheses, Lines{"a", "b", "c"}, true), 100, 1e-12);
+}
+
+// Each value of train.select_by but the loss is a row.
+TEST(Bleu, ARowForEveryMetricThatSelects) {
+  TrainConfig config;
+  const std::vector<Field> all = fields(config, When{});
+  const auto field = std::ranges::find(all, "select_by", &Field::key);
+  for (const std::string& name : std::get<Choice>(field->ref).names)
+    EXPECT_EQ(find_metric(name) != nullptr, name != "loss") << name;
+}
+
 TEST(Bleu, NeedsAsManyReferences) {
   EXPECT_THROW(corpus_bleu(Lines{"a"}, Lines{}), Error);
   EXPECT_THROW(corpus_bleu(Lines{}, Lines{}), Error);
+  EXPECT_THROW(corpus_chrf(Lines{"a", "b"}, Lines{"a", "b", "c"}), Error);
 }
 
 }  // namespace
