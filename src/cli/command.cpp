@@ -99,7 +99,7 @@ void CommandLine::add_with() {
   add_list("--with", with_,
            "predict together with this run's best (may be repeated): the mean of the probabilities",
            "RUN");
-  run_list_ = &with_;
+  run_lists_.push_back(&with_);
 }
 
 void CommandLine::add_texts(TextArguments& texts, const std::string& text,

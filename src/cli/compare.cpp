@@ -58,7 +58,7 @@ class RunComparer {
     result["data"] = given_.file.empty() ? "validation" : given_.file;
     result["unit"] = runs_[0].pairs ? "pair" : "line";
     result["units"] = units_.size();
-    for (const Metric& metric : comparison_metrics()) {
+    for (const Figure& metric : compared_figures()) {
       const auto has_it = [&](const MeasuredRun& r) { return has(r, metric.needs); };
       if (!std::ranges::all_of(one, has_it) || !std::ranges::all_of(other, has_it)) continue;
       const Difference d = difference(a, b, metric, pool_);
@@ -145,11 +145,11 @@ class RunComparer {
       refuse(r, "one reads pairs that are too long for the other", other);
   }
 
-  bool has(const MeasuredRun& r, Metric::Needs needs) const {
+  bool has(const MeasuredRun& r, Figure::Needs needs) const {
     const MeasuredRun& first = runs_[0];
     const auto tokens = [](const Sums& row) { return row[kTokens]; };
-    if (needs == Metric::translations) return r.pairs && given_.translate;
-    if (needs == Metric::bytes) return !r.lossy && !first.lossy;
+    if (needs == Figure::translations) return r.pairs && given_.translate;
+    if (needs == Figure::bytes) return !r.lossy && !first.lossy;
     return r.tokenizer == first.tokenizer &&
            std::ranges::equal(r.rows, first.rows, {}, tokens, tokens);
   }
@@ -190,7 +190,7 @@ class RunComparer {
     }
   }
 
-  static std::string sentence(const Metric& metric, const Difference& d, const Json& result) {
+  static std::string sentence(const Figure& metric, const Difference& d, const Json& result) {
     if (std::isnan(d.interval.low))
       return counted(result["units"].dump(), result["unit"]) + " is too little to tell.";
     const std::vector<std::string> first = result["first"], second = result["second"];
@@ -210,7 +210,7 @@ class RunComparer {
                            : ". Whether their settings differ needs seeds.");
   }
 
-  static Json figure(const Metric& metric, const Difference& d) {
+  static Json figure(const Figure& metric, const Difference& d) {
     const auto of = [](const ConfidenceInterval& i) { return Json::array({i.low, i.high}); };
     Json json{{"unit", metric.unit},
               {"first", d.first},

@@ -32,15 +32,15 @@ double chrf_of(const Sums& sums) {
   return chrf.score;
 }
 
-constexpr Metric kFigures[] = {
-    {"loss", "nats per token", Metric::same_tokens, true,
+constexpr Figure kFigures[] = {
+    {"loss", "nats per token", Figure::same_tokens, true,
      [](const Sums& s) { return s[kNats] / s[kTokens]; }},
-    {"accuracy", "accuracy", Metric::same_tokens, false,
+    {"accuracy", "accuracy", Figure::same_tokens, false,
      [](const Sums& s) { return s[kRight] / s[kJudged]; }},
-    {"bits_per_byte", "bits per byte", Metric::bytes, true,
+    {"bits_per_byte", "bits per byte", Figure::bytes, true,
      [](const Sums& s) { return s[kNats] / (std::numbers::ln2 * s[kBytes]); }},
-    {"bleu", "BLEU", Metric::translations, false, bleu_of},
-    {"chrf", "chrF2", Metric::translations, false, chrf_of},
+    {"bleu", "BLEU", Figure::translations, false, bleu_of},
+    {"chrf", "chrF2", Figure::translations, false, chrf_of},
 };
 
 using Numbers = std::valarray<double>;
@@ -72,7 +72,7 @@ Numbers toss(std::size_t n, int r) {
 }
 
 // The mean of a group in each draw.
-Numbers means(std::span<const System> group, const Metric& metric, Pool& pool, int draws,
+Numbers means(std::span<const System> group, const Figure& metric, Pool& pool, int draws,
               Draw draw) {
   Numbers figures(draws);
   pool.run(draws, [&](int r, int) {
@@ -142,12 +142,12 @@ Sums translation_counts(const std::string& hypothesis, const std::string& refere
   return counts;
 }
 
-std::span<const Metric> comparison_metrics() {
+std::span<const Figure> compared_figures() {
   return kFigures;
 }
 
 Difference difference(std::span<const System> first, std::span<const System> second,
-                      const Metric& metric, Pool& pool) {
+                      const Figure& metric, Pool& pool) {
   const auto each = [&](std::span<const System> group) {
     Numbers figures(group.size());
     for (std::size_t i = 0; i < group.size(); ++i)

@@ -37,13 +37,13 @@ enum SumOf : std::size_t { kNats, kTokens, kRight, kJudged, kBytes, kTranslation
 Sums translation_counts(const std::string& hypothesis, const std::string& reference,
                         bool lowercase);
 
-struct Metric {
+struct Figure {
   const char *key, *unit;
   enum Needs { same_tokens, bytes, translations } needs;
   bool less_is_better;
   double (*score)(const Sums& sums);
 };
-std::span<const Metric> comparison_metrics();
+std::span<const Figure> compared_figures();
 
 // Fewer tell nothing: all would favour one of two equals with a probability of more than 1 %.
 inline constexpr std::size_t kFewestUnits = 8;
@@ -66,7 +66,7 @@ struct Difference {
 };
 
 Difference difference(std::span<const System> first, std::span<const System> second,
-                      const Metric& metric, Pool& pool);
+                      const Figure& metric, Pool& pool);
 
 // Student's t (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4): P(|T| > t), t >= 0, and the t for
 // which it is `tail`; 95 % are between -t and t for 0.05.

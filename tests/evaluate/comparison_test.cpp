@@ -12,8 +12,8 @@
 namespace heed {
 namespace {
 
-const Metric& loss_metric() {
-  return comparison_metrics()[0];
+const Figure& loss_metric() {
+  return compared_figures()[0];
 }
 
 // Units with `tokens` tokens and these nats.
@@ -34,7 +34,7 @@ std::vector<double> normals(std::uint64_t key, std::size_t n, double mean, doubl
   return x;
 }
 
-Difference difference_of(const System& a, const System& b, const Metric& metric = loss_metric(),
+Difference difference_of(const System& a, const System& b, const Figure& metric = loss_metric(),
                          int threads = 1) {
   Pool pool(threads);
   return difference({&a, 1}, {&b, 1}, metric, pool);
@@ -146,8 +146,8 @@ TEST(Comparison, TranslationsHaveTheScoresOfTheCorpus) {
     }
     const double bleu = corpus_bleu(h, r, {.lowercase = lowercase}).score;
     EXPECT_GT(bleu, 1);
-    EXPECT_EQ(difference_of(system, system, comparison_metrics()[3]).first, bleu);
-    EXPECT_EQ(difference_of(system, system, comparison_metrics()[4]).first,
+    EXPECT_EQ(difference_of(system, system, compared_figures()[3]).first, bleu);
+    EXPECT_EQ(difference_of(system, system, compared_figures()[4]).first,
               corpus_chrf(h, r, lowercase).score);
   }
 }
