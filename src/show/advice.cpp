@@ -135,8 +135,8 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
         "one, --checkpoint last with the newest; more text, a smaller model or more dropout would "
         "help",
         best->step, objective->use().command, shell_word(run));
-  } else if (!solved && few && !is_flat(valid) &&
-             (passes < kFewPasses || (best_at_end && !memorised))) {
+  } else if (!solved && few &&
+             (passes < kFewPasses || (best_at_end && !memorised && !is_flat(valid)))) {
     a.text = fmt::format("more steps would help: so far it has read its training data {:.2g} times",
                          passes) +
              a.text;

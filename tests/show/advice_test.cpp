@@ -81,15 +81,15 @@ TEST(Advice, MoreStepsWhereTheBestIsAtTheEndAfterFewPasses) {
 }
 
 TEST(Advice, NoMoreStepsWhereTheyChangeLittleOrTheDataIsKnown) {
-  EXPECT_NE(advice(curves({3, 2.5, 2.3, 2.2}), 1, {kConstant}).command, "");
-  const Advice flat = advice(curves({3, 2.21, 2.22, 2.2}), 1, {kConstant});
+  EXPECT_NE(advice(curves({3, 2.5, 2.3, 2.2}), 4, {kConstant}).command, "");
+  const Advice flat = advice(curves({3, 2.21, 2.22, 2.2}), 4, {kConstant});
   EXPECT_EQ(flat.text + flat.command, "");
   LoggedEvents known = curves({3, 2.5, 2.3, 2.2});
   for (TrainEvent& e : known.train) e.loss /= 10;
   EXPECT_EQ(advice(known, 4, {kConstant}).command, "");
   LoggedEvents bleu = curves({3, 2.21, 2.22, 2.2});  // what has a metric may still get better
   for (ValidEvent& e : bleu.valid) e.metric = static_cast<double>(e.step);
-  EXPECT_NE(advice(bleu, 1, {kConstant}).command, "");
+  EXPECT_NE(advice(bleu, 4, {kConstant}).command, "");
 }
 
 TEST(Advice, NothingWhereThereIsNoiseAlone) {
