@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <functional>
 #include <optional>
 
 #include "base/format.h"
@@ -80,6 +80,11 @@ class RunComparer {
     Json differing;
     for (std::size_t i = begin; i < end; ++i) keys.push_back(keys_of(runs_[i].config));
     for (ConfigKeys& of_run : keys) all.push_back(&of_run);
+    for (const ConfigKeys& of_run : keys)
+      if (std::ranges::count(keys, of_run) > 1)
+        throw Error(Exit::usage,
+                    "two runs of a group have one config and one seed: they tell nothing of luck.",
+                    "runs of other seeds: heed train CONFIG --set seed=2");
     keep_differences(all);
     for (const ConfigKeys& of_run : keys) differing.update(Json(of_run));
     differing.erase("seed");
@@ -136,6 +141,8 @@ class RunComparer {
     if (std::abs(r.known - first.known) > kByChance)
       refuse(r, fmt::format("{} was trained on {:.0f} % of the lines", most.run, 100 * most.known),
              other);
+    if (!given_.file.empty() && most.known > kByChance)
+      log_.warn(fmt::format("{} and {} were trained on this text", first.run, r.run));
     if (r.spelt.text != first.spelt.text || r.split.facts.hashes != first.split.facts.hashes)
       refuse(r,
              r.lossy != first.lossy ? "tokens of one do not give back the text"
@@ -315,6 +322,7 @@ Exit run_compare(CommandLine& line) {
   line.add_threads();
   if (!line.parse()) return Exit::ok;
   CommandLine::require_one_input(text.file == "-", text.target_file == "-");
+  if (text.file == "-") text.file = "/dev/stdin";  // each run reads it
   if (runs.size() + to.size() < 2)
     throw Error(Exit::usage, "one run is given; expected another to compare it with.", "heed runs");
   std::vector<RunGroup> groups = {runs, to};

@@ -18,12 +18,13 @@ SpeltText spelt(const Ids& ids, const Tokenizer& tokenizer) {
 }
 
 std::vector<std::size_t> unit_ends(std::string_view text) {
-  constexpr std::size_t kLeast = 256, kLongest = 4096;
+  constexpr std::size_t kLeast = 256;
+  const std::size_t longest = std::min<std::size_t>(4096, text.size() / kFewestUnits);
   std::vector<std::size_t> ends;
   std::size_t begin = 0;
   for (std::size_t line = 0, end = 0; line < text.size(); line = end) {
     end = std::min(text.find('\n', line), text.size() - 1) + 1;
-    while (end - line > kLongest && end - begin >= 2 * kLeast) ends.push_back(begin += kLeast);
+    while (end - line > longest && end - begin >= 2 * kLeast) ends.push_back(begin += kLeast);
     if (end - begin >= kLeast) ends.push_back(begin = end);
   }
   if (ends.empty()) ends.push_back(0);

@@ -89,6 +89,7 @@ class Compare(RunsTest):
         half = (figure["interval"][1] - figure["interval"][0]) / 2
         self.assertGreater(half, 4.302652 * math.sqrt(((a - b) ** 2 + (c - d) ** 2) / 4))  # t of 2; and the units
         self.assertNotIn("p_randomization", figure)
+        self.check("compare", "causal_lm", "causal_lm", "--to", "causal_lm2", "seed3", status=2, facts="seed")
         told = self.check("compare", "causal_lm", "prefix_lm", "--to", "causal_lm2", "seed3")
         self.tells(told.err, ["objective.type"])
         self.tells(told.out, ["2", "seeds", f"{figure['difference']:.4f}"])
@@ -107,6 +108,7 @@ class Compare(RunsTest):
         (self.folder / "c.txt").write_text(text(2000, seed=11) + "\n")
         found = self.compare("byte", "more", "--file", "c.txt")
         self.assertEqual((found["data"], len(found["figures"])), ("c.txt", 3))
+        self.check("compare", "byte", "more", "--file", "-", status=3, facts="/dev/stdin", stdin="the mill\n")
         shutil.copy(self.folder / "a.source", self.folder / "s")
         shutil.copy(self.folder / "a.target", self.folder / "t")
         found = self.compare("seq2seq", "seq2seq2", "--file", "s", "--target-file", "t")  # both were trained on it

@@ -10,7 +10,7 @@ from runs import SMALL, RunsTest, text
 HELP = Path(__file__).resolve().parents[2] / "src" / "cli" / "help"
 
 COMMANDS = ("train", "resume", "evaluate", "sample", "translate", "score", "fill", "inspect", "tokenize", "gradcheck",
-            "average", "bench", "attend", "ablate", "neighbors", "report", "verify", "config")
+            "average", "bench", "attend", "ablate", "neighbors", "report", "verify", "config", "compare")
 
 
 class Options(RunsTest):

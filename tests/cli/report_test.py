@@ -48,6 +48,10 @@ class ReportTest(ReportsTest):
         runs = [json.loads(line) for line in self.out("report", "one", "two", "--json").splitlines()]
         self.assertEqual([r["run"] for r in runs], ["one", "two"])
         self.assertEqual([r["keys"] for r in runs], [{"model.d_ff": 16}, {"model.d_ff": 24}])
+        # The held-out text is too short to tell anything, but it is compared.
+        self.assertEqual([r.get("compared", {}).get("second") for r in runs], [None, ["two"]])
+        loss = runs[1]["compared"]["figures"]["loss"]
+        self.assertAlmostEqual(loss["second"], runs[1]["best_loss"], 4)
         for r in runs:
             alone = json.loads(self.out("report", r["run"], "--json"))
             self.assertEqual(*([x["best_loss"], x["train"], x["valid"]] for x in (r, alone)))

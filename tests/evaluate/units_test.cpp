@@ -12,13 +12,16 @@ std::string line_with(std::size_t bytes) {  // with its end
 }
 
 TEST(Units, LongLinesAreUnits) {
-  EXPECT_EQ(unit_ends(line_with(256) + line_with(300) + line_with(4096)), (Places{256, 556, 4652}));
+  Places ends = {256, 556, 4652};
+  std::string text = line_with(256) + line_with(300) + line_with(4096);
+  for (int i = 0; i < 8; ++i) text += line_with(4096), ends.push_back(text.size());
+  EXPECT_EQ(unit_ends(text), ends);
 }
 
 TEST(Units, ShortLinesMakeBlocksAndTheRestBelongsToTheLast) {
-  EXPECT_EQ(unit_ends(line_with(100) + line_with(100) + line_with(100) + line_with(255) + line_with(1)),
-            (Places{300, 556}));
-  EXPECT_EQ(unit_ends(line_with(300) + line_with(255)), (Places{555}));
+  EXPECT_EQ(
+      unit_ends(line_with(100) + line_with(100) + line_with(100) + line_with(255) + line_with(1)),
+      (Places{300, 556}));
   EXPECT_EQ(unit_ends("short"), (Places{5}));
 }
 
@@ -28,6 +31,11 @@ TEST(Units, ATextWithoutLineEndsIsCut) {
   EXPECT_EQ(ends[0], 256U);
   EXPECT_EQ(ends[17], 18 * 256U);
   EXPECT_EQ(ends[18], 5010U);
+}
+
+// Else a short text would be one unit.
+TEST(Units, ALineThatIsMostOfTheTextIsCut) {
+  EXPECT_EQ(unit_ends(std::string(1100, 'x')), (Places{256, 512, 768, 1100}));
 }
 
 TEST(Units, ATokenBelongsToTheUnitOfItsFirstByte) {
