@@ -1,6 +1,4 @@
 // heed attend RUN [TEXT]
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -153,7 +151,8 @@ std::string other_heads(const ModelConfig& m) {
 HeatMapStyle terminal_style() {
   const char* no_color = std::getenv("NO_COLOR");
   const bool plain = no_color != nullptr && *no_color != '\0';
-  return {.colour = !plain && ::isatty(STDOUT_FILENO) == 1};
+  return {.colour = !plain && on_terminal(),
+          .columns = on_terminal() ? output_columns() : HeatMapStyle{}.columns};
 }
 
 void draw_attention(const AttendOptions& r, const AttendInput& input, const TrainedModel& t,

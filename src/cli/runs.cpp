@@ -157,7 +157,11 @@ std::string keys_text(const Json& keys) {
   return joined(all, " ");
 }
 
-std::vector<Column> columns_for(const Json& runs, const char* keys) {
+std::string few_keys_text(const Json& keys) {
+  return shortened(keys_text(keys), 80);
+}
+
+std::vector<Column> columns_for(const Json& runs, bool every_key) {
   std::vector<Column> columns = {
       {"run", "name"},
       {"step", "step"},
@@ -168,7 +172,8 @@ std::vector<Column> columns_for(const Json& runs, const char* keys) {
       {"weights", "parameters", rate_text, 2},
       {"data", "data", plain, 4},
       {"date", "date", plain, 1},
-      {"keys", keys, keys_text, 0, Column::cut},
+      {"keys", every_key ? "keys" : "own_keys", every_key ? keys_text : few_keys_text, 0,
+       Column::cut},
   };
   std::erase_if(columns, [&](const Column& c) {
     return std::ranges::all_of(runs, [&](const Json& run) { return run[c.key].empty(); });
@@ -176,8 +181,8 @@ std::vector<Column> columns_for(const Json& runs, const char* keys) {
   return columns;
 }
 
-void print_runs(Json runs, const char* keys) {
-  const std::vector<Column> columns = columns_for(runs, keys);
+void print_runs(Json runs, bool every_key) {
+  const std::vector<Column> columns = columns_for(runs, every_key);
   if (on_terminal())
     for (Json& run : runs) {
       run["name"] = shortened(printable(plain(run["name"])), std::max(16, output_columns() / 4));
@@ -281,7 +286,7 @@ Exit run_runs(CommandLine& line) {
   else if (tsv)
     print_tsv(result);
   else
-    print_runs(result, every_key ? "keys" : "own_keys");
+    print_runs(result, every_key);
   if (const std::size_t old = with_old.size() - found.size(); !line.json() && !tsv && old > 0)
     print_prose(fmt::format("{} older; --all lists them too\n", old));
   return Exit::ok;
