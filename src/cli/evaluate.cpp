@@ -46,13 +46,12 @@ Json quality_of(std::span<const std::string> hypotheses, std::span<const std::st
 // As print_fields() shows it. Of a model's translations it also says how they were made.
 Json quality_fields(const Json& r) {
   const auto number = [&](const char* key) { return fixed<2>(r[key]) + " "; };
-  const std::string how =
-      !r.contains("beam_size")
-          ? ""
-          : fmt::format(", beam size {}, length penalty {:g}", r["beam_size"].get<int>(),
-                        r["length_penalty"].get<double>());
+  std::string of = plain(r["signature"]);
+  if (r.contains("beam_size"))
+    of += fmt::format(", beam size {}, length penalty {:g}", r["beam_size"].get<int>(),
+                      r["length_penalty"].get<double>());
   return {{"BLEU", number("bleu") + " " + plain(r["bleu_line"])},
-          {"BLEU of", plain(r["signature"]) + how},
+          {"BLEU of", of},
           {"chrF2", number("chrf") + " " + plain(r["chrf_signature"])},
           {"character errors", number("cer") + "%"},
           {"exact match", number("exact_match") + "%"}};

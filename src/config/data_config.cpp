@@ -87,11 +87,11 @@ std::vector<Field> fields(TokenizersConfig& c, const When& pairs) {
   names.emplace_back("none");
   const When own{"a target with a tokenizer of its own",
                  c.own_target() ? "" : "tokenizer.target.type is none", false};
+  std::vector<Field> target = fields(c.target, "tokenizer.target", choice(c.target.type, names));
+  target.front().doc +=
+      "; none: that of tokenizer; else shared is false, and model.tie output unless it is given";
   all.push_back(
-      {"target",
-       only(pairs, only(own, fields(c.target, "tokenizer.target", choice(c.target.type, names)))),
-       "the target's tokenizer, if it is not that of the source; then shared is false, and "
-       "model.tie output unless it is given"});
+      {"target", only(pairs, only(own, target)), "how its targets become ids, if not so"});
   return all;
 }
 
