@@ -140,6 +140,21 @@ void put_in_place(const fs::path& folder, const fs::path& place, const fs::path&
   }
 }
 
+void make_whole_folder(const fs::path& place, const fs::path& aside,
+                       const std::function<void(const fs::path&)>& fill, SystemCalls& calls) {
+  const fs::path temporary = folder_of(place) / (".tmp-" + place.filename().string());
+  remove_tree(temporary, calls);  // of one that was killed
+  try {
+    make_folder(temporary, calls);
+    fill(temporary);
+    sync_folder(temporary, calls);
+    put_in_place(temporary, place, aside, calls);
+  } catch (...) {
+    calls.remove_all(temporary.c_str());  // the disk may be full
+    throw;
+  }
+}
+
 void remove_tree(const fs::path& path, SystemCalls& calls) {
   if (repeat_if_interrupted([&] { return calls.remove_all(path.c_str()); }) != 0)
     throw_file_error("remove", path, errno);

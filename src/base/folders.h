@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,11 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
 // first, and back on failure; without an `aside` it is an Error.
 void put_in_place(const std::filesystem::path& folder, const std::filesystem::path& place,
                   const std::filesystem::path& aside, SystemCalls& calls = system_calls());
+// A new folder, durable and whole, or none: fill() writes its files into a sibling, ".tmp-NAME",
+// which is then put_in_place().
+void make_whole_folder(const std::filesystem::path& place, const std::filesystem::path& aside,
+                       const std::function<void(const std::filesystem::path&)>& fill,
+                       SystemCalls& calls = system_calls());
 // Removes a file or a folder with its contents, if it exists.
 void remove_tree(const std::filesystem::path& path, SystemCalls& calls = system_calls());
 // The bytes that are free in the folder `path`; infinity if that is not known. Error if a

@@ -1,6 +1,4 @@
 // heed attend RUN [TEXT]
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -36,7 +34,6 @@ struct AttendOptions {
 
 constexpr const char* kOtherHeads =
     "others: --kind, --layer and --head; all: --html FILE or --json\n";
-constexpr const char* kOtherHeadsHere = "others: :head 1 0 (layer 1, head 0), :layer, :kind\n";
 constexpr int kDrawnTokens = 16;  // written by a model for maps in a terminal
 
 void add_attend_options(CommandLine& line, AttendOptions& r) {
@@ -53,7 +50,8 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
       ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
   app.add_option("--layer", r.heads.layer, "only this layer, from 0; at a prompt also all")
       ->check(in_range(0));
-  app.add_option("--head", r.heads.head, "only this head, from 0; at a prompt also all")
+  app.add_option("--head", r.heads.head,
+                 "only this head, from 0; at a prompt also all, or a layer and a head")
       ->check(in_range(0));
   app.add_flag("--contributions", r.contributions,
                "also the length of the vector each head takes from each token");
@@ -149,10 +147,17 @@ std::string expected_next(const AttendInput& input, const TrainedModel& t, const
   return "expected next: " + joined(odds) + "\n";
 }
 
+// What to type at a prompt for another head, the last one for example.
+std::string other_heads(const ModelConfig& m) {
+  return fmt::format("others: :head {0} {1} (layer {0}, head {1}), :layer, :kind\n",
+                     std::max(m.encoder_layers, m.decoder_layers) - 1, m.n_heads - 1);
+}
+
 HeatMapStyle terminal_style() {
   const char* no_color = std::getenv("NO_COLOR");
   const bool plain = no_color != nullptr && *no_color != '\0';
-  return {.colour = !plain && ::isatty(STDOUT_FILENO) == 1};
+  return {.colour = !plain && on_terminal(),
+          .columns = on_terminal() ? output_columns() : HeatMapStyle{}.columns};
 }
 
 void draw_attention(const AttendOptions& r, const AttendInput& input, const TrainedModel& t,
@@ -162,7 +167,7 @@ void draw_attention(const AttendOptions& r, const AttendInput& input, const Trai
                       input.written));
   print_coloured(r.heads.any() ? draw_heads(tokens, pass.maps, terminal_style())
                                : attention_summary(tokens, pass.maps, terminal_style()) +
-                                     (r.prompts ? kOtherHeadsHere : kOtherHeads));
+                                     (r.prompts ? other_heads(t.config.model) : kOtherHeads));
   if (r.pull) print_coloured(draw_pull(r.heads.any(), tokens, pass.maps, terminal_style()));
   if (r.names) print("\n" + names_in_words(recorded_names(t, r.heads)));
   if (r.prompts) print(expected_next(input, t, pass.next));

@@ -18,9 +18,11 @@
 #include "evaluate/yardsticks.h"
 #include "show/advice.h"
 #include "store/layout.h"
+#include "store/origin.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
 #include "train/divergence.h"
+#include "train/start.h"
 
 namespace heed {
 namespace {
@@ -124,8 +126,9 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
     if (s.run->changed) m.log.warn("the data files have changed since the run was trained");
     s.split = std::move(s.run->data.valid);
   } else if (s.run) {
-    if (const std::string leak = leaks(s.run->data.train.facts, s.split.facts); !leak.empty())
-      m.log.warn(leak);
+    for (const std::string& leak : {leaks(s.run->data.train.facts, s.split.facts),
+                                    earlier_leaks(read_origin(m.run).init_from, s.split.facts)})
+      if (!leak.empty()) m.log.warn(leak);
   }
   if (s.split.unknown.count > 0) m.log.info(s.split.unknown.summary());
   for (const std::string& note : s.split.notes) m.log.info(note);
@@ -320,6 +323,7 @@ Exit run_evaluate(CommandLine& line) {
   }
   print_evaluation(result, !m.objective->continues());
   if (!yardsticks.empty()) print_prose(compared(result["loss"], yardsticks) + "\n");
+  flush_output();  // the figures come first
   say_advice(m);
   return exit;
 }

@@ -33,7 +33,7 @@ Asked asked_of_text(const CommandLine& line, const ExplainOptions& o, const Open
                     const GivenText& given, UserTexts& texts) {
   const Objective& objective = *m.objective;
   GivenText text = given;
-  if (objective.fills()) text.text = with_masks(line, given);
+  if (objective.fills()) text.text = with_masks(line, given, m.config);
   Asked asked{texts.read(text, false).read};
   TokenIds &source = asked.read.source, &target = asked.read.target;
   const auto mask = std::ranges::find_if(source, [&](int id) { return objective.is_mask(id); });
@@ -81,28 +81,14 @@ Json explanation_json(const OpenModel& m, const Asked& asked) {
   return json;
 }
 
-double number(const Json& x) {
-  return x.get<double>();
-}
 std::string signed_number(const Json& x) {
-  return fmt::format("{:+.4f}", number(x));
-}
-// "decoder, layer 1, head 0"; "norm bias"
-std::string part_name(const Json& part) {
-  const std::string of =
-      part["kind"].is_null() ? "" : plain(part["kind"]) + ", layer " + plain(part["layer"]) + ", ";
-  return of + (part["head"].is_null() ? replace_all(plain(part["part"]), "_", " ")
-                                      : "head " + plain(part["head"]));
-}
-std::string odds_text(const Json& t) {
-  return fmt::format("{} {:.2f} % (logit {:.4f})", token_text(t["token"]),
-                     100 * number(t["probability"]), number(t["logit"]));
+  return fmt::format("{:+.4f}", x.get<double>());
 }
 // "[0.406, -0.434, 0.007, ...]"
 std::string vector_text(const Json& x) {
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < std::min<std::size_t>(x.size(), 3); ++i)
-    shown.push_back(fmt::format("{:.3f}", number(x[i])));
+    shown.push_back(fixed<3>(x[i]));
   if (x.size() > 3) shown.push_back("...");
   return "[" + joined(shown) + "]";
 }
@@ -110,7 +96,7 @@ std::string vector_text(const Json& x) {
 // The `most` rows with the largest numbers under `key`, for or against.
 std::vector<Json> largest(std::vector<Json> rows, const char* key, std::size_t most) {
   std::ranges::stable_sort(rows, std::greater(),
-                           [&](const Json& row) { return std::abs(number(row[key])); });
+                           [&](const Json& row) { return std::abs(row[key].get<double>()); });
   rows.resize(std::min(rows.size(), most));
   return rows;
 }
@@ -125,9 +111,8 @@ void print_lens(const Json& e) {
                             {"rank", "rank"},
                             {"probability", "probability", fixed<4>},
                             {"most probable", "top", alternatives_text, 0, Column::cut}};
-  print_prose(fmt::format(
-      "\nwhat would be predicted after every layer: logits = {} W_outᵀ (nn/stack.cpp)\n",
-      normed(e, "x")));
+  print_prose("\nwhat would be predicted after every layer: logits = " + normed(e, "x") +
+              " W_outᵀ (nn/stack.cpp)\n");
   print_table(e["lens"], columns, "  ");
   print_prose(token_text(e["answer"]["token"]) +
               (e["lead"].is_null() ? " is not the most probable in the end\n"
@@ -141,58 +126,40 @@ void print_shares(const Json& e) {
   print_prose(fmt::format(
       "\nwho wrote {}: its logit less {} is {:.4f}\n", token_text(e["answer"]["token"]),
       e["against"].is_null() ? "the mean of all" : "that of " + token_text(e["against"]["token"]),
-      number(e["total"])));
-  const std::vector<Json> first = largest(e["shares"], "share", kShownParts);
-  double others = number(e["total"]);
-  for (const Json& part : first) others -= number(part["share"]);
-  const Column columns[] = {{"", "share", signed_number}, {"", "", part_name}};
-  print_table(first, columns, "  ");
-  if (const std::size_t left = e["shares"].size() - first.size(); left > 0)
-    print(fmt::format("  {:+.4f}  the other {}\n", others, left));
-}
-
-// The numbers of the largest weight, step by step.
-Json steps_of(const Json& e) {
-  const Json &h = e["head"], &key = h["keys"][0];
-  std::vector<std::string> sum, promoted;
-  for (const Json& k : h["keys"])
-    sum.push_back(fmt::format("{:.3f} v_{}", number(k["weight"]), plain(k["position"])));
-  if (h["weights"].size() > sum.size()) sum.push_back("...");
-  for (const Json& t : h["promotes"])
-    promoted.push_back(fmt::format("{} {:+.2f}", token_text(t["token"]), number(t["logit"])));
-  Json steps = Json::array();
-  const auto add = [&](const std::string& formula, const char* file, const std::string& numbers) {
-    steps.push_back({{"formula", formula}, {"file", file}, {"numbers", numbers}});
-  };
-  if (h["uniform"]) {
-    add("P = 1 / keys", "nn/attention.cpp",
-        fmt::format("1 / {}: uniform, without scores", h["weights"].size()));
-  } else {
-    add(h["scale"] == 1 ? "S = q . k" : "S = q . k / √d_head", "nn/attention.cpp",
-        fmt::format("{:.4f} × {:.4f} = {:.4f}", number(key["dot"]), number(h["scale"]),
-                    number(key["score"])));
-    add("P = softmax(S)", "nn/attention.cpp",
-        fmt::format("exp({:.4f} - {:.4f}) = {:.4f}", number(key["score"]), number(h["log_sum"]),
-                    number(key["weight"])));
-  }
-  add("o = P V", "nn/attention.cpp", joined(sum, " + ") + " = " + vector_text(h["output"]));
-  add(normed(e, "W_O o") + " W_outᵀ", "nn/transformer.h", "promotes " + joined(promoted, "  "));
-  return steps;
+      e["total"].get<double>()));
+  std::vector<Json> rows = largest(e["shares"], "share", kShownParts);
+  double others = e["total"];
+  for (const Json& part : rows) others -= part["share"].get<double>();
+  if (const std::size_t left = e["shares"].size() - rows.size(); left > 0)
+    rows.push_back({{"share", others}, {"part", fmt::format("the other {}", left)}});
+  const Column columns[] = {{"share", "share", signed_number},
+                            {"part", "part"},
+                            {"attention", "kind"},
+                            {"layer", "layer"},
+                            {"head", "head"}};
+  print_table(rows, columns, "  ");
 }
 
 void print_head(const Json& e) {
   const Json& h = e["head"];
-  print_prose("\nthe strongest head: " + part_name(h) + "; its three largest weights\n");
+  print_prose(fmt::format(
+      "\nthe strongest head: {}, layer {}, head {}; its three largest weights (nn/attention.cpp)\n",
+      plain(h["kind"]), plain(h["layer"]), plain(h["head"])));
   const Column keys[] = {{"key", "position"},
                          {"", "token", token_text},
                          {"q . k", "dot", fixed<4>},
-                         {"score S", "score", fixed<4>},
-                         {"weight P", "weight", fixed<4>},
+                         {h["scale"] == 1 ? "S = q . k" : "S = q . k / √d_head", "score", fixed<4>},
+                         {h["uniform"] ? "P = 1 / keys" : "P = softmax(S)", "weight", fixed<4>},
                          {"share", "share", signed_number},
                          {"value v", "v", vector_text, 1}};
   print_table(h["keys"], keys, "  ");
-  const Column steps[] = {{"", "formula"}, {"", "file"}, {"", "numbers", plain, 0, Column::broken}};
-  print_table(steps_of(e), steps, "  ");
+  if (!h["uniform"])
+    print_prose(
+        fmt::format("  P = exp(S - {:.4f}) (nn/attention.cpp)\n", h["log_sum"].get<double>()));
+  print_prose(fmt::format("  o = Σ P v = {} (nn/attention.cpp)\n", vector_text(h["output"])));
+  print_prose(fmt::format("  {} W_outᵀ promotes (nn/transformer.h)\n", normed(e, "W_O o")));
+  const Column promoted[] = {{"", "logit", signed_number}, {"", "token", token_text}};
+  print_table(h["promotes"], promoted, "    ");
 }
 
 // Where the answer's loss pulls most.
@@ -202,23 +169,32 @@ void print_pull(const Json& e) {
     for (std::size_t j = 0; j < h["pull"].size(); ++j)
       rows.push_back({{"pull", h["pull"][j]},
                       {"value", h["value_pull"][j]},
-                      {"head", part_name(h)},
+                      {"kind", h["kind"]},
+                      {"layer", h["layer"]},
+                      {"head", h["head"]},
                       {"key", j},
                       {"token", e[h["kind"] == "cross" ? "source_tokens" : "tokens"][j]}});
   print_prose("\nthe pull of the loss of " + token_text(e["answer"]["token"]) +
               ": nats per unit of score, and per unit of value\n");
   const Column columns[] = {{"score", "pull", signed_number},
                             {"value", "value", fixed<4>},
-                            {"", "head"},
+                            {"attention", "kind"},
+                            {"layer", "layer"},
+                            {"head", "head"},
                             {"key", "key"},
                             {"", "token", token_text}};
   print_table(largest(rows, "pull", kShownPulls), columns, "  ");
 }
 
 void print_explanation(const Json& e, bool masked) {
-  print_prose(fmt::format("{} {}: {}\n", masked ? "in the place of" : "after",
-                          token_text(e["tokens"][e["row"].get<int>()]), odds_text(e["answer"])));
-  if (!e["against"].is_null()) print("against: " + odds_text(e["against"]) + "\n");
+  print_prose((masked ? "in the place of " : "after ") +
+              token_text(e["tokens"][e["row"].get<int>()]) + "\n");
+  const Column columns[] = {{"", "token", token_text},
+                            {"probability", "probability", fixed<4>},
+                            {"logit", "logit", fixed<4>}};
+  std::vector<Json> answers{e["answer"]};
+  if (!e["against"].is_null()) answers.push_back(e["against"]);
+  print_table(answers, columns, "  ");
   print_lens(e);
   print_shares(e);
   print_head(e);

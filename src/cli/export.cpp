@@ -18,6 +18,7 @@
 #include "store/huggingface.h"
 #include "store/huggingface_tokenizer.h"
 #include "store/layout.h"
+#include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/run_records.h"
 
@@ -39,24 +40,21 @@ Json generation_config(const TrainedModel& m, const Json& config) {
   for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"})
     if (config.contains(key)) json[key] = config[key];
   // With the first id, which is given; the last one is not read.
-  const int longest = longest_read(m.config), limit = translation_limit(m.state.longest_target);
+  const int limit = translation_limit(m.state.longest_target), most = m.config.model.max_length;
   if (m.objective->traits().joined)
-    json["max_new_tokens"] = std::min<std::int64_t>(limit, longest - 2 - m.state.longest_source);
+    json["max_new_tokens"] = std::min<std::int64_t>(limit, most - 2 - m.state.longest_source);
   else
-    json["max_length"] = 1 + (reads_pairs(m) ? std::min(longest, limit) : longest);
+    json["max_length"] =
+        1 + (reads_pairs(m) ? std::min(most, limit) : m.config.objective.target_length);
   json["suppress_tokens"] = m.objective->never_written(*m.tokenizers.target);
   return json;
 }
 
 // What heed knows of a model, and how to load it.
 std::string model_card(const TrainedModel& m, const std::string& name, const std::string& family) {
-  const DataConfig& d = m.config.data;
   const bool pairs = reads_pairs(m);
-  const std::string data = !d.train.empty()   ? joined(d.train.paths)
-                           : !d.pairs.empty() ? d.pairs
-                                              : d.source + ", " + d.target;
-  std::string rows = fmt::format("| data | {} |\n| its hash | {} |\n| steps | {} |\n", data,
-                                 m.state.data_hash, m.state.step);
+  std::string rows = fmt::format("| data | {} |\n| its hash | {} |\n| steps | {} |\n",
+                                 data_in_words(m.config.data), m.state.data_hash, m.state.step);
   if (!std::isnan(m.state.valid_loss)) {
     rows += fmt::format("| held-out loss, nats per token | {:.4f} |\n", m.state.valid_loss);
     for (const ValidEvent& valid : read_events(run_of_checkpoint(m.folder)).valid)
@@ -81,11 +79,8 @@ void write_huggingface(const TrainedModel& m, const std::string& name, const fs:
         {"generation_config.json", generation_config(m, config).dump(2) + "\n"},
         {"tokenizer.json", tokenizer.tokenizer},
         {"tokenizer_config.json", tokenizer.config},
-        {"README.md", model_card(m, name, row.at("class"))}}) {
-    OutputFile file(folder / file_name);
-    file.write(text);
-    file.finish();
-  }
+        {"README.md", model_card(m, name, row.at("class"))}})
+    replace_file(folder / file_name, text);
   std::vector<std::vector<float>> numbers;
   std::vector<TensorSlot> tensors;
   for (const ForeignTensor& t : foreign_tensors(row, m.model)) {
@@ -102,7 +97,7 @@ void require_free(const fs::path& place) {
        p = p.parent_path())
     if (is_run(p) || is_checkpoint(p))
       throw Error(Exit::usage,
-                  fmt::format("{} is in a run, {}.", quoted_path(place), quoted_path(p)),
+                  fmt::format("{} is in a run or a model, {}.", quoted_path(place), quoted_path(p)),
                   "a folder outside of it");
 }
 
@@ -126,21 +121,13 @@ Exit run_export(CommandLine& line) {
   const fs::path typed = folder, place = typed.has_filename() ? typed : typed.parent_path();
   require_free(place);
   OpenModel model(line);
-  const fs::path temporary = folder_of(place) / (".tmp-" + place.filename().string());
-  remove_tree(temporary);
-  try {
-    make_folder(temporary);
+  make_whole_folder(place, {}, [&](const fs::path& made) {
     if (gguf)
-      write_gguf(temporary / "model.gguf", model,
+      write_gguf(made / "model.gguf", model,
                  static_cast<GgufType>(std::ranges::find(kTypes, type) - kTypes.begin()));
     else
-      write_huggingface(model, place.filename().string(), temporary);
-    sync_folder(temporary);
-    put_in_place(temporary, place, {});
-  } catch (...) {
-    system_calls().remove_all(temporary.c_str());  // the disk may be full
-    throw;
-  }
+      write_huggingface(model, place.filename().string(), made);
+  });
   if (gguf && model.config.tokenizer.type == TokenizerConfig::unigram)
     model.log.warn("llama.cpp's unigram has no bytes: a character without a piece is <unk> there.");
   if (line.json())

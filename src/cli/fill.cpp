@@ -12,7 +12,6 @@
 #include "decode/text_stream.h"
 #include "show/fill.h"
 #include "text/piece_model.h"
-#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -53,25 +52,10 @@ void print_masks(const Json& masks) {
   }
 }
 
-// Error (data) if something stands beside a mask in its word. Of words that keep their punctuation,
-// the answer to "[MASK]" is one like "big.".
-void require_masks_alone(const std::string& text, const std::string& name) {
-  for (const std::string_view word : split_words(text))
-    if (word != kMaskText && word.find(kMaskText) != word.npos)
-      throw Error(Exit::data,
-                  fmt::format("{} has {}: the words of this model keep their marks, so what stands "
-                              "beside a [MASK] is part of its answer.",
-                              name, excerpt(word)),
-                  "[MASK] with spaces around it, and --top-k N for answers like \"big.\"");
-}
-
 void answer_gaps(const CommandLine& line, OpenModel& m, UserTexts& texts, const GivenText& given,
                  int top_k) {
-  const std::string text = with_masks(line, given);
+  const std::string text = with_masks(line, given, m.config);
   const Tokenizer& tokenizer = *m.tokenizers.target;
-  if (m.config.tokenizer.type == TokenizerConfig::word &&
-      m.config.tokenizer.punctuation == Punctuation::keep)
-    require_masks_alone(text, given.name);
   const TokenIds ids = texts.read({text, {}, given.name, given.is_line}, false).read.source;
   std::vector<int> rows;
   for (std::size_t i = 0; i < ids.size(); ++i)

@@ -1,5 +1,4 @@
 // heed inspect RUN
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
@@ -22,17 +21,12 @@ std::string shape_text(const Json& shape) {
   return joined(sizes, " x ");
 }
 
-bool moves_weights(const Json& record) {
-  return std::any_of(record["matrices"].begin(), record["matrices"].end(),
-                     [](const Json& m) { return m["update_ratio"] > 0; });
-}
-
-// The tensors, and what the last record knows of a step beside them. A schedule may end at rate 0;
-// the updates are then those of the last step that moved the weights.
+// The tensors, and what the last record knows of a step beside them.
 void print_tensors(Json tensors, const Json& learning, bool averaged) {
   std::string notes =
-      "norm: length of the tensor as a vector; moved: distance from its value at step 0; cosine: "
-      "between now and step 0 (1: same direction)";
+      "a matrix begins with random numbers (after --init-from, as another run left it), and each "
+      "step moves it against the gradient; norm: length of the tensor as a vector; moved: distance "
+      "from its value at step 0; cosine: between now and step 0 (1: same direction)";
   const auto take = [&](const Json& record, const char* key) {
     for (Json& tensor : tensors)
       if (const auto m = record["matrices"].find(tensor["name"].get<std::string>());
@@ -43,11 +37,10 @@ void print_tensors(Json tensors, const Json& learning, bool averaged) {
     take(learning.back(), "gradient_norm");
     notes += "; gradient: its norm before clipping, at step " + learning.back()["step"].dump();
   }
-  const auto moved = std::find_if(learning.rbegin(), learning.rend(), moves_weights);
-  if (moved != learning.rend()) {
-    take(*moved, "update_ratio");
+  if (const Json moved = last_move(learning); !moved.is_null()) {
+    take(moved, "update_ratio");
     notes += fmt::format("; update: how far step {} moved the matrix, as a share of its norm",
-                         (*moved)["step"].dump());
+                         moved["step"].dump());
   }
   if (averaged)
     notes +=
@@ -108,17 +101,13 @@ Exit run_inspect(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
   const OpenModel m(line);
   const std::filesystem::path folder = run_of_checkpoint(m.folder);
-  const RecordedFrames recorded = read_frames(folder, m.state.step);
-  Json learning = Json::array();
-  for (const Frame* frame : learning_frames(recorded.frames))
-    learning.push_back(learning_json(*frame));
   const Json result{// The initial weights are in no folder.
                     {"checkpoint", line.checkpoint() == "initial" ? "initial" : m.folder.string()},
                     {"step", m.state.step},
                     {"parameters", m.model.table.size()},
                     {"tensors", tensor_table(m.model.table, m.values,
                                              initial_weights(m.model, m.config.seed, folder))},
-                    {"learning", learning}};
+                    {"learning", learning_json(read_frames(folder, m.state.step).frames)}};
   line.json() ? print_line(result) : print_inspection(result, m.config.train.ema_decay > 0);
   return Exit::ok;
 }

@@ -54,28 +54,6 @@ std::uint64_t parameters_in(const fs::path& checkpoint) {
   return numbers;
 }
 
-// "notes, 40 files", "fables.txt", "en-de pairs"
-std::string data_in_words(const DataConfig& d) {
-  const auto name = [](const fs::path& path) {
-    return (path / "").parent_path().filename().string();  // of a folder: without its slash
-  };
-  const std::vector<std::string>& texts = d.train.paths;
-  if (texts.size() == 1) return name(texts[0]);
-  if (!texts.empty()) {
-    const fs::path folder = fs::path(texts[0]).parent_path();
-    const bool together = std::ranges::all_of(
-        texts, [&](const fs::path& text) { return text.parent_path() == folder; });
-    return fmt::format("{}, {} files",
-                       name(together && !folder.empty() ? folder : fs::path(texts[0])),
-                       texts.size());
-  }
-  if (!d.pairs.empty()) return name(d.pairs);
-  const fs::path source = d.source;
-  const std::string from = source.extension(), to = fs::path(d.target).extension();
-  if (from.size() < 2 || to.size() < 2 || from == ".source") return name(source.stem()) + " pairs";
-  return from.substr(1) + "-" + to.substr(1) + " pairs";
-}
-
 void read_run(const fs::path& run, ListedRun& listed) {
   Json& row = listed.row;
   const RunConfig config = config_of_run(run);
@@ -123,8 +101,8 @@ ListedRun list_run(const fs::path& run) {
   return listed;
 }
 
-// Keys that follow from the time, the end of the run or the machine, or that the data's column
-// shows: among those in which runs differ, they say little.
+// Keys that follow from the time or the end of the run, or that the data's column shows: among
+// those in which runs differ, they say little, as do kOfThisProcess.
 constexpr const char* kDerived[] = {"data.train",
                                     "data.source",
                                     "data.target",
@@ -136,10 +114,7 @@ constexpr const char* kDerived[] = {"data.train",
                                     "train.max_steps",
                                     "train.log_every",
                                     "train.eval_every",
-                                    "train.save_every",
-                                    "train.threads",
-                                    "train.rank_timeout",
-                                    "train.tensorboard"};
+                                    "train.save_every"};
 
 // Leaves each run the keys in which not all are the same, and adds "own_keys": those that its
 // command gave, and those in which it differs from others on the same data.
@@ -159,6 +134,7 @@ void add_keys(std::vector<ListedRun>& runs) {
     for (const std::string& key : runs[i].origin.given)
       if (keys.contains(key)) chosen[key] = keys[key];
     for (const char* key : kDerived) own[i].erase(key);
+    for (const char* key : kOfThisProcess) own[i].erase(fmt::format("train.{}", key));
     chosen.update(Json(own[i]));
     keys = differing[i];
   }
@@ -179,7 +155,11 @@ std::string keys_text(const Json& keys) {
   return joined(all, " ");
 }
 
-std::vector<Column> columns_for(const Json& runs, const char* keys) {
+std::string few_keys_text(const Json& keys) {
+  return shortened(keys_text(keys), 80);
+}
+
+std::vector<Column> columns_for(const Json& runs, bool every_key) {
   std::vector<Column> columns = {
       {"run", "name"},
       {"step", "step"},
@@ -190,7 +170,8 @@ std::vector<Column> columns_for(const Json& runs, const char* keys) {
       {"weights", "parameters", rate_text, 2},
       {"data", "data", plain, 4},
       {"date", "date", plain, 1},
-      {"keys", keys, keys_text, 0, Column::cut},
+      {"keys", every_key ? "keys" : "own_keys", every_key ? keys_text : few_keys_text, 0,
+       Column::cut},
   };
   std::erase_if(columns, [&](const Column& c) {
     return std::ranges::all_of(runs, [&](const Json& run) { return run[c.key].empty(); });
@@ -198,8 +179,8 @@ std::vector<Column> columns_for(const Json& runs, const char* keys) {
   return columns;
 }
 
-void print_runs(Json runs, const char* keys) {
-  const std::vector<Column> columns = columns_for(runs, keys);
+void print_runs(Json runs, bool every_key) {
+  const std::vector<Column> columns = columns_for(runs, every_key);
   if (on_terminal())
     for (Json& run : runs) {
       run["name"] = shortened(printable(plain(run["name"])), std::max(16, output_columns() / 4));
@@ -303,7 +284,7 @@ Exit run_runs(CommandLine& line) {
   else if (tsv)
     print_tsv(result);
   else
-    print_runs(result, every_key ? "keys" : "own_keys");
+    print_runs(result, every_key);
   if (const std::size_t old = with_old.size() - found.size(); !line.json() && !tsv && old > 0)
     print_prose(fmt::format("{} older; --all lists them too\n", old));
   return Exit::ok;

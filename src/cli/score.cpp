@@ -142,7 +142,8 @@ class TextScorer {
  private:
   void compare(const std::optional<ScoredLine>& a, double a_sum, const std::optional<ScoredLine>& b,
                double b_sum) {
-    const bool both = a && b, same = both && a->ids == b->ids && a->source_ids == b->source_ids;
+    const bool both = a && b && !a->ids.empty() && !b->ids.empty(),
+               same = both && a->ids == b->ids && a->source_ids == b->source_ids;
     comparison_.lines += both;
     comparison_.left_out += !both;
     comparison_.ties += both && (same || a_sum == b_sum);

@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "data/corpus.h"
 #include "data/dataset.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -103,12 +104,25 @@ InputFile::Allow form_of_texts(const RunConfig& config) {
   return read_options(config).any_bytes ? InputFile::Allow::anything : InputFile::Allow::text;
 }
 
-std::string with_masks(const CommandLine& line, const GivenText& given) {
+std::string with_masks(const CommandLine& line, const GivenText& given, const RunConfig& config) {
   static const std::regex gap("<mask>|\\[mask\\]|_{3,}", std::regex::icase);
   std::string text = std::regex_replace(given.text, gap, std::string(kMaskText));
   if (text.find(kMaskText) == std::string::npos)
     throw Error(Exit::data, given.name + " has no [MASK], <mask> or ___.",
                 fmt::format("heed {} {} \"[MASK]\"", line.name(), line.run()));
+  if (config.tokenizer.type != TokenizerConfig::word ||
+      config.tokenizer.punctuation != Punctuation::keep)
+    return text;
+  for (const std::string_view word : split_words(text))
+    if (word != kMaskText && word.find(kMaskText) != word.npos)
+      throw Error(
+          Exit::data,
+          fmt::format("{} has {}: the words of this model keep their marks, so what stands "
+                      "beside a [MASK] is part of its answer.",
+                      given.name, excerpt(word)),
+          "[MASK] with spaces around it" +
+              std::string(line.name() == "fill" ? ", and --top-k N for answers like \"big.\""
+                                                : ""));
   return text;
 }
 

@@ -27,8 +27,9 @@ struct Lines {
 InputFile::Allow form_of_texts(const RunConfig& config);
 
 // The text with [MASK] for its other ways to be written: <mask>, [mask] and ___. Error (data)
-// without any.
-std::string with_masks(const CommandLine& line, const GivenText& given);
+// without any, or if something stands beside one in its word: of words that keep their punctuation,
+// the answer to "[MASK]" is one like "big.".
+std::string with_masks(const CommandLine& line, const GivenText& given, const RunConfig& config);
 
 // --html writes the page of one text. Error (usage) if there may be more, or if standard output is
 // also for something else.

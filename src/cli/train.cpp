@@ -30,15 +30,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A few whole words of a text, on one line. If it is cut from a longer text, its first and last
-// `cut` words are left out; U+FFFD marks part of a character.
-std::string some_words(const std::string& text, std::size_t cut) {
+// A few whole words of a text, on one line. If it is cut from a longer one (`cut`) they begin with
+// its second line, or its second word, and its last word is left out; U+FFFD marks part of a
+// character.
+std::string some_words(std::string text, bool cut) {
+  const std::size_t line = text.find('\n');
+  const bool at_line = cut && line < text.size() / 2;
+  if (at_line) text.erase(0, line + 1);
   const std::vector<std::string_view> all = split_words(text);
   std::string words;
-  for (std::size_t i = cut; i + cut < all.size(); ++i) {
+  for (std::size_t i = cut && !at_line ? 1 : 0; i + (cut ? 1 : 0) < all.size(); ++i) {
     const bool whole = all[i].find("\uFFFD") == std::string_view::npos;
     if (!whole && words.empty()) continue;
-    if (!whole || words.size() + all[i].size() > 40) break;
+    if (!whole || words.size() + all[i].size() > 60) break;
     words += (words.empty() ? "" : " ") + std::string(all[i]);
   }
   return words;
@@ -60,8 +64,11 @@ void at_words(std::string& asked, std::string& written) {
   const std::string all = asked + written;
   const std::string_view whole = whole_words(all, all.size());
   const std::size_t between = word_begin(all, asked.size());
-  std::size_t begin = asked.find_first_not_of(" \n", asked.find_first_of(" \n"));
-  if (2 * begin > asked.size() || begin >= between) begin = 0;
+  std::size_t begin = 0;
+  for (const char* ends : {"\n", " \n"}) {  // at a line, else at a word
+    const std::size_t next = asked.find_first_not_of(" \n", asked.find_first_of(ends));
+    if (begin == 0 && next <= 3 * asked.size() / 4 && next < between) begin = next;
+  }
   asked = all.substr(begin, between - begin);
   written = whole.size() > between ? whole.substr(between) : all.substr(between);
 }
@@ -106,15 +113,17 @@ void show_first_results(const RunResult& result, Log& log) try {
     log.warn(e.what());
   }
   const std::string advice = story["advice"]["text"], command = story["advice"]["command"];
-  if (!advice.empty()) log.info(advice);
+  const bool over = result.reason == "finished" || result.reason == "early_stopping";
+  if (over && !advice.empty()) log.info(advice);
   log.info("try next:");
   log.info(fmt::format("  heed {} {}  # asks for {}", objective->use().command, name,
                        objective->use().takes));
   log.info(fmt::format("  heed attend {} {} --html {}", name, shell_word(words),
                        shell_word(in_run("attention.html"))));
   const char* measures = config.data.has_validation() ? "evaluate" : "inspect";
-  const bool over = result.reason == "finished" || result.reason == "early_stopping";
-  log.info("  " + (over && !command.empty() ? command : fmt::format("heed {} {}", measures, name)));
+  log.info("  " + (!over              ? "heed resume " + name
+                   : !command.empty() ? command
+                                      : fmt::format("heed {} {}", measures, name)));
 } catch (const std::exception& e) {
   log.warn(e.what());
 }

@@ -179,9 +179,10 @@ Verification verify(const std::string& run) {
     if (const auto type = type_of(fs::path(run) / file);
         type != fs::file_type::not_found && type != fs::file_type::regular)
       add_file(file, [] {});
-  if (const auto type = type_of(fs::path(run) / kTensorboard);
-      type != fs::file_type::not_found && type != fs::file_type::directory)
-    add(v, v.files, kTensorboard, [] { throw Error(Exit::store, "it is not a folder"); });
+  for (const char* folder : kRunFolders)
+    if (const auto type = type_of(fs::path(run) / folder);
+        type != fs::file_type::not_found && type != fs::file_type::directory)
+      add(v, v.files, folder, [] { throw Error(Exit::store, "it is not a folder"); });
   return v;
 }
 

@@ -22,6 +22,8 @@ namespace {
 
 constexpr double kFewPasses = 2;  // in which no model memorises its data
 constexpr double kSolved = 0.99;  // accuracy that leaves nothing to learn
+constexpr double kFlat = 1.02;    // held-out loss that more steps did not bring down further
+constexpr double kKnown = 0.6;    // share of it that training loss has, once data is memorised
 
 // The mean of the last five training losses up to a step; NaN if there are none.
 double train_loss_at(const std::vector<TrainEvent>& train, std::int64_t step) {
@@ -52,6 +54,17 @@ const ValidEvent* lowest_before_rise(const LoggedEvents& logged) {
   const bool rises =
       valid.back().loss > clearly * lowest->loss && training(valid.back()) < training(*lowest);
   return rises ? &*lowest : nullptr;
+}
+
+// Has the second half of the training hardly brought held-out loss down? (What has a metric may
+// have got better at that.)
+bool is_flat(const std::vector<ValidEvent>& valid) {
+  if (valid.empty() || valid.back().metric) return false;
+  const auto late = std::ranges::upper_bound(valid, valid.back().step / 2, {}, &ValidEvent::step);
+  double before = INFINITY, after = INFINITY;
+  for (auto e = valid.begin(); e != valid.end(); ++e)
+    (e < late ? before : after) = std::min(e < late ? before : after, known_loss(*e));
+  return before <= kFlat * after;
 }
 
 // Sets the ways on; if the way on is another run, the text says why.
@@ -110,7 +123,10 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
                             : logged.train.back().epoch;
   const bool solved = best != valid.end() && best->accuracy > kSolved,
              few = states.back().step > 0 &&
-                   passes < 0.9 * useful_passes(!objective->traits().encoder());
+                   passes < 0.9 * useful_passes(!objective->traits().encoder()),
+             best_at_end = valid.end() - best <= 1,
+             memorised = !valid.empty() && train_loss_at(logged.train, valid.back().step) <
+                                               kKnown * valid.back().loss;
   Advice a;
   add_ways_on(run, config, states, init_from, a);
   if (lowest_before_rise(logged) != nullptr) {
@@ -119,7 +135,8 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
         "one, --checkpoint last with the newest; more text, a smaller model or more dropout would "
         "help",
         best->step, objective->use().command, shell_word(run));
-  } else if (!solved && few && (passes < kFewPasses || valid.end() - best <= 2)) {
+  } else if (!solved && few && !is_flat(valid) &&
+             (passes < kFewPasses || (best_at_end && !memorised))) {
     a.text = fmt::format("more steps would help: so far it has read its training data {:.2g} times",
                          passes) +
              a.text;

@@ -15,7 +15,7 @@
 namespace heed {
 namespace {
 
-constexpr int kColumns = 60;  // of a block
+constexpr int kNarrowest = 5, kWidest = 12;  // columns of a key, where its token is that long
 constexpr std::string_view kShades = " .:-=+*#%@";
 // From dark blue over teal to yellow, getting lighter, in the xterm palette.
 constexpr std::array kColours = {17, 18, 24, 25, 31, 37, 36, 71, 113, 184, 226};
@@ -82,7 +82,8 @@ std::string cell(float weight, int width, bool colour) {
 constexpr int kShownTokens = 16;  // rows and keys of a map
 
 constexpr const char* kAboutHeads =
-    "each head in this text: its pattern, the weight there (if it were spread evenly)\n";
+    "each head in this text: its pattern and the weight on it, or, without one, the\n"
+    "largest weight of a row; in parentheses: if the weight were spread evenly\n";
 
 // "cross, layer 1, head 0: mostly the mirrored position, 85 % (17 %)"
 std::string line_of_head(const InputTokens& tokens, AttentionKind kind, const AttentionMap& map,
@@ -114,9 +115,10 @@ std::string draw_heat_map(Mat<const float> weights, std::span<const std::string>
                           std::span<const std::string> keys, const HeatMapStyle& style) {
   const int label = std::clamp(longest(queries), 1, 10);
   const bool has_signs = style.largest != 0;
-  const int width =
-      std::clamp(longest(keys) + 1, has_signs ? 3 : 2, 6);           // of a cell, with one space
-  const int in_block = std::max(1, (kColumns - label - 1) / width);  // keys
+  const int room = style.columns - label - 1, share = room / std::max(1, weights.cols);
+  const int width = std::min(std::max(longest(keys) + 1, has_signs ? 3 : 2),
+                             std::clamp(share, kNarrowest, kWidest));  // of a cell, with one space
+  const int in_block = std::max(1, room / width);                      // keys
   std::string out;
   for (int begin = 0; begin < weights.cols; begin += in_block) {
     const int end = std::min(weights.cols, begin + in_block);
@@ -136,8 +138,9 @@ std::string draw_heat_map(Mat<const float> weights, std::span<const std::string>
 
 std::string heat_map_legend(const HeatMapStyle& style) {
   if (style.largest != 0)
-    return fmt::format("tenths of {:.2g}: above 0 the weight should grow, below 0 shrink\n",
-                       style.largest);
+    return fmt::format(
+        "tenths of {:.2g} (9 at most): above 0 the score should grow, below 0 shrink\n",
+        style.largest);
   std::string scale;
   if (style.colour)
     for (std::size_t step = 0; step < kColours.size(); ++step) scale += coloured(step, "  ");

@@ -1,5 +1,5 @@
 // Attention maps for a terminal: those that are asked for, or on one screen a line about each head
-// and the map of the clearest one. A map has a row per query, a column per key.
+// and the map of one of them. A map has a row per query, a column per key.
 #pragma once
 
 #include <span>
@@ -14,11 +14,12 @@ struct HeatMapStyle {
   bool colour = false;  // 256 colours and percentages, else shades " .:-=+*#%@"
   // Not 0: the numbers have signs and are shares of this one, drawn in tenths, -9 to 9.
   double largest = 0;
+  int columns = 80;  // of a line, at most
 };
 
-// At most 60 columns wide: keys that do not fit go into further blocks. Long tokens are cut and end
-// in an ellipsis; their spaces are shown as U+2581. One string per row and per column of the
-// weights.
+// Keys that do not fit into a line go into further blocks. Long tokens are cut and end in an
+// ellipsis, keys to four columns or what lets all fit into a line; their spaces are shown as
+// U+2581. One string per row and per column of the weights.
 std::string draw_heat_map(Mat<const float> weights, std::span<const std::string> queries,
                           std::span<const std::string> keys, const HeatMapStyle& style);
 

@@ -123,7 +123,7 @@ ByName<Entropy> entropy_of(const AttentionMaps& maps) {
   return all;
 }
 
-std::vector<const Frame*> learning_frames(const std::vector<Frame>& frames) {
+Json learning_json(const std::vector<Frame>& frames) {
   std::vector<const Frame*> recorded;
   for (const Frame& frame : frames)
     if (!frame.matrices.empty()) recorded.push_back(&frame);
@@ -136,13 +136,21 @@ std::vector<const Frame*> learning_frames(const std::vector<Frame>& frames) {
     return !std::ranges::equal(x->matrices, last->matrices, {}, name, name) ||
            !std::ranges::equal(x->entropy, last->entropy, same_heads);
   });
-  return recorded;
+  Json learning = Json::array();
+  for (const Frame* frame : recorded)
+    learning.push_back({{"step", frame->step},
+                        {"matrices", json_of(frame->matrices)},
+                        {"entropy", json_of(frame->entropy)}});
+  return learning;
 }
 
-Json learning_json(const Frame& frame) {
-  return {{"step", frame.step},
-          {"matrices", json_of(frame.matrices)},
-          {"entropy", json_of(frame.entropy)}};
+Json last_move(const Json& learning) {
+  const auto moves = [](const Json& record) {
+    return std::ranges::any_of(record["matrices"],
+                               [](const Json& m) { return m["update_ratio"] > 0; });
+  };
+  const auto last = std::find_if(learning.rbegin(), learning.rend(), moves);
+  return last == learning.rend() ? Json() : *last;
 }
 
 Json tensor_table(const ParamTable& table, const ParamVec<float>& values,

@@ -43,10 +43,11 @@ std::size_t recorded_size(const ParamTable& table);
 // The mean entropy of a row of each head.
 ByName<Entropy> entropy_of(const AttentionMaps& maps);
 
-// The frames with a record of the same matrices and heads as that of the last one with a record.
-std::vector<const Frame*> learning_frames(const std::vector<Frame>& frames);
-// {"step", "matrices", "entropy"}
-nlohmann::ordered_json learning_json(const Frame& frame);
+// [{"step", "matrices", "entropy"}] of the frames with a record of the same matrices and heads as
+// that of the last one with a record.
+nlohmann::ordered_json learning_json(const std::vector<Frame>& frames);
+// The last of these whose step moved a matrix: a schedule may end at rate 0. Null: none did.
+nlohmann::ordered_json last_move(const nlohmann::ordered_json& learning);
 
 // Of every tensor: [{"name", "shape", "norm", "initial_norm", "distance", "cosine", "mean",
 // "deviation"}]. Norms are L2; the distance is to the initial values, as the cosine is.

@@ -87,9 +87,10 @@ std::string live_page(const TrainedModel& m) {
                    {"longest_target", traits.longest_target},
                    {"never_written", m.objective->never_written(*m.tokenizers.target)}}},
                  {"tokenizer", tokenizer_data(*m.tokenizers.target)},
-                 {"source_tokenizer", tokenizer_data(m.tokenizers.source())},
                  {"tensors", ShortJson::array()},
                  {"weights", float16_weights(m)}};
+  if (&m.tokenizers.source() != m.tokenizers.target.get())
+    data["source_tokenizer"] = tokenizer_data(m.tokenizers.source());
   for (const ParamInfo& info : m.model.table.infos())
     data["tensors"].push_back({info.name, info.param.rows, info.param.cols});
   // Typing stays smooth because a worker computes. No other page may start one.

@@ -120,9 +120,9 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Shor
                   {"words", words},
                   {"written", frame.written}});
   }
-  data["learning"] = ShortJson::array();
-  for (const Frame* frame : learning_frames(recorded.frames))
-    data["learning"].push_back(ShortJson(learning_json(*frame)));
+  const Json learning = learning_json(recorded.frames);
+  data["learning"] = ShortJson(learning);
+  data["last_move"] = ShortJson(last_move(learning));
 }
 
 }  // namespace
@@ -171,9 +171,7 @@ ShortJson report(const std::string& run) {
 }
 
 std::string report_json(ShortJson report) {
-  report.erase("kinds");
-  report.erase("first");
-  report.erase("follows");
+  for (const char* of_page : {"kinds", "first", "follows", "last_move"}) report.erase(of_page);
   report["config"] = ShortJson::parse(report["config"].get<std::string>());
   for (ShortJson& frame : report["frames"])
     for (const char* maps : {"weights", "pull"}) frame.erase(maps);

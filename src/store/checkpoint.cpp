@@ -122,19 +122,10 @@ std::optional<NewestCheckpoint> look_for_newest(const fs::path& run, std::int64_
 void write_checkpoint(const fs::path& parent, const std::string& name,
                       const CheckpointContents& contents, SystemCalls& calls) {
   const fs::path place = parent / name;
-  const fs::path temporary = parent / (std::string(kTemporary) + name);
   const fs::path aside = parent / (std::string(kSetAside) + name);
-  remove_tree(temporary, calls);
   if (path_exists(place)) remove_tree(aside, calls);
-  try {
-    make_folder(temporary, calls);
-    write_files(temporary, contents, calls);
-    sync_folder(temporary, calls);
-    put_in_place(temporary, place, aside, calls);
-  } catch (...) {
-    calls.remove_all(temporary.c_str());  // the disk may be full
-    throw;
-  }
+  make_whole_folder(
+      place, aside, [&](const fs::path& made) { write_files(made, contents, calls); }, calls);
   remove_tree(aside, calls);
 }
 

@@ -6,31 +6,15 @@
 
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/protobuf.h"
 
 namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-// How the value of a field is encoded.
-enum class Encoding { varint = 0, eight_bytes = 1, bytes = 2, four_bytes = 5 };
-
-std::string varint(std::uint64_t n) {
-  std::string bytes;
-  for (; n >= 0x80; n >>= 7) bytes += static_cast<char>(n | 0x80);
-  return bytes + static_cast<char>(n);
-}
-
-std::string event_field(int number, Encoding encoding, const std::string& value) {
-  return varint(8 * number + static_cast<int>(encoding)) +
-         (encoding == Encoding::bytes ? varint(value.size()) : "") + value;
-}
-std::string message(int number, const std::string& value) {
-  return event_field(number, Encoding::bytes, value);
-}
-
 // Event.summary with one value.
 std::string summary(const std::string& tag, const std::string& value) {
-  return message(5, message(1, message(1, tag) + value));
+  return proto_bytes(5, proto_bytes(1, proto_bytes(1, tag) + value));
 }
 
 std::string masked_crc(std::string_view bytes) {
@@ -61,28 +45,26 @@ std::uint32_t crc32c(std::string_view bytes) {
 }
 
 EventFile::EventFile(const fs::path& folder) : OutputFile(new_name(folder)) {
-  add(0, message(3, "brain.Event:2"));                              // file_version
-  add(0, message(7, event_field(1, Encoding::varint, varint(1))));  // session_log.status START
+  add(0, proto_bytes(3, "brain.Event:2"));     // file_version
+  add(0, proto_bytes(7, proto_number(1, 1)));  // session_log.status START
 }
 
 void EventFile::scalar(std::int64_t step, const std::string& tag, float value) {
-  add(step, summary(tag, event_field(2, Encoding::four_bytes, bytes_of(value))));  // simple_value
+  add(step, summary(tag, proto_fixed(2, value)));  // simple_value
 }
 
 // A tensor (8) of one string, its shape (2) that of a scalar, for the plugin (9) "text", which
 // reads Markdown: indented lines are shown as they are.
 void EventFile::text(std::int64_t step, const std::string& tag, const std::string& text) {
   const std::string shown = "    " + replace_all(text, "\n", "\n    "),
-                    tensor = event_field(1, Encoding::varint, varint(7)) + message(2, "") +
-                             message(8, shown);
-  add(step, summary(tag, message(8, tensor) + message(9, message(1, message(1, "text")))));
+                    tensor = proto_number(1, 7) + proto_bytes(2, "") + proto_bytes(8, shown),
+                    plugin = proto_bytes(1, proto_bytes(1, "text"));
+  add(step, summary(tag, proto_bytes(8, tensor) + proto_bytes(9, plugin)));
 }
 
 void EventFile::add(std::int64_t step, const std::string& fields) {
-  const std::string event =
-                        event_field(1, Encoding::eight_bytes, bytes_of(seconds_since_1970())) +
-                        event_field(2, Encoding::varint, varint(static_cast<std::uint64_t>(step))) +
-                        fields,
+  const std::string event = proto_fixed(1, seconds_since_1970()) +
+                            proto_number(2, static_cast<std::uint64_t>(step)) + fields,
                     size = bytes_of(std::uint64_t{event.size()});
   write(size + masked_crc(size) + event + masked_crc(event));
 }

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "store/huggingface.h"
-#include "text/piece_model.h"
+#include "store/huggingface_tokenizer.h"
 
 namespace heed {
 namespace {
@@ -90,9 +89,6 @@ std::string in_type(const std::vector<float>& numbers, GgufType type) {
 void write_gguf(const std::filesystem::path& path, const TrainedModel& m, GgufType type) {
   const Json row = foreign_class("gguf", m.config);
   const Tokenizer& tokenizer = *m.tokenizers.target;
-  const PieceModel pieces = read_piece_model(tokenizer.serialize(), "");
-  if (pieces.by_line)
-    throw Error(Exit::usage, "tokenizer.file splits whole lines, unlike llama.cpp.");
   constexpr std::uint32_t kFileTypes[] = {0, 1, 7}, kTensorTypes[] = {0, 1, 8};
   const std::string architecture = row.at("architecture");
   Json about = {{"general.architecture", architecture},
@@ -100,7 +96,7 @@ void write_gguf(const std::filesystem::path& path, const TrainedModel& m, GgufTy
                 {"general.quantization_version", 2}};
   const Json config = foreign_config(row, m.config, tokenizer.size());
   for (const auto& [key, value] : config.items()) about[architecture + "." + key] = value;
-  add_tokenizer(pieces, about);
+  add_tokenizer(pieces_of_words(tokenizer), about);
 
   const auto tensors = foreign_tensors(row, m.model);
   std::string head = "GGUF" + bytes_of(std::uint32_t{3}) + bytes_of(std::uint64_t{tensors.size()}) +

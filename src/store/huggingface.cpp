@@ -3,12 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/format.h"
 #include "config/fields_json.h"
+#include "nn/embedding.h"
 
 namespace heed {
 
@@ -72,13 +72,12 @@ std::vector<std::size_t> by_head(const std::vector<std::size_t>& rows, std::size
 }
 
 std::vector<float> sinusoids(int length, int d) {
-  std::vector<float> table;
+  Workspace workspace;
+  const Mat<const float> ours = position_angles<float>(workspace, {0, length}, {.width = d}).table;
+  std::vector<float> theirs;
   for (int p = 0; p < length; ++p)
-    for (int c = 0; c < d; ++c) {
-      const double angle = p / std::pow(10000.0, 2.0 * (c % (d / 2)) / d);
-      table.push_back(static_cast<float>(c < d / 2 ? std::sin(angle) : std::cos(angle)));
-    }
-  return table;
+    for (int c = 0; c < d; ++c) theirs.push_back(ours(p, static_cast<int>(our_place(c, d))));
+  return theirs;
 }
 
 // The rows and columns of one of our tensors, added to theirs. The numbers of a head that turn, and
@@ -172,16 +171,12 @@ std::vector<ForeignTensor> foreign_tensors(const Json& row, const Transformer& m
     if (t.shape.size() == 2) t.shape.back() = std::ssize(t.columns);
   }
   const Json fixed = row.value("fixed", Json::object());
-  for (const auto& [name, kind] : fixed.items())
-    all.push_back(
-        kind == "zeros"
-            ? ForeignTensor{name,
-                            {1, model.target_vocab},
-                            {},
-                            {},
-                            std::vector<float>(model.target_vocab)}
-            : ForeignTensor{
-                  name, {c.max_length, c.d_model}, {}, {}, sinusoids(c.max_length, c.d_model)});
+  for (const auto& [name, kind] : fixed.items()) {
+    const bool zeros = kind == "zeros";
+    all.push_back({name, zeros ? Shape{1, model.target_vocab} : Shape{c.max_length, c.d_model}});
+    all.back().fixed =
+        zeros ? std::vector<float>(model.target_vocab) : sinusoids(c.max_length, c.d_model);
+  }
   return all;
 }
 

@@ -9,17 +9,12 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "store/huggingface.h"
-#include "text/piece_model.h"
-#include "text/tokenizer_json.h"
 #include "text/utf8.h"
 
 namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// A piece that looks like a special token or a byte in a text is never worth it.
-constexpr double kNeverScore = -1e6;
 
 // The tokens of any type, by id.
 struct Vocabulary {
@@ -39,15 +34,13 @@ std::string byte_letter(int byte) {
 
 Vocabulary vocabulary_of(const Tokenizer& tokenizer) {
   Vocabulary v{tokenizer.specials(), {}};
-  if (is_subword(tokenizer.type())) {
-    v.pieces = read_piece_model(tokenizer.serialize(), "");
-    for (int byte = 0; byte < 256; ++byte) v.tokens.push_back(byte_piece(byte));
-    for (const PieceModel::Piece& piece : v.pieces.pieces)
-      v.tokens.push_back(replace_all(piece.text, kSpaceMark, " "));
-  } else if (tokenizer.type() == TokenizerConfig::byte) {
-    for (int byte = 0; byte < 256; ++byte) v.tokens.push_back(byte_letter(byte));
-  } else {
-    v.tokens = read_token_list(tokenizer.serialize(), "").tokens;
+  const bool subword = is_subword(tokenizer.type());
+  if (subword) v.pieces = pieces_of_words(tokenizer);
+  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id) {
+    const int n = id - tokenizer.first_ordinary_id();
+    v.tokens.push_back(tokenizer.type() == TokenizerConfig::byte ? byte_letter(n)
+                       : subword && n < 256                      ? byte_piece(n)
+                                                                 : tokenizer.text_after(-1, id));
   }
   const std::unordered_set<std::string_view> words(v.tokens.begin(), v.tokens.end());
   for (std::string& name : v.names)
@@ -83,10 +76,8 @@ Json model_of(const Vocabulary& v, TokenizerConfig::Type type) {
   all.insert(all.end(), v.tokens.begin(), v.tokens.end());
   if (type == TokenizerConfig::unigram) {
     Json model = {{"type", "Unigram"}, {"unk_id", Tokenizer::kUnk}, {"byte_fallback", true}};
-    const std::size_t first = all.size() - v.pieces.pieces.size();
-    for (std::size_t id = 0; id < all.size(); ++id)
-      model["vocab"].push_back(
-          {all[id], id < first ? kNeverScore : v.pieces.pieces[id - first].score});
+    for (const PieceModel::Piece& piece : all_pieces(v.pieces))
+      model["vocab"].push_back({all[model["vocab"].size()], piece.score});
     return model;
   }
   Json::object_t ids;
@@ -127,11 +118,15 @@ std::string joined_places(const Tokenizer& tokenizer, const Vocabulary& v) {
 
 }  // namespace
 
+PieceModel pieces_of_words(const Tokenizer& tokenizer) {
+  PieceModel pieces = read_piece_model(tokenizer.serialize(), "");
+  if (pieces.by_line)
+    throw Error(Exit::usage, "a tokenizer.file that splits whole lines cannot be exported.");
+  return pieces;
+}
+
 HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const RunConfig& config) {
   const Vocabulary v = vocabulary_of(tokenizer);
-  if (v.pieces.by_line)
-    throw Error(Exit::usage,
-                "tokenizer.file splits whole lines, as no tokenizer of Hugging Face does.");
   const Json parts = foreign_table().at("tokenizer"), &steps = parts.at("normalizers");
   const bool words = tokenizer.type() == TokenizerConfig::word;
   const bool split = config.tokenizer.punctuation == Punctuation::split;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "data/run_config.h"
+#include "text/piece_model.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -14,8 +15,12 @@ struct HuggingFaceTokenizer {
   std::string tokenizer, config;  // of tokenizer.json and tokenizer_config.json
 };
 
+// The learnt part of a bpe or unigram tokenizer. Error (usage) for a tokenizer.file that splits
+// whole lines, not words.
+PieceModel pieces_of_words(const Tokenizer& tokenizer);
+
 // Frames a text as the model reads it: <s> before a text, </s> after a line of pairs. Error
-// (usage) for one that splits whole lines (tokenizer.file).
+// (usage) as above.
 HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const RunConfig& config);
 
 }  // namespace heed

@@ -17,10 +17,12 @@ inline constexpr const char* kMetrics = "metrics.jsonl";
 inline constexpr const char* kFilm = "film.jsonl";
 inline constexpr const char* kTrainLog = "train.log";
 inline constexpr const char* kRunText = "text.txt";  // what heed train read from standard input
-inline constexpr const char* kTensorboard = "tensorboard";  // a folder
+inline constexpr const char* kTensorboard = "tensorboard";
 inline constexpr const char* kLockFile = ".lock";
 inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile, kMetrics,     kFilm,
                                             kTrainLog,   kRunText,    kTensorboard, kLockFile};
+
+inline constexpr const char* kRunFolders[] = {kTensorboard};  // those of them that are no files
 
 inline constexpr std::uint64_t kMaxConfigFile = 16u << 20;
 

@@ -1,5 +1,7 @@
 #include "store/origin.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -25,6 +27,27 @@ std::string text_of(JsonObject& origin, const char* key) {
 }
 
 }  // namespace
+
+std::string data_in_words(const DataConfig& d) {
+  const auto name = [](const fs::path& path) {
+    return (path / "").parent_path().filename().string();  // of a folder: without its slash
+  };
+  const std::vector<std::string>& texts = d.train.paths;
+  if (texts.size() == 1) return name(texts[0]);
+  if (!texts.empty()) {
+    const fs::path folder = fs::path(texts[0]).parent_path();
+    const bool together = std::ranges::all_of(
+        texts, [&](const fs::path& text) { return text.parent_path() == folder; });
+    return fmt::format("{}, {} files",
+                       name(together && !folder.empty() ? folder : fs::path(texts[0])),
+                       texts.size());
+  }
+  if (!d.pairs.empty()) return name(d.pairs);
+  const fs::path source = d.source;
+  const std::string from = source.extension(), to = fs::path(d.target).extension();
+  if (from.size() < 2 || to.size() < 2 || from == ".source") return name(source.stem()) + " pairs";
+  return from.substr(1) + "-" + to.substr(1) + " pairs";
+}
 
 std::string origin_json(const Origin& origin) {
   Json json{{"folder", origin.folder}, {"data_sha256", origin.hash.data}};

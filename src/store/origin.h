@@ -22,6 +22,9 @@ struct Origin {
   std::vector<std::string> given = {};  // the keys that --set gave
 };
 
+// Its name: "fables.txt", "notes, 40 files", "en-de pairs".
+std::string data_in_words(const DataConfig& data);
+
 std::string origin_json(const Origin& origin);  // of a run that begins now, on this machine
 std::string processor_name();                   // "AMD EPYC 7763", or "" if unknown
 

@@ -39,23 +39,16 @@ void copy_folder(const fs::path& from, const fs::path& to, SystemCalls& calls) {
 
 fs::path set_aside(const fs::path& run, SystemCalls& calls) {
   const fs::path place = free_name(run);
-  const fs::path temporary = folder_of(place) / (".tmp-" + place.filename().string());
-  try {
-    remove_tree(temporary, calls);  // of one that was killed
-    make_folder(temporary, calls);
-    copy_folder(run / kCheckpoints, temporary / kCheckpoints, calls);
+  const auto fill = [&](const fs::path& copy) {
+    copy_folder(run / kCheckpoints, copy / kCheckpoints, calls);
     for (const char* name : kRunFiles) {
       const fs::file_type type = type_of(run / name);
-      if (type == fs::file_type::directory) copy_folder(run / name, temporary / name, calls);
+      if (type == fs::file_type::directory) copy_folder(run / name, copy / name, calls);
       if (name != std::string_view(kLockFile) && type == fs::file_type::regular)
-        copy_file(run / name, temporary / name, calls);
+        copy_file(run / name, copy / name, calls);
     }
-    sync_folder(temporary, calls);
-    put_in_place(temporary, place, "", calls);
-  } catch (const Error&) {
-    calls.remove_all(temporary.c_str());
-    throw;
-  }
+  };
+  make_whole_folder(place, "", fill, calls);
   return place;
 }
 

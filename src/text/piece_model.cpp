@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/protobuf.h"
 #include "base/utf8.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
@@ -20,11 +21,8 @@
 namespace heed {
 namespace {
 
-// The part of Protocol Buffers' wire format that tokenizer.model needs (protobuf.dev, "Encoding"):
-// writing fields, and reading them with every length checked.
-enum ProtoWire { kProtoVarint = 0, kProtoBytes = 2, kProtoFixed32 = 5 };
-
-// Reads the fields of one message in order. The caller owns it.
+// Reads the fields of one message in order, as far as tokenizer.model needs it, with every length
+// checked. The caller owns it.
 class ProtoReader {
  public:
   // `path` names the file in errors and must outlive the reader.
@@ -50,31 +48,6 @@ class ProtoReader {
   std::string_view bytes_;
   const std::string& path_;
 };
-
-std::string varint(std::uint64_t value) {
-  std::string out;
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  return out + static_cast<char>(value);
-}
-
-std::string key(int field, ProtoWire wire) {
-  return varint(static_cast<std::uint64_t>(field) << 3 | wire);
-}
-
-std::string proto_number(int field, std::uint64_t value) {
-  return key(field, kProtoVarint) + varint(value);
-}
-
-std::string proto_bytes(int field, std::string_view value) {
-  return key(field, kProtoBytes) + varint(value.size()) + std::string(value);
-}
-
-std::string proto_float(int field, float value) {
-  std::string out = key(field, kProtoFixed32);
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(bits >> shift);
-  return out;
-}
 
 ProtoReader::Field ProtoReader::next() {
   const std::uint64_t tag = read_varint();
@@ -201,7 +174,7 @@ using Piece = PieceModel::Piece;
 
 std::string message_of(const Piece& piece) {
   return proto_bytes(kPieces,
-                     proto_bytes(kText, piece.text) + proto_float(kScore, piece.score) +
+                     proto_bytes(kText, piece.text) + proto_fixed(kScore, piece.score) +
                          (piece.type == Piece::kNormal ? "" : proto_number(kType, piece.type)));
 }
 

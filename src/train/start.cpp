@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/signals.h"
+#include "data/data_facts.h"
 #include "store/checkpoint.h"
 #include "store/trained_model.h"
 
@@ -54,6 +55,19 @@ std::vector<std::string> other_function(const RunConfig& weights, const RunConfi
 
 }  // namespace
 
+std::string earlier_leaks(std::string from, const LineFacts& held_out) try {
+  while (!from.empty()) {
+    TrainedModel m = load_trained_model(open_checkpoint(from));
+    const Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
+    if (const std::string leak = leaks(data.train.facts, held_out); !leak.empty())
+      return leak + " of " + from;
+    from = read_origin(m.run).init_from;
+  }
+  return "";
+} catch (const Error&) {
+  return "";
+}
+
 Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
                         const std::string& folder) {
   std::optional<Checkpoint> initial;
@@ -82,6 +96,9 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
                                                 request.init_from, joined(changes)));
     weights.emplace(prepared.model.table.size());
     initial->load_model(tensor_slots(prepared.model.table, *weights));
+    if (std::string leak = earlier_leaks(request.init_from, prepared.data.valid.facts);
+        !leak.empty())
+      prepared.data.warnings.push_back(std::move(leak));
   }
   watch_signals();
   Origin origin{folder, prepared.data.hash, request.init_from, request.run.command};

@@ -236,7 +236,7 @@ std::string suggested_config(const OwnText& text, const Suggestion& s) {
                            : "\n  // The less text there is, the stronger the weight_decay."),
       fmt::arg("batch", kBatchTokens), fmt::arg("steps", s.steps),
       fmt::arg("warmup", std::min<std::int64_t>(100, every(10))),
-      fmt::arg("patience", s.valid_fraction > 0 ? 5 : 0), fmt::arg("log", every(48)),
+      fmt::arg("patience", text.pairs && s.valid_fraction > 0 ? 5 : 0), fmt::arg("log", every(48)),
       fmt::arg("eval", every(kValidations)));
 }
 

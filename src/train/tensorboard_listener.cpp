@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "base/format.h"
 #include "store/event_file.h"
@@ -55,8 +56,11 @@ class TensorboardListener : public Listener {
         file_->scalar(step, group + "/" + key, number.get<float>());
   }
 
-  // Those of frames since the last call.
+  // Those of frames since the last call. A film that is as large as it was has none.
   void add_samples() {
+    std::error_code none;
+    const auto size = std::filesystem::file_size(context_.run.path() / kFilm, none);
+    if (none || std::exchange(film_size_, size) == size) return;
     const RecordedFrames film = read_frames(context_.run.path());
     for (const Frame& frame : film.frames) {
       if (frame.step <= sampled_) continue;
@@ -80,6 +84,7 @@ class TensorboardListener : public Listener {
   ListenerContext context_;
   bool on_;
   std::optional<EventFile> file_;
+  std::uintmax_t film_size_ = 0;
   std::int64_t sampled_ = -1;  // the last step with a sample
 };
 

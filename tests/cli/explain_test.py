@@ -117,6 +117,7 @@ class ExplainTest(RunsTest):
                 (["causal", "the", "--answer", "é"], 2, "é"), (["masked", "[MASK]", "--answer", "mil"], 2, "mill"),
                 (["pairs", "the", "--answer", "the old"], 2, "the"), (["causal", "the", "--answer", ""], 2, ()),
                 (["causal", "the", "--answer", "e", "--against", "e"], 2, ()), (["masked", "the mill"], 3, "[MASK]"),
+                (["masked", "the [MASK]. mill"], 3, "[MASK]."),
                 (["masked", "the [MASK]", "--target", "mill"], 2, ()), (["causal", "the " * 30], 3, "8"),
                 (["causal", "the", "--json", "--html", "-"], 2, "standard output"), (["nowhere", "the"], 4, "nowhere")):
             self.check("explain", *arguments, status=status, facts=fact)

@@ -1,6 +1,7 @@
 """heed export: folders for transformers and GGUF files. scripts/dev/check_export.py asks the programs themselves."""
 import array
 import json
+import re
 import struct
 import unittest
 
@@ -74,6 +75,7 @@ class Export(RunsTest):
     RUNS = {"qwen3": {**RMS, **BPE, "model__qk_norm": True},
             "llama": {**RMS, "tokenizer": {"type": "unigram", "vocab_size": 320}, "model__tie": "none"},
             "pairs": {"family": "seq2seq", **SMALL, "model__tie": "all"},
+            "gpt2": {"family": "causal_lm", **SMALL, "model__positions": "learned", "model__max_length": 32},
             "other": SMALL}
 
     def exported(self, run, *more):
@@ -95,6 +97,11 @@ class Export(RunsTest):
         for words in ("AutoModelForCausalLM", "a.txt", "| steps | 12 |", self.state(12, "qwen3")["data_hash"], "bits per byte"):
             self.assertIn(words, card)
 
+    def test_texts_end_where_heed_begins_again(self):
+        folder = self.exported("gpt2")
+        config, generation = (json.loads((folder / f"{name}.json").read_text()) for name in ("config", "generation_config"))
+        self.assertEqual((config["model_type"], config["n_positions"], generation["max_length"]), ("gpt2", 32, 1 + 8))
+
     def test_heads_turn_halves_there(self):
         theirs = weights(self.exported("qwen3") / "model.safetensors")
         ours = weights(self.checkpoints("qwen3") / "best" / "model.safetensors")
@@ -113,13 +120,22 @@ class Export(RunsTest):
             self.assertEqual(merged(line, file), one["ids"], line)
         self.assertTrue(json.loads((folder / "tokenizer_config.json").read_text())["split_special_tokens"])
 
+    def test_a_text_is_cut_where_it_is_spelt_like_a_byte_or_a_special_token(self):
+        file = json.loads((self.exported("llama") / "tokenizer.json").read_text())
+        self.assertEqual(file["pre_tokenizer"]["behavior"], "MergedWithPrevious")  # " <" may be a piece
+        for name, score in file["model"]["vocab"][:3 + 256]:
+            cut = re.search(file["pre_tokenizer"]["pattern"]["Regex"], name)
+            self.assertEqual((cut and cut.group(), score), ("<", 0), name)
+
     def test_pairs_end_and_start_as_in_heed(self):
         folder = self.exported("pairs")
         config = json.loads((folder / "config.json").read_text())
         self.assertEqual((config["decoder_start_token_id"], config["forced_eos_token_id"], config["eos_token_id"]), (1, None, 2))
         tokenizer = json.loads((folder / "tokenizer.json").read_text())
         self.assertEqual([next(iter(part)) for part in tokenizer["post_processor"]["single"]], ["Sequence", "SpecialToken"])
-        self.assertIn("AutoModelForSeq2SeqLM", (folder / "README.md").read_text())
+        card = (folder / "README.md").read_text()
+        self.assertIn("AutoModelForSeq2SeqLM", card)
+        self.assertRegex(card, r"\| data \| [^/|]+ pairs \|")  # where it is is nobody's business
 
     def test_gguf(self):
         theirs = weights(self.exported("qwen3") / "model.safetensors")

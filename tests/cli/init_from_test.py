@@ -51,6 +51,19 @@ class InitFrom(RunsTest):
         self.check("train", "more.txt", "--init-from", "pairs", status=2, facts=["--init-from pairs", "data.pairs"])
         self.assertFalse((self.folder / "no").exists())
 
+    def test_held_out_lines_that_the_first_run_was_trained_on_are_counted(self):
+        lines = [f"{i} lines of a text with more than forty characters\n" for i in range(200)]
+        (self.folder / "all.txt").write_text("".join(lines))
+        (self.folder / "part.txt").write_text("".join(lines[50:90]))
+        self.train(self.config("all", data__train="all.txt", train__max_steps=2), "all")
+        part = self.config("part", data__train="part.txt", train__max_steps=2)
+        self.tells(self.train(part, "part", "--init-from", "all").err, "of all")
+        self.assertNotIn("of all", self.train(part, "own").err)
+        (self.folder / "asked.txt").write_text("".join(lines[:10]))
+        r = self.check("evaluate", "part", "--file", "asked.txt")
+        self.assertRegex(r.err, "10 of 10 .* of all")
+        self.assertNotIn(" of ", self.check("evaluate", "own", "--file", "asked.txt").err.replace("of 40", ""))
+
     def test_a_vocabulary_that_knows_little_of_the_text_is_refused(self):
         self.train(self.config(train__max_steps=2), "first")
         (self.folder / "other.txt").write_text("Совсем другой текст.\n" * 200)

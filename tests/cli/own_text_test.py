@@ -43,7 +43,7 @@ class OwnText(RunsTest):
             self.assertIn(line, log)
         c = self.run_config("runs/mine")
         self.assertEqual((c["objective"]["type"], c["tokenizer"]["type"]), ("causal_lm", "char"))
-        self.assertGreater(c["train"]["patience"], 0)
+        self.assertEqual(c["train"]["patience"], 0)  # the rate falls at the end, which helps
         self.assertLessEqual(c["optimizer"]["warmup_steps"], c["train"]["max_steps"] / 10)
 
     def test_the_command_it_prints_repeats_the_bytes(self):

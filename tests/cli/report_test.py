@@ -29,7 +29,7 @@ class ReportTest(ReportsTest):
         self.train(self.config(train__keep_last=0))
         data = self.data_of(self.report()[0])
         shown = json.loads(self.out("report", "run", "--json"), parse_constant=self.fail)
-        for key in ("kinds", "bits", "first", "follows"):
+        for key in ("kinds", "first", "follows", "last_move"):
             data.pop(key, None)
         data["config"] = json.loads(data["config"])
         for frame in data["frames"]:

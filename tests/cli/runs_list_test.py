@@ -45,9 +45,9 @@ class ListOfRuns(RunsTest):
         self.assertEqual(self.rows()["first"]["date"], rows["first"]["date"])
 
     def test_a_line_a_run_shows_what_the_user_chose(self):
-        (self.folder / "b c.txt").write_text(text(200))
+        (self.folder / "a text with a rather long name.txt").write_text(text(200))
         config = self.config("own", **SMALL)
-        self.train(config, "runs/set", "--set", "train.max_steps=4", "--set=optimizer.warmup_steps=2", "--set", "data.train=b c.txt")
+        self.train(config, "runs/set", "--set", "train.max_steps=4", "--set=optimizer.warmup_steps=2", "--set", "data.train=a text with a rather long name.txt")
         os.rename(self.folder / "runs/set", self.folder / "runs/a-run-with-quite-a-long-name-of-some-fifty-letters")
         self.train(self.config("mt", family="seq2seq", **SMALL, train__select_by="bleu"), "runs/mt", "--set", "seed=3")
         self.check("resume", "runs/first", "--branch", "runs/branch", "--max-steps", 20)
@@ -89,6 +89,9 @@ class ListOfRuns(RunsTest):
         self.check("runs", "--tsv", "--json", status=2, facts=["without --json"])
         self.assertEqual([row["name"] for row in self.json("runs", "runs/second", "first", "--sort", "name")], ["first", "second"])
         self.assertIn("train.max_steps=4", self.out("runs", "--keys"))
+        heading, *lines = self.out("runs").splitlines()  # for people in a pipe, too
+        self.assertTrue(any(line.endswith("…") for line in lines), lines)
+        self.assertEqual([line for line in lines if len(line) - heading.index("keys") > 80], [])
 
     def test_a_name_cannot_control_a_terminal_behind_a_pipe(self):
         (self.folder / "runs/first").rename(self.folder / "runs/fi\x1b[2Jrst")

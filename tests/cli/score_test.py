@@ -111,6 +111,8 @@ class ScoreAgainst(RunsTest):
         self.assertEqual([json.loads(r.out)[key] for key in ("lines", "left_out")], [2, 1])
         r = self.compare("run", ["the", "\udcff", "old"], ["a", "a", "a"], status=3, facts="good:2")
         self.assertRegex(r.out, r"left out +1\n")
+        found = json.loads(self.compare("run", ["the", "", "", "old"], ["the", "old", "", ""], "--json").out)
+        self.assertEqual((found["lines"], found["ties"], found["left_out"]), (1, 1, 3))  # nothing is more probable than a text
         self.compare("pairs", ["the ||| old", "the ||| old"], ["the", "the ||| a"], status=3, facts="bad:1")
         self.check("score", "run", "the", "--against", "bad", status=2, facts=["--against", "--file"])
         self.check("score", "run", "--file", "-", "--against", "-", status=2, facts=["standard input"])

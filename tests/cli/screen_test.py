@@ -57,6 +57,11 @@ class Screen(RunsTest):
             self.assertEqual(rows[1].split(), ["log-prob.", "token", "rank", "entropy", "expected"])
             self.assertEqual(len(rows), 2 + len("the old mill"))
 
+    def test_a_map_takes_the_width_that_there_is(self):
+        whole = ("attend", "run", "the old", "--layer", 0, "--head", 0)
+        rows = [self.shown(*whole, columns=columns).count("\n<s> ") for columns in (28, 60)]
+        self.assertEqual(rows, [2, 1])  # of blocks
+
     def test_a_missing_value_is_asked_for_in_words(self):
         self.check("resume", "run", "--more", status=2, facts=["--more", "--set train.patience=0"])
         self.check("sample", "run", "-s", 3, status=2, facts=["--stop", "--seed"])

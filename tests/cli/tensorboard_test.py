@@ -1,6 +1,7 @@
 """train.tensorboard: event files say what metrics.jsonl, the film and the config say, also after a kill."""
 import json
 import os
+import pathlib
 import shutil
 import struct
 import time
@@ -144,6 +145,20 @@ class Tensorboard(RunsTest):
         """Are there lines of later steps?"""
         lines = (self.folder / "run" / "metrics.jsonl").read_text().splitlines()[:-1]
         return lines and json.loads(lines[-1])["step"] > step
+
+    def test_the_film_is_read_where_it_has_changed(self):
+        config = self.config("often", **{**TENSORBOARD, "train__max_steps": 250, "train__eval_every": 1, "train__save_every": 250,
+                                          "optimizer__learning_rate": 1e-30})  # so that no step is the best
+        process, read = self.spawn("train", config, "--run", "often"), 0
+        while process.poll() is None:
+            try:
+                read = int(pathlib.Path(f"/proc/{process.pid}/io").read_text().split()[1])
+            except (OSError, IndexError):
+                break
+            time.sleep(0.01)
+        process.communicate()
+        self.assertGreater(read, 0)
+        self.assertLess(read, 130 * (self.folder / "often" / "film.jsonl").stat().st_size)
 
     def test_it_belongs_to_the_process(self):
         # A run may get it later, with all that came before, and leave it.

@@ -37,7 +37,7 @@ def check_content(browser, page):
     check([row[0] for row in rows] == ["steps", "best held-out loss", "at step", "bits per byte", "accuracy", "model.d_ff", "seed"],
           f"rows are {rows}")
     stops = tab_stops(browser, 8)
-    check([stop for stop in stops if stop[1] != "A"][:3] == [("axes", "INPUT"), ("scales", "INPUT"), ("charts", "BUTTON")],
+    check([stop for stop in stops if stop[1] != "A"][:3] == [("axes", "INPUT"), ("scales", "INPUT"), ("charts", "svg")],
           f"tab stops are {stops}")
     legend = "document.querySelector('.legend').textContent"
     check(browser.value(legend).split() == f"{made['one']} (seed 1) {made['three']} (seed 3)these 2 differ in seed alone {made['two']}".split(),

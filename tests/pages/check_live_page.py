@@ -3,8 +3,8 @@
 
     tests/pages/check_live_page.py HEED [PICTURES]
 
-HEED is the program; pictures go to the folder PICTURES if it is given. Trains three small models on hostile words: pairs, a
-decoder alone, an encoder alone. Then what every page must be (checks.py), and what this one does: what is typed is read
+HEED is the program; pictures go to the folder PICTURES if it is given. Trains four small models on hostile words: pairs, a
+decoder alone, an encoder alone, a T5. Then what every page must be (checks.py), and what this one does: what is typed is read
 and never becomes script, a head is switched off, the address restores all of it, tokens are written, words are masked and
 shown again, 10,000 characters leave the page alive.
 """
@@ -23,6 +23,8 @@ CONFIGS = {
             "model": {**MODEL, "encoder_layers": 0, "decoder_layers": 2}},
     "bert": {"data": {"train": "s", "valid_fraction": 0}, "objective": {"type": "masked_lm", "source_length": 32},
              "model": {**MODEL, "encoder_layers": 2, "decoder_layers": 0}},
+    "t5": {"data": {"train": "s", "valid_fraction": 0}, "model": {**MODEL, "encoder_layers": 2, "decoder_layers": 1},
+           "objective": {"type": "span_corruption", "source_length": 16, "mask_fraction": 0.3, "mean_span": 1.5}},
 }
 TEXT = " ".join(HOSTILE) + " word"
 made = {}
@@ -78,6 +80,11 @@ def check_pairs(browser, page):
     browser.value("$('heads').querySelectorAll('button')[5].click()")
     check(browser.value("$('pattern').textContent").startswith("cross-attention, layer 1, head 1:"), "the chosen head")
     check(browser.value("state.off.length") == 0, "one click switches a head off")
+    browser.value("$('heads').querySelectorAll('button')[0].click(); $('heads').querySelectorAll('button')[0].focus()")
+    browser.press("Home")
+    wait(browser, "!busy")
+    check(browser.value("state.off.length") == 0, "a key that moves nowhere switches a head off")
+    browser.value("$('heads').querySelectorAll('button')[5].click()")
     browser.value("$('heads').querySelectorAll('button')[5].click()")
     wait(browser, "!busy && $('heads').querySelector('.off') !== null")
     check(browser.value(GUESSES) != guesses, "a head that is off changes nothing")
@@ -94,6 +101,9 @@ def check_pairs(browser, page):
           "the address does not restore the page")
     browser.value("location.hash = '#text=a&off=cross.9.9+decoder.0.x&row=99&answer=99999&against=-1&head=<b>&temperature=x&layer=77'")
     wait(browser, "!busy && state.text === 'a' && now.counts[0] === 2")
+    browser.value("location.hash = '#text=a&head=decoder.1.2'")
+    wait(browser, "!busy && nameOfHead() === 'decoder.1.2'")
+    check(browser.value("$('kinds').querySelector(':checked').parentNode.textContent").strip() == "decoder self-attention", "the chosen kind")
     unharmed(browser)
 
 
@@ -114,6 +124,10 @@ def check_gpt(browser, page):
     wait(browser, "now.counts[1] > 12")
     browser.value("$('on').click()")
     wait(browser, "!busy && !writing")
+    # A temperature that is dragged while it writes: it goes on.
+    browser.value("$('on').click(); dragged = setInterval(() => $('heat').dispatchEvent(new Event('input')), 1)")
+    browser.value("setTimeout(() => clearInterval(dragged), 500)")
+    wait(browser, "state.written.length > 30")
     # Another link while it writes: nothing of what was under way is written there.
     browser.value("$('on').click(); location.hash = '#text=word&temperature=1e-39&answer=2&against=9'")
     wait(browser, "!busy && !writing && now?.text === 'word'")
@@ -123,8 +137,10 @@ def check_gpt(browser, page):
     check(browser.value("now.next[0].id === now.answer.id || now.answer.p < now.next[0].p"), "two probabilities of one word")
     type_text(browser, "text", " ".join(HOSTILE) * 140 + "e\u0301\U0001f468\u200d\U0001f469 \ud800 \0")
     check("32" in browser.value("$('notice').textContent"), "a long text is not said to be cut")
+    type_text(browser, "text", "word never")
+    check("<unk>" in browser.value("$('notice').textContent"), "an unknown word is not named")
     type_text(browser, "text", "")
-    check(browser.value("now.counts") == [0, 1], "an emptied text")
+    check(browser.value("[...now.counts, $('notice').textContent]") == [0, 1, ""], "an emptied text")
     check(browser.value("document.documentElement.scrollWidth") <= 390, "scrolls sideways")
     unharmed(browser)
     open_page(browser, "gpt")
@@ -151,7 +167,33 @@ def check_bert(browser, page):
     guess = browser.value("now.next[0].piece")
     browser.value("document.querySelector('#guesses td button').click()")
     wait(browser, f"!busy && $('text').value === 'word ' + {json.dumps(guess)} + ' word'")
+    type_text(browser, "text", "word " * 40)
+    check("33 " in browser.value("$('notice').textContent"), "a long text is not said to be cut")
     unharmed(browser)
 
 
-check_page("live", make_page, check_pairs, check_gpt, check_bert)
+def check_t5(browser, page):
+    open_page(browser, "t5", 390)
+    type_text(browser, "source", "word ___ word")
+    check(browser.value("now.target.map((t) => t.piece)") == ["<s>", "<extra_id_0>"], "the answer to the first mask is not asked for")
+    click = "$('source-tokens').querySelectorAll('button')[0].click()"
+    browser.value(click)
+    wait(browser, "!busy && $('source').value === '[MASK] [MASK] word'")
+    check(browser.value("now.source.map((t) => t.piece)") == ["<extra_id_0>", "<extra_id_1>", "word"], "two masks")
+    browser.value("location.hash = '#text=[MASK] [MASK] word&head=encoder.1.3'")  # another kind, with more layers
+    wait(browser, "!busy && nameOfHead() === 'encoder.1.3'")
+    check(browser.value("buttonsOfHeads().length") == 8, "the heads of the other kind")
+    type_text(browser, "source", "word &amp; word")
+    browser.value(click)
+    wait(browser, "!busy && $('source').value === '[MASK] &amp; word'")
+    guess = browser.value("now.next.findIndex((n) => n.id > 8)")
+    browser.value(f"$('guesses').querySelectorAll('td button')[{guess}].click()")
+    wait(browser, "!busy && now.counts[1] === 3")
+    type_text(browser, "text", "word &amp; word")  # what is hidden stays known
+    browser.value(click)
+    wait(browser, "!busy && $('source').value === 'word &amp; word'")
+    check(browser.value("[$('text').value, now.counts[1]]") == ["", 1], "the answer to what is no longer asked stays")
+    unharmed(browser)
+
+
+check_page("live", make_page, check_pairs, check_gpt, check_bert, check_t5)

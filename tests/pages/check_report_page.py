@@ -19,6 +19,7 @@ CONFIG = {
     "data": {"train": "text", "valid_fraction": 0.1}, "tokenizer": {"type": "word"},
     "objective": {"type": "prefix_lm", "source_length": 24, "target_length": 24},
     "model": {"d_model": 16, "n_heads": 4, "d_ff": 16, "encoder_layers": 2, "decoder_layers": 2},
+    "optimizer": {"warmup_steps": 10},  # and rate 0 at the end
     "train": {"batch_tokens": 300, "max_steps": 60, "log_every": 10, "eval_every": 20, "save_every": 10, "keep_last": 0},
 }
 WORDS = "the quick <b>brown</b> fox jumps over lazy dogs and </script> a sleeping & snoring cat".split()
@@ -204,14 +205,14 @@ def check_film(browser, page):
     browser.press(" ")
     check(browser.value(at) == 0 and browser.value(name).startswith("before training"), "doesn't play from the start")
     check(browser.value(text) == browser.value("data.frames[0].written[0].replace(/\\n+/g, ' ↵ ')"), "text of another frame")
-    time.sleep(1)
+    time.sleep(1.5)
     browser.press(" ")
     there = browser.value(at)
     check(there > 0, "doesn't move")
-    time.sleep(1)
+    time.sleep(1.5)
     check(browser.value(at) == there, "doesn't stop")
     browser.press("Enter")
-    for _ in range(100):
+    for _ in range(200):
         if browser.value(at) == last and "Play" in browser.value("document.getElementById('play').textContent"):
             break
         time.sleep(0.1)
@@ -228,6 +229,11 @@ def check_texts(browser, page):
     body = browser.value("document.body.innerText")
     for part in ("What it wrote", "Matrices", "encoder.layers.0.self_attn.q_proj.weight", '"max_steps": 60'):
         check(part in body, f"there is no “{part}”")
+    updates = "[...document.querySelectorAll('#matrices tbody tr')].map((r) => Number(r.cells[3].textContent))"
+    check(all(x > 0 for x in browser.value(updates)), "the table of matrices has updates of a step that moved nothing")
+    check("the updates are those of step 40" in body, "the step of the updates is not named")
+    browser.value("document.querySelector('#lede button').click()")
+    check(browser.value("frame().step === 0 && views[at.view].name") == "Pull", "no way to the pull")
     rows = browser.value("document.querySelectorAll('#data-of-curves tbody tr').length")
     check(rows == 6 + 3, f"{rows} rows of numbers")
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
@@ -317,8 +323,11 @@ def check_movers(browser, page):
     look = "document.querySelector('#named-heads li').className"
     browser.value("chooseFrame(2)")
     check(browser.value(look) == "later", "a name that is not there yet looks like one that is")
+    over = "; over the held-out text: previous token"
+    check(not browser.value(pattern).endswith(over), "the chosen head has its name too early")
     browser.value("document.querySelectorAll('#named-heads button')[1].click()")
     check(browser.value("frame().step") == steps[3] and browser.value(look) == "", "a step does not move the film")
+    check(browser.value(pattern).endswith(over), f"the chosen head is called {browser.value(pattern)}")
     browser.value("document.querySelector('#kinds input').click(); document.querySelector('#named-heads button').focus()")
     changes(browser, "Enter", pattern, "a name does not choose its head")
     check(browser.value(pattern).startswith("decoder self-attention, layer 1, head 2: "), f"chooses {browser.value(pattern)}")

@@ -76,8 +76,20 @@ constexpr const char* kConstant = "optimizer.schedule=constant";
 TEST(Advice, MoreStepsWhereTheBestIsAtTheEndAfterFewPasses) {
   const Advice a = advice(curves({3, 2.5, 2.2}), 4, {kConstant});
   EXPECT_EQ(a.command, "heed resume 'runs/a b' --more 150");
-  EXPECT_NE(advice(curves({3, 2.5, 2.51}), 4, {kConstant}).command, "");  // noise
+  EXPECT_EQ(advice(curves({3, 2.5, 2.51}), 4, {kConstant}).command, "");  // it is not at the end
   EXPECT_NE(advice({}, 0.016, {kConstant}).command, "");
+}
+
+TEST(Advice, NoMoreStepsWhereTheyChangeLittleOrTheDataIsKnown) {
+  EXPECT_NE(advice(curves({3, 2.5, 2.3, 2.2}), 1, {kConstant}).command, "");
+  const Advice flat = advice(curves({3, 2.21, 2.22, 2.2}), 1, {kConstant});
+  EXPECT_EQ(flat.text + flat.command, "");
+  LoggedEvents known = curves({3, 2.5, 2.3, 2.2});
+  for (TrainEvent& e : known.train) e.loss /= 10;
+  EXPECT_EQ(advice(known, 4, {kConstant}).command, "");
+  LoggedEvents bleu = curves({3, 2.21, 2.22, 2.2});  // what has a metric may still get better
+  for (ValidEvent& e : bleu.valid) e.metric = static_cast<double>(e.step);
+  EXPECT_NE(advice(bleu, 1, {kConstant}).command, "");
 }
 
 TEST(Advice, NothingWhereThereIsNoiseAlone) {

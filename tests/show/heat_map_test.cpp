@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <vector>
 
@@ -41,10 +42,14 @@ TEST(HeatMap, FitsTheWidthWhateverTheTokens) {
     int columns = 0;  // continuation bytes take none
     for (std::size_t i = 0; i < line.size(); i += code_point_at(line, i).length)
       columns += code_point_at(line, i).value >= 0x4E00 ? 2 : 1;
-    EXPECT_LE(columns, 60);
-    cells += line.find("+++++") != std::string::npos;
+    EXPECT_LE(columns, 80);
+    cells += line.find("++++") != std::string::npos;
   }
-  EXPECT_EQ(cells, 2 * 5);  // 8 keys of 6 columns in a block
+  EXPECT_EQ(cells, 2 * 4);  // 13 keys of 5 columns in a block
+  const std::string wide =
+      draw_heat_map({weights.data(), 2, kKeys}, queries, keys, {.columns = 10 + 1 + kKeys * 7});
+  EXPECT_EQ(std::ranges::count(wide, '\n'), 3);  // one block
+  EXPECT_NE(wide.find("antid…"), std::string::npos) << wide;
 }
 
 TEST(HeatMap, ColoursCarryPercentages) {
@@ -56,10 +61,10 @@ TEST(HeatMap, ColoursCarryPercentages) {
 
 TEST(HeatMap, LongTokensAreCutToTheirColumns) {
   const float weights[] = {1.0f};
-  const std::vector<std::string> queries = {"abcdefghijkl"}, keys = {"漢字漢字"};
+  const std::vector<std::string> queries = {"abcdefghijkl"}, keys = {"漢字漢字漢字"};
   EXPECT_EQ(draw_heat_map({weights, 1, 1}, queries, keys, {}),
-            "           漢字… \n"
-            "abcdefghi… @@@@@ \n");
+            "           漢字漢字漢… \n"
+            "abcdefghi… @@@@@@@@@@@ \n");
 }
 
 }  // namespace

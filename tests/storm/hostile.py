@@ -31,7 +31,7 @@ READS = ["evaluate {run} --json", "evaluate {run} --checkpoint last", "sample {r
          "translate {run} --beam-size 1 < a.source", "score {run} --target-file a.target --file a.source --json",
          "score {run} --file a.txt --tokens", "fill {run} mill[MASK] --json", "attend {run} mill --json", "explain {run} mill --json",
          "attend {run} mill --target old --html p.html", "neighbors {run} the a --json", "inspect {run} --json",
-         "inspect {run}", "report {run} --html p.html", "tokenize {run} --ids < a.txt", "config {run}/config.json",
+         "inspect {run}", "report {run} --html p.html", "report {run} --live --html p.html", "tokenize {run} --ids < a.txt", "config {run}/config.json",
          "evaluate {run} --file a.txt --checkpoint step-4", "gradcheck {run}/config.json"]
 WRITES = ["resume {run} --max-steps 14", "resume {run} --more 1 --threads 2", "average {run} --last 2",
           "resume {run} --set train.keep_last=1 --max-steps 13"]

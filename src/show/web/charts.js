@@ -220,7 +220,7 @@ function chart(title, lines, options = {}) {
   const reading = element("output", { class: "reading" }), of = options.of ? options.of + ": " : "";
   makeReadable(picture, reading, drawn, px, py, unit);
   return [element("figure", {},
-    element("figcaption", {}, title + " ", legend, saveButton(of + title, () => saveChart(of + title, picture, legend))),
-    picture, reading)];
+    element("figcaption", {}, title + " ", legend), picture,
+    saveButton(of + title, () => saveChart(of + title, picture, legend)), reading)];
 }
 const charts = (...figures) => element("div", { class: "charts" }, ...figures.flat());

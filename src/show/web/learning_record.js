@@ -23,7 +23,7 @@ function entropyCharts(entropy) {
 }
 
 function drawLearning() {
-  const last = data.learning.at(-1);
+  const last = data.learning.at(-1), moved = data.last_move ?? last;
   if (!last) return without("learning", "matrices");
   const details = (open, title, body) =>
     element("details", open ? { open: "" } : {}, element("summary", {}, title), body);
@@ -38,7 +38,9 @@ function drawLearning() {
   const scroll = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Entropy, last step" };
   $("learning").append(details(false, "Entropy at step " + last.step,
     element("div", scroll, numbers(["entropy (nats)", "uniform", "heads, from 0"], entropies))));
-  $("of-step").textContent = `At step ${last.step}.`;
+  $("of-step").textContent = `At step ${last.step}` +
+    (moved.step === last.step ? "." : `; the updates are those of step ${moved.step}, the last one here that moved the weights.`);
   find("#matrices .scroll").append(numbers(["matrix", "gradient norm", "weight norm", "update / weight", "cosine to start"],
-    Object.entries(last.matrices).map(([name, m]) => [name, ...quantities.map(([key]) => short(m[key]))])));
+    Object.entries(last.matrices).map(([name, m]) => [name,
+      ...quantities.map(([key]) => short((key === "update_ratio" ? moved.matrices[name] : m)[key]))])));
 }

@@ -2,7 +2,7 @@
 // answer is drawn. maps.js draws the heads.
 
 const config = data.model, encodes = config.encoder_layers > 0, decodes = config.decoder_layers > 0, two = encodes && decodes;
-const fills = !decodes;
+const fills = !decodes, masks = data.objective.use === "fill";
 data.kinds = [["encoder", config.encoder_layers], ["decoder", config.decoder_layers], ["cross", two ? config.decoder_layers : 0]]
   .filter(([, layers]) => layers > 0).map(([name, layers]) => ({ name, layers, heads: config.n_heads, queries: [], keys: [] }));
 data.frames = [{ unpacked: {}, words: {} }];
@@ -45,6 +45,7 @@ worker.onmessage = ({ data: [what, answer] }) => {
   if (what === "failed") tell(answer, true);
   else (what === "answer" ? show : wrote)(answer);
   if (next) send(next);
+  else if (writing) send("write");
 };
 worker.onerror = () => tell("The model has stopped: load the page again.");
 // Says something; a failure until the next answer.
@@ -61,20 +62,22 @@ const ask = () => send("answer");
 // Typing: what was written before is text now.
 function typed() {
   stop();
+  if (!two || state.text !== $("source").value) hidden = [];
   if (two) Object.assign(state, { text: $("source").value, target: $("text").value });
   else state.text = $("text").value;
   Object.assign(state, { written: [], row: null, answer: null, against: null });
-  hidden = [];
   ask();
 }
 
 function wrote(id) {
   if (state.written !== writtenBefore) return ask();
   if (id === null) stop("The model has ended the text.");
-  else Object.assign(state, { written: [...state.written, id], row: null, answer: null, against: null });
+  else if (id === "full") stop("The model writes no more tokens than these.");
+  else {
+    Object.assign(state, { written: [...state.written, id], row: null, answer: null, against: null });
+    if (state.written.length % mostWritten === 0) stop("It has written enough: press the button to go on.");
+  }
   ask();
-  if (state.written.length >= mostWritten) stop("It has written enough: press the button to go on.");
-  if (writing) send("write");
 }
 function stop(why = "") {
   writing = false;
@@ -90,14 +93,15 @@ const nameOfHead = () => `${kind().name}.${at.layer}.${at.head}`;
 
 // Puts `words` in place of a token of the text; what the model wrote becomes text.
 function replace(token, words) {
-  state.text = now.read.source.slice(0, token.begin) + words + now.read.source.slice(token.end);
-  Object.assign(state, { written: [], answer: null, against: null });
+  const text = now.read.source.slice(0, token.begin) + words + now.read.source.slice(token.end);
+  Object.assign(state, { text: text.replace(/<extra_id_\d+>/g, "[MASK]"), target: "", written: [], answer: null, against: null });
+  $("text").value = "";
   $(two ? "source" : "text").value = state.text;
   ask();
 }
 const masksBefore = (i) => now.source.slice(0, i).filter((t) => t.mask).length;
 function mask(token, i) {
-  const row = now.sourceBegin + i, place = masksBefore(i), word = now.read.source.slice(token.begin, token.end);
+  const row = two ? null : now.sourceBegin + i, place = masksBefore(i), word = now.read.source.slice(token.begin, token.end);
   if (!token.mask) {
     hidden.splice(place, 0, word);
     state.row = row;
@@ -114,7 +118,7 @@ function mask(token, i) {
 let selecting = null;
 function pick(i, side, box) {
   const row = now[side + "Begin"] + i;
-  if (fills && now.source[i].begin !== undefined) return mask(now.source[i], i);
+  if (masks && side === "source" && now.source[i].begin !== undefined) return mask(now.source[i], i);
   if (side === "target" || !two) Object.assign(state, { row, answer: null, against: null });
   Object.assign(state, two ? { target: $("text").value } : { text: $("text").value }, { written: [] });
   selecting = { row, side, box };
@@ -198,12 +202,12 @@ function take(id) {
 function drawLens() {
   const chosen = now.lens[state.layer];
   const rows = now.lens.map(({ layer, top, rank, p }) => element("tr", {},
-    element("th", { scope: "row" }, opener(`layer ${layer}`, chosen?.layer === layer, () => {
+    element("th", { scope: "row" }, opener(layer, chosen?.layer === layer, () => {
       state.layer = state.layer === layer ? null : layer;
       drawLens();
       keep();
     })), element("td", {}, shown(top[0].piece)), element("td", {}, percent(top[0].p)), element("td", {}, `${rank}.`), element("td", {}, percent(p))));
-  const titles = ["", "first", "", "rank of", `“${shown(now.answer.piece)}”`].map((title) => element("th", { scope: "col" }, title));
+  const titles = ["layer", "first", "", "rank of", `“${shown(now.answer.piece)}”`].map((title) => element("th", { scope: "col" }, title));
   if (chosen) rows.splice(chosen.layer + 1, 0, ...chosen.top.map(({ piece, p }) => element("tr", {}, element("td", {}),
     element("td", {}, shown(piece)), element("td", {}, percent(p)), element("td", { colspan: 2 }))));
   const lost = now.lens.findLastIndex(({ rank }) => rank > 1) + 1;
@@ -251,8 +255,9 @@ function wordsOf(name, map, n) {
   return `“${shown(queries[q] ?? "")}” looks at ` + order.filter((k) => weights[k] >= 0.005).map((k) => `“${shown(keys[k])}” ${percent(weights[k])}`).join(", ");
 }
 
+let drawn;  // the kind and the sizes of the pictures
 function drawHeadsOf() {
-  const { unpacked, words } = frame(), before = data.kinds.map((k) => `${k.queries.length} ${k.keys.length}`).join();
+  const { unpacked, words } = frame(), shape = () => [at.kind, ...data.kinds.flatMap((k) => [k.queries.length, k.keys.length])].join();
   data.kinds.forEach((k, i) => {
     const tokens = (side) => side.map((t) => t.piece);
     k.queries = tokens(k.name === "encoder" ? now.source : now.target);
@@ -263,9 +268,11 @@ function drawHeadsOf() {
   const begin = now.targetBegin + now.target.length;
   data.next = decodes && now.row === now.last && begin === now.counts[1] ? { [now.target.length - 1]: [{ token: now.next[0].piece }] } : undefined;
   at.query = Math.max(0, now.row - (decodes ? now.targetBegin : now.sourceBegin));
+  const focused = $("heads").contains(document.activeElement), same = shape() === drawn;
+  drawn = shape();
   if (!drawChosen) return startMaps(drawChosenHead);
-  if (before !== data.kinds.map((k) => `${k.queries.length} ${k.keys.length}`).join()) makeHeads();
-  choose({});
+  choose(same ? {} : { kind: at.kind });
+  if (focused) buttonsOfHeads()[at.layer * kind().heads + at.head].focus();
 }
 // After a choice, and after every answer.
 function drawChosenHead() {
@@ -285,6 +292,13 @@ function drawChosenHead() {
   keep();
 }
 
+// What the model cannot read of the text.
+let noted = false;
+function noteOf({ dropped, source, target }) {
+  const long = dropped.findIndex((n) => n > 0), unknown = [...source, ...target].find((t) => t.id === 0 && t.begin !== undefined);
+  if (long >= 0) return `The model reads at most ${data.objective[long === 0 ? "longest_source" : "longest_target"]} tokens here: ${dropped[long]} are left out.`;
+  return unknown ? `${shown(unknown.piece)} stands for what the model does not know.` : "";
+}
 function show(answer) {
   now = answer;
   const box = $("text"), text = answer.text;
@@ -292,8 +306,9 @@ function show(answer) {
     box.value = text;
     box.scrollTop = box.scrollHeight;
   }
-  if (answer.dropped > 0) tell(`The model reads at most ${answer.counts[1]} tokens: those before are left out.`, false);
-  else if (failed || $("notice").textContent.startsWith("The model reads")) tell("");
+  const note = noteOf(answer);
+  if (note || failed || noted) tell(note);
+  noted = note !== "";
   if (encodes) drawTokens($(two ? "source-tokens" : "tokens"), "source", $(two ? "source" : "text"));
   if (decodes) drawTokens($("tokens"), "target", $("text"));
   drawGuesses();
@@ -346,7 +361,7 @@ function restore() {
 function startPage() {
   $("about").textContent = data.about;
   document.title = data.about + ": a model to type to";
-  $("masking").textContent = fills ? ": here a click masks the token, and one more shows it again" : "";
+  $("masking").textContent = masks ? ": here a click masks the token, and one more shows it again" : "";
   $("source-side").hidden = !two;
   $("sides").classList.toggle("two", two);
   $("text-label").textContent = two ? "What the model writes" : "Text";

@@ -25,7 +25,7 @@ class Machine {
   constructor(data) {
     Object.assign(this, { reading: data.reading, objective: data.objective, model: new Transformer(data.model, weightsOf(data)) });
     this.target = tokenizerOf(data.tokenizer);
-    this.source = tokenizerOf(data.source_tokenizer);
+    this.source = data.source_tokenizer ? tokenizerOf(data.source_tokenizer) : this.target;
     this.pairs = data.objective.type === "seq2seq";
     this.two = this.model.encoder.blocks.length > 0 && this.model.decoder.blocks.length > 0;
     this.joined = this.pairs && !this.two;  // a decoder alone reads both
@@ -39,14 +39,16 @@ class Machine {
       const read = asRead(x, this.reading, tokenizer);
       return { read, tokens: tokenizer.encode(read) };
     };
-    const side = ({ read, tokens }, first, last, dropped = 0) => ({ read, dropped, tokens, before: first.length,
+    const side = ({ read, tokens, dropped = 0 }, first, last) => ({ read, dropped, tokens, before: first.length,
       ids: [...first, ...tokens.map((t) => t.id), ...last] });
-    const cut = ({ read, tokens }, most) => ({ read, tokens: tokens.slice(0, most) });
+    const cut = ({ read, tokens }, most) => ({ read, tokens: tokens.slice(0, most), dropped: Math.max(0, tokens.length - most) });
+    if (this.maskId >= 0) text = text.replace(/<mask>|\[mask\]|_{3,}/gi, "[MASK]");
     // Pieces of words begin with a space: one that ends a text is read with what follows it.
-    if (!this.pairs && this.source.pieces && text.length > 1 && text.endsWith(" ")) {
-      text = text.slice(0, -1);
-      if (target) target = " " + target;
-    }
+    const held = (x) => !this.pairs && this.source.pieces && x.length > 1 && x.endsWith(" ");
+    const lead = target && held(text) ? 1 : 0;
+    if (held(text)) text = text.slice(0, -1);
+    if (lead) target = " " + target;
+    if (held(target)) target = target.slice(0, -1);
     if (type === "span_corruption") {
       let masks = 0;  // the last sentinel ends an answer
       text = text.replace(/\[MASK\]/g, (mask) => (masks + 1 < this.source.first - 3 ? this.source.specials[3 + masks++] : mask));
@@ -62,17 +64,27 @@ class Machine {
       return { source: side(line, [], [endId]), target: side(cut({ read, tokens }, mostTarget - 1), [beginId], []) };
     }
     const answer = this.two ? encode(this.target, target) : first;
+    if (lead) answer.read = answer.read.slice(1);  // as it was typed
+    for (const t of answer.tokens) [t.begin, t.end] = [Math.max(0, t.begin - lead), t.end - lead];
     const own = [...answer.tokens, ...written.map((id) => ({ id, written: true }))];
     if (type === "masked_lm") return { source: side(cut(first, mostSource - 1), [beginId], []), target: side(none, [], []) };
     if (type === "causal_lm") {
-      const dropped = Math.max(0, own.length + 1 - mostTarget);
-      return { source: side(none, [], []), target: side({ read: first.read, tokens: own.slice(Math.max(0, dropped - 1)) }, dropped ? [] : [beginId], [], dropped) };
+      // Of a long text the end is read. When it is full, writing starts again with the last half.
+      let end = first.tokens.length + 1, dropped = Math.max(0, end - mostTarget);
+      while (++end <= own.length + 1) if (end - dropped > mostTarget) dropped = end - Math.max(1, mostTarget >> 1);
+      return { source: side(none, [], []), target: side({ read: first.read, tokens: own.slice(Math.max(0, dropped - 1)), dropped }, dropped ? [] : [beginId], []) };
     }
-    const decoder = side(cut({ read: answer.read, tokens: own }, mostTarget - 1), [beginId], []);
+    // What is written in place of masks begins with the name of the first one.
+    const mask = first.tokens.find(({ id }) => this.isMask(id))?.id, begin = mask === undefined || own[0]?.id === mask ? [beginId] : [beginId, mask];
+    const decoder = side(cut({ read: answer.read, tokens: own }, mostTarget - begin.length), begin, []);
     if (type === "seq2seq") return { source: side(cut(first, mostSource - 1), [], [endId]), target: decoder };
     if (type === "span_corruption") return { source: side(cut(first, mostSource), [], []), target: decoder };
-    const last = { read: first.read, tokens: first.tokens.slice(-mostSource) };
+    const last = { read: first.read, tokens: first.tokens.slice(-mostSource), dropped: Math.max(0, first.tokens.length - mostSource) };
     return { source: side(last, last.tokens.length > 0 ? [] : [beginId], []), target: decoder };
+  }
+
+  isMask(id) {
+    return this.maskId >= 0 && id >= this.maskId && this.source.isSpecial(id);
   }
 
   // Runs the model on a request { text, target, written, off }.
@@ -88,11 +100,11 @@ class Machine {
     return { source, target, seen, decodes, stack: decodes ? this.model.decoder : this.model.encoder, side: decodes ? target : source };
   }
 
-  // The id that the model writes next, or null at the end.
+  // The id that the model writes next, null at the end, or "full" if there is no room for it.
   write(request) {
     const { seen, target } = this.forward(request), never = new Set(this.objective.never_written);
     const full = (this.two || this.joined) && target.ids.length >= this.objective.longest_target;
-    if (full) return null;
+    if (full) return "full";
     const logits = this.model.logits(seen.hidden.at(-1)).map((x, id) => (never.has(id) ? -Infinity : x));
     if (request.temperature === 0) return this.unlessEnd(best(logits, 1)[0].id);
     let left = Math.random();
@@ -139,13 +151,13 @@ class Machine {
       const begin = Math.max(0, Math.min(ids.length - mostShown, at - mostShown / 2));
       return { begin, end: Math.min(ids.length, begin + mostShown) };
     };
-    const masks = [...source.ids.keys()].filter((i) => this.maskId >= 0 && source.ids[i] >= 3 && source.ids[i] < this.source.first);
+    const masks = [...source.ids.keys()].filter((i) => this.isMask(source.ids[i]));
     const last = run.decodes ? side.ids.length - 1 : masks[0] ?? Math.min(1, side.ids.length - 1);
     const row = Math.max(0, Math.min(side.ids.length - 1, request.row ?? last));
     const shownOf = { source: window(source.ids, run.decodes ? 0 : row), target: window(target.ids, row) };
     const tokensOf = (which, tokenizer, { begin, end }) => which.ids.slice(begin, end).map((id, i) => {
       const t = which.tokens[begin + i - which.before];
-      return { id, piece: name(tokenizer, id), ...(t && !t.written ? { begin: t.begin, end: t.end } : {}), mask: this.maskId >= 0 && id >= 3 && tokenizer.isSpecial(id) };
+      return { id, piece: name(tokenizer, id), ...(t && !t.written ? { begin: t.begin, end: t.end } : {}), mask: this.isMask(id) };
     });
     const logits = this.model.logits(seen.hidden[row]), logs = logSoftmax(logits);
     if (logs.some(Number.isNaN)) throw new Error("The model's numbers overflow: nothing can be shown.");
@@ -153,7 +165,7 @@ class Machine {
     const chance = (id) => Math.exp((heat === 1 ? logs : warm)[id]);
     const named = (list, tokenizer = this.target) => list.map((x) => ({ ...x, piece: name(tokenizer, x.id) }));
     const out = {
-      text: this.continued(request), read: { source: source.read, target: target.read }, row, last, two: this.two, decodes: run.decodes, dropped: side.dropped,
+      text: this.continued(request), read: { source: source.read, target: target.read }, row, last, two: this.two, decodes: run.decodes, dropped: [source.dropped, target.dropped],
       source: tokensOf(source, this.source, shownOf.source), target: tokensOf(target, this.target, shownOf.target),
       sourceBegin: shownOf.source.begin, targetBegin: shownOf.target.begin, counts: [source.ids.length, target.ids.length],
       next: named(best(logs, 5).map(({ id }) => ({ id, p: chance(id) }))),

@@ -152,7 +152,10 @@ function drawView(chooseRow, after = "") {
 
 function choose(change) {
   Object.assign(at, change);
-  if ("kind" in change) makeHeads();
+  if ("kind" in change) {
+    makeHeads();
+    $("kinds").querySelectorAll("input")[at.kind].checked = true;
+  }
   if (!("head" in change) || "kind" in change) drawHeads();  // not if only the head changes
   markChosen();
   drawPattern();

@@ -87,7 +87,7 @@ function arrows(group, press, columns = () => 1) {
     const all = [...group.querySelectorAll("button, .word")], now = all.indexOf(document.activeElement);
     const to = { ArrowRight: now + 1, ArrowDown: now + columns(), ArrowLeft: now - 1, ArrowUp: now - columns(),
       Home: 0, End: all.length - 1 }[event.key];
-    if (to === undefined || !all[to]) return;
+    if (to === undefined || !all[to] || to === now) return;
     event.preventDefault();
     all[to].focus();
     if (press) all[to].click();

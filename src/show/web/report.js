@@ -118,12 +118,12 @@ function play(on) {
   $("play").textContent = on ? "❚❚ Pause" : "▶ Play";
   $("step-name").setAttribute("aria-live", on ? "off" : "polite");
   if (!on) return;
-  const last = data.frames.length - 1, still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const last = data.frames.length - 1;
   if (at.frame === last || at.frame === opened) chooseFrame(0);
   playing = setInterval(() => {
     if (at.frame < last) chooseFrame(at.frame + 1);
     if (at.frame === last) play(false);
-  }, still ? 1500 : 350);
+  }, 1000);  // long enough to read what it writes
 }
 
 function startBar() {
@@ -167,7 +167,6 @@ const named = (data.frames.at(-1)?.heads ?? []).filter(isShown).sort((a, b) => g
 function namedHead({ h, first }) {
   const show = () => {
     const kind = data.kinds.findIndex((k) => k.name === h.kind);
-    $("kinds").querySelectorAll("input")[kind].checked = true;
     choose({ kind, layer: h.layer, head: h.head });
   };
   const step = mover(stepName(data.frames[first].step), () => { at.frame = first; show(); });
@@ -190,6 +189,8 @@ function drawTexts() {
 function drawFrame() {
   named.forEach(({ first }, i) => $("named-heads").children[i].classList.toggle("later", at.frame < first));
   drawTexts();
+  const name = frame().heads.find((h) => h.kind === kind().name && h.layer === at.layer && h.head === at.head)?.name;
+  if (name) $("pattern").append(`; over the held-out text: ${name}`);
   drawView(() => {}, ", " + stepName(frame().step));
 }
 
@@ -227,6 +228,12 @@ function drawFrames() {
     chooseFirst();
     $("kinds").hidden = data.kinds.length === 1;
     startMaps(drawFrame);
+    const pull = views.findIndex((view) => view.name === "Pull");
+    if (pull > 0) $("lede").append(" ", mover("Why does it look there?", () => {  // the pull before training
+      chooseFrame(0);
+      $("views").querySelectorAll("input")[pull].click();
+      $("head").scrollIntoView({ block: "nearest" });
+    }));
   } else {
     without("maps", "head", "named");
     drawTexts();

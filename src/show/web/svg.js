@@ -33,7 +33,7 @@ function saveSvg(title, width, height, ...children) {
 }
 
 function saveButton(title, save) {
-  const button = element("button", { type: "button", class: "save", "aria-label": `Save as SVG: ${title}` }, "SVG");
+  const button = element("button", { type: "button", class: "save", "aria-label": `Save as SVG: ${title}` }, "Save as SVG");
   button.addEventListener("click", save);
   return button;
 }

@@ -63,7 +63,10 @@ class Tokenizer {
       const byte = this.byteOf(id);
       if (byte !== undefined) bytes.push(byte);
       else if (bytes.length > 0) [text, bytes] = [text + fromUtf8.decode(Uint8Array.from(bytes)), []];
-      if (this.isSpecial(id)) continue;
+      if (this.isSpecial(id)) {
+        text += id > endId ? this.specials[id] : "";
+        continue;
+      }
       if (byte === undefined) text += this.textAfter(previous, id);
       previous = id;
     }
