@@ -40,13 +40,12 @@ Json generation_config(const TrainedModel& m, const Json& config) {
   for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"})
     if (config.contains(key)) json[key] = config[key];
   // With the first id, which is given; the last one is not read.
-  const int limit = translation_limit(m.state.longest_target);
+  const int limit = translation_limit(m.state.longest_target), most = m.config.model.max_length;
   if (m.objective->traits().joined)
-    json["max_new_tokens"] =
-        std::min<std::int64_t>(limit, longest_read(m.config) - 2 - m.state.longest_source);
+    json["max_new_tokens"] = std::min<std::int64_t>(limit, most - 2 - m.state.longest_source);
   else
-    json["max_length"] = 1 + (reads_pairs(m) ? std::min(m.config.model.max_length, limit)
-                                             : m.config.objective.target_length);
+    json["max_length"] =
+        1 + (reads_pairs(m) ? std::min(most, limit) : m.config.objective.target_length);
   json["suppress_tokens"] = m.objective->never_written(*m.tokenizers.target);
   return json;
 }

@@ -19,12 +19,15 @@ std::vector<float> row(Mat<float> m, int r) {
   return {m.row(r), m.row(r) + m.cols};
 }
 
-// The logits after the last token by an ordinary pass over everything.
+// The logits after the last token by an ordinary pass over everything. Without an encoder the
+// source follows the tokens that were read first.
 std::vector<float> uncached(const DecodeModel& m, const std::vector<int>& source,
-                            const std::vector<int>& target) {
+                            std::vector<int> target, int first) {
   Batch batch;
   if (m.model.has_encoder())
     batch.source.add_sequence(source.data(), static_cast<int>(source.size()));
+  else
+    target.insert(target.begin() + first, source.begin(), source.end());
   batch.target.add_sequence(target.data(), static_cast<int>(target.size()));
   Workspace workspace;
   TransformerSaved<float> saved;
@@ -47,7 +50,7 @@ TEST_P(EveryPosition, CachedEqualsUncached) {
   IncrementalDecoder::Tokens feed{1, {target.data(), 3}};  // a prompt, then single tokens
   for (std::size_t n = 3; n <= target.size(); ++n) {
     const std::vector<float> logits = row(decoder.step({&feed, 1}), 0);
-    const auto expected = uncached(m, sources[1], {target.begin(), target.begin() + n});
+    const auto expected = uncached(m, sources[1], {target.begin(), target.begin() + n}, 3);
     for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_NEAR(logits[i], expected[i], 2e-5);
     if (n < target.size()) feed.ids = {target.data() + n, 1};
   }
