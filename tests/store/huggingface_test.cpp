@@ -154,16 +154,12 @@ INSTANTIATE_TEST_SUITE_P(Golden, HuggingFaceModel,
                          });
 
 RunConfig qwen3() {
-  RunConfig c;
-  c.data.train.paths = {"a.txt"};
-  c.objective.type = "causal_lm";
-  c.model.encoder_layers = 0;
-  c.model.positions = Positions::rotary;
-  c.model.norm_type = NormType::rms;
-  c.model.bias = false;
-  c.model.qk_norm = true;
-  c.model.feed_forward = FeedForwardType::gated;
-  return c;
+  return parse_config(R"({
+    "data": {"train": "a.txt"},
+    "objective": {"type": "causal_lm"},
+    "model": {"encoder_layers": 0, "positions": "rotary", "norm_type": "rms", "bias": false,
+              "qk_norm": true, "feed_forward": "gated"}})",
+                      "c");
 }
 
 TEST(HuggingFaceClasses, ARefusalNamesTheNearestAndTheKeys) {
@@ -239,7 +235,7 @@ RunConfig some_config(std::mt19937& random) {
 TEST(HuggingFaceClasses, WhatARefusalSaysToTryOpens) {
   std::mt19937 random(1);
   int tried = 0, impossible = 0;
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 40; ++i) {
     RunConfig c;
     try {
       c = some_config(random);
@@ -263,8 +259,8 @@ TEST(HuggingFaceClasses, WhatARefusalSaysToTryOpens) {
         EXPECT_EQ(next.objective.type, c.objective.type);
       }
   }
-  EXPECT_GT(tried, 300);
-  EXPECT_GT(impossible, 100);
+  EXPECT_GT(tried, 15);
+  EXPECT_GT(impossible, 5);
 }
 
 // Pairs without an encoder are framed otherwise.
