@@ -53,14 +53,22 @@ Json generation_config(const TrainedModel& m, const Json& config) {
 // What heed knows of a model, and how to load it.
 std::string model_card(const TrainedModel& m, const std::string& name, const std::string& family) {
   const bool pairs = reads_pairs(m);
-  std::string rows = fmt::format("| data | {} |\n| its hash | {} |\n| steps | {} |\n",
-                                 data_in_words(m.config.data), m.state.data_hash, m.state.step);
-  if (!std::isnan(m.state.valid_loss)) {
-    rows += fmt::format("| held-out loss, nats per token | {:.4f} |\n", m.state.valid_loss);
-    for (const ValidEvent& valid : read_events(run_of_checkpoint(m.folder)).valid)
-      if (valid.step == m.state.step && valid.bits_per_byte)
-        rows += fmt::format("| bits per byte | {:.4f} |\n", *valid.bits_per_byte);
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"data", data_in_words(m.config.data)},
+      {"its hash", m.state.data_hash},
+      {"exported by", "heed " HEED_VERSION},
+      {"checkpoint of step", format_count(m.state.step)}};
+  if (!std::isnan(m.state.valid_loss))
+    facts.emplace_back("held-out loss, nats per token", format_fixed(m.state.valid_loss, 4));
+  for (const ValidEvent& valid : read_events(run_of_checkpoint(m.folder)).valid) {
+    if (valid.step != m.state.step) continue;
+    facts.emplace_back("held-out tokens", format_count(valid.tokens));
+    if (valid.bits_per_byte)
+      facts.emplace_back("bits per byte", format_fixed(*valid.bits_per_byte, 4));
+    if (valid.metric) facts.emplace_back(*valid.metric_name, format_fixed(*valid.metric, 1));
   }
+  std::string rows;
+  for (const auto& [fact, value] : facts) rows += fmt::format("| {} | {} |\n", fact, value);
   const std::vector<std::string> card = foreign_table().at("card");
   return fmt::format(
       fmt::runtime(joined(card, "\n")), pairs ? "translation" : "text-generation", name, family,
@@ -91,8 +99,9 @@ void write_huggingface(const TrainedModel& m, const std::string& name, const fs:
 }
 
 void require_free(const fs::path& place) {
-  if (path_exists(place))
-    throw Error(Exit::usage, quoted_path(place) + " exists already.", "a new folder");
+  const bool empty = type_of(place) == fs::file_type::directory && names_in(place).empty();
+  if (path_exists(place) && !empty)
+    throw Error(Exit::usage, quoted_path(place) + " exists already.", "a new or an empty folder");
   for (fs::path p = fs::weakly_canonical(place).parent_path(); p != p.root_path();
        p = p.parent_path())
     if (is_run(p) || is_checkpoint(p))
@@ -106,7 +115,7 @@ void require_free(const fs::path& place) {
 Exit run_export(CommandLine& line) {
   std::string folder, to = "huggingface", type = "f16";
   line.add_model();
-  line.app().add_option("DIR", folder, "the new folder")->required();
+  line.app().add_option("DIR", folder, "the folder, new or empty")->type_name("PATH")->required();
   line.app()
       .add_option("--to", to, "the program that opens it")
       ->check(CLI::IsMember({"huggingface", "gguf"}));
@@ -118,18 +127,25 @@ Exit run_export(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
   const bool gguf = to == "gguf";
 
-  const fs::path typed = folder, place = typed.has_filename() ? typed : typed.parent_path();
+  const fs::path typed = fs::path(folder).lexically_normal(),
+                 place = typed.has_filename() ? typed : typed.parent_path();
   require_free(place);
   OpenModel model(line);
-  if (model.tokenizers.separate_source)
+  if (model.config.tokenizer.own_target())
     throw Error(Exit::usage, "the model has a vocabulary for each side; other programs need one.",
                 "another training, with --set tokenizer.shared=true and no tokenizer.target");
-  make_whole_folder(place, {}, [&](const fs::path& made) {
+  fs::path top = place;  // of the folders that are new
+  while (!path_exists(folder_of(top))) top = folder_of(top);
+  make_whole_folder(top, {}, [&](const fs::path& made) {
+    fs::path inner = made;
+    for (const fs::path& part : place.lexically_relative(top))
+      if (part != ".") make_folder(inner /= part);
+    const std::string name = place.filename().string();
     if (gguf)
-      write_gguf(made / "model.gguf", model,
+      write_gguf(inner / "model.gguf", model, name,
                  static_cast<GgufType>(std::ranges::find(kTypes, type) - kTypes.begin()));
     else
-      write_huggingface(model, place.filename().string(), made);
+      write_huggingface(model, name, inner);
   });
   if (gguf && model.config.tokenizer.type == TokenizerConfig::unigram)
     model.log.warn("llama.cpp's unigram has no bytes: a character without a piece is <unk> there.");

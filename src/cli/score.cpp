@@ -74,11 +74,13 @@ Json comparison_json(const Comparison& c) {
   constexpr double z = 1.959964;  // 95 % of the normal distribution are between -z and z
   const double n = static_cast<double>(c.lines),
                share = (static_cast<double>(c.better) + static_cast<double>(c.ties) / 2) / n,
-               middle = share + z * z / (2 * n), whole = 1 + z * z / n,
                half = z * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+  // Both are solutions of a quadratic: their product and the larger give the smaller, without
+  // cancellation.
+  const auto lower = [&](double p) { return p * p / (p + z * z / (2 * n) + half); };
   return {{"lines", c.lines}, {"better", c.better},
           {"ties", c.ties},   {"left_out", c.left_out},
-          {"share", share},   {"interval", {(middle - half) / whole, (middle + half) / whole}}};
+          {"share", share},   {"interval", {lower(share), 1 - lower(1 - share)}}};
 }
 
 void print_comparison(const Json& c) {

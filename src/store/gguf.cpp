@@ -86,12 +86,14 @@ std::string in_type(const std::vector<float>& numbers, GgufType type) {
 
 }  // namespace
 
-void write_gguf(const std::filesystem::path& path, const TrainedModel& m, GgufType type) {
+void write_gguf(const std::filesystem::path& path, const TrainedModel& m, const std::string& name,
+                GgufType type) {
   const Json row = foreign_class("gguf", m.config);
   const Tokenizer& tokenizer = *m.tokenizers.target;
   constexpr std::uint32_t kFileTypes[] = {0, 1, 7}, kTensorTypes[] = {0, 1, 8};
   const std::string architecture = row.at("architecture");
   Json about = {{"general.architecture", architecture},
+                {"general.name", name},
                 {"general.file_type", kFileTypes[static_cast<int>(type)]},
                 {"general.quantization_version", 2}};
   const Json config = foreign_config(row, m.config, tokenizer.size());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -29,8 +30,12 @@ Json values_of(RunConfig c, int vocab = 0) {
   values["longest"] = longest_read(c);
   values["vocab_size"] = vocab;
   values["tied"] = c.model.tie != Tie::none;
-  values["encoders"] = std::max(1, c.model.encoder_layers);
+  values["an_encoder"] = std::max(1, c.model.encoder_layers);
   values["end"] = c.data.has_pairs() ? Json(2) : Json();
+  const bool pieces = is_subword(c.tokenizer.type);  // else others are to be learnt
+  values["tokenizer.vocab_size"] = c.tokenizer.vocab_size;
+  values["pieces.file"] = pieces ? c.tokenizer.file : "";
+  values["pieces.vocab_size"] = pieces ? c.tokenizer.vocab_size : 0;
   return values;
 }
 
@@ -53,6 +58,21 @@ std::vector<KeyChange> in_the_way(const Json& row, RunConfig config) {
       changes.push_back(std::move(change));
     }
   return changes;
+}
+
+std::vector<std::string> as_sets(const std::vector<KeyChange>& changes) {
+  std::vector<std::string> sets;
+  for (const KeyChange& change : changes)
+    sets.push_back(change.key + "=" + replace_all(change.after, "\"", ""));
+  return sets;
+}
+
+// Could such a model be trained with these changes?
+bool can_have(const RunConfig& config, const std::vector<KeyChange>& changes) try {
+  parse_config(dump_config(config), "", read_sets(as_sets(changes)));
+  return true;
+} catch (const Error&) {
+  return false;
 }
 
 // Their place i, among groups of `width` of which they have our even places first, then the odd
@@ -120,20 +140,32 @@ Json foreign_classes(const std::string& program) {
 }
 
 Json foreign_class(const std::string& program, const RunConfig& config) {
-  const Json rows = foreign_classes(program);
-  const Json& nearest = *std::ranges::min_element(
-      rows, {}, [&](const Json& row) { return in_the_way(row, config).size(); });
-  std::vector<std::string> changes, sets;
-  for (const KeyChange& change : in_the_way(nearest, config)) {
-    changes.push_back(in_words(change));
-    sets.push_back(fmt::format("--set {}={}", change.key, replace_all(change.after, "\"", "")));
+  Json nearest;
+  std::vector<KeyChange> fewest;
+  std::set<std::string> objectives;
+  for (const Json& row : foreign_classes(program)) {
+    const std::string objective = row.at("needs").at("objective.type");
+    objectives.insert(objective);
+    std::vector<KeyChange> changes = in_the_way(row, config);
+    if (changes.empty()) return row;
+    const bool nearer = nearest.is_null() || changes.size() < fewest.size();
+    if (!nearer || objective != config.objective.type || !can_have(config, changes)) continue;
+    nearest = row;
+    fewest = std::move(changes);
   }
-  if (changes.empty()) return nearest;
+  if (nearest.is_null())
+    throw Error(Exit::usage,
+                fmt::format("no class of {} is such a model: objective.type {}, {} heads in a "
+                            "width of {}. Its classes are of {}.",
+                            program, config.objective.type, config.model.n_heads,
+                            config.model.d_model, listed({objectives.begin(), objectives.end()})));
+  std::vector<std::string> changes;
+  for (const KeyChange& change : fewest) changes.push_back(in_words(change));
   throw Error(Exit::usage,
               fmt::format("no class of {} computes what this model does. The nearest is {}, with "
                           "{}.",
                           program, nearest.at("class").get<std::string>(), listed(changes)),
-              "another training, with " + joined(sets, " "));
+              "another training, with --set " + joined(as_sets(fewest), " --set "));
 }
 
 Json foreign_config(const Json& row, const RunConfig& config, int vocab) {

@@ -76,6 +76,8 @@ class Export(RunsTest):
             "llama": {**RMS, "tokenizer": {"type": "unigram", "vocab_size": 320}, "model__tie": "none"},
             "pairs": {"family": "seq2seq", **SMALL, "model__tie": "all"},
             "gpt2": {"family": "causal_lm", **SMALL, "model__positions": "learned", "model__max_length": 32},
+            "turned": {"family": "seq2seq", **SMALL, "model__positions": "rotary", "model__tie": "output", "model__norm_type": "rms",
+                       "tokenizer": {"type": "word", "shared": False}},
             "other": SMALL}
 
     def exported(self, run, *more):
@@ -94,7 +96,7 @@ class Export(RunsTest):
         self.assertEqual(generation["suppress_tokens"], [0, 1, 2])
         self.assertIsNone(generation["eos_token_id"])
         card = (folder / "README.md").read_text()
-        for words in ("AutoModelForCausalLM", "a.txt", "| steps | 12 |", self.state(12, "qwen3")["data_hash"], "bits per byte"):
+        for words in ("AutoModelForCausalLM", "a.txt", "| checkpoint of step | 12 |", "held-out tokens", self.state(12, "qwen3")["data_hash"], "bits per byte"):
             self.assertIn(words, card)
 
     def test_texts_end_where_heed_begins_again(self):
@@ -149,7 +151,7 @@ class Export(RunsTest):
             self.assertEqual(file.types["blk.0.attn_q_norm.weight"], 0)
         self.assertEqual(file.types["blk.0.ffn_down.weight"], 8)
         self.assertEqual(file.types["blk.0.ffn_up.weight"], 1)  # its rows are 16 wide
-        self.assertEqual(file.about["general.architecture"], "qwen3")
+        self.assertEqual((file.about["general.architecture"], file.about["general.name"]), ("qwen3", "q8_0"))
         self.assertEqual(file.about["tokenizer.ggml.tokens"][:4], ["<unk>", "<s>", "</s>", "<0x00>"])
         self.check("export", "llama", "l", "--to", "gguf", "--type", "f32", facts="<unk> there")
         file = Gguf(self.folder / "l" / "model.gguf")
@@ -157,23 +159,41 @@ class Export(RunsTest):
         self.assertIn("output.weight", file.tensors)
 
     def test_what_no_class_computes_is_refused_by_key(self):
-        self.check("export", "other", "out", status=2, facts=["The nearest is", "objective.type from", "--set"])
-        for run, words in ("pairs", 'tokenizer.type from "word" to "bpe"'), ("other", "no class of gguf"):
+        self.check("export", "other", "new/out", status=2, facts=["prefix_lm", "causal_lm and seq2seq"])
+        for run, words in ("pairs", "seq2seq"), ("other", "no class of gguf"), ("gpt2", "--set model.norm_type=rms"):
             self.check("export", run, "out", "--to", "gguf", status=2, facts=words)
         self.check("export", "qwen3", "out", "--type", "f16", status=2, facts="--to gguf")
-        self.assertEqual(list(self.folder.glob("*out*")), [])
+        self.assertEqual([*self.folder.glob("*out*"), *self.folder.glob("*new*")], [])
+
+    def test_what_it_says_to_try_opens(self):
+        for run, program in ("gpt2", "gguf"), ("turned", "huggingface"):
+            refusal = self.check("export", run, "out", "--to", program, status=2).err
+            changes = refusal[refusal.index("--set"):].split()
+            self.train(self.trained / f"{run}.json", "next_" + run, *changes, "--set", "train.max_steps=1")
+            self.check("export", "next_" + run, program, "--to", program)
 
     def test_nothing_is_overwritten_or_half_written(self):
-        (self.folder / "out").mkdir()
-        self.check("export", "qwen3", "out", status=2, facts="exists already")
+        self.exported("qwen3")
+        for place in "out", "out/", "a.txt", "":
+            self.check("export", "qwen3", place, status=2)
         before = self.snapshot("qwen3")
         for place in "qwen3/out", "qwen3/checkpoints/out", "qwen3/checkpoints/best/out", "qwen3":
             self.check("export", "llama", place, status=2)
         self.assertEqual(self.snapshot("qwen3"), before)
         r = self.limited("-f 4", "export", "qwen3", "small")
         self.assertEqual(r.status, 4, r.err)
-        self.check("export", "qwen3", "no/such/place", status=4, facts="No such file or directory")
-        self.assertEqual(list(self.folder.glob("*small*")), [])
+        r = self.limited("-f 4", "export", "qwen3", "new/small")
+        self.assertEqual(r.status, 4, r.err)
+        self.check("export", "qwen3", "a.txt/out", status=4)
+        self.assertEqual([*self.folder.glob("*small*"), *self.folder.glob("*new*")], [])
+
+    def test_an_empty_folder_is_taken_and_parents_are_made(self):
+        (self.folder / "out").mkdir()
+        self.exported("qwen3")
+        self.check("export", "qwen3", "a/new/place/")
+        files = sorted(p.relative_to(self.folder / "a") for p in self.folder.glob("a/**/*.json"))
+        self.assertEqual(len(files), 4)
+        self.assertEqual({str(p.parent) for p in files}, {"new/place"})
 
     def test_a_model_with_nan_is_refused(self):
         for checkpoint in self.checkpoints("qwen3").glob("step-*"):

@@ -102,7 +102,11 @@ class ScoreAgainst(RunsTest):
         # R: prop.test(3, 3, correct = FALSE)
         good, bad = ["the"] * 3, ["the the the the the the"] * 3
         found = json.loads(self.compare("run", good, bad, "--json").out)
-        self.assertEqual((found["share"], [round(x, 4) for x in found["interval"]]), (1, [0.4385, 1]))
+        self.assertEqual((found["share"], round(found["interval"][0], 4), found["interval"][1]), (1, 0.4385, 1))
+        for n in 2, 6, 11:  # the ends are no figures beside 0 and 1
+            ends = [json.loads(self.compare("run", a * n, b * n, "--json").out)["interval"]
+                    for a, b in ((good[:1], bad[:1]), (bad[:1], good[:1]))]
+            self.assertEqual((ends[0][1], ends[1][0]), (1, 0))
 
     def test_files_that_do_not_belong_together_and_lines_that_cannot_be_read(self):
         self.compare("run", ["the", "old"], ["the"], status=2, facts=["good", "2", "bad", "1"])

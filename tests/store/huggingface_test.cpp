@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "base/error_of.h"
 #include "config/fields_json.h"
@@ -154,15 +155,12 @@ INSTANTIATE_TEST_SUITE_P(Golden, HuggingFaceModel,
                          });
 
 RunConfig qwen3() {
-  RunConfig c;
-  c.objective.type = "causal_lm";
-  c.model.encoder_layers = 0;
-  c.model.positions = Positions::rotary;
-  c.model.norm_type = NormType::rms;
-  c.model.bias = false;
-  c.model.qk_norm = true;
-  c.model.feed_forward = FeedForwardType::gated;
-  return c;
+  return parse_config(R"({
+    "data": {"train": "a.txt"},
+    "objective": {"type": "causal_lm"},
+    "model": {"encoder_layers": 0, "positions": "rotary", "norm_type": "rms", "bias": false,
+              "qk_norm": true, "feed_forward": "gated"}})",
+                      "c");
 }
 
 TEST(HuggingFaceClasses, ARefusalNamesTheNearestAndTheKeys) {
@@ -177,6 +175,103 @@ TEST(HuggingFaceClasses, ARefusalNamesTheNearestAndTheKeys) {
   c.model.attention.decoder_self.uniform = true;
   const std::string refusal = error_of([&] { foreign_class("huggingface", c); }, Exit::usage);
   EXPECT_NE(refusal.find("model.attention.decoder_self.uniform from true to false"), refusal.npos);
+}
+
+// "--set A=1 --set B=2" at the end of an error.
+std::vector<std::string> sets_in(const std::string& refusal) {
+  std::vector<std::string> sets;
+  for (std::size_t at = 0; (at = refusal.find("--set ", at)) != refusal.npos;) {
+    at += 6;
+    sets.push_back(refusal.substr(at, refusal.find(' ', at) - at));
+  }
+  return sets;
+}
+
+// One of every kind of config that heed can train, at random: the section model, then all.
+RunConfig some_config(std::mt19937& random) {
+  const auto any = [&](const std::vector<Json>& of) { return of[random() % of.size()]; };
+  const Json objective = any({"causal_lm", "causal_lm", "seq2seq", "seq2seq", "masked_lm",
+                              "prefix_lm", "span_corruption"});
+  const auto [d_model, n_heads] =
+      std::vector<std::pair<int, int>>{{8, 2}, {8, 2}, {9, 3}}[random() % 3];
+  Json model = {{"d_model", d_model},
+                {"n_heads", n_heads},
+                {"decoder_layers", objective == "masked_lm" ? 0 : 1},
+                {"encoder_layers", objective == "causal_lm" ? Json(0) : Json(1)}};
+  for (const auto& [key, values] : std::map<std::string, std::vector<Json>>{
+           {"positions", {"sinusoidal", "learned", "rotary", "none"}},
+           {"norm", {"pre", "post"}},
+           {"norm_type", {"layer", "rms"}},
+           {"bias", {true, false}},
+           {"qk_norm", {true, false}},
+           {"feed_forward", {"plain", "gated", "none"}},
+           {"tie", {"all", "output", "none"}},
+           {"n_kv_heads", {n_heads, 1}},
+           {"norm_eps", {1e-5, 1e-6}}})
+    model[key] = any(values);
+  if (objective == "causal_lm")
+    model["attention"]["decoder_self"] =
+        any({Json::object(), {{"uniform", true}}, {{"scaled", false}}, {{"query", "identity"}}});
+  if (objective == "seq2seq")
+    model["attention"]["cross"] = any({Json::object(), {{"uniform", true}}, {{"value", "random"}}});
+  Json tokenizer = any({{{"type", "char"}, {"vocab_size", 90}},
+                        {{"type", "word"}, {"file", "words"}},
+                        {{"type", "byte"}},
+                        {{"type", "bpe"}, {"vocab_size", 300}},
+                        {{"type", "unigram"}, {"file", "pieces"}}});
+  Json data = {{"train", "a.txt"}};
+  if (objective == "seq2seq") {
+    data = {{"pairs", "a.tsv"}};
+    if (model["tie"] != "all" && !tokenizer.contains("file"))
+      tokenizer["shared"] = any({true, false});
+  }
+  data["lowercase"] = any({true, false});
+  const Json all = {{"data", data},
+                    {"tokenizer", tokenizer},
+                    {"model", model},
+                    {"objective", {{"type", objective}}}};
+  return parse_config(all.dump(), "c");
+}
+
+TEST(HuggingFaceClasses, WhatARefusalSaysToTryOpens) {
+  std::mt19937 random(1);
+  int tried = 0, impossible = 0;
+  for (int i = 0; i < 40; ++i) {
+    RunConfig c;
+    try {
+      c = some_config(random);
+    } catch (const Error&) {
+      continue;  // identity where heads share keys
+    }
+    for (const char* program : {"huggingface", "gguf"}) try {
+        foreign_class(program, c);
+      } catch (const Error& e) {
+        const std::vector<std::string> sets = sets_in(e.what());
+        SCOPED_TRACE(e.what() + dump_config(c));
+        const bool even = c.model.d_model % 2 == 0;
+        const bool known =
+            c.objective.type == "causal_lm" || (program[0] == 'h' && c.objective.type == "seq2seq");
+        EXPECT_EQ(!sets.empty(),
+                  known && (even || (program[0] == 'h' && c.objective.type == "causal_lm")));
+        (sets.empty() ? impossible : tried) += 1;
+        if (sets.empty()) continue;
+        const RunConfig next = parse_config(dump_config(c), "c", read_sets(sets));
+        EXPECT_NO_THROW(foreign_class(program, next));
+        EXPECT_EQ(next.objective.type, c.objective.type);
+      }
+  }
+  EXPECT_GT(tried, 15);
+  EXPECT_GT(impossible, 5);
+}
+
+// Pairs without an encoder are framed otherwise.
+TEST(HuggingFaceClasses, PairsNeedAnEncoder) {
+  RunConfig c = parse_config(
+      R"({"data": {"pairs": "a.tsv"}, "objective": {"type": "seq2seq"}, "model": {"tie": "all"}})",
+      "c");
+  EXPECT_EQ(foreign_class("huggingface", c).at("class"), "Pegasus");
+  c.model.encoder_layers = 0;
+  EXPECT_THROW(foreign_class("huggingface", c), Error);
 }
 
 // Their configs are strict: a float has a point, an integer has none.
