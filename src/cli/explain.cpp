@@ -75,8 +75,9 @@ Json explanation_json(const OpenModel& m, const Asked& asked) {
   Json found = explain(m.model, m.values, asked);
   name_tokens(found, target);
   for (Json& key : found["head"]["keys"])
-    key["token"] = json[found["head"]["kind"] == "cross" ? "source_tokens" : "tokens"]
-                       [key["position"].get<std::size_t>()];
+    for (const char* of : {"id", "token"})
+      key[of] = json[fmt::format("{}{}s", found["head"]["kind"] == "cross" ? "source_" : "", of)]
+                    [key["position"].get<std::size_t>()];
   json.update(found);
   return json;
 }
@@ -86,11 +87,10 @@ std::string signed_number(const Json& x) {
 }
 // "[0.406, -0.434, 0.007, ...]"
 std::string vector_text(const Json& x) {
-  std::vector<std::string> shown;
+  std::string shown;
   for (std::size_t i = 0; i < std::min<std::size_t>(x.size(), 3); ++i)
-    shown.push_back(fixed<3>(x[i]));
-  if (x.size() > 3) shown.push_back("...");
-  return "[" + joined(shown) + "]";
+    shown += fixed<3>(x[i]) + ", ";
+  return "[" + shown + "...]";
 }
 
 // The `most` rows with the largest numbers under `key`, for or against.
@@ -101,18 +101,23 @@ std::vector<Json> largest(std::vector<Json> rows, const char* key, std::size_t m
   return rows;
 }
 
-// A row before the output layer: with post-norm, which has no shares, no norm follows.
-std::string normed(const Json& e, const std::string& row) {
-  return e["shares"].is_null() ? row : "norm(" + row + ")";
+// What the output layer gets of a part: with the deviation of the last norm as it is for the row.
+std::string normed(const Json& e, const std::string& z) {
+  if (!e.contains("norm")) return z;
+  const std::string centred = e["norm"]["type"] == "rms" ? z : "(" + z + " - its mean)";
+  return fmt::format("{} g / {:.4f}", centred, e["norm"]["divisor"].get<double>());
 }
 
 void print_lens(const Json& e) {
   const Column columns[] = {{"layer", "layer"},
                             {"rank", "rank"},
-                            {"probability", "probability", fixed<4>},
+                            {"logit", "logit", fixed<4>},
+                            {"ln Σ exp", "log_sum", fixed<4>},
+                            {"P", "probability", fixed<4>},
                             {"most probable", "top", alternatives_text, 0, Column::cut}};
-  print_prose("\nwhat would be predicted after every layer: logits = " + normed(e, "x") +
-              " W_outᵀ (nn/stack.cpp)\n");
+  print_prose(fmt::format(
+      "\nafter every layer: logits = {} W_outᵀ, P = exp(logit - ln Σ exp) (nn/loss.h)\n",
+      e.contains("norm") ? "norm(x)" : "x"));
   print_table(e["lens"], columns, "  ");
   print_prose(token_text(e["answer"]["token"]) +
               (e["lead"].is_null() ? " is not the most probable in the end\n"
@@ -123,12 +128,15 @@ void print_shares(const Json& e) {
   if (e["shares"].is_null())
     return print_prose(
         "\nno shares: with post-norm, every norm rescales all that was written before it\n");
+  const std::string answer = token_text(e["answer"]["token"]);
+  const double logit = e["answer"]["logit"], total = e["total"];
   print_prose(fmt::format(
-      "\nwho wrote {}: its logit less {} is {:.4f}\n", token_text(e["answer"]["token"]),
-      e["against"].is_null() ? "the mean of all" : "that of " + token_text(e["against"]["token"]),
-      e["total"].get<double>()));
+      "\nwho wrote {0}: logit[{0}] - logit[{1}] = {2:.4f} - ({3:.4f}) = {4:.4f}\n"
+      "  share of a part z = {5} . (W_out[{0}] - W_out[{1}]) (show/explain.h)\n",
+      answer, e["against"].is_null() ? "mean of all" : token_text(e["against"]["token"]), logit,
+      logit - total, total, normed(e, "z")));
   std::vector<Json> rows = largest(e["shares"], "share", kShownParts);
-  double others = e["total"];
+  double others = total;
   for (const Json& part : rows) others -= part["share"].get<double>();
   if (const std::size_t left = e["shares"].size() - rows.size(); left > 0)
     rows.push_back({{"share", others}, {"part", fmt::format("the other {}", left)}});
@@ -142,22 +150,29 @@ void print_shares(const Json& e) {
 
 void print_head(const Json& e) {
   const Json& h = e["head"];
-  print_prose(fmt::format(
-      "\nthe strongest head: {}, layer {}, head {}; its three largest weights (nn/attention.cpp)\n",
-      plain(h["kind"]), plain(h["layer"]), plain(h["head"])));
-  const Column keys[] = {{"key", "position"},
-                         {"", "token", token_text},
-                         {"q . k", "dot", fixed<4>},
-                         {h["scale"] == 1 ? "S = q . k" : "S = q . k / √d_head", "score", fixed<4>},
-                         {h["uniform"] ? "P = 1 / keys" : "P = softmax(S)", "weight", fixed<4>},
-                         {"share", "share", signed_number},
-                         {"value v", "v", vector_text, 1}};
-  print_table(h["keys"], keys, "  ");
-  if (!h["uniform"])
-    print_prose(
-        fmt::format("  P = exp(S - {:.4f}) (nn/attention.cpp)\n", h["log_sum"].get<double>()));
-  print_prose(fmt::format("  o = Σ P v = {} (nn/attention.cpp)\n", vector_text(h["output"])));
-  print_prose(fmt::format("  {} W_outᵀ promotes (nn/transformer.h)\n", normed(e, "W_O o")));
+  print_prose("\nthe strongest head: " + plain(h["kind"]) + ", layer " + plain(h["layer"]) +
+              ", head " + plain(h["head"]) + "; its three largest weights, and all others\n");
+  Json keys = h["keys"];
+  if (h.contains("others")) keys.push_back(h["others"]);
+  const Column numbers[] = {
+      {"key", "position"},         {"", "token", token_text},   {"id", "id"},
+      {"|k|", "length", fixed<4>}, {"cos", "cosine", fixed<4>}, {"q . k", "dot", fixed<4>},
+      {"S", "score", fixed<4>},    {"P", "weight", fixed<4>},   {"share", "share", signed_number}};
+  print_table(keys, numbers, "  ");
+  if (h["uniform"])
+    print_prose("  P = 1 / keys (math/batch_invariant.h)\n");
+  else
+    print_prose(fmt::format(
+        "  q . k = |q| |k| cos, |q| = {:.4f}; S = q . k{} (nn/attention.h)\n"
+        "  P = softmax(S) = exp(S - ln Σ exp S), here {:.4f} (nn/attention.h)\n",
+        h["length"].get<double>(), h["scale"] == 1 ? "" : fmt::format(" / √{}", h["q"].size()),
+        h["log_sum"].get<double>()));
+  print_prose(fmt::format("  o = Σ P v = {} (nn/attention.h), of\n", vector_text(h["output"])));
+  const Column values[] = {
+      {"", "weight", fixed<4>}, {"", "v", vector_text}, {"", "token", token_text}};
+  print_table(keys, values, "    ");
+  print_prose("  promotes: logits " + normed(e, "(W_O o)") +
+              " W_outᵀ, less their mean (nn/loss.h)\n");
   const Column promoted[] = {{"", "logit", signed_number}, {"", "token", token_text}};
   print_table(h["promotes"], promoted, "    ");
 }
@@ -176,8 +191,9 @@ void print_pull(const Json& e) {
                       {"token", e[h["kind"] == "cross" ? "source_tokens" : "tokens"][j]}});
   print_prose("\nthe pull of the loss of " + token_text(e["answer"]["token"]) +
               ": nats per unit of score, and per unit of value\n");
-  const Column columns[] = {{"score", "pull", signed_number},
-                            {"value", "value", fixed<4>},
+  const auto significant = [](const Json& x) { return fmt::format("{:.3g}", x.get<double>()); };
+  const Column columns[] = {{"score", "pull", significant},
+                            {"value", "value", significant},
                             {"attention", "kind"},
                             {"layer", "layer"},
                             {"head", "head"},
@@ -187,9 +203,12 @@ void print_pull(const Json& e) {
 }
 
 void print_explanation(const Json& e, bool masked) {
+  for (const char* ids : {"source_ids", "ids"})
+    if (e.contains(ids)) print_prose(fmt::format("{} {}\n", ids, shortened(e[ids].dump(), 64)));
   print_prose((masked ? "in the place of " : "after ") +
               token_text(e["tokens"][e["row"].get<int>()]) + "\n");
   const Column columns[] = {{"", "token", token_text},
+                            {"id", "id"},
                             {"probability", "probability", fixed<4>},
                             {"logit", "logit", fixed<4>}};
   std::vector<Json> answers{e["answer"]};

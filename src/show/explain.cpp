@@ -67,6 +67,9 @@ class Explainer {
     Json out{{"answer", token(answer_)},
              {"against", against_ < 0 ? Json() : token(against_)},
              {"mean_logit", mean(logits_)}};
+    if (stack_.norm)
+      out["norm"] = {{"type", stack_.norm->kind.type == NormType::layer ? "layer" : "rms"},
+                     {"divisor", 1 / r_}};
     add_lens(out);
     find_parts();
     for (const Part& part : parts_) out["shares"].push_back(part.json);
@@ -136,6 +139,8 @@ class Explainer {
       out["lens"].push_back({{"layer", layer},
                              {"top", top},
                              {"rank", odds.rank},
+                             {"logit", logits[answer_]},
+                             {"log_sum", logits[answer_] - odds.log_probability},
                              {"probability", std::exp(odds.log_probability)}});
       if (odds.rank > 1 || lead.is_null()) lead = odds.rank > 1 ? Json() : Json(layer);
     }
@@ -198,7 +203,7 @@ class Explainer {
       add(place("norm_bias"), copied(pass_[stack_.norm->bias]));
   }
 
-  // q . k, S, P and what the largest weights take.
+  // q . k, S, P and what the largest weights take; "others" is a key that stands for all others.
   Json arithmetic(const Part& part) {
     const AttentionHead<double>& h = *part.head;
     const Row q = copied(h.q, asked_.row);
@@ -213,19 +218,30 @@ class Explainer {
                 {"uniform", h.uniform},
                 {"weights", weights},
                 {"q", q},
+                {"length", std::sqrt(dot(q, q))},
                 {"output", copied(h.o, asked_.row)}});
     for (const int j : order) {
-      const double product = h.uniform ? kUndefined : dot(q, copied(h.k, j));
+      const Row k = copied(h.k, j);
       const Row taken = normed(through(*part.attention, part.json["head"], h.v.row(j)));
+      const double product = h.uniform ? kUndefined : dot(q, k);
       out["keys"].push_back({{"position", j},
-                             {"k", copied(h.k, j)},
+                             {"k", k},
+                             {"length", std::sqrt(dot(k, k))},
+                             {"cosine", product / std::sqrt(dot(q, q) * dot(k, k))},
                              {"v", copied(h.v, j)},
                              {"dot", product},
                              {"score", product * h.scale},
                              {"weight", weights[j]},
                              {"share", weights[j] * share(taken)}});
     }
-    out["log_sum"] = out["keys"][0]["score"].get<double>() - std::log(weights[order[0]]);
+    const double log_sum = out["keys"][0]["score"].get<double>() - std::log(weights[order[0]]);
+    out["log_sum"] = log_sum;
+    for (const int j : order) weights[j] = 0;
+    const double left = std::accumulate(weights.begin(), weights.end(), 0.0);
+    Row v(h.v.cols);
+    for (int j = 0; j < h.v.rows; ++j)
+      for (int c = 0; c < h.v.cols; ++c) v[c] += weights[j] / left * h.v(j, c);
+    if (left > 0) out["others"] = {{"v", v}, {"score", log_sum + std::log(left)}, {"weight", left}};
     Row n = part.normed;
     const Row logits = copied(model_.output.forward(pass_, {n.data(), 1, model_.config.d_model}));
     const std::vector<float> narrow(logits.begin(), logits.end());

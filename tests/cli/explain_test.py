@@ -27,7 +27,20 @@ class ExplainTest(RunsTest):
         last = e["lens"][-1]
         self.assertAlmostEqual(last["probability"], e["answer"]["probability"], delta=1e-9)
         self.assertEqual(e["lead"] is None, last["rank"] > 1)
-        self.assertAlmostEqual(sum(e["head"]["weights"]), 1, delta=1e-6)
+        for x in e["lens"]:
+            self.assertAlmostEqual(math.exp(x["logit"] - x["log_sum"]), x["probability"], delta=1e-6)
+        self.assertAlmostEqual(last["logit"], e["answer"]["logit"], delta=1e-5)
+        head = e["head"]
+        self.assertAlmostEqual(sum(head["weights"]), 1, delta=1e-6)
+        keys = [*head["keys"], *([head["others"]] if "others" in head else [])]  # these are all
+        self.assertAlmostEqual(sum(math.exp(k["score"]) for k in keys), math.exp(head["log_sum"]), delta=1e-6)
+        for i, o in enumerate(head["output"]):
+            self.assertAlmostEqual(sum(k["weight"] * k["v"][i] for k in keys), o, delta=1e-6)
+        for k in head["keys"]:
+            self.assertAlmostEqual(head["length"] * k["length"] * k["cosine"], k["dot"], delta=1e-6)
+            self.assertEqual((k["id"], k["token"]), tuple(e[("source_" if head["kind"] == "cross" else "") + of][k["position"]]
+                                                          for of in ("ids", "tokens")))
+        self.assertEqual("norm" in e, e["shares"] is not None)
         if e["shares"]:
             self.assertAlmostEqual(sum(p["share"] for p in e["shares"]), e["total"], delta=1e-6)
             other = e["against"]["logit"] if e["against"] else e["mean_logit"]
@@ -98,7 +111,7 @@ class ExplainTest(RunsTest):
         text = self.out("explain", "post", "the old")
         self.assertIn("post-norm", text)
         self.assertNotIn("norm(", text)  # before the output layer there is none
-        self.assertIn("W_O o W_out", text)
+        self.assertIn("(W_O o) W_out", text)
 
     def test_two_screens_and_a_page(self):
         text = self.out("explain", "pairs", "the old river", "--answer", "old", "--against", "the", "--html", "page.html")
@@ -106,8 +119,14 @@ class ExplainTest(RunsTest):
         e = self.explained("pairs", "the old river", "--answer", "old", "--against", "the")
         for part in e["shares"]:
             self.assertIn(f"{part['share']:+.4f}", text)
-        for file in set(re.findall(r"nn/\w+\.\w+", text)):
-            self.assertTrue((SOURCE / file).exists(), file)
+        said = {"nn/attention.h": "softmax(Q_h K_hᵀ / sqrt(d_head))", "nn/loss.h": "logits = h Wᵀ", "show/explain.h": "share(z) = u . N(z)"}
+        self.assertEqual(set(re.findall(r"\w+/\w+\.\w+", text)), set(said))
+        for file, formula in said.items():
+            self.assertIn(formula, (SOURCE / file).read_text())
+        for number in (e["norm"]["divisor"], e["mean_logit"] if not e["against"] else e["against"]["logit"], e["head"]["length"],
+                       e["head"]["log_sum"], e["lens"][-1]["log_sum"], *(k[of] for k in e["head"]["keys"] for of in ("length", "cosine", "score"))):
+            self.assertIn(f"{number:.4f}", text)
+        self.assertIn(f"ids {json.dumps(e['ids'], separators=(',', ':'))}", text)
         shown = json.loads(re.search(r'id="data">(.*?)</script>', (self.folder / "page.html").read_text(), re.S).group(1))
         self.assertEqual(shown["answer"]["id"], e["answer"]["id"])
         self.assertEqual(len(shown["shares"]), len(e["shares"]))
@@ -116,7 +135,7 @@ class ExplainTest(RunsTest):
         for arguments, status, fact in (
                 (["causal", "the", "--answer", "é"], 2, "é"), (["masked", "[MASK]", "--answer", "mil"], 2, "mill"),
                 (["pairs", "the", "--answer", "the old"], 2, "the"), (["causal", "the", "--answer", ""], 2, ()),
-                (["causal", "the", "--answer", "e", "--against", "e"], 2, ()), (["masked", "the mill"], 3, "[MASK]"),
+                (["causal", "the", "--answer", "e", "--against", "e"], 2, ()), (["masked", "the mill"], 3, "'the mill [MASK]'"),
                 (["masked", "the [MASK]. mill"], 3, "[MASK]."),
                 (["masked", "the [MASK]", "--target", "mill"], 2, ()), (["causal", "the " * 30], 3, "8"),
                 (["causal", "the", "--json", "--html", "-"], 2, "standard output"), (["nowhere", "the"], 4, "nowhere")):

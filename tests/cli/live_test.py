@@ -182,6 +182,9 @@ class LivePage(RunsTest):
         sampled = self.json("sample", "c", "the old ", "--temperature", 0, "--max-tokens", 1)[-1]
         self.assertEqual([written], sampled["ids"])
         self.assertEqual(two["text"], "the old" + sampled["tokens"][0].replace("▁", " "))
+        half, other = self.run_page(page, ["answer", {**asked, "temperature": 0.5}], ["answer", {**asked, "head": "decoder.0.1"}])
+        self.close([half["lens"][-1]["p"], *(t["p"] for t in half["lens"][-1]["top"])], [half["answer"]["p"], *(n["p"] for n in half["next"])], "one temperature")
+        self.assertEqual([other["head"][of] for of in ("kind", "layer", "head")], ["decoder", 0, 1])
         for answer in (one, two):  # the logit is the sum of the shares and the mean of all logits
             self.assertAlmostEqual(sum(p["share"] for p in answer["shares"]), answer["answer"]["logit"] - answer["less"], places=4)
         self.assertEqual(one["counts"], [0, len(self.json("tokenize", "c", "the old")[0]["ids"]) + 1])
@@ -223,6 +226,8 @@ class LivePage(RunsTest):
                 self.assertEqual([l["rank"] for l in mine["lens"]], [l["rank"] for l in heeds["lens"]])
                 self.close([l["p"] for l in mine["lens"]], [l["probability"] for l in heeds["lens"]], "lens")
                 self.assertEqual("shares" in mine, name != "gpt_none")  # which is post-norm
+                if name == "gpt_rotary":  # without biases
+                    self.assertEqual(len(mine["shares"]), len(heeds["shares"]))
                 shares = {(p["kind"], p["layer"], p["head"]): p["share"] for p in mine.get("shares", []) if "head" in p}
                 for part in heeds["shares"] or []:
                     if part["part"] == "head":

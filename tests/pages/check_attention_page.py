@@ -105,7 +105,7 @@ def check_lines(browser, page):
     changes(browser, "ArrowRight", LINES, "the lines aren't shown")
     many = sum(w >= 0.02 for row in browser.value("queries().map((_, q) => weights(q))") for w in row)
     check(browser.value(LINES) == many, f"{browser.value(LINES)} lines, not {many}")
-    for _ in range(4):  # to a word of the glossary, to the box, to the tokens looked at, to the rows
+    for _ in range(5):  # to two words of the glossary, to the box, to the tokens looked at, to the rows
         browser.press("Tab")
     place, tag, visible, name = browser.value(FOCUS)
     check((place, tag, visible) == ("lines", "g", True), f"the focus is on {place} {tag}")

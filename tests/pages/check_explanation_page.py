@@ -44,6 +44,13 @@ def check_tables(browser, page):
     shown = [abs(float(row[1].replace("−", "-"))) for row in rows(browser, "shares")]
     check(len(shown) == len(shares) and all(abs(a - b) < 1e-4 for a, b in zip(shown, shares)), f"shares are {shown}")
     check(len(rows(browser, "weights")) == len(said["head"]["weights"]), "not every key has a weight")
+    answer = rows(browser, "answers")[0]
+    check(answer[1:] == [str(said["answer"]["id"]), f"{said['answer']['logit']:.4f}".replace("-", "−"), f"{said['answer']['probability']:.4f}"], f"{answer}")
+    text = browser.value("document.body.innerText").replace("−", "-")
+    for number in (said["norm"]["divisor"], said["head"]["log_sum"], said["head"]["length"], said["lens"][-1]["log_sum"]):
+        check(f"{number:.4f}" in text, f"{number} is not on the page")
+    check(", ".join(map(str, said["ids"])) in text, "the ids")
+    check(all(float(row[2]) != 0 for row in rows(browser, "pull")), "a pull of 0")
     check(len(rows(browser, "pull")) == min(30, sum(len(h["pull"]) for h in said["pull"])), "the pull")
     stops = tab_stops(browser, 10)
     check("lens-title" in [place for place, _ in stops] or len(stops) >= 4, f"tab stops are {stops}")

@@ -238,7 +238,7 @@ def check_texts(browser, page):
     check(rows == 6 + 3, f"{rows} rows of numbers")
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
     browser.open(page, 1440)
-    shown = browser.value("document.body.innerText")
+    shown = browser.value("document.body.innerText + getComputedStyle(document.querySelector('header'), '::after').content")
     check("scripts are switched off" in shown and "Curves" not in shown, f"without script it says “{shown}”")
     browser.call("Emulation.setScriptExecutionDisabled", value=False)
 

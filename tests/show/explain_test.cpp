@@ -218,6 +218,10 @@ TEST_P(Explain, SharesAreCentralDifferencesWithTheLastDeviationFrozen) {
                          (GetParam().family == test::Family::encoder_decoder ? 2 : 1));
     EXPECT_NEAR(sum, e["total"], 1e-9);
     EXPECT_NEAR(sum, frozen(last, e), 1e-9);
+    double mean = 0, squares = 0;
+    for (const double x : last) mean += e["norm"]["type"] == "layer" ? x / last.size() : 0;
+    for (const double x : last) squares += (x - mean) * (x - mean) / last.size();
+    EXPECT_NEAR(e["norm"]["divisor"], std::sqrt(squares + model.config.norm_eps), 1e-9);
     const double other = against.empty() ? e["mean_logit"] : e["against"]["logit"];
     EXPECT_NEAR(sum, e["answer"]["logit"].get<double>() - other, 1e-9);
   }

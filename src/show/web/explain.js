@@ -5,10 +5,10 @@ const best = (logs, n) => {
   return order.slice(0, n).map((id) => ({ id, p: Math.exp(logs[id]) }));
 };
 
-// What would be predicted if the model ended after each layer (the logit lens).
-function lens(model, stack, seen, row, answer) {
+// What would be predicted if the model ended after each layer (the logit lens), at a temperature.
+function lens(model, stack, seen, row, answer, heat) {
   return seen.layers.map(({ out }, layer) => {
-    const logs = logSoftmax(model.logits(stack.last(out[row])));
+    const logs = logSoftmax(model.logits(stack.last(out[row])).map((x) => x / heat));
     return { layer, top: best(logs, 5), p: Math.exp(logs[answer]), rank: 1 + logs.filter((x) => x > logs[answer]).length };
   });
 }
@@ -47,24 +47,24 @@ function shares(model, stack, embedding, seen, row, answer, against) {
   const w = direction(model.output, answer, against), x = seen.layers.at(-1).out[row], [mean, inverse] = stack.norm.measure(x);
   const u = w.map((a, i) => a * stack.norm.gain[i] * inverse), all = u.reduce((a, b) => a + b, 0) / u.length;
   if (stack.norm.type === "layer") u.forEach((_, i) => { u[i] -= all; });  // (x - mean) u = x (u - mean of u)
-  const parts = [{ part: "embedding of the token", share: dot(u, embedding.token(seen.ids[row])) }];
-  if (embedding.kind === "learned" || embedding.kind === "sinusoidal") parts.push({ part: "its position", share: dot(u, embedding.position(row)) });
-  let biases = stack.norm.bias ? dot(w, stack.norm.bias) : 0;
+  const parts = [{ part: "embedding", share: dot(u, embedding.token(seen.ids[row])) }];
+  if (embedding.kind === "learned" || embedding.kind === "sinusoidal") parts.push({ part: "positions", share: dot(u, embedding.position(row)) });
+  const biases = stack.norm.bias ? [dot(w, stack.norm.bias)] : [];
   stack.blocks.forEach((block, layer) => {
     const { self, cross, fed } = seen.layers[layer];
     for (const [attention, of] of [[block.self, self], [block.cross, cross]]) {
       if (!attention) continue;
       for (let head = 0; head < attention.heads; ++head)
-        parts.push({ part: `layer ${layer}, ${attention.kind === "cross" ? "cross " : ""}head ${head}`, kind: attention.kind, layer, head,
+        parts.push({ part: `${attention.kind === "cross" ? "cross-attention, " : ""}layer ${layer}, head ${head}`, kind: attention.kind, layer, head,
           share: dot(u, outPart(attention, of.contexts[row], head)) });
-      if (attention.out.bias) biases += dot(u, attention.out.bias);
+      if (attention.out.bias) biases.push(dot(u, attention.out.bias));
     }
     if (!block.feed) return;
     const bias = block.feed.fc2.bias ? dot(u, block.feed.fc2.bias) : 0;
-    biases += bias;
+    if (block.feed.fc2.bias) biases.push(bias);
     parts.push({ part: `layer ${layer}, feed-forward`, layer, share: dot(u, fed[row]) - bias });
   });
-  parts.push({ part: "biases", share: biases });
+  if (biases.length > 0) parts.push({ part: "biases", share: biases.reduce((a, b) => a + b) });
   return parts;
 }
 

@@ -7,10 +7,10 @@ data.kinds = [["encoder", config.encoder_layers], ["decoder", config.decoder_lay
   .filter(([, layers]) => layers > 0).map(([name, layers]) => ({ name, layers, heads: config.n_heads, queries: [], keys: [] }));
 data.frames = [{ unpacked: {}, words: {} }];
 data.first = Object.fromEntries(data.kinds.map(({ name }) => [name, { layer: 0, head: 0 }]));
-const fresh = () => ({ text: "", target: "", written: [], off: [], row: null, answer: null, against: null, temperature: 1, layer: null });
+const fresh = () => ({ text: "", target: "", written: [], off: [], row: null, answer: null, against: null, temperature: 1, layer: null, head: null });
 const state = fresh();
 let now = null;     // the last answer
-let held = null;    // the guesses that were kept to compare
+let held = null;    // what was kept to compare: { word, next }, the guesses after a word
 let writing = false;
 const mostWritten = 500;  // at once
 let hidden = [];    // the words behind the masks, in order
@@ -43,7 +43,7 @@ worker.onmessage = ({ data: [what, answer] }) => {
   const next = wanted;
   wanted = null;
   if (what === "failed") tell(answer, true);
-  else (what === "answer" ? show : wrote)(answer);
+  else what === "answer" ? show(answer, next === null) : wrote(answer);
   if (next) send(next);
   else if (writing) send("write");
 };
@@ -56,6 +56,10 @@ function tell(what, failure = false) {
   failed = failure;
 }
 const ask = () => send("answer");
+const askAt = (row) => {
+  Object.assign(state, { row, answer: null, against: null });
+  ask();
+};
 
 // ---- what is asked
 
@@ -109,10 +113,7 @@ function mask(token, i) {
   } else if (state.row === row && hidden[place] !== undefined) {
     state.row = null;
     replace(token, hidden.splice(place, 1)[0]);
-  } else {
-    Object.assign(state, { row, answer: null, against: null });
-    ask();
-  }
+  } else askAt(row);
 }
 // A click on a token: what is predicted there is shown, and the token is selected in its text, so that typing replaces it.
 let selecting = null;
@@ -166,10 +167,11 @@ function refill(place, rows) {
 
 function drawGuesses() {
   const tokens = decodes ? now.target : now.source, i = now.row - (decodes ? now.targetBegin : now.sourceBegin);
-  const word = tokens[i] ? shown(tokens[i].piece) : "";
+  const word = tokens[i] ? shown(tokens[i].piece) : "", asked = `${fills ? "at" : "after"} “${word}”`;
+  $("one").textContent = now.row === now.last ? "Write a token" : "Write at the end";
   $("next-title").textContent = fills ? `What stands at “${word}”?` : `What comes after “${word}”?`;
   refill($("guesses"), now.next.map(({ id, piece, p }) => {
-    const before = held?.find((h) => h.id === id)?.p;
+    const before = held?.next.find((h) => h.id === id)?.p;
     const row = element("tr", {}, element("th", { scope: "row" }, opener(shown(piece), id === now.answer.id, () => {
       state.answer = id;
       ask();
@@ -180,16 +182,22 @@ function drawGuesses() {
     row.append(element("td", {}, add));
     return row;
   }));
-  $("held").textContent = held ? "kept: " + held.map((h) => `${shown(h.piece)} ${percent(h.p)}`).join(", ") : "";
+  $("held").textContent = held ? `kept ${held.asked}: ` + held.next.map((h) => `${shown(h.piece)} ${percent(h.p)}`).join(", ") : "";
   $("hold").textContent = held ? "Compare no more" : "Keep to compare";
   $("hold").setAttribute("aria-pressed", held !== null);
+  $("hold").onclick = () => {
+    held = held ? null : { asked, next: now.next };
+    drawGuesses();
+  };
 }
-// Takes a guess into the text: after it, or in place of the mask.
+// Takes a guess into the text: after the chosen token, what followed it goes; or in place of the mask.
 function take(id) {
   const guess = now.next.find((n) => n.id === id), token = now.source[now.row - now.sourceBegin];
   stop();
   if (!fills) {
-    Object.assign(state, { written: [...state.written, id], row: null, answer: null, against: null });
+    const at = now.target[now.row - now.targetBegin], after = now.counts[1] - 1 - now.row, kept = state.written.length - after;
+    if (kept < 0) state[two ? "target" : "text"] = $("text").value = now.read.target.slice(0, at.end ?? 0);
+    Object.assign(state, { written: [...state.written.slice(0, Math.max(0, kept)), id], row: null, answer: null, against: null });
     return ask();
   }
   if (token?.begin === undefined) return;
@@ -207,7 +215,7 @@ function drawLens() {
       drawLens();
       keep();
     })), element("td", {}, shown(top[0].piece)), element("td", {}, percent(top[0].p)), element("td", {}, `${rank}.`), element("td", {}, percent(p))));
-  const titles = ["layer", "first", "", "rank of", `“${shown(now.answer.piece)}”`].map((title) => element("th", { scope: "col" }, title));
+  const titles = ["layer", "first", "", "rank", `“${shown(now.answer.piece)}”`].map((title) => element("th", { scope: "col" }, title));
   if (chosen) rows.splice(chosen.layer + 1, 0, ...chosen.top.map(({ piece, p }) => element("tr", {}, element("td", {}),
     element("td", {}, shown(piece)), element("td", {}, percent(p)), element("td", { colspan: 2 }))));
   const lost = now.lens.findLastIndex(({ rank }) => rank > 1) + 1;
@@ -239,12 +247,13 @@ function drawShares() {
 
 function drawSum() {
   const { head } = now, number = (x) => x.toFixed(3).replace("-", "−");
-  $("sums-title").textContent = `${names[head.kind]}, layer ${head.layer}, head ${head.head}, in numbers`;
+  const best = ["kind", "layer", "head"].every((of) => head[of] === now.strongest[of]);
+  $("sums-title").textContent = `${names[head.kind]}, layer ${head.layer}, head ${head.head}, in numbers${best ? " (the strongest)" : ""}`;
   const formula = head.uniform ? "P = 1 / n" : head.scale === 1 ? "score = q · k" : `score = q · k / √${head.width}`;
   const lines = head.keys.map((k) => `“${shown(k.piece)}” (${k.key}): ${head.uniform ? "" : number(k.score) + " → "}P = ${number(k.p)}`);
   const promoted = head.promoted.map((t) => `“${shown(t.piece)}” ${t.by < 0 ? "" : "+"}${number(t.by)}`);
-  $("sum").replaceChildren(formula + (head.uniform ? "" : ", P = softmax(score)"), element("small", {}, "  nn/attention"), "\n" + lines.join("\n") + "\n",
-    "Σ P v, through W_O and the output layer, raises", element("small", {}, "  nn/linear"), "\n" + promoted.join("\n"));
+  $("sum").replaceChildren(formula + (head.uniform ? "" : ", P = softmax(score)"), element("small", {}, "  Attention in model.js, src/nn/attention.h"), "\n" + lines.join("\n") + "\n",
+    "Σ P v, through W_O and the output layer, promotes", element("small", {}, "  arithmetic in explain.js, src/show/explain.h"), "\n" + promoted.join("\n"));
 }
 
 // In maps.js a head is in words; here, where it looks from the chosen row.
@@ -276,6 +285,10 @@ function drawHeadsOf() {
 }
 // After a choice, and after every answer.
 function drawChosenHead() {
+  if (state.head !== null && state.head !== nameOfHead()) {
+    state.head = nameOfHead();
+    ask();  // for its numbers
+  }
   drawView((query) => { at.query = query; });
   const off = state.off.includes(nameOfHead());
   $("off").textContent = off ? "Switch it on" : "Switch it off";
@@ -288,19 +301,37 @@ function drawChosenHead() {
   });
   const rows = [...($("map").tBodies[0]?.rows ?? [])], chosen = two && kind().name === "encoder" ? undefined : rows[at.query];
   chosen?.classList.add("chosen");
+  if (chosen) rows.forEach((row, q) => row.cells[0].addEventListener("click", () => askAt(q + now[decodes ? "targetBegin" : "sourceBegin"])));
   if (rows.length > 0) $("map").parentNode.scrollTop = chosen ? chosen.offsetTop - $("map").parentNode.clientHeight / 2 : 0;
   keep();
 }
 
 // What the model cannot read of the text.
 let noted = false;
-function noteOf({ dropped, source, target }) {
-  const long = dropped.findIndex((n) => n > 0), unknown = [...source, ...target].find((t) => t.id === 0 && t.begin !== undefined);
+let strange = [];  // what the address names and is not there
+function noteOf({ dropped, source, target, read }) {
+  if (strange.length > 0) return `The address names what is not here: ${strange.splice(0).join(", ")}.`;
+  const long = dropped.findIndex((n) => n > 0), bytes = data.tokenizer.type !== "byte";
+  const words = (side, tokens, is) => tokens.filter((t) => t.begin < t.end && is(t)).map((t) => signs(read[side].slice(t.begin, t.end).trim()));
+  const found = (is) => [...new Set([...words("source", source, is), ...words("target", target, is)])].slice(0, 8).join(", ");
+  const unknown = found((t) => t.id === 0), spelled = bytes ? found((t) => /^<0x[2-9A-F]/.test(t.piece)) : "";
   if (long >= 0) return `The model reads at most ${data.objective[long === 0 ? "longest_source" : "longest_target"]} tokens here: ${dropped[long]} are left out.`;
-  return unknown ? `${shown(unknown.piece)} stands for what the model does not know.` : "";
+  if (unknown) return `The model does not know, and reads as <unk>: ${unknown}`;
+  return spelled ? `The model has no tokens for these, and reads their bytes: ${spelled}` : "";
 }
-function show(answer) {
+function show(answer, latest) {
   now = answer;
+  const used = { row: now.row, answer: now.answer.id, against: now.against?.id, layer: now.lens[state.layer]?.layer };
+  for (const [name, value] of Object.entries(used)) if (latest && state[name] !== null && state[name] !== value) {
+    strange.push(`${name}=${state[name]}`);
+    state[name] = null;
+  }
+  // The first text shows its strongest head of this kind.
+  const { kind: which, layer, head } = now.strongest;
+  if (state.head === null && Math.max(...now.counts) > 2) {
+    if (which === kind().name) Object.assign(at, { layer, head });
+    state.head = nameOfHead();
+  }
   const box = $("text"), text = answer.text;
   if (state.written.length > 0 && box.value !== text) {
     box.value = text;
@@ -333,6 +364,8 @@ function keep() {
     for (const name of ["row", "answer", "against", "layer"]) add(name, state[name], "");
     add("temperature", state.temperature, 1);
     add("head", nameOfHead(), "");
+    add("view", at.view, 0);
+    for (const word of hidden) of.append("hidden", word);
     const hash = "#" + of;
     if (hash !== location.hash) history.replaceState(null, "", hash);
   }, 300);
@@ -340,16 +373,22 @@ function keep() {
 
 const whole = (text) => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : null);
 function restore() {
-  const of = new URLSearchParams(location.hash.slice(1)), isHead = (name) => {
+  const of = new URLSearchParams(), isHead = (name) => {
     const [, which, layer, head] = name.match(/^(encoder|decoder|cross)\.(\d+)\.(\d+)$/) ?? [], k = data.kinds.find((x) => x.name === which);
     return k && layer < k.layers && head < k.heads;
   };
-  Object.assign(state, fresh(), { text: of.get("text") ?? "", target: of.get("target") ?? "", off: (of.get("off") ?? "").split(" ").filter(isHead) });
-  for (const name of ["row", "answer", "against", "layer"]) state[name] = whole(of.get(name));
-  state.temperature = Math.round(100 * Math.max(0, Math.min(2, Number(of.get("temperature") ?? 1) || 0))) / 100;
-  const head = of.get("head") ?? "";
-  if (isHead(head)) {
-    const [which, layer, number] = head.split(".");
+  for (const [name, value] of new URLSearchParams(location.hash.slice(1))) of.append(name.toLowerCase().replace("source", "text"), value);
+  // What is asked for and can be: else it is named.
+  const taken = (name, can) => (of.get(name) ?? "").split(" ").filter((x) => x && (can(x) || !strange.push(`${name}=${x}`)));
+  strange = [...of.keys()].filter((name) => !(name in state) && name !== "view" && name !== "hidden");
+  Object.assign(state, fresh(), { text: of.get("text") ?? "", target: of.get("target") ?? "", off: taken("off", isHead), head: taken("head", isHead)[0] ?? null });
+  for (const name of ["row", "answer", "against", "layer"]) state[name] = whole(taken(name, (x) => whole(x) !== null)[0]);
+  state.temperature = Math.round(100 * Math.max(0, Math.min(2, Number(taken("temperature", (x) => !isNaN(x))[0] ?? 1)))) / 100;
+  hidden = of.getAll("hidden");
+  at.view = Number(taken("view", (x) => Number(x) === views.length)[0] ?? 0);
+  $("views").querySelectorAll("input").forEach((input, i) => { input.checked = i === at.view; });
+  if (state.head) {
+    const [which, layer, number] = state.head.split(".");
     Object.assign(at, { kind: data.kinds.findIndex((k) => k.name === which), layer: Number(layer), head: Number(number) });
   }
   $("text").value = two ? state.target : state.text;
@@ -361,15 +400,16 @@ function restore() {
 function startPage() {
   $("about").textContent = data.about;
   document.title = data.about + ": a model to type to";
-  $("masking").textContent = masks ? ": here a click masks the token, and one more shows it again" : "";
+  if (masks) $("picking").textContent = "Click a token of your text to put a [MASK] in its place and see what is expected there; one more click shows it again.";
   $("source-side").hidden = !two;
   $("sides").classList.toggle("two", two);
   $("text-label").textContent = two ? "What the model writes" : "Text";
   $("one").hidden = $("on").hidden = fills;
-  $("how").open = innerWidth > 600;
   $("kinds").hidden = data.kinds.length === 1;
   $(two ? "source" : "text").placeholder = data.objective.instructions;
   restore();
+  $("how").open = innerWidth > 600 && state.text === "";
+  if (innerWidth <= 600) for (const panel of document.querySelectorAll("section > details")) panel.open = false;
   for (const box of ["text", "source"]) $(box).addEventListener("input", typed);
   $("one").addEventListener("click", () => { stop(); send("write"); });
   $("on").addEventListener("click", () => {
@@ -393,10 +433,6 @@ function startPage() {
     $(two ? "source" : "text").focus();
     ask();
   });
-  $("hold").addEventListener("click", () => {
-    held = held ? null : now.next;
-    drawGuesses();
-  });
   $("against").addEventListener("change", () => {
     Object.assign(state, { answer: now.answer.id, against: whole($("against").value) });
     ask();
@@ -405,12 +441,13 @@ function startPage() {
   $("all-on").addEventListener("click", () => { state.off = []; ask(); });
   // A click on the chosen head switches it: this listener comes before the one that chooses.
   $("heads").addEventListener("click", (event) => {
+    state.head ??= "";
     if (event.target.closest("button")?.getAttribute("aria-pressed") === "true") switchHead(nameOfHead());
   }, true);
   for (const group of ["tokens", "source-tokens"]) arrows($(group), false);
   addEventListener("hashchange", () => {
+    if (location.hash.startsWith("#word-")) return;  // of the glossary
     stop();
-    hidden = [];
     restore();
     ask();
   });

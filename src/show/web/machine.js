@@ -142,7 +142,7 @@ class Machine {
     return maps;
   }
 
-  // Everything that the page shows of a request { text, target, written, off, row, answer, against, temperature }.
+  // Everything that the page shows of a request { text, target, written, off, row, answer, against, temperature, head }.
   answer(request) {
     const run = this.forward(request), { source, target, seen, stack, side } = run;
     if (side.ids.length === 0 || (this.two && source.ids.length === 0)) throw new Error("Type a text.");
@@ -176,11 +176,13 @@ class Machine {
     out.answer = { id: chosen, piece: name(this.target, chosen), p: chance(chosen), logit: logits[chosen] };
     out.against = against === null ? null : { id: against, piece: name(this.target, against), p: chance(against) };
     out.less = against === null ? logits.reduce((a, b) => a + b, 0) / logits.length : logits[against];  // of the logit: what shares leave out
-    out.lens = lens(this.model, stack, seen, row, chosen).map((l) => ({ ...l, top: named(l.top) }));
+    out.lens = lens(this.model, stack, seen, row, chosen, heat).map((l) => ({ ...l, top: named(l.top) }));
     const embedding = run.decodes ? this.model.target : this.model.source;
     const parts = shares(this.model, stack, embedding, seen, row, chosen, against);
     out.shares = parts?.sort((a, b) => Math.abs(b.share) - Math.abs(a.share));
-    const head = arithmetic(this.model, stack, seen, row, strongest(this.model, stack, seen, row, parts));
+    out.strongest = strongest(this.model, stack, seen, row, parts);
+    const [kind, layer, number] = (request.head ?? "").split("."), writes = kind === "cross" || kind === (run.decodes ? "decoder" : "encoder");
+    const head = arithmetic(this.model, stack, seen, row, writes ? { kind, layer: Number(layer), head: Number(number) } : out.strongest);
     const [keys, of] = head.kind === "cross" ? [source, this.source] : [side, run.decodes ? this.target : this.source];
     out.head = { ...head, promoted: named(head.promoted), keys: head.keys.map((k) => ({ ...k, piece: of.piece(keys.ids[k.key]) })) };
     return out;
