@@ -82,7 +82,7 @@ CONFIGS = {
     "prefix-char": """data: train=fables.txt valid_fraction=0.05 tokenizer: type=char model: d_model=32 n_heads=4
         d_ff=64 encoder_layers=1 decoder_layers=2 attention_dropout=0.25 objective: source_length=24
         target_length=40 optimizer: schedule=noam warmup_steps=20 learning_rate=0.5
-        train: batch_tokens=1200 micro_batch_tokens=130 ema_decay=0.95""",
+        train: batch_tokens=1200 micro_batch_tokens=130 ema_decay=0.95 select_by=accuracy""",
     "prefix-unigram": """data: train=more.txt valid=["valid.txt"] tokenizer: type=unigram vocab_size=400
         model: d_model=24 n_heads=3 d_ff=50 encoder_layers=1 decoder_layers=1 positions=learned norm=post
         feed_forward=gated activation=relu bias=false tie=none init=gpt2 dropout=0
@@ -99,7 +99,8 @@ CONFIGS = {
         encoder_layers=1 decoder_layers=2 positions=rotary qk_norm=true feed_forward=gated activation=gelu_tanh
         dropout=0 model.attention.encoder_self: positions=false
         model.attention.cross: query=random scaled=false objective: type=seq2seq
-        optimizer: type=muon schedule=linear learning_rate=0.01 warmup_steps=10 train: batch_tokens=1000""",
+        optimizer: type=muon schedule=linear learning_rate=0.01 warmup_steps=10
+        train: batch_tokens=1000 select_by=exact""",
     "pairs-tsv": """data: pairs=dates.tsv valid_fraction=0.05 normalize=nfc tokenizer: type=bpe vocab_size=350
         model: d_model=28 n_heads=2 d_ff=60 encoder_layers=1 decoder_layers=1 positions=none norm_type=rms
         activation=silu tie=none model.attention.decoder_self: key=identity objective: type=seq2seq

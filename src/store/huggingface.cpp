@@ -144,12 +144,15 @@ Json foreign_class(const std::string& program, const RunConfig& config) {
   std::vector<KeyChange> fewest;
   std::set<std::string> objectives;
   for (const Json& row : foreign_classes(program)) {
-    const std::string objective = row.at("needs").at("objective.type");
-    objectives.insert(objective);
+    const Json& needed = row.at("needs").at("objective.type");  // one, or a list
+    const Json own = needed.is_array() ? needed : Json::array({needed});
+    objectives.insert(own.begin(), own.end());
     std::vector<KeyChange> changes = in_the_way(row, config);
     if (changes.empty()) return row;
     const bool nearer = nearest.is_null() || changes.size() < fewest.size();
-    if (!nearer || objective != config.objective.type || !can_have(config, changes)) continue;
+    if (!nearer || std::ranges::count(own, Json(config.objective.type)) == 0 ||
+        !can_have(config, changes))
+      continue;
     nearest = row;
     fewest = std::move(changes);
   }

@@ -77,15 +77,15 @@ class Recording(unittest.TestCase):
 
         def choices(schema, place):
             for key, value in schema.get("properties", {}).items():
-                # An ablation is computed in the same way for every kind of attention.
-                name = place if key in ("encoder_self", "decoder_self", "cross") else f"{place}.{key}"
+                # An ablation is computed in the same way for every kind of attention, a tokenizer for each side.
+                name = place if key in ("encoder_self", "decoder_self", "cross", "target") else f"{place}.{key}"
                 if "enum" in value:
                     yield from ((name, choice) for choice in value["enum"] if choice != value["default"])
                 yield from choices(value, name)
 
         def used(config, place):
             for key, value in config.items():
-                name = place if key in ("encoder_self", "decoder_self", "cross") else f"{place}.{key}"
+                name = place if key in ("encoder_self", "decoder_self", "cross", "target") else f"{place}.{key}"
                 yield from used(value, name) if isinstance(value, dict) else [(name, str(value))]
 
         everything = {pair for name in recorder.CONFIGS for pair in used(recorder.config_of(name), "")}
