@@ -14,6 +14,8 @@
 #include "evaluate/translation.h"
 #include "evaluate/units.h"
 #include "math/blas.h"
+#include "store/origin.h"
+#include "train/start.h"
 
 namespace heed {
 namespace {
@@ -127,9 +129,12 @@ class RunComparer {
     if (!r.pairs) r.spelt = spelt(r.split.target, *m.tokenizers.target);
     if (!run) return;
     const LineFacts& asked = (runs_.empty() ? r : runs_[0]).split.facts;
+    LineFacts known = earlier_facts(read_origin(m.run).init_from);
+    const std::vector<std::uint64_t>& own = run->data.train.facts.hashes;
+    known.hashes.insert(known.hashes.end(), own.begin(), own.end());
     const bool whole = run->data.hash.data == sha256(r.spelt.text);  // lines may be too short
     r.known = whole ? 1
-                    : static_cast<double>(common(run->data.train.facts, asked)) /
+                    : static_cast<double>(common(known, asked)) /
                           std::max(1.0, static_cast<double>(asked.hashes.size()));
   }
 
@@ -144,10 +149,12 @@ class RunComparer {
     if (!given_.file.empty() && most.known > kByChance)
       log_.warn(fmt::format("{} and {} were trained on this text", first.run, r.run));
     if (r.spelt.text != first.spelt.text || r.split.facts.hashes != first.split.facts.hashes)
-      refuse(r,
-             r.lossy != first.lossy ? "tokens of one do not give back the text"
-                                    : "their held-out texts are not the same",
-             other);
+      refuse(
+          r,
+          r.split.facts.hashes == first.split.facts.hashes && (r.split.lossy || first.split.lossy)
+              ? "tokens of one do not give back the text"
+              : "their held-out texts are not the same",
+          other);
     if (r.split.lines != first.split.lines)
       refuse(r, "one reads pairs that are too long for the other", other);
   }
@@ -171,6 +178,11 @@ class RunComparer {
       r.rows[i][kBytes] = static_cast<double>(text.size());
       units_.push_back({{"line", line}, {"text", text}});
       line += static_cast<std::size_t>(std::ranges::count(text, '\n'));
+    }
+    for (std::size_t i = r.rows.size(); r.lossy && i-- > 0;) {  // of some nothing is asked
+      if (r.rows[i][kTokens] > 0) continue;
+      r.rows.erase(r.rows.begin() + static_cast<std::ptrdiff_t>(i));
+      units_.erase(units_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
 

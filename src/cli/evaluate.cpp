@@ -167,10 +167,16 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
     if (s.run->changed) m.log.warn("the data files have changed since the run was trained");
     s.split = std::move(s.run->data.valid);
   } else if (s.run) {
-    for (const std::string& leak : {leaks(s.run->data.train.facts, s.split.facts),
-                                    earlier_leaks(read_origin(m.run).init_from, s.split.facts)})
-      if (!leak.empty()) m.log.warn(leak);
+    if (const std::string leak = leaks(s.run->data.train.facts, s.split.facts); !leak.empty())
+      m.log.warn(leak);
+    const std::string from = read_origin(m.run).init_from,
+                      leak = leaks(earlier_facts(from), s.split.facts);
+    if (!leak.empty()) m.log.warn(leak + " of " + from);
   }
+  for (const TrainedModel& other : m.others)
+    if (const std::string leak = leaks(earlier_facts(other.folder.string()), s.split.facts);
+        !leak.empty())
+      m.log.warn(leak + " of " + other.run);
   if (s.split.unknown.count > 0) m.log.info(s.split.unknown.summary());
   for (const std::string& note : s.split.notes) m.log.info(note);
   for (const std::string& warning : s.split.warnings) m.log.warn(warning);
@@ -380,7 +386,7 @@ Exit run_evaluate(CommandLine& line) {
   print_evaluation(result, !m.objective->continues());
   if (!yardsticks.empty()) print_prose(compared(result["loss"], yardsticks) + "\n");
   flush_output();  // the figures come first
-  say_advice(m);
+  if (m.others.empty()) say_advice(m);
   return exit;
 }
 

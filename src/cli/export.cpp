@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "evaluate/bleu.h"
 #include "evaluate/translation.h"
 #include "store/gguf.h"
 #include "store/huggingface.h"
@@ -65,7 +66,9 @@ std::string model_card(const TrainedModel& m, const std::string& name, const std
     facts.emplace_back("held-out tokens", format_count(valid.tokens));
     if (valid.bits_per_byte)
       facts.emplace_back("bits per byte", format_fixed(*valid.bits_per_byte, 4));
-    if (valid.metric) facts.emplace_back(*valid.metric_name, format_fixed(*valid.metric, 1));
+    if (valid.metric)
+      facts.emplace_back(*valid.metric_name,
+                         format_fixed(*valid.metric, find_metric(*valid.metric_name)->digits));
   }
   std::string rows;
   for (const auto& [fact, value] : facts) rows += fmt::format("| {} | {} |\n", fact, value);
@@ -129,6 +132,8 @@ Exit run_export(CommandLine& line) {
 
   const fs::path typed = fs::path(folder).lexically_normal(),
                  place = typed.has_filename() ? typed : typed.parent_path();
+  if (place == ".")
+    throw Error(Exit::usage, "DIR is the current folder.", "the name of a folder in it");
   require_free(place);
   OpenModel model(line);
   if (model.config.tokenizer.own_target())

@@ -70,7 +70,11 @@ class LineTranslator {
   Unknown answer(std::span<const GivenText> read, Refusals& refusals) {
     BeamOptions beam = o_.beam;  // as set by now
     if (beam.max_length == 0) beam.max_length = translation_limit(m_.state.longest_target);
-    beam.rules.beginning = texts_.inspected(Side::target, o_.prefix, "--prefix", false).ids();
+    if (o_.prefix.find('\n') != std::string::npos)
+      throw Error(Exit::usage, "--prefix has several lines; this model translates one line.");
+    std::string prefix = o_.prefix;  // pieces of words begin with their space
+    if (is_subword(m_.tokenizers.target->type()) && prefix.ends_with(' ')) prefix.pop_back();
+    beam.rules.beginning = texts_.inspected(Side::target, prefix, "--prefix", false).ids();
     beam.max_length = std::max(beam.max_length, static_cast<int>(beam.rules.beginning.size()));
     const auto [lines, sources, refused] = sources_of(read, refusals);
     auto found = translate(m_, m_.pool, sources, beam);

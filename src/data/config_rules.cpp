@@ -77,7 +77,8 @@ void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
       !objective.joined || c.tokenizer.shared,
       "a decoder alone (model.encoder_layers 0) reads both sides of a pair with one vocabulary, "
       "but tokenizer.shared is false.",
-      "--set tokenizer.shared=true, or model.encoder_layers above 0");
+      c.tokenizer.own_target() ? "no tokenizer.target, or model.encoder_layers above 0"
+                               : "--set tokenizer.shared=true, or model.encoder_layers above 0");
   constexpr std::size_t kMostSpecials = 10'000;
   require(objective.specials.size() <= kMostSpecials,
           fmt::format("objective.type {} needs {} special tokens for these lengths; a tokenizer "

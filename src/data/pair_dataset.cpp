@@ -116,7 +116,8 @@ void make_pair_tokenizers(const RunConfig& c, const std::string& folder,
     try {
       tokenizers.target = make(c.tokenizer.of_target(), {target});
     } catch (const Error& e) {
-      throw Error(e.exit(), std::string("the target's tokenizer: ") + e.what());
+      throw Error(e.exit(), "the target's tokenizer: " +
+                                replace_all(e.what(), "tokenizer.", "tokenizer.target."));
     }
   }
 }

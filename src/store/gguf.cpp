@@ -56,7 +56,6 @@ void add_tokenizer(const PieceModel& model, Json& about) {
                           {"unknown_token_id", Tokenizer::kUnk},
                           {"bos_token_id", Tokenizer::kBos},
                           {"eos_token_id", Tokenizer::kEos},
-                          {"eos_token_id", Tokenizer::kEos},
                           {"padding_token_id", Tokenizer::kEos},
                           {"add_bos_token", true},
                           {"add_eos_token", false},

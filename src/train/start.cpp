@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "base/format.h"
 #include "base/signals.h"
@@ -58,17 +59,20 @@ std::vector<std::string> other_function(const RunConfig& weights, const RunConfi
 
 }  // namespace
 
-std::string earlier_leaks(std::string from, const LineFacts& held_out) try {
-  while (!from.empty()) {
-    TrainedModel m = load_trained_model(open_checkpoint(from));
-    const Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
-    if (const std::string leak = leaks(data.train.facts, held_out); !leak.empty())
-      return leak + " of " + from;
-    from = read_origin(m.run).init_from;
+LineFacts earlier_facts(std::string from) {
+  LineFacts all;
+  std::set<std::string> seen;  // a run may have begun with what it replaced
+  try {
+    while (!from.empty() && seen.insert(from).second) {
+      TrainedModel m = load_trained_model(open_checkpoint(from));
+      const Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
+      const std::vector<std::uint64_t>& lines = data.train.facts.hashes;
+      all.hashes.insert(all.hashes.end(), lines.begin(), lines.end());
+      from = read_origin(m.run).init_from;
+    }
+  } catch (const Error&) {  // they are gone
   }
-  return "";
-} catch (const Error&) {
-  return "";
+  return all;
 }
 
 Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
@@ -101,9 +105,9 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
                                                 request.init_from, joined(changes)));
     weights.emplace(prepared.model.table.size());
     initial->load_model(tensor_slots(prepared.model.table, *weights));
-    if (std::string leak = earlier_leaks(request.init_from, prepared.data.valid.facts);
+    if (const std::string leak = leaks(earlier_facts(request.init_from), prepared.data.valid.facts);
         !leak.empty())
-      prepared.data.warnings.push_back(std::move(leak));
+      prepared.data.warnings.push_back(leak + " of " + request.init_from);
   }
   watch_signals();
   Origin origin{folder, prepared.data.hash, request.init_from, request.run.command};

@@ -17,9 +17,9 @@ struct TrainRequest {
   std::string init_from;  // another run, or empty
 };
 
-// "3 of 40 held-out lines are in the training data of runs/first": of the run `from`, whose weights
-// were taken, or of one before it. "" if there are none, or if that data can't be read any more.
-std::string earlier_leaks(std::string from, const LineFacts& held_out);
+// The lines of the training data of the run `from`, whose weights were taken, and of those before
+// it; of data that can't be read any more, none.
+LineFacts earlier_facts(std::string from);
 
 // `folder`: where relative paths of the config start. From here on signals stop the training.
 Beginning prepare_start(const TrainRequest& request, const RunConfig& config,

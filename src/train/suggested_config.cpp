@@ -210,7 +210,7 @@ std::string suggested_config(const OwnText& text, const Suggestion& s) {
     "betas": [0.9, 0.95], {decay}"schedule": "{schedule}", "warmup_steps": {warmup}
   }},
   // A step reads batch_tokens tokens; max_steps is a guess of what fits into {minutes} and helps.
-  // patience: stop after so many validations without a new best.
+  // patience: stop after so many validations without a new best (0: never).
   "train": {{
     "batch_tokens": {batch}, "max_steps": {steps}, "patience": {patience},
     "log_every": {log}, "eval_every": {eval}, "save_every": {eval}

@@ -114,6 +114,7 @@ class TranslateLongTargets(RunsTest):
         for command in ("translate", "sample"):
             self.assertGreaterEqual(len(self.out(command, "run", "--min-tokens", 35, "k00").split()), 35, command)
         self.check("translate", "run", "--prefix", "w3 else", "k00", status=3, facts="'else'")
+        self.check("translate", "run", "--prefix", "w3\nw5", "k00", status=2)
         self.check("translate", "run", "--no-repeat", "-1", "k00", status=2, facts="0 to")
         self.check("evaluate", "run", "--no-repeat", 2, status=2, facts="--bleu")
 

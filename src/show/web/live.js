@@ -103,14 +103,15 @@ function replace(token, words) {
   $(two ? "source" : "text").value = state.text;
   ask();
 }
-const masksBefore = (i) => now.source.slice(0, i).filter((t) => t.mask).length;
+const masksBefore = (i) => now.masksBefore + now.source.slice(0, i).filter((t) => t.mask).length;
 function mask(token, i) {
   const row = two ? null : now.sourceBegin + i, place = masksBefore(i), word = now.read.source.slice(token.begin, token.end);
   if (!token.mask) {
+    while (hidden.length < place) hidden.push("");  // masks that were typed hide nothing
     hidden.splice(place, 0, word);
     state.row = row;
     replace(token, (word.startsWith(" ") ? " " : "") + "[MASK]");
-  } else if (state.row === row && hidden[place] !== undefined) {
+  } else if (state.row === row && hidden[place]) {
     state.row = null;
     replace(token, hidden.splice(place, 1)[0]);
   } else askAt(row);
@@ -174,6 +175,7 @@ function drawGuesses() {
     const before = held?.next.find((h) => h.id === id)?.p;
     const row = element("tr", {}, element("th", { scope: "row" }, opener(shown(piece), id === now.answer.id, () => {
       state.answer = id;
+      if (state.against === id) state.against = null;
       ask();
     })), element("td", {}, percent(p)), barOf(p, 1));
     if (held) row.append(element("td", { class: "share" }, before === undefined ? "–" : "was " + percent(before)));

@@ -167,7 +167,7 @@ class Machine {
     const out = {
       text: this.continued(request), read: { source: source.read, target: target.read }, row, last, two: this.two, decodes: run.decodes, dropped: [source.dropped, target.dropped],
       source: tokensOf(source, this.source, shownOf.source), target: tokensOf(target, this.target, shownOf.target),
-      sourceBegin: shownOf.source.begin, targetBegin: shownOf.target.begin, counts: [source.ids.length, target.ids.length],
+      sourceBegin: shownOf.source.begin, masksBefore: masks.filter((i) => i < shownOf.source.begin).length, targetBegin: shownOf.target.begin, counts: [source.ids.length, target.ids.length],
       next: named(best(logs, 5).map(({ id }) => ({ id, p: chance(id) }))),
       maps: this.maps(run, shownOf.source, shownOf.target),
     };
