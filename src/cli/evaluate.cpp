@@ -163,20 +163,19 @@ Scored load_scored(const EvaluateOptions& o, const std::optional<Pairs>& given, 
     if (o.files.empty()) throw;
     m.log.info(fmt::format("no yardsticks: {}", e.what()));
   }
+  const auto warn = [&](const LineFacts& train, const std::string& of) {
+    if (const std::string leak = leaks(train, s.split.facts); !leak.empty()) m.log.warn(leak + of);
+  };
   if (o.files.empty()) {
     if (s.run->changed) m.log.warn("the data files have changed since the run was trained");
     s.split = std::move(s.run->data.valid);
   } else if (s.run) {
-    if (const std::string leak = leaks(s.run->data.train.facts, s.split.facts); !leak.empty())
-      m.log.warn(leak);
-    const std::string from = read_origin(m.run).init_from,
-                      leak = leaks(earlier_facts(from), s.split.facts);
-    if (!leak.empty()) m.log.warn(leak + " of " + from);
+    warn(s.run->data.train.facts, "");
+    const std::string from = read_origin(m.run).init_from;
+    warn(earlier_facts(from), " of " + from);
   }
   for (const TrainedModel& other : m.others)
-    if (const std::string leak = leaks(earlier_facts(other.folder.string()), s.split.facts);
-        !leak.empty())
-      m.log.warn(leak + " of " + other.run);
+    warn(earlier_facts(other.folder.string()), " of " + other.run);
   if (s.split.unknown.count > 0) m.log.info(s.split.unknown.summary());
   for (const std::string& note : s.split.notes) m.log.info(note);
   for (const std::string& warning : s.split.warnings) m.log.warn(warning);
