@@ -15,3 +15,7 @@ parallel_jobs() {
   fi
   echo "$jobs"
 }
+
+# How cmake configures a build folder that is not there yet. The default build needs a processor with AVX2.
+fresh_build=(-G Ninja)
+if [[ $(uname -m) == x86_64 ]] && ! grep -qw avx2 /proc/cpuinfo; then fresh_build+=(-DHEED_NATIVE=ON); fi

@@ -23,10 +23,10 @@ heed() {  # shows the command, then runs it
 
 scripts/install_dependencies.sh build
 
-say "Building build/heed (Release, tuned for this machine): about two minutes the first time on two cores. Log: build/quickstart.log"
+say "Building build/heed (Release): about two minutes the first time on two cores. Log: build/quickstart.log"
 build_heed() {
   local fresh=()
-  [[ -e build/CMakeCache.txt ]] || fresh=(-G Ninja -DHEED_TESTS=OFF)
+  [[ -e build/CMakeCache.txt ]] || fresh=("${fresh_build[@]}" -DHEED_TESTS=OFF)
   cmake -S . -B build "${fresh[@]}" -DCMAKE_BUILD_TYPE=Release &&
     cmake --build build --target heed --parallel "$(parallel_jobs)"
 }

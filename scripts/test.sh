@@ -6,7 +6,7 @@ cd "$repository"
 scripts/install_dependencies.sh build tests mpi
 
 fresh=()
-[[ -e build/CMakeCache.txt ]] || fresh=(-G Ninja)
+[[ -e build/CMakeCache.txt ]] || fresh=("${fresh_build[@]}")
 cmake -S . -B build "${fresh[@]}" -DCMAKE_BUILD_TYPE=Release -DHEED_TESTS=ON
 cmake --build build --parallel "$(parallel_jobs)"
 ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(parallel_jobs)" "$@"

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "base/processor.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
@@ -39,7 +40,8 @@ void before_libraries(int, char**, char** environment) {
   // It asks to stop, from the first moment on (base/signals.h).
   std::signal(SIGUSR1, [](int) { std::raise(SIGTERM); });
 }
-[[gnu::section(".preinit_array"), gnu::used]] void (*first)(int, char**, char**) = before_libraries;
+[[gnu::section(".preinit_array"), gnu::used]] void (*first[])(int, char**, char**) = {
+    heed::require_processor, before_libraries};
 
 // If a standard stream is closed, the next file opened would take its number, and our output would
 // go into that file. Writing to a closed standard output must still fail.
