@@ -13,7 +13,7 @@
 #include "data/run_config.h"
 #include "decode/beam.h"
 #include "decode/ensemble.h"
-#include "math/blas.h"
+#include "math/arithmetic.h"
 #include "store/layout.h"
 #include "train/suggested_config.h"
 #include "train/text_start.h"
@@ -398,7 +398,7 @@ OpenModel::OpenModel(const CommandLine& line)
       log({.quiet = line.quiet()}),
       pool(thread_count(line.threads(), config)) {
   line.check_effects(&config);
-  prepare_blas(pool.threads());
+  prepare_arithmetic(config.train.arithmetic, pool.threads());
   for (const std::string& with : line.with()) {
     const TrainedModel& other = others.emplace_back(load_trained_model(with, ""));
     std::vector<std::string> differ;

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "math/arithmetic.h"
 #include "math/blas.h"
 
 namespace heed {
@@ -124,6 +125,7 @@ Exit run_command(const std::vector<std::string>& args, const Crew& crew) {
     print("heed " HEED_VERSION "\nbuild: " HEED_BUILD "\ncompiler: " HEED_COMPILER " " __VERSION__
           "\n" +
           blas_info() + "MPI: " + mpi_info() + "\n");
+    print("portable arithmetic: " + portable_info() + "\n");
     return Exit::ok;
   }
   std::vector<std::string> names;

@@ -13,7 +13,7 @@
 #include "cli/table.h"
 #include "evaluate/translation.h"
 #include "evaluate/units.h"
-#include "math/blas.h"
+#include "math/arithmetic.h"
 #include "store/origin.h"
 #include "train/start.h"
 
@@ -40,6 +40,7 @@ class RunComparer {
 
   void measure(const std::string& run) {
     TrainedModel m = load_trained_model(run, "");
+    prepare_arithmetic(m.config.train.arithmetic, pool_.threads());
     MeasuredRun r{run, m.config, m.tokenizers.target->serialize(), m.objective->traits().pairs()};
     RunConfig asked = m.config;
     if (!runs_.empty() && m.objective->fills()) asked.seed = runs_[0].config.seed;  // same masks
@@ -309,7 +310,6 @@ void print_compared(const Json& r) {
 
 Json compare_groups_of_runs(const std::vector<RunGroup>& groups, const ComparedText& text,
                             Pool& pool, Log& log) {
-  prepare_blas(pool.threads());
   RunComparer comparer(text, pool, log);
   for (const RunGroup& group : groups)
     for (const std::string& run : group) comparer.measure(run);

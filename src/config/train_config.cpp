@@ -37,6 +37,9 @@ std::vector<Field> fields(TrainConfig& c, const When& validated) {
       {"keep_last", &c.keep_last, "checkpoints kept, in addition to the best; 0 = all",
        between(0, 1'000'000), kAllowed},
       {"threads", &c.threads, "0 = all cores", between(0, 1'024), kAllowed},
+      {"arithmetic", choice(c.arithmetic, {"native", "portable"}),
+       "native = with the kernels for this processor; portable = the same bytes on every x86-64-v3 "
+       "processor, with every supported OpenBLAS"},
       {"rank_timeout", &c.rank_timeout,
        "under mpirun, seconds without a message after which a rank counts as lost; 0 = never",
        between(0, 1e6), kAllowed},

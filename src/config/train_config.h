@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/fields.h"
+#include "math/arithmetic.h"
 
 namespace heed {
 
@@ -26,6 +27,7 @@ struct TrainConfig {
   int threads = 0;            // 0: all cores
   double rank_timeout = 300;  // seconds
   bool tensorboard = false;
+  Arithmetic arithmetic = Arithmetic::native;
 };
 
 // `pairs`, `validated`: where a key is for pairs, or for a run with held-out data.

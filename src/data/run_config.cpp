@@ -116,6 +116,9 @@ std::string dump_config(const RunConfig& c, DumpFor use) {
   nlohmann::ordered_json json = dump_fields(fields(copy));
   if (use == DumpFor::checkpoint)
     for (const char* key : kOfThisProcess) json["train"].erase(key);
+  // Checkpoints of native runs have the bytes that they had before there was a choice.
+  if (use == DumpFor::checkpoint && c.train.arithmetic == Arithmetic::native)
+    json["train"].erase("arithmetic");
   return json.dump(2) + "\n";
 }
 

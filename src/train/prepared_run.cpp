@@ -1,6 +1,7 @@
 #include "train/prepared_run.h"
 
 #include <fmt/core.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <limits>
@@ -13,6 +14,7 @@
 #include "data/objective.h"
 #include "evaluate/scorer.h"
 #include "evaluate/yardsticks.h"
+#include "math/arithmetic.h"
 #include "math/blas.h"
 #include "show/film.h"
 #include "step/optimizer.h"
@@ -181,7 +183,11 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
   check_memory(memory, by_held_out ? valid.longest_in_words() : "");
   if (config.data.has_validation())
     memory.yardsticks = yardsticks_memory(*make_objective(config), data.train, threads);
-  prepare_blas(threads);
+  prepare_arithmetic(config.train.arithmetic, threads);
+  if (config.train.arithmetic == Arithmetic::portable)
+    data.notes.push_back(fmt::format("arithmetic: portable, kernels for {}; utf8proc {}",
+                                     blas_core_type(), utf8proc_version()));
+  crew.exchange().require_same("this OpenBLAS", blas_info());
 
   auto pool = std::make_unique<Pool>(threads, crew.cores());
   const Crew all = crew.with(*pool);

@@ -6,7 +6,6 @@
 #include "base/input_file.h"
 #include "base/sha256.h"
 #include "base/signals.h"
-#include "math/blas.h"
 #include "step/exchange.h"
 #include "train/speed.h"
 #include "train/trainer.h"
@@ -87,7 +86,6 @@ void require_equal_ranks(Exchange& x, const std::vector<std::string>& args) {
   for (const std::string& arg : args) command += ' ' + shell_word(arg);
   x.require_same("this program", sha256_of(program).substr(0, 12));
   x.require_same("this command", command);
-  x.require_same("this OpenBLAS", blas_info());
 }
 
 bool leads(const Crew& crew) {
