@@ -10,7 +10,7 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include "data/run_config.h"
-#include "math/arithmetic.h"
+#include "math/blas.h"
 #include "show/gradient_check.h"
 
 namespace heed {
@@ -144,8 +144,8 @@ Exit run_gradcheck(CommandLine& line) {
   line.add_sets();
   if (!line.parse()) return Exit::ok;
   path = config_path(path);
+  prepare_blas();
   const RunConfig config = load_config(path, line.given());
-  prepare_arithmetic(config.train.arithmetic);
   const ModelConfig small = shrunk(config.model);
   const Transformer model(small, kVocab, kVocab);
   const Draw draw = draw_values(model, config.seed, has_dropout(small), path);
