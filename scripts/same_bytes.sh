@@ -38,18 +38,24 @@ dates='data.source=dates.train.source data.target=dates.train.target data.valid_
 encoder='model.encoder_layers=2 model.decoder_layers=0 objective.target_length=null objective.source_length=48'
 both='model.encoder_layers=1 model.decoder_layers=1 objective.source_length=48'
 
+# Portable runs learn no pieces; from this text all versions of SentencePiece that we tried learn the same.
+"$heed" train text.json --run learnt --quiet --set train.arithmetic=native --set train.max_steps=1 --set tokenizer.type=bpe \
+  --set tokenizer.vocab_size=500
+cp learnt/checkpoints/last/tokenizer.model bpe.model
+pieces='tokenizer.type=bpe tokenizer.file=bpe.model'
+
 # name, config, changes
 configs="
 reverse   pairs optimizer.schedule=cosine
 joined    pairs model.encoder_layers=0 model.decoder_layers=2 model.positions=rotary model.tie=all
 adam      pairs $dates tokenizer.type=char tokenizer.shared=false model.tie=output optimizer.type=adam optimizer.schedule=inverse_sqrt objective.label_smoothing=0.1 model.dropout=0.1
-chrf      pairs $dates tokenizer.type=bpe tokenizer.vocab_size=350 train.select_by=chrf model.positions=none model.norm_type=rms model.activation=silu optimizer.type=muon
+chrf      pairs $dates $pieces train.select_by=chrf model.positions=none model.norm_type=rms model.activation=silu optimizer.type=muon
 gpt       text  model.positions=rotary model.norm_type=rms model.qk_norm=true model.n_kv_heads=1 model.feed_forward=gated model.activation=silu model.bias=false
-gpt-muon  text  tokenizer.type=bpe tokenizer.vocab_size=500 optimizer.type=muon optimizer.schedule=wsd model.activation=gelu_tanh model.init=gpt2 model.positions=learned model.zero_init=true train.ema_decay=0.9
+gpt-muon  text  $pieces optimizer.type=muon optimizer.schedule=wsd model.activation=gelu_tanh model.init=gpt2 model.positions=learned model.zero_init=true train.ema_decay=0.9
 gpt-sgd   text  tokenizer.type=byte optimizer.type=sgd optimizer.momentum=0 optimizer.learning_rate=0.2 optimizer.clip_norm=0 model.norm=post model.activation=relu model.attention_dropout=0.2
 bert      text  $encoder objective.type=masked_lm tokenizer.type=word tokenizer.punctuation=split tokenizer.vocab_size=1500 model.positions=learned model.norm=post model.activation=gelu
 bert-muon text  $encoder objective.type=masked_lm model.positions=rotary model.norm_type=rms model.activation=relu2 optimizer.type=muon optimizer.schedule=inverse_sqrt train.shards=5 train.ema_decay=0.8
-t5        text  $both objective.type=span_corruption objective.target_length=null tokenizer.type=bpe tokenizer.vocab_size=500 model.feed_forward=gated model.activation_dropout=0.2 optimizer.schedule=linear
+t5        text  $both objective.type=span_corruption objective.target_length=null $pieces model.feed_forward=gated model.activation_dropout=0.2 optimizer.schedule=linear
 prefix    text  $both objective.type=prefix_lm optimizer.schedule=noam optimizer.learning_rate=0.5 train.ema_decay=0.95 train.select_by=accuracy
 momentum  text  $both objective.type=prefix_lm optimizer.type=sgd optimizer.momentum=0.9 optimizer.learning_rate=0.1 model.attention.cross.uniform=true train.micro_batch_tokens=130
 "

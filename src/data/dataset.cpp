@@ -55,15 +55,15 @@ std::string occurring(const Tokenizer& tokenizer, const Split& train, std::optio
                      format_count(tokenizer.size()));
 }
 
-void refuse_to_learn_unigram(const RunConfig& c) {
-  const auto learns = [](const TokenizerConfig& t) {
-    return t.type == TokenizerConfig::unigram && t.file.empty();
-  };
+// Versions of SentencePiece learn different pieces, or the same in another order.
+void refuse_to_learn_pieces(const RunConfig& c) {
+  const auto learns = [](const TokenizerConfig& t) { return is_subword(t.type) && t.file.empty(); };
   if (learns(c.tokenizer) || learns(c.tokenizer.of_target()))
     throw Error(Exit::usage,
-                "train.arithmetic portable cannot learn unigram pieces: versions of SentencePiece "
-                "learn different ones.",
-                "tokenizer.file, which names a vocabulary that is there; or tokenizer.type bpe");
+                "train.arithmetic portable cannot learn pieces (bpe, unigram): versions of "
+                "SentencePiece learn different ones.",
+                "tokenizer.file, the tokenizer.model of a run that has learnt them; or another "
+                "tokenizer.type");
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ void refuse_foreign_vocabulary(const Dataset& data, const std::string& from) {
 Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   std::string note;
   const bool new_tokenizers = !tokenizers.target;
-  if (new_tokenizers && c.train.arithmetic == Arithmetic::portable) refuse_to_learn_unigram(c);
+  if (new_tokenizers && c.train.arithmetic == Arithmetic::portable) refuse_to_learn_pieces(c);
   if (!tokenizers.target && !c.tokenizer.file.empty() && c.tokenizer.shared) {
     TrainedTokenizer t =
         read_vocabulary(c.tokenizer, further_specials(c), resolve_path(folder, c.tokenizer.file));

@@ -64,7 +64,8 @@ class Portable(RunsTest):
 
     def test_what_versions_of_a_library_learn_differently_is_refused(self):
         pieces = {"type": "unigram", "vocab_size": 300}
-        self.train(self.config("u", **PORTABLE, tokenizer=pieces), "new", status=USAGE, facts=["train.arithmetic", "tokenizer.file"])
+        for one in pieces, {**pieces, "type": "bpe"}:
+            self.train(self.config("u", **PORTABLE, tokenizer=one), "new", status=USAGE, facts=["train.arithmetic", "tokenizer.file"])
         own = {"type": "char", "shared": False, "target": pieces}
         self.train(self.config("own", **{**PORTABLE, "family": "seq2seq"}, tokenizer=own), "new", status=USAGE, facts="tokenizer.file")
         self.assertFalse((self.folder / "new").exists())
