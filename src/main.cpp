@@ -16,11 +16,14 @@
 
 #include "base/error.h"
 #include "base/pool.h"
-#include "base/processor.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/blas.h"
 #include "train/ranks.h"
+
+namespace heed {
+void require_processor(int, char**, char**);  // base/processor.cpp
+}
 
 namespace {
 

@@ -1,9 +1,10 @@
-#include "base/processor.h"
-
+// Whether this processor can run the program, asked before anything else runs. The only file that
+// is built for every x86-64, so it calls nothing that another file may have compiled too.
 #include <unistd.h>
 
 namespace heed {
 
+// A sentence and exit code 2 on a processor without AVX2, FMA and BMI2, if the build needs them.
 void require_processor(int, char**, char**) {
 #ifdef HEED_NEEDS_V3
   __builtin_cpu_init();
@@ -12,8 +13,7 @@ void require_processor(int, char**, char**) {
     return;
   static constexpr char kMessage[] =
       "heed: error: this build is for x86-64-v3 (AVX2 and FMA: Intel's processors since 2013, "
-      "AMD's "
-      "since 2015), and this processor is older.\n"
+      "AMD's since 2015), and this processor is older.\n"
       "  try: a build for it: cmake -S . -B build -DHEED_NATIVE=ON && cmake --build build\n";
   (void)!::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
   ::_exit(2);

@@ -59,11 +59,8 @@ std::string occurring(const Tokenizer& tokenizer, const Split& train, std::optio
 void refuse_to_learn_pieces(const RunConfig& c) {
   const auto learns = [](const TokenizerConfig& t) { return is_subword(t.type) && t.file.empty(); };
   if (learns(c.tokenizer) || learns(c.tokenizer.of_target()))
-    throw Error(Exit::usage,
-                "train.arithmetic portable cannot learn pieces (bpe, unigram): versions of "
-                "SentencePiece learn different ones.",
-                "tokenizer.file, the tokenizer.model of a run that has learnt them; or another "
-                "tokenizer.type");
+    throw Error(Exit::usage, "train.arithmetic portable learns no pieces (bpe, unigram).",
+                "tokenizer.file, a run's tokenizer.model; or another tokenizer.type");
 }
 
 }  // namespace

@@ -185,8 +185,7 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
     memory.yardsticks = yardsticks_memory(*make_objective(config), data.train, threads);
   prepare_arithmetic(config.train.arithmetic, threads);
   if (config.train.arithmetic == Arithmetic::portable)
-    data.notes.push_back(fmt::format("arithmetic: portable, kernels for {}; utf8proc {}",
-                                     blas_core_type(), utf8proc_version()));
+    data.notes.push_back(fmt::format("arithmetic: portable, utf8proc {}", utf8proc_version()));
   crew.exchange().require_same("this OpenBLAS", blas_info());
 
   auto pool = std::make_unique<Pool>(threads, crew.cores());

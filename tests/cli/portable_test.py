@@ -31,7 +31,7 @@ class Portable(RunsTest):
         self.assertNotEqual(self.stored("native", "model.safetensors"), self.stored("native2", "model.safetensors"))
         origin = json.loads((self.folder / "run2/origin.json").read_text())
         self.assertEqual(origin["core_type"], "Haswell")
-        self.tells((self.folder / "run2/train.log").read_text(), ["portable", "Haswell", "utf8proc"])
+        self.tells((self.folder / "run2/train.log").read_text(), ["portable", "utf8proc"])
 
     def test_the_choice_is_part_of_the_checkpoint_where_it_is_not_the_default(self):
         self.assertEqual(json.loads(self.stored("run"))["train"]["arithmetic"], "portable")
