@@ -64,6 +64,7 @@ int main() {
   const int vocabulary = static_cast<int>(id_of.size());
   const Transformer model(config, vocabulary, vocabulary);  // names and shapes, but no numbers
 
+  prepare_blas();  // OpenBLAS stays on the thread that calls it
   Pool pool(1);
   StepOptions options;
   options.optimizer.learning_rate = 0.01;
