@@ -63,21 +63,21 @@ std::uint64_t hash_of_functions() {
 }  // namespace
 
 void prepare_arithmetic(Arithmetic arithmetic, int threads) {
-  const bool portable = arithmetic == Arithmetic::portable;
-  if (portable && gotoblas_dynamic_init != nullptr) {
+  if (arithmetic == Arithmetic::native) return prepare_blas(threads);
+  const auto require = [](bool same, const std::string& what) {
+    if (same) return;
+    throw Error(
+        Exit::usage, "train.arithmetic portable: here " + what + " have other bits.",
+        "Debian 12's or 13's libraries on an x86-64-v3 processor; or train.arithmetic native");
+  };
+  require(hash_of_functions() == kFunctions, "the C library's functions or fused sums");
+  if (gotoblas_dynamic_init != nullptr) {
     ::setenv("OPENBLAS_CORETYPE", "Haswell", 1);
     gotoblas_dynamic_quit();
     gotoblas_dynamic_init();
   }
   prepare_blas(threads);
-  if (!portable) return;
-  const char* other = hash_of_functions() != kFunctions ? "the C library's functions or fused sums"
-                      : hash_of_products() != kProducts ? "OpenBLAS's products"
-                                                        : nullptr;
-  if (other)
-    throw Error(
-        Exit::usage, std::string("train.arithmetic portable: here ") + other + " have other bits.",
-        "Debian 12's or 13's libraries on an x86-64-v3 processor; or train.arithmetic native");
+  require(hash_of_products() == kProducts, "OpenBLAS's products");
 }
 
 std::string portable_info() {
