@@ -36,6 +36,9 @@ std::vector<Field> fields(TrainConfig& c, const When& validated) {
                            between(0, 1'000'000), kAllowed})),
       {"keep_last", &c.keep_last, "checkpoints kept, in addition to the best; 0 = all",
        between(0, 1'000'000), kAllowed},
+      {"keep_every", &c.keep_every,
+       "also kept: checkpoints whose step is a multiple of this; 0 = none", between(0, 1e12),
+       kAllowed},
       {"threads", &c.threads, "0 = all cores", between(0, 1'024), kAllowed},
       {"arithmetic", choice(c.arithmetic, {"native", "portable"}),
        "native = with the kernels for this processor; portable = the same bytes on every x86-64-v3 "

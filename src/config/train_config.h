@@ -22,10 +22,11 @@ struct TrainConfig {
   Interval log_every{50};
   Interval eval_every{250};
   Interval save_every{250};
-  int patience = 0;           // validations without a new best before stopping; 0: never
-  int keep_last = 3;          // checkpoints kept, in addition to the best; 0: all
-  int threads = 0;            // 0: all cores
-  double rank_timeout = 300;  // seconds
+  int patience = 0;             // validations without a new best before stopping; 0: never
+  int keep_last = 3;            // checkpoints kept, in addition to the best; 0: all
+  std::int64_t keep_every = 0;  // also those of multiples of this step; 0: none
+  int threads = 0;              // 0: all cores
+  double rank_timeout = 300;    // seconds
   bool tensorboard = false;
   Arithmetic arithmetic = Arithmetic::native;
 };

@@ -68,7 +68,8 @@ RunConfig parse_config(std::string_view text, const std::string& name, const Giv
 std::string resolve_path(const std::string& folder, const std::string& written);
 
 // Keys of the section train that change nothing in what is trained.
-inline constexpr const char* kOfThisProcess[] = {"threads", "rank_timeout", "tensorboard"};
+inline constexpr const char* kOfThisProcess[] = {"threads", "rank_timeout", "tensorboard",
+                                                 "keep_every"};
 
 // The effective config: every key, strings as written, one final newline. A checkpoint's has no
 // kOfThisProcess, because its bytes must not depend on them.

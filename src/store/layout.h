@@ -15,12 +15,13 @@ inline constexpr const char* kConfigFile = "config.json";  // of a run, and of e
 inline constexpr const char* kOriginFile = "origin.json";
 inline constexpr const char* kMetrics = "metrics.jsonl";
 inline constexpr const char* kFilm = "film.jsonl";
+inline constexpr const char* kChain = "chain.jsonl";
 inline constexpr const char* kTrainLog = "train.log";
 inline constexpr const char* kRunText = "text.txt";  // what heed train read from standard input
 inline constexpr const char* kTensorboard = "tensorboard";
 inline constexpr const char* kLockFile = ".lock";
-inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile, kMetrics,     kFilm,
-                                            kTrainLog,   kRunText,    kTensorboard, kLockFile};
+inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile,  kMetrics,  kFilm, kTrainLog,
+                                            kRunText,    kTensorboard, kLockFile, kChain};
 
 inline constexpr const char* kRunFolders[] = {kTensorboard};  // those of them that are no files
 

@@ -15,6 +15,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "store/best.h"
+#include "store/chain.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
 
@@ -257,7 +258,7 @@ void RunWriter::free_links() {
   }
 }
 
-void RunWriter::save(const CheckpointContents& contents, int keep_last, std::int64_t spared) try {
+void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t spared) try {
   lock_.require_held(run_);
   require_own_checkpoints(run_);
   for (const char* file : kLineFiles)
@@ -277,21 +278,31 @@ void RunWriter::save(const CheckpointContents& contents, int keep_last, std::int
   if (path_exists(old) && !path_exists(old / kStateFile)) remove_checkpoint(name);
   write_checkpoint(checkpoints(), name, contents, *calls_);
   states_[contents.state.step] = contents.state;
-  finish_save(contents.state.step, keep_last, spared);
+  finish_save(contents.state.step, keep, spared);
 } catch (const Error&) {
   lock_.require_held(run_);  // else this is the reason
   if (path_exists(checkpoints())) throw;
-  save(contents, keep_last, spared);  // it went meanwhile
+  save(contents, keep, spared);  // it went meanwhile
 }
 
 void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {
   write_checkpoint(checkpoints(), name, contents, *calls_);
 }
 
-void RunWriter::finish_save(std::int64_t step, int keep_last, std::int64_t spared) {
+void RunWriter::finish_save(std::int64_t step, Keep keep, std::int64_t spared) {
   states_.erase(states_.upper_bound(step), states_.end());
+  try {
+    if (const auto line = next_chain_line(run_, step, stem_); !line.empty()) {
+      AppendFile chain(run_ / kChain, *calls_);
+      chain.append_line(line);
+      chain.sync();
+    }
+  } catch (const Error& e) {  // the checkpoint is whole all the same
+    if (!std::exchange(chain_lacks_lines_, true))
+      notes_.push_back(fmt::format("the chain lacks lines: {}", e.what()));
+  }
   set_links(step);
-  prune(step, keep_last, spared);
+  prune(step, keep, spared);
 }
 
 std::optional<BestCheckpoint> RunWriter::best() const {
@@ -320,21 +331,22 @@ void RunWriter::set_links(std::int64_t step) {
   if (const auto state = best()) point("best", state->folder);
 }
 
-void RunWriter::prune(std::int64_t step, int keep_last, std::int64_t spared) {
+void RunWriter::prune(std::int64_t step, Keep keep, std::int64_t spared) {
   if (other_best_ && best()->folder != other_best_->folder) {
     remove_checkpoint(other_best_->folder);
     other_best_.reset();
   }
-  if (keep_last <= 0) return;
+  if (keep.last <= 0) return;
   std::vector<std::int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Later steps are damaged ones that resuming
   // skipped; they are replaced when training gets there.
   // What could not be read may be whole.
   std::erase_if(steps, [&](std::int64_t other) {
     return other == 0 || other == spared || other > step ||
+           (keep.every > 0 && other % keep.every == 0) ||
            !(states_.contains(other) || state_of(run_, other));
   });
-  steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep_last)));
+  steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep.last)));
   std::error_code error;
   const fs::path best = fs::read_symlink(checkpoints() / "best", error);
   const fs::path last = fs::read_symlink(checkpoints() / "last", error);
@@ -364,6 +376,7 @@ void RunWriter::remove_checkpoint(const std::string& name) {
 
 MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
   MetricsCut metrics;
+  if (from != run_) stem_ = chain_hash(from, step);
   for (const char* file : kLineFiles) {
     const bool of_metrics = file == std::string_view(kMetrics);
     if (of_metrics || can_be_film(from)) {

@@ -51,6 +51,13 @@ struct FirstFiles {
   std::filesystem::path text;  // the file copied to text.txt, or empty
 };
 
+// train.keep_last and train.keep_every.
+struct Keep {
+  Keep(int last_ones, std::int64_t multiples = 0) : last(last_ones), every(multiples) {}
+  int last;            // 0: all
+  std::int64_t every;  // 0: none
+};
+
 class RunWriter {
  public:
   // Error (Exit::usage) if create() would refuse `run` because it already exists; with `force`,
@@ -79,15 +86,17 @@ class RunWriter {
   void write_config(std::string_view json);  // config.json
 
   // Makes checkpoints/step-N durable, then `last` and `best` (store/best.h), then removes all but
-  // the `keep_last` newest (0: keeps all), those two, the steps 0 and `spared`, and what could not
-  // be read. Lines appended before are durable too. When it throws, the old or the new checkpoint
-  // is there whole. Error (Exit::store) if the run folder was moved or removed.
-  void save(const CheckpointContents& contents, int keep_last, std::int64_t spared = -1);
+  // the `keep.last` newest (0: keeps all), multiples of `keep.every`, those two, the steps 0 and
+  // `spared`, and what could not be read. Lines appended before are durable too. When it throws,
+  // the old or the new checkpoint is there whole. Error (Exit::store) if the run folder was moved
+  // or removed.
+  void save(const CheckpointContents& contents, Keep keep, std::int64_t spared = -1);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
-  // The end of a save: the links and the pruning. Resuming calls it too: a killed save may not have
-  // got that far. `step`: of the last checkpoint; later ones are damaged and do not count.
-  void finish_save(std::int64_t step, int keep_last, std::int64_t spared = -1);
+  // The end of a save: the line of the chain, the links and the pruning. Resuming calls it too: a
+  // killed save may not have got that far. `step`: of the last checkpoint; later ones are damaged
+  // and do not count.
+  void finish_save(std::int64_t step, Keep keep, std::int64_t spared = -1);
   // Removes the checkpoints after `step`, the newest first.
   void drop_after(std::int64_t step);
 
@@ -110,7 +119,7 @@ class RunWriter {
                          SystemCalls& calls);
   void free_links();
   void set_links(std::int64_t step);
-  void prune(std::int64_t step, int keep_last, std::int64_t spared);
+  void prune(std::int64_t step, Keep keep, std::int64_t spared);
   void remove_checkpoint(const std::string& name);
 
   std::filesystem::path run_;
@@ -121,6 +130,8 @@ class RunWriter {
   std::set<std::string_view> losing_lines_;  // the files that take no lines at present
   std::map<std::int64_t, State> states_;     // of the checkpoints, as far as they could be read
   std::optional<BestCheckpoint> other_best_;
+  bool chain_lacks_lines_ = false;
+  std::string stem_;  // of a branch: the hash of the line of the chain that it comes from
 };
 
 }  // namespace heed

@@ -111,7 +111,9 @@ RunResult has_nothing_to_do(const std::string& why, StoredRun& stored, const Run
   const State& state = stored.checkpoint->state();
   const OptimizerConfig& asked = stored.asked.optimizer;
   const bool known = !asked.decay_steps.at_end || asked.decay_steps > 0;  // what is to be spared
-  run.finish_save(state.step, known ? config.train.keep_last : 0, fall_at_end(asked));
+  const TrainConfig& t = config.train;
+  run.finish_save(state.step, known ? Keep(t.keep_last, t.keep_every) : Keep(0),
+                  fall_at_end(asked));
   say_cut(log, run.cut_lines(state.step), state.step);
   const Advice advice = advice_on(run.path());
   log.info(why + (advice.text.empty() ? "" : ": " + advice.text));

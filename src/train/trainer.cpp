@@ -212,7 +212,7 @@ void Trainer::save() {
               .tokenizers = prepared_.tokenizers.files(),
               .state = state_,
               .meanwhile = [&] { crew_.busy(); }},
-             prepared_.config.train.keep_last, fall_);
+             {prepared_.config.train.keep_last, prepared_.config.train.keep_every}, fall_);
   saved_ = state_.step;
   for (const std::string& note : run_->take_notes()) tell(&Listener::remarked, note);
   tell(&Listener::saved, state_);

@@ -118,8 +118,8 @@ LoggedEvents begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
   if (resumed && b.at) {
     trainer.restore(*b.at);
     if (b.back_from > 0) go_back(b, run, log);
-    run.finish_save(done, b.prepared.config.train.keep_last,
-                    fall_at_end(b.prepared.config.optimizer));
+    const TrainConfig& t = b.prepared.config.train;
+    run.finish_save(done, {t.keep_last, t.keep_every}, fall_at_end(b.prepared.config.optimizer));
   }
   MetricsCut cut;
   if (!b.from.empty()) {

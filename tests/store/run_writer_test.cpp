@@ -167,8 +167,8 @@ TEST_F(Writer, OpeningRemovesLeftoversOfKilledSavesAndRepairsLinks) {
   RunWriter writer = RunWriter::open(run_);
   EXPECT_THAT(names_in(run_ / "checkpoints"),
               ElementsAre("best", "last", "step-00000010", "step-00000020"));
-  EXPECT_THAT(names_in(run_), ElementsAre(".lock", "checkpoints", "config.json", "film.jsonl",
-                                          "metrics.jsonl", "origin.json"));
+  EXPECT_THAT(names_in(run_), ElementsAre(".lock", "chain.jsonl", "checkpoints", "config.json",
+                                          "film.jsonl", "metrics.jsonl", "origin.json"));
   writer.finish_save(newest_checkpoint(run_).checkpoint->state().step, 3);
   EXPECT_EQ(link("last"), "step-00000020");
   EXPECT_EQ(link("best"), "step-00000020");

@@ -25,8 +25,8 @@ class Aside : public Writer {
   }
   fs::path old(int k) const { return run_.string() + ".old-" + std::to_string(k); }
   void expect_whole_copy(const fs::path& copy) const {
-    EXPECT_THAT(names_in(copy), ElementsAre("checkpoints", "config.json", "film.jsonl",
-                                            "metrics.jsonl", "origin.json"));
+    EXPECT_THAT(names_in(copy), ElementsAre("chain.jsonl", "checkpoints", "config.json",
+                                            "film.jsonl", "metrics.jsonl", "origin.json"));
     EXPECT_THAT(list_steps(copy), ElementsAre(10, 20));
     for (const char* link : {"best", "last"}) expect_whole(copy / kCheckpoints / link);
     for (const char* file : {kMetrics, kConfigFile})

@@ -1,0 +1,25 @@
+// chain.jsonl of a run: a line for every save, with the SHA-256 of every file of the checkpoint, of
+// the data, of the program, and of the line before (docs/formats.md). scripts/audit.py repeats any
+// part of the training from it. Nothing in it is secret: only repeating proves.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace heed {
+
+// The line that says that the checkpoint of this step is there now; "" if the last one says so. The
+// first one follows the line with the hash `stem`. Cuts off a torn last line.
+std::string next_chain_line(const std::filesystem::path& run, std::int64_t step,
+                            const std::string& stem);
+
+// The hash of the last line of this step, or "".
+std::string chain_hash(const std::filesystem::path& run, std::int64_t step);
+
+// Error (Exit::store) that names the first line that does not follow from those before, or the
+// checkpoint that is not as the chain says. A chain may begin late, lack the newest checkpoint, and
+// have a torn last line.
+void check_chain(const std::filesystem::path& run);
+
+}  // namespace heed

@@ -1,0 +1,113 @@
+#include "store/chain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/sha256.h"
+#include "store/new_runs.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+
+class Chain : public Writer {
+ protected:
+  std::string text() const { return read_file(run_ / kChain, 1 << 20); }
+  std::vector<std::string> lines() const {
+    std::istringstream all(text());
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(all, line);) lines.push_back(line);
+    return lines;
+  }
+  void put(const std::vector<std::string>& lines) const {
+    std::ofstream file(run_ / kChain);
+    for (const std::string& line : lines) file << line << "\n";
+  }
+};
+
+TEST_F(Chain, ALineNamesEveryFileAndTheLineBefore) {
+  RunWriter writer = RunWriter::create(run_, false);
+  for (const int step : {10, 20, 30}) writer.save(at(step, step).contents(), 1);
+  ASSERT_EQ(lines().size(), 3u);
+  EXPECT_THAT(lines()[0], testing::EndsWith("\"before\":\"\"}"));
+  for (const int n : {1, 2})
+    EXPECT_THAT(lines()[n], testing::EndsWith("\"before\":\"" + sha256(lines()[n - 1]) + "\"}"));
+  for (const std::string& name : names_in(checkpoint("step-00000030"))) {
+    const std::string bytes = read_file(checkpoint("step-00000030") / name, 1 << 20);
+    EXPECT_THAT(lines()[2], testing::HasSubstr("\"" + name + "\":\"" + sha256(bytes) + "\""));
+  }
+  check_chain(run_);
+}
+
+TEST_F(Chain, AResumedRunAddsALineOnlyIfItGoesBackOrTheLineWasLost) {
+  {
+    RunWriter writer = RunWriter::create(run_, false);
+    writer.write_config("{}");
+    for (const int step : {10, 20}) writer.save(at(step, step).contents(), 0);
+  }
+  const std::string before = text();
+  RunWriter writer = RunWriter::open(run_);
+  writer.finish_save(20, 0);
+  EXPECT_EQ(text(), before);
+  put({lines()[0]});
+  std::ofstream(run_ / kChain, std::ios::app) << "{\"step\":20,\"fi";
+  writer.finish_save(20, 0);
+  EXPECT_EQ(text(), before);
+  writer.finish_save(10, 0);
+  writer.save(at(20, 10).contents(), 0);
+  EXPECT_EQ(lines().size(), 4u);
+  check_chain(run_);
+}
+
+TEST_F(Chain, ABranchFollowsTheLineThatItComesFrom) {
+  RunWriter stem = RunWriter::create(run_, false);
+  for (const int step : {10, 20}) stem.save(at(step, step).contents(), 0);
+  RunWriter branch = RunWriter::create(folder_.path() / "branch", false);
+  branch.copy_lines(run_, 10);
+  branch.save(at(10, 10).contents(), 0);
+  EXPECT_THAT(read_file(folder_.path() / "branch" / kChain, 1 << 20),
+              testing::HasSubstr("\"before\":\"" + sha256(lines()[0]) + "\""));
+  check_chain(folder_.path() / "branch");
+}
+
+TEST_F(Chain, WhatDoesNotFollowIsNamed) {
+  RunWriter writer = RunWriter::create(run_, false);
+  for (const int step : {10, 20, 30}) writer.save(at(step, step).contents(), 0);
+  const std::vector<std::string> whole = lines();
+  put({whole[0], whole[2]});
+  expect_error([&] { check_chain(run_); }, Exit::store, {"line 2"});
+  put({whole[0], "{}", whole[2]});
+  expect_error([&] { check_chain(run_); }, Exit::store, {"line 2"});
+  std::string other = whole[2];
+  other[other.find("model.safetensors\":\"") + 20] ^= 1;
+  put({whole[0], whole[1], other});
+  expect_error([&] { check_chain(run_); }, Exit::store, {"step-00000030"});
+  put({whole[1], whole[2]});  // begins late
+  check_chain(run_);
+}
+
+TEST_F(Chain, MultiplesOfKeepEveryStay) {
+  RunWriter writer = RunWriter::create(run_, false);
+  for (const int step : {10, 20, 30, 40, 50, 60}) writer.save(at(step, 10).contents(), Keep(1, 20));
+  EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 40, 60));
+  writer.save(at(70, 10).contents(), Keep(2, 20));
+  writer.save(at(90, 10).contents(), Keep(2, 20));
+  EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 40, 60, 70, 90));
+}
+
+TEST_F(Chain, ADamagedChainDoesNotStopTheTraining) {
+  RunWriter writer = RunWriter::create(run_, false);
+  fs::create_directory(run_ / kChain);
+  writer.save(at(10, 10).contents(), 0);
+  writer.save(at(20, 20).contents(), 0);
+  EXPECT_EQ(writer.take_notes().size(), 1u);
+  EXPECT_EQ(link("last"), "step-00000020");
+}
+
+}  // namespace
+}  // namespace heed
