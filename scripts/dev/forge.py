@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Forges trainings, and has scripts/audit.py find them: 10 kinds, at two places each.
+
+    scripts/dev/forge.py [--heed PROGRAM] [--only KIND,...] [--places 2]
+
+Each forgery is as good as it can be: one interval of a small run is trained in another way (or a file is changed), then the
+training goes on honestly from there, and every checksum and the chain are computed anew. The audit repeats all intervals: that
+one must be found, and no other. Exit code 1 if not.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import audit  # noqa: E402
+
+STEPS = (0, 4, 8, 12, 16)  # of the kept checkpoints, after the start
+WORDS = "the old miller walked to a river and saw that high water was near his mill".split()
+CONFIG = {"data": {"train": "a.txt", "valid_fraction": 0.1}, "tokenizer": {"type": "char"},
+          "model": {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 0, "decoder_layers": 1, "dropout": 0.2},
+          "objective": {"type": "causal_lm", "target_length": 8},
+          "optimizer": {"learning_rate": 0.01, "schedule": "constant", "warmup_steps": 2},
+          "train": {"batch_tokens": 100, "max_steps": STEPS[-1], "log_every": 2, "eval_every": 4, "save_every": 2,
+                    "keep_last": 1, "keep_every": 4}}
+# How an interval is trained instead: a key of the config, and its value.
+CHEATS = {"rate": ("optimizer", "learning_rate", 0.02), "dropout": ("model", "dropout", 0.0), "seed": (None, "seed", 77),
+          "clipping": ("optimizer", "clip_norm", 0.01)}
+
+
+def seal(folder, change=lambda text: text):
+    """Makes state.json agree with the files, after a change to its text."""
+    path = folder / "state.json"
+    text = change(path.read_text())
+    for file in folder.iterdir():
+        if file.name != "state.json":
+            text = re.sub(f'("{re.escape(file.name)}": ")[0-9a-f]{{64}}', lambda m: m[1] + audit.sha256(file.read_bytes()), text)
+    text = re.sub(r'"checksum": "[0-9a-f]{64}"', '"checksum": ""', text)
+    path.write_text(text.replace('"checksum": ""', f'"checksum": "{audit.sha256(text.encode())}"'))
+
+
+def field(name, value):
+    return lambda text: re.sub(f'("{name}": )[^,\n]*', lambda m: m[1] + value, text, count=1)
+
+
+def chain_anew(run, program, begin, end):
+    before, out = "", []
+    for line in audit.read_lines(run / "chain.jsonl"):
+        step = line["step"]
+        if (audit.folder_of(run, step) / "state.json").is_file():
+            line.update(audit.line_of_checkpoint(run, step))
+        elif begin < step < end:
+            continue  # a save inside the forged interval: the line would only give the forger away
+        line.update(program=program, before=before)
+        text = json.dumps(line, separators=(",", ":"))
+        before = audit.sha256(text.encode())
+        out.append(text + "\n")
+    (run / "chain.jsonl").write_text("".join(out))
+
+
+class Forger:
+    def __init__(self, heed, folder):
+        self.heed, self.folder = heed, folder
+        text, x = [], 1
+        for _ in range(600):
+            x = (x * 1103515245 + 12345) % 2**31
+            text.append(WORDS[(x >> 16) % len(WORDS)] + (".\n" if x % 11 == 0 else " "))
+        (folder / "a.txt").write_text("".join(text))
+        (folder / "other").mkdir()
+        (folder / "other" / "a.txt").write_text("".join(text[300:] + text[:300]))
+        (folder / "c.json").write_text(json.dumps(CONFIG))
+        self.run("train", folder / "c.json", "--run", folder / "honest")
+        self.program = audit.read_lines(folder / "honest" / "chain.jsonl")[0]["program"]
+
+    def run(self, *arguments):
+        done = subprocess.run([self.heed, *map(str, arguments), "--quiet"], capture_output=True, text=True, cwd=self.folder)
+        if done.returncode:
+            sys.exit(f"heed {arguments}: {done.stderr}")
+
+    def copy(self, name, up_to):
+        """The honest run as it was at a step."""
+        run = self.folder / name
+        shutil.copytree(self.folder / "honest", run, symlinks=True)
+        for step in STEPS:
+            if step > up_to:
+                shutil.rmtree(audit.folder_of(run, step))
+        for link in ("best", "last"):
+            (run / "checkpoints" / link).unlink()
+        return run
+
+    def train_otherwise(self, kind, begin, end):
+        """A run whose steps from `begin` to `end` were trained in another way."""
+        cheat = self.copy(f"cheat-{kind}-{end}", begin)
+        honest_config = (audit.folder_of(self.folder / "honest", end) / "config.json").read_bytes()
+        at, change, back = audit.folder_of(cheat, begin), lambda text: text, lambda text: text
+        if kind in CHEATS:
+            section, key, value = CHEATS[kind]
+            for path in filter(Path.exists, (cheat / "config.json", at / "config.json")):
+                config = json.loads(path.read_text())
+                (config[section] if section else config)[key] = value
+                path.write_text(json.dumps(config))
+            if kind == "seed":
+                change, back = field("seed", "77"), field("seed", str(json.loads(honest_config)["seed"]))
+        if kind == "order":  # begins at other examples, and then claims the right place
+            state = json.loads((audit.folder_of(self.folder / "honest", end) / "state.json").read_text())
+            change, back = field("index", "3"), field("index", str(state["cursor"]["index"]))
+        if kind == "data":
+            origin = json.loads((cheat / "origin.json").read_text())
+            origin["folder"] = str(self.folder / "other")
+            (cheat / "origin.json").write_text(json.dumps(origin))
+            honest = json.loads((at / "state.json").read_text())["data_hash"]
+            probe = self.folder / f"probe-{end}"
+            shutil.copy(self.folder / "c.json", self.folder / "other" / "c.json")
+            self.run("train", self.folder / "other" / "c.json", "--run", probe, "--stop-at", 2)
+            other = json.loads((audit.folder_of(probe, 2) / "state.json").read_text())["data_hash"]
+            change, back = field("data_hash", f'"{other}"'), field("data_hash", f'"{honest}"')
+        if begin > 0:
+            seal(at, change)
+        self.run("resume", cheat, "--stop-at", end)
+        forged = self.copy(f"{kind}-{end}", begin)
+        shutil.copytree(audit.folder_of(cheat, end), audit.folder_of(forged, end))
+        (audit.folder_of(forged, end) / "config.json").write_bytes(honest_config)
+        seal(audit.folder_of(forged, end), back)
+        shutil.copy(cheat / "metrics.jsonl", forged / "metrics.jsonl")
+        return forged
+
+    def change_files(self, kind, begin, end):
+        forged = self.copy(f"{kind}-{end}", end)
+        at = audit.folder_of(forged, end)
+        if kind in ("weights", "moments"):
+            path = at / ("model.safetensors" if kind == "weights" else "training.safetensors")
+            data = bytearray(path.read_bytes())
+            data[-4:] = struct.pack("<f", struct.unpack("<f", data[-4:])[0] * 1.01 + 1e-3)
+            path.write_bytes(data)
+        seal(at, field("valid_loss", "0.5") if kind == "best" else lambda text: text)
+        if kind == "metrics":
+            lines = (forged / "metrics.jsonl").read_text().splitlines(keepends=True)
+            hit = next(i for i, line in enumerate(lines) if (e := json.loads(line))["kind"] == "train" and e["step"] == end)
+            lines[hit] = re.sub(r'("loss": ?)[0-9.e+-]+', r"\g<1>0.75", lines[hit])
+            (forged / "metrics.jsonl").write_text("".join(lines))
+        return forged
+
+    def forge(self, kind, begin, end):
+        trained = kind in (*CHEATS, "order", "data")
+        forged = (self.train_otherwise if trained else self.change_files)(kind, begin, end)
+        self.run("resume", forged)  # honestly, to the end
+        chain_anew(forged, self.program, begin, end)
+        return forged
+
+    def certificate(self, run):
+        return audit.audit(audit.Run(run), self.heed, 99, "1")
+
+
+KINDS = (*CHEATS, "order", "data", "weights", "moments", "best", "metrics")
+
+
+def find(forger, kind, place):
+    """Forges an interval and audits: the text of what went wrong, or ""."""
+    begin, end = STEPS[place], STEPS[place + 1]
+    result = forger.certificate(forger.forge(kind, begin, end))
+    found = [(part["from"], part["to"]) for part in result["checked"] if part["wrong"]]
+    if found == [(begin, end)] and not result["true"]:
+        return ""
+    return f"{kind} in steps {begin} to {end}: the audit found {found or 'nothing'}: {[p['wrong'] for p in result['checked']]}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--heed", default=os.environ.get("HEED_BINARY", str(ROOT / "build" / "heed")))
+    parser.add_argument("--only", default=",".join(KINDS))
+    parser.add_argument("--places", type=int, default=2)
+    args = parser.parse_args()
+    missed = 0
+    with tempfile.TemporaryDirectory(prefix="heed_forge_") as folder:
+        forger = Forger(os.path.abspath(args.heed), Path(folder))
+        honest = forger.certificate(forger.folder / "honest")
+        print("honest:", "true" if honest["true"] else honest)
+        for kind in args.only.split(","):
+            for place in range(kind != "seed", 1 + args.places):  # another seed also from the start: other first weights
+                wrong = find(forger, kind, place)
+                missed += bool(wrong)
+                print(wrong or f"{kind} in steps {STEPS[place]} to {STEPS[place + 1]}: found", flush=True)
+    return 1 if missed or not honest["true"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""scripts/audit.py: what it draws, the odds that it prints, an honest run, and forgeries of some kinds."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HEED = os.path.abspath(os.environ.get("HEED_BINARY", ROOT / "build" / "heed"))
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "scripts" / "dev")]
+sys.dont_write_bytecode = True
+import audit  # noqa: E402
+import forge  # noqa: E402
+
+
+class Draw(unittest.TestCase):
+    def test_the_odds_are_those_of_a_thousand_draws(self):
+        for total, forged, drawn in ((20, 1, 5), (40, 4, 5), (12, 6, 2)):
+            bad = set(range(0, forged * 2, 2))
+            missed = sum(not bad & set(audit.draw(total, drawn, str(seed), "chain")) for seed in range(1000)) / 1000
+            said = audit.odds_missed(total, forged, drawn)
+            self.assertLess(abs(missed - said), 4 * (said * (1 - said) / 1000) ** 0.5, (total, forged, drawn))
+
+    def test_a_draw_has_no_interval_twice_and_depends_on_seed_and_chain(self):
+        self.assertEqual(audit.draw(9, 9, "a", "b"), list(range(9)))
+        self.assertEqual(audit.draw(99, 5, "a", "b"), audit.draw(99, 5, "a", "b"))
+        self.assertEqual(len({tuple(audit.draw(99, 5, seed, salt)) for seed in "abc" for salt in "xyz"}), 9)
+
+
+class Audit(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="heed_audit_test_"))
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.forger = forge.Forger(HEED, folder)
+
+    def test_an_honest_run_is_true_and_one_without_a_chain_too(self):
+        honest = self.forger.folder / "honest"
+        result = self.forger.certificate(honest)
+        self.assertTrue(result["true"], result)
+        self.assertEqual((result["intervals"], result["share"], result["other_programs"]), (4, 1, []))
+        self.assertEqual(result["odds_missed"]["1"], 0)
+        old = self.forger.folder / "old"
+        shutil.copytree(honest, old, symlinks=True)
+        (old / "chain.jsonl").unlink()
+        done = subprocess.run([sys.executable, ROOT / "scripts" / "audit.py", old, "--heed", HEED, "--intervals", "0", "--seed", "1"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("no chain.jsonl", done.stdout)
+
+    def test_forgeries_are_found_where_they_are(self):
+        for kind, place in (("seed", 0), ("order", 2), ("metrics", 2)):
+            with self.subTest(kind):
+                self.assertEqual(forge.find(self.forger, kind, place), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
