@@ -343,7 +343,6 @@ void RunWriter::prune(std::int64_t step, Keep keep, std::int64_t spared) {
   // What could not be read may be whole.
   std::erase_if(steps, [&](std::int64_t other) {
     return other == 0 || other == spared || other > step ||
-           (keep.every > 0 && other % keep.every == 0) ||
            !(states_.contains(other) || state_of(run_, other));
   });
   steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep.last)));
@@ -352,7 +351,7 @@ void RunWriter::prune(std::int64_t step, Keep keep, std::int64_t spared) {
   const fs::path last = fs::read_symlink(checkpoints() / "last", error);
   for (const std::int64_t old : steps) {
     const std::string name = step_folder_name(old);
-    if (name == best || name == last) continue;
+    if (name == best || name == last || (keep.every > 0 && old % keep.every == 0)) continue;
     states_.erase(old);
     remove_checkpoint(name);
   }
