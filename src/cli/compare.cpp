@@ -41,6 +41,11 @@ class RunComparer {
   void measure(const std::string& run) {
     TrainedModel m = load_trained_model(run, "");
     prepare_arithmetic(m.config.train.arithmetic, pool_.threads());
+    const auto portable = [](const MeasuredRun& earlier) {
+      return earlier.config.train.arithmetic == Arithmetic::portable;
+    };
+    if (m.config.train.arithmetic == Arithmetic::native && std::ranges::any_of(runs_, portable))
+      log_.warn(run + " is measured with portable arithmetic, as a run before it");
     MeasuredRun r{run, m.config, m.tokenizers.target->serialize(), m.objective->traits().pairs()};
     RunConfig asked = m.config;
     if (!runs_.empty() && m.objective->fills()) asked.seed = runs_[0].config.seed;  // same masks
@@ -333,7 +338,7 @@ Exit run_compare(CommandLine& line) {
   line.add_file("--target-file", text.target_file, "the target lines", "FILE");
   line.add_threads();
   if (!line.parse()) return Exit::ok;
-  CommandLine::require_one_input(text.file == "-", text.target_file == "-");
+  CommandLine::require_one_input({text.file, text.target_file});
   if (text.file == "-") text.file = "/dev/stdin";  // each run reads it
   if (runs.size() + to.size() < 2)
     throw Error(Exit::usage, "one run is given; expected another to compare it with.", "heed runs");
