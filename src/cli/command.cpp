@@ -367,7 +367,9 @@ void CommandLine::check_texts() const {
 
 void CommandLine::require_one_input(const std::vector<std::string>& files) {
   if (std::ranges::count(files, "-") > 1)
-    throw Error(Exit::usage, "two files cannot both be standard input (-).");
+    throw Error(
+        Exit::usage,
+        "only one file (--file, --target-file, --against, HYP, REF) can be standard input (-).");
 }
 
 std::string CommandLine::unexpected(const std::string& first) const {
