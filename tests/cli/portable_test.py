@@ -61,6 +61,8 @@ class Portable(RunsTest):
         self.assertGreater(differ, 0)
         text = ["the old", "--max-tokens", 40, "--seed", 3]
         self.assertEqual(self.out("sample", "run", *text), self.out("sample", "run", *text, env=OLD))
+        for *runs, warns in ("native", "run", False), ("run", "native", True), ("native", "run", "native", True):
+            self.assertEqual("portable" in self.check("compare", *runs, env=OLD).err, warns, runs)
 
     def test_what_versions_of_a_library_learn_differently_is_refused(self):
         pieces = {"type": "unigram", "vocab_size": 300}
