@@ -93,9 +93,8 @@ class RunWriter {
   void save(const CheckpointContents& contents, Keep keep, std::int64_t spared = -1);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
-  // The end of a save: the line of the chain, the links and the pruning. Resuming calls it too: a
-  // killed save may not have got that far. `step`: of the last checkpoint; later ones are damaged
-  // and do not count.
+  // The end of a save: chain, links and pruning. Resuming calls it too: a killed save may not have
+  // got that far. `step`: of the last checkpoint; later ones are damaged and do not count.
   void finish_save(std::int64_t step, Keep keep, std::int64_t spared = -1);
   // Removes the checkpoints after `step`, the newest first.
   void drop_after(std::int64_t step);
@@ -130,7 +129,6 @@ class RunWriter {
   std::set<std::string_view> losing_lines_;  // the files that take no lines at present
   std::map<std::int64_t, State> states_;     // of the checkpoints, as far as they could be read
   std::optional<BestCheckpoint> other_best_;
-  bool chain_lacks_lines_ = false;
   std::string stem_;  // of a branch: the hash of the line of the chain that it comes from
 };
 
