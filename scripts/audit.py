@@ -14,6 +14,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import secrets
 import shutil
 import subprocess
@@ -56,6 +57,22 @@ def line_of_checkpoint(run, step):
     return {"step": step, "files": {**parsed["files"], "state.json": sha256(state)}, "data": parsed["data_hash"]}
 
 
+def seal(folder, change=lambda text: text):
+    """Makes state.json agree with the files, after a change to its text."""
+    path = folder / "state.json"
+    text = change(path.read_text())
+    for file in folder.iterdir():
+        if file.name != "state.json":
+            text = re.sub(f'("{re.escape(file.name)}": ")[0-9a-f]{{64}}', lambda m: m[1] + sha256(file.read_bytes()), text)
+    text = re.sub(r'"checksum": "[0-9a-f]{64}"', '"checksum": ""', text)
+    path.write_text(text.replace('"checksum": ""', f'"checksum": "{sha256(text.encode())}"'))
+
+
+def with_value(config, key, value):
+    """The text of a config with another number."""
+    return re.sub(f'("{key}": )[^,\\s]*'.encode(), lambda m: m[1] + value.encode(), config, count=1)
+
+
 def history(lines):
     """The lines that led to the last one, by step: a run that went back repeats the line that it went back to."""
     kept = {}
@@ -65,36 +82,55 @@ def history(lines):
     return kept
 
 
+def kept_in(run):
+    """The steps of its checkpoints, ascending."""
+    return sorted(int(p.name[len("step-"):]) for p in (run / "checkpoints").glob("step-*") if (p / "state.json").is_file())
+
+
+def broken_lines(path):
+    """What is wrong with the chain as such."""
+    lines = path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
+    return [f"line {n + 1} does not follow from the one before" for n, line in enumerate(lines)
+            if n and json.loads(line)["before"] != sha256(lines[n - 1])]
+
+
 class Run:
     def __init__(self, folder):
         self.folder = Path(folder)
         if not (self.folder / "checkpoints").is_dir():
             sys.exit(f"{folder} is not a run: it has no checkpoints/")
         self.origin = json.loads((self.folder / "origin.json").read_text())
-        names = sorted(p.name for p in (self.folder / "checkpoints").glob("step-*") if (p / "state.json").is_file())
-        self.kept = [int(name[len("step-"):]) for name in names]
-        self.kept.sort()
+        self.kept = kept_in(self.folder)
         if not self.kept:
             sys.exit(f"{folder} has no checkpoint")
-        self.chain = (self.folder / "chain.jsonl").is_file()
-        self.lines = history(read_lines(self.folder / "chain.jsonl"))
+        path = self.folder / "chain.jsonl"
+        self.chain = path.is_file()
+        self.broken = broken_lines(path)
+        self.lines = history(read_lines(path))
         self.unchained = [step for step in self.kept if step not in self.lines]
-        for step in self.unchained:  # of an earlier heed
-            self.lines[step] = line_of_checkpoint(self.folder, step)
-        self.lines = dict(sorted(self.lines.items()))
-        self.configs = {}
         for step in self.kept:
-            text = (folder_of(self.folder, step) / "config.json").read_bytes()
-            self.configs[sha256(text)] = text
+            line = line_of_checkpoint(self.folder, step)
+            said = self.lines.setdefault(step, line)  # an earlier heed wrote no line
+            if any(said.get(key) != value for key, value in line.items()):
+                self.broken.append(f"it has another checkpoint of step {step}")
+        self.lines = dict(sorted(self.lines.items()))
+        self.configs = {(folder_of(self.folder, step) / "config.json").read_bytes() for step in self.kept}
         self.begins = 0 if not self.origin.get("branched_from") else self.origin.get("branched_at", 0)
         self.given = 0 in self.kept and bool(self.origin.get("init_from")) or self.begins > 0
 
     def intervals(self):
         """(from, to): from -1 is the start, where nothing is there yet."""
-        steps = [step for step in self.kept if step > self.begins or step == self.begins and self.given]
-        if not self.given:
-            steps = [-1] + [step for step in steps if step > 0]
+        steps = [self.begins if self.given else -1, *(step for step in self.kept if step > self.begins)]
         return list(zip(steps, steps[1:]))
+
+    def config_of(self, line):
+        """As a kept checkpoint has it, but for the end of the run, which may be this line's step (later heed trained on)."""
+        known = {text for kept in self.configs for text in (kept, with_value(kept, "max_steps", str(line["step"])))}
+        return next((text for text in known if sha256(text) == line["files"]["config.json"]), None)
+
+    def lines_beyond(self):
+        """Lines of metrics.jsonl that no checkpoint proves: the run trains, or was killed."""
+        return sum(event.get("step", 0) > self.kept[-1] for event in read_lines(self.folder / "metrics.jsonl"))
 
     def best(self):
         try:
@@ -104,41 +140,60 @@ class Run:
 
 
 class Repetition:
-    """An interval, trained anew in a copy."""
+    """An interval, trained anew in a copy. Training ends at the steps `ends` because time is up, as it did in the run."""
 
-    def __init__(self, run, begin, end, heed, place):
-        self.run, self.begin, self.end, self.heed, self.copy = run, begin, end, heed, Path(place) / "run"
+    def __init__(self, run, begin, end, heed, place, ends=()):
+        self.run, self.begin, self.end, self.heed, self.copy, self.ends = run, begin, end, heed, Path(place) / "run", ends
         self.wrong = []
+        self.pauses = set()  # steps at which time was up only here
 
     def prepare(self):
         (self.copy / "checkpoints").mkdir(parents=True)
         for name in ("origin.json", "text.txt"):
             if (self.run.folder / name).is_file():
                 shutil.copy(self.run.folder / name, self.copy / name)
-        if self.begin >= 0:
+        if self.begin in self.run.kept:
             shutil.copytree(folder_of(self.run.folder, self.begin), folder_of(self.copy, self.begin))
+        elif self.begin >= 0:
+            self.wrong.append(f"the checkpoint of step {self.begin}, where the run begins, was not kept (train.keep_every)")
+
+    def resume(self, config, *stop):
+        """True if that went on."""
+        at = kept_in(self.copy)
+        (self.copy / "config.json").write_bytes(config)
+        done = subprocess.run([self.heed, "resume", self.copy, "--quiet", *stop], capture_output=True, text=True)
+        if done.returncode or kept_in(self.copy) == at:
+            said = done.stderr.replace(str(self.copy), "COPY").strip().splitlines() or ["it ends earlier"]
+            self.wrong.append(f"heed cannot repeat it (exit code {done.returncode}): {said[0]}")
+        return not self.wrong
+
+    def resume_to(self, step, config):
+        while max(kept_in(self.copy), default=0) < step and self.resume(config, "--stop-at", str(step)):
+            self.pauses.add(max(kept_in(self.copy)))
+        self.pauses.discard(step)
+
+    def end_by_time(self, step, config):
+        self.resume_to(step - 1, config)
+        if not self.wrong and self.resume(with_value(config, "max_minutes", "1e-9")) and kept_in(self.copy)[-1] == step:
+            (folder_of(self.copy, step) / "config.json").write_bytes(config)
+            seal(folder_of(self.copy, step))
 
     def train(self):
         """Goes on from line to line as long as they have one config."""
         lines = [line for step, line in self.run.lines.items() if self.begin < step <= self.end and step > 0]
         for line, after in zip(lines, lines[1:] + [None]):
-            config = line["files"]["config.json"]
-            if after and after["files"]["config.json"] == config:
+            same = after and after["files"]["config.json"] == line["files"]["config.json"]
+            if self.wrong or same and line["step"] not in self.ends:
                 continue
-            if config not in self.run.configs:
-                return self.wrong.append(f"step {line['step']}: no kept checkpoint has its config, so it cannot be repeated")
-            (self.copy / "config.json").write_bytes(self.run.configs[config])
-            done = subprocess.run([self.heed, "resume", self.copy, "--stop-at", str(line["step"]), "--quiet"],
-                                  capture_output=True, text=True)
-            if done.returncode:
-                said = done.stderr.replace(str(self.copy), "COPY").strip().splitlines() or ["nothing"]
-                return self.wrong.append(f"heed cannot repeat it (exit code {done.returncode}): {said[0]}")
-        return None
+            config = self.run.config_of(line)
+            if config is None:
+                self.wrong.append(f"step {line['step']}: no kept checkpoint has its config, so it cannot be repeated")
+            else:
+                (self.end_by_time if line["step"] in self.ends else self.resume_to)(line["step"], config)
 
     def compare_lines(self):
         again = history(read_lines(self.copy / "chain.jsonl"))
-        if self.end not in again and folder_of(self.copy, self.end).is_dir():  # by a heed that writes no chain
-            again[self.end] = line_of_checkpoint(self.copy, self.end)
+        again.update((step, line_of_checkpoint(self.copy, step)) for step in kept_in(self.copy))
         for step, line in self.run.lines.items():
             if not self.begin < step <= self.end or step not in again and step != self.end:
                 continue
@@ -165,14 +220,19 @@ class Repetition:
 
     def compare_events(self):
         said, came = self.events(self.run.folder), self.events(self.copy)
-        for key in sorted({*said, *came}, key=lambda key: (key[1], key[0])):
-            stopped = key not in came and key[1] in self.run.lines  # the end of a process may have left a line
-            if said.get(key) != came.get(key) and not stopped:
-                self.wrong.append(f"step {key[1]}: the {key[0]} line of metrics.jsonl came out otherwise")
+        for kind, step in sorted({*said, *came}, key=lambda key: (key[1], key[0])):
+            if said.get((kind, step)) != came.get((kind, step)) and not (step in self.pauses and (kind, step) not in said):
+                self.wrong.append(f"step {step}: the {kind} line of metrics.jsonl came out otherwise")
+
+    def other_ends(self):
+        """The saved steps with lines that came not: there time was up (max_minutes), or the lines are invented."""
+        came = self.events(self.copy)
+        return {step for kind, step in self.events(self.run.folder) if (kind, step) not in came and step in self.run.lines}
 
     def check(self):
         self.prepare()
-        self.train()
+        if not self.wrong:
+            self.train()
         if not self.wrong:
             self.compare_lines()
             self.compare_files()
@@ -180,16 +240,19 @@ class Repetition:
         return self.wrong
 
 
-def repeat(run, begin, end, heed):
+def repeat(run, begin, end, heed, ends=()):
     with tempfile.TemporaryDirectory(prefix="heed_audit_") as place:
         try:
-            return Repetition(run, begin, end, heed, place).check()
+            repetition = Repetition(run, begin, end, heed, place, ends)
+            wrong = repetition.check()
+            ends = () if ends else repetition.other_ends()
         except (OSError, ValueError, KeyError) as error:  # what a forger left
             return [f"it cannot be read: {error!r}".replace(place, "COPY")]
+    return repeat(run, begin, end, heed, ends) if wrong and ends else wrong
 
 
 def verify(run, heed):
-    """What heed verify finds wrong: links, checksums, the chain."""
+    """What heed verify finds wrong: links, checksums, files."""
     done = subprocess.run([heed, "verify", run.folder, "--json"], capture_output=True, text=True)
     try:
         found = json.loads(done.stdout)
@@ -203,18 +266,18 @@ def audit(run, heed, count, seed):
     intervals = run.intervals()
     total, count = len(intervals), min(count, len(intervals))
     chain_file = run.folder / "chain.jsonl"
-    salt = sha256(chain_file.read_bytes() if run.chain else b"".join(sorted(run.configs.values())))
+    salt = sha256(chain_file.read_bytes() if run.chain else b"".join(sorted(run.configs)))
     drawn = draw(total, count, seed, salt)
     always = sorted({0, *(i for i, (_, end) in enumerate(intervals) if end == run.best())} if intervals else set())
     checked = [{"from": max(begin, 0), "to": end, "drawn": i in drawn, "wrong": repeat(run, begin, end, heed)}
                for i, (begin, end) in enumerate(intervals) if i in drawn or i in always]
     steps = [end - max(begin, 0) for begin, end in intervals]
     program = sha256(Path(heed).read_bytes())
-    found = verify(run, heed)
+    found = [f"chain.jsonl: {text}" for text in run.broken] + verify(run, heed)
     forged = sorted({n for n in (1, 2, 5, 10, math.ceil(total / 10), math.ceil(total / 2)) if 0 < n <= total})
     return {"run": str(run.folder), "true": bool(intervals) and not found and not any(c["wrong"] for c in checked),
             "chain": run.chain, "chain_hash": salt, "without_line": run.unchained,
-            "last_step": run.kept[-1], "intervals": total, "checked": checked,
+            "last_step": run.kept[-1], "lines_beyond": run.lines_beyond(), "intervals": total, "checked": checked,
             "share": sum(c["to"] - c["from"] for c in checked) / max(1, sum(steps)),
             "draw": {"seed": seed, "drawn": [list(map(lambda s: max(s, 0), intervals[i])) for i in drawn]},
             "odds_missed": {str(n): odds_missed(total, n, count) for n in forged},
@@ -222,7 +285,7 @@ def audit(run, heed, count, seed):
                        "branched_from": run.origin.get("branched_from", "")},
             "program": program,
             "other_programs": sorted({line.get("program", "") for line in run.lines.values()} - {program, ""}),
-            "verify": found}
+            "damaged": found}
 
 
 def in_words(c):
@@ -231,6 +294,8 @@ def in_words(c):
         yield "no chain.jsonl: the run is of an earlier heed; only its checkpoints were compared"
     elif c["without_line"]:
         yield f"without a line in chain.jsonl: steps {', '.join(map(str, c['without_line']))}"
+    if c["lines_beyond"]:
+        yield f"{c['lines_beyond']} lines of metrics.jsonl are of later steps: nothing proves them"
     begin = c["begins"]
     if begin["branched_from"]:
         yield f"it branches from {begin['branched_from']} at step {begin['step']}: what came before is that run's, not checked here"
@@ -239,9 +304,9 @@ def in_words(c):
     yield f"repeated: {len(c['checked'])} of {c['intervals']} intervals, {100 * c['share']:.3g} % of the steps"
     for part in c["checked"]:
         why = "drawn" if part["drawn"] else "always checked"
-        yield f"  steps {part['from']} to {part['to']} ({why}): {'the same bytes' if not part['wrong'] else 'OTHERWISE'}"
+        yield f"  steps {part['from']} to {part['to']} ({why}): {'the same bytes' if not part['wrong'] else 'NOT PROVED'}"
         yield from (f"    {text}" for text in part["wrong"])
-    yield from (f"  heed verify: {text}" for text in c["verify"])
+    yield from (f"  damaged: {text}" for text in c["damaged"])
     yield f"drawn with seed {c['draw']['seed']} over chain {c['chain_hash'][:16]}"
     for n, odds in c["odds_missed"].items():
         yield f"  the odds that the draw would have missed {n} forged interval{'s' * (n != '1')}: {100 * odds:.3g} %"
@@ -261,7 +326,10 @@ def main():
     heed = shutil.which(args.heed) or str(here)
     if args.intervals < 0 or not Path(heed).is_file():
         parser.error("--intervals is below 0" if args.intervals < 0 else f"there is no program {args.heed}: --heed")
-    certificate = audit(Run(args.run), os.path.abspath(heed), args.intervals, args.seed or secrets.token_hex(8))
+    try:
+        certificate = audit(Run(args.run), os.path.abspath(heed), args.intervals, args.seed or secrets.token_hex(8))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.exit(f"{args.run} cannot be read: {error!r}")
     print(json.dumps(certificate) if args.json else "\n".join(in_words(certificate)))
     return 0 if certificate["true"] else 1
 

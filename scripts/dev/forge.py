@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Forges trainings, and has scripts/audit.py find them: 10 kinds, at two places each.
+"""Forges trainings, and has scripts/audit.py find them: 11 kinds, at two places each.
 
     scripts/dev/forge.py [--heed PROGRAM] [--only KIND,...] [--places 2]
 
@@ -33,17 +33,6 @@ CONFIG = {"data": {"train": "a.txt", "valid_fraction": 0.1}, "tokenizer": {"type
 # How an interval is trained instead: a key of the config, and its value.
 CHEATS = {"rate": ("optimizer", "learning_rate", 0.02), "dropout": ("model", "dropout", 0.0), "seed": (None, "seed", 77),
           "clipping": ("optimizer", "clip_norm", 0.01)}
-
-
-def seal(folder, change=lambda text: text):
-    """Makes state.json agree with the files, after a change to its text."""
-    path = folder / "state.json"
-    text = change(path.read_text())
-    for file in folder.iterdir():
-        if file.name != "state.json":
-            text = re.sub(f'("{re.escape(file.name)}": ")[0-9a-f]{{64}}', lambda m: m[1] + audit.sha256(file.read_bytes()), text)
-    text = re.sub(r'"checksum": "[0-9a-f]{64}"', '"checksum": ""', text)
-    path.write_text(text.replace('"checksum": ""', f'"checksum": "{audit.sha256(text.encode())}"'))
 
 
 def field(name, value):
@@ -122,12 +111,12 @@ class Forger:
             other = json.loads((audit.folder_of(probe, 2) / "state.json").read_text())["data_hash"]
             change, back = field("data_hash", f'"{other}"'), field("data_hash", f'"{honest}"')
         if begin > 0:
-            seal(at, change)
+            audit.seal(at, change)
         self.run("resume", cheat, "--stop-at", end)
         forged = self.copy(f"{kind}-{end}", begin)
         shutil.copytree(audit.folder_of(cheat, end), audit.folder_of(forged, end))
         (audit.folder_of(forged, end) / "config.json").write_bytes(honest_config)
-        seal(audit.folder_of(forged, end), back)
+        audit.seal(audit.folder_of(forged, end), back)
         shutil.copy(cheat / "metrics.jsonl", forged / "metrics.jsonl")
         return forged
 
@@ -139,11 +128,17 @@ class Forger:
             data = bytearray(path.read_bytes())
             data[-4:] = struct.pack("<f", struct.unpack("<f", data[-4:])[0] * 1.01 + 1e-3)
             path.write_bytes(data)
-        seal(at, field("valid_loss", "0.5") if kind == "best" else lambda text: text)
+        audit.seal(at, field("valid_loss", "0.5") if kind == "best" else lambda text: text)
         if kind == "metrics":
             lines = (forged / "metrics.jsonl").read_text().splitlines(keepends=True)
             hit = next(i for i, line in enumerate(lines) if (e := json.loads(line))["kind"] == "train" and e["step"] == end)
             lines[hit] = re.sub(r'("loss": ?)[0-9.e+-]+', r"\g<1>0.75", lines[hit])
+            (forged / "metrics.jsonl").write_text("".join(lines))
+        if kind == "invented":  # a validation that never was, at a step that was saved
+            lines = (forged / "metrics.jsonl").read_text().splitlines(keepends=True)
+            valid = next(e for line in lines if (e := json.loads(line))["kind"] == "valid" and e["step"] == end)
+            later = next(i for i, line in enumerate(lines) if json.loads(line)["step"] == end)
+            lines.insert(later, json.dumps({**valid, "step": end - 2, "loss": 0.75}) + "\n")
             (forged / "metrics.jsonl").write_text("".join(lines))
         return forged
 
@@ -151,14 +146,15 @@ class Forger:
         trained = kind in (*CHEATS, "order", "data")
         forged = (self.train_otherwise if trained else self.change_files)(kind, begin, end)
         self.run("resume", forged)  # honestly, to the end
-        chain_anew(forged, self.program, begin, end)
+        if kind != "invented":
+            chain_anew(forged, self.program, begin, end)
         return forged
 
     def certificate(self, run):
         return audit.audit(audit.Run(run), self.heed, 99, "1")
 
 
-KINDS = (*CHEATS, "order", "data", "weights", "moments", "best", "metrics")
+KINDS = (*CHEATS, "order", "data", "weights", "moments", "best", "metrics", "invented")
 
 
 def find(forger, kind, place):

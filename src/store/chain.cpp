@@ -2,12 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/folders.h"
-#include "base/json_object.h"
 #include "base/sha256.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
@@ -62,31 +60,6 @@ std::string chain_hash(const fs::path& run, std::int64_t step) {
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with(step_of_line(step))) hash = sha256(line);
   return hash;
-}
-
-void check_chain(const fs::path& run) {
-  std::map<std::int64_t, std::string> history;  // the lines that led to the last one
-  std::string before;
-  int number = 0;
-  const std::string text = chain_text(run);
-  std::istringstream lines(text.substr(0, text.rfind('\n') + 1));
-  for (std::string line; std::getline(lines, line); before = sha256(line)) {
-    JsonObject object = JsonObject::parse(line, {.name = fmt::format("line {}", ++number)});
-    if (object.text("before") != before && number > 1)
-      object.fail("it does not follow from the line before");
-    const std::int64_t step = object.count("step");
-    history.erase(history.lower_bound(step), history.end());
-    history[step] = line;
-  }
-  for (const auto& [step, line] : history) {
-    std::string begin;
-    try {
-      begin = beginning_of_line(run, step);
-    } catch (const Error&) {  // pruned, or damaged: heed verify names it by itself
-    }
-    if (!line.starts_with(begin))
-      throw Error(Exit::store, step_folder_name(step) + " is another than it says");
-  }
 }
 
 }  // namespace heed

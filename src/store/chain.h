@@ -17,9 +17,4 @@ std::string next_chain_line(const std::filesystem::path& run, std::int64_t step,
 // The hash of the last line of this step, or "".
 std::string chain_hash(const std::filesystem::path& run, std::int64_t step);
 
-// Error (Exit::store) that names the first line that does not follow from those before, or the
-// checkpoint that is not as the chain says. A chain may begin late, lack the newest checkpoint, and
-// have a torn last line.
-void check_chain(const std::filesystem::path& run);
-
 }  // namespace heed

@@ -111,8 +111,7 @@ RunResult has_nothing_to_do(const std::string& why, StoredRun& stored, const Run
   const State& state = stored.checkpoint->state();
   const OptimizerConfig& asked = stored.asked.optimizer;
   const bool known = !asked.decay_steps.at_end || asked.decay_steps > 0;  // what is to be spared
-  const TrainConfig& t = config.train;
-  run.finish_save(state.step, known ? Keep(t.keep_last, t.keep_every) : Keep(0),
+  run.finish_save(state.step, {known ? config.train.keep_last : 0, config.train.keep_every},
                   fall_at_end(asked));
   say_cut(log, run.cut_lines(state.step), state.step);
   const Advice advice = advice_on(run.path());

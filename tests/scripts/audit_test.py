@@ -43,6 +43,12 @@ class Audit(unittest.TestCase):
         self.assertTrue(result["true"], result)
         self.assertEqual((result["intervals"], result["share"], result["other_programs"]), (4, 1, []))
         self.assertEqual(result["odds_missed"]["1"], 0)
+        broken = self.forger.folder / "broken"
+        shutil.copytree(honest, broken, symlinks=True)
+        lines = (honest / "chain.jsonl").read_text().splitlines(keepends=True)
+        for changed in (lines[:1] + lines[2:], lines[:-1] + [lines[-1].replace('"state.json":"', '"state.json":"0')]):
+            (broken / "chain.jsonl").write_text("".join(changed))
+            self.assertEqual(len(audit.Run(broken).broken), 1)
         old = self.forger.folder / "old"
         shutil.copytree(honest, old, symlinks=True)
         (old / "chain.jsonl").unlink()
@@ -52,7 +58,7 @@ class Audit(unittest.TestCase):
         self.assertIn("no chain.jsonl", done.stdout)
 
     def test_forgeries_are_found_where_they_are(self):
-        for kind, place in (("seed", 0), ("order", 2), ("metrics", 2)):
+        for kind, place in (("seed", 0), ("order", 2), ("metrics", 2), ("invented", 1)):
             with self.subTest(kind):
                 self.assertEqual(forge.find(self.forger, kind, place), "")
 
