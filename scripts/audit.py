@@ -173,8 +173,13 @@ class Repetition:
         self.pauses.discard(step)
 
     def end_by_time(self, step, config):
+        """Like the end of the run by max_steps, at a step that nobody knew beforehand; then its config is put back."""
         self.resume_to(step - 1, config)
-        if not self.wrong and self.resume(with_value(config, "max_minutes", "1e-9")) and kept_in(self.copy)[-1] == step:
+        ending = with_value(config, "max_steps", str(step))
+        if b'"decay_steps": "end"' in config:
+            ending = with_value(ending, "decay_steps", str(json.loads(config)["train"]["max_steps"]))
+        self.resume_to(step, ending)
+        if not self.wrong:
             (folder_of(self.copy, step) / "config.json").write_bytes(config)
             seal(folder_of(self.copy, step))
 
