@@ -63,7 +63,7 @@ std::vector<std::string> other_function(const RunConfig& weights, const RunConfi
 
 // Where --init-from is once --force has renamed the run that it may be in.
 std::string kept_at(const TrainRequest& request) {
-  const fs::path inside = fs::relative(request.init_from, request.run.folder);
+  const fs::path inside = fs::relative(request.init_from, fs::absolute(request.run.folder));
   if (request.init_from.empty() || *inside.begin() == "..") return request.init_from;
   const fs::path old = free_name(request.run.folder);
   return (inside == "." ? old : old / inside).string();

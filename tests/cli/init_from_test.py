@@ -106,8 +106,8 @@ class InitFrom(RunsTest):
         self.train(self.config(train__max_steps=6), "first")
         weights = lambda path: self.files(path)["model.safetensors"]
         first = weights(self.checkpoints("first") / "best")
-        self.train(self.config(train__keep_last=0), "second", "--init-from",
-                   self.folder / "first")
+        self.check("train", self.config(train__keep_last=0), "--run", "second", "--init-from", "first")
+        self.assertEqual(json.loads((self.folder / "second" / "origin.json").read_text())["init_from"], "first")
         self.assertEqual(self.steps("second"), [0, 10, 20])
         self.assertEqual(weights(self.checkpoints("second") / "step-00000000"), first)
         # A run that was killed before its next save continues from there.
