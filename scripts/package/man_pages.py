@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Writes the man pages of heed and its commands from what --help says: man_pages.py HEED FOLDER
+"""Writes the man pages of heed and of its commands from what --help says.
 
 Help is a title, a usage, a list of options (or of commands) and paragraphs, with empty lines between. The date of the
 pages is SOURCE_DATE_EPOCH.
 """
+import argparse
 import os
 import pathlib
 import re
 import subprocess
-import sys
 import time
 
 TEXT_COLUMN = 20  # where the explanation of an option begins
@@ -57,12 +57,14 @@ def page(name, help_text, version, date):
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    heed, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("heed", help="the program")
+    parser.add_argument("folder", type=pathlib.Path, help="where the pages are written")
+    args = parser.parse_args()
+    folder = args.folder
 
     def said(*words):
-        return subprocess.run([heed, *words], check=True, capture_output=True, text=True).stdout
+        return subprocess.run([args.heed, *words], check=True, capture_output=True, text=True).stdout
 
     version = said("--version").split("\n")[0]
     date = time.strftime("%Y-%m-%d", time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"])))
