@@ -1,7 +1,6 @@
-# What cpack makes of the installed files in STAGE (scripts/package.sh).
+# What cpack makes of the installed files (scripts/package.sh).
 set(CPACK_PACKAGE_NAME heed)
 set(CPACK_PACKAGE_VENDOR heed)
-set(CPACK_INSTALLED_DIRECTORIES "${STAGE};/")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_TOPLEVEL_TAG deb)
 set(CPACK_PACKAGE_FILE_NAME heed)
@@ -11,7 +10,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # heed needs OpenBLAS with its own threads; any build of it would satisfy what SHLIBDEPS finds.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS libopenblas0-pthread)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "trainer of small transformers that shows what they learn")
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+set(CPACK_PACKAGE_DESCRIPTION
 "Trains small transformers (like GPT, BERT, T5, and translation) on texts of
 one's own, on a CPU, from the command line, and shows what they learn: where
 heads look, what they are worth, and why a word was written. A config gives
