@@ -48,7 +48,7 @@ END
   gzip -9n "$stage"/share/man/man1/*.1
   find "$stage" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
   chmod -R u=rwX,go=rX "$stage"
-  (cd "$work" && cpack -G DEB --config source/scripts/package/deb.cmake -D CPACK_INSTALLED_DIRECTORIES="$stage;/" \
+  (cd "$work" && cpack -G DEB --config source/scripts/package/deb.cmake -D CPACK_INSTALLED_DIRECTORIES="$stage;/usr" \
     -D CPACK_PACKAGE_VERSION="$number" -D CPACK_PACKAGE_CONTACT="$maintainer" >"$work/cpack.log") ||
     { cat "$work/cpack.log" >&2; exit 1; }
   lintian --fail-on error "$work"/heed_*.deb

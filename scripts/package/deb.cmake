@@ -1,7 +1,6 @@
 # What cpack makes of the installed files (scripts/package.sh).
 set(CPACK_PACKAGE_NAME heed)
 set(CPACK_PACKAGE_VENDOR heed)
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_TOPLEVEL_TAG deb)
 set(CPACK_PACKAGE_FILE_NAME heed)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
