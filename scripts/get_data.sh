@@ -10,10 +10,14 @@
 # data/downloads/ are always complete. In DIR a file may have its name here (shakespeare.txt, multi30k/train.en, train.en)
 # or the name at its address (input.txt, train.en.gz).
 #
+# Where its own data/ cannot be written (heed's package), data/downloads/ is made in the current folder, and heed train says
+# how it takes the files from there.
+#
 # Downloading needs curl or wget. Downloading from the real addresses is untested; the tests use a server of their own.
 source "$(dirname "$0")/common.sh"
 list=$repository/scripts/downloads.txt
 place=$repository/data/downloads
+[[ -w $repository || -w $place ]] || place=$PWD/data/downloads
 
 fail() { printf 'get_data.sh: %s\n' "$*" >&2; exit 1; }
 misused() { printf 'get_data.sh: %s\n\n' "$*" >&2; usage >&2; exit 2; }
