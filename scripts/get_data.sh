@@ -17,7 +17,6 @@
 source "$(dirname "$0")/common.sh"
 list=$repository/scripts/downloads.txt
 place=$repository/data/downloads
-[[ -w $repository || -w $place ]] || place=$PWD/data/downloads
 
 fail() { printf 'get_data.sh: %s\n' "$*" >&2; exit 1; }
 misused() { printf 'get_data.sh: %s\n\n' "$*" >&2; usage >&2; exit 2; }
@@ -99,6 +98,7 @@ fetch() {  # fetch PATH SHA-256 ADDRESS
   echo "$1: checked, $(wc -c <"$target") bytes"
 }
 
+{ mkdir -p "$place" && [[ -w $place ]]; } 2>/dev/null || place=$PWD/data/downloads
 while read -r name path hash address; do
   if [[ $name == "$set_name" ]]; then fetch "$path" "$hash" "$address" </dev/null; fi
 done <"$list"
