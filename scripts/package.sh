@@ -9,12 +9,13 @@ source "$(dirname "$0")/common.sh"
 cd "$repository"
 
 scripts/install_dependencies.sh build package
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+commit=$(git rev-parse HEAD)
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH
 work=$PWD/build-package
 rm -rf "$work"
 mkdir -p "$work/source"
-git archive HEAD | tar -x -C "$work/source"
+git archive "$commit" | tar -x -C "$work/source"
 
 # build FOLDER OPTION...: builds heed there and installs it to FOLDER/stage
 build() {
@@ -32,13 +33,13 @@ make_deb() {
   # Later commits and later Debians are upgrades.
   number=$("$stage/bin/heed" --version | sed -n 's/^heed //p')
   number+=+$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M%S)~$(. /etc/os-release && echo "$ID${VERSION_ID-}")
-  maintainer=$(git log -1 --format='%an <%ae>')
+  maintainer=$(git log -1 --format='%an <%ae>' "$commit")
   rm "$doc/LICENSE"  # the text is in copyright
-  { cat "$work/source/scripts/package/copyright"; sed 's/^$/./; s/^/ /' LICENSE; } >"$doc/copyright"
+  { cat "$work/source/scripts/package/copyright"; sed 's/^$/./; s/^/ /' "$work/source/LICENSE"; } >"$doc/copyright"
   gzip -9n >"$doc/changelog.gz" <<END
 heed ($number) unstable; urgency=medium
 
-  * Commit $(git rev-parse HEAD).
+  * Commit $commit.
 
  -- $maintainer  $(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")
 END
@@ -80,8 +81,8 @@ make_static() {
     -DSENTENCEPIECE_TRAIN="$work/sentencepiece/build/src/libsentencepiece_train.a"
   cp "$work/static/stage/bin/heed" "$file"
   {
-    printf '== heed, commit %s\n\n' "$(git rev-parse HEAD)"
-    cat LICENSE
+    printf '== heed, commit %s\n\n' "$commit"
+    cat "$work/source/LICENSE"
     for package in libopenblas-pthread-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libutf8proc-dev libssl-dev \
       zlib1g-dev liblzma-dev libedit-dev libbsd-dev libmd-dev libncurses-dev libc6-dev "libstdc++-$(g++ -dumpversion)-dev"; do
       dpkg-query -W -f='\n== ${source:Package} ${source:Version}, from Debian\n\n' "$package"
