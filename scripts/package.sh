@@ -12,6 +12,7 @@ scripts/install_dependencies.sh build package
 commit=$(git rev-parse HEAD)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH
+umask 022
 work=$PWD/build-package
 rm -rf "$work"
 mkdir -p "$work/source"
