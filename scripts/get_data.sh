@@ -10,6 +10,9 @@
 # data/downloads/ are always complete. In DIR a file may have its name here (shakespeare.txt, multi30k/train.en, train.en)
 # or the name at its address (input.txt, train.en.gz).
 #
+# Where its own data/ cannot be written (heed's package), data/downloads/ is made in the current folder, and heed train says
+# how it takes the files from there.
+#
 # Downloading needs curl or wget. Downloading from the real addresses is untested; the tests use a server of their own.
 source "$(dirname "$0")/common.sh"
 list=$repository/scripts/downloads.txt
@@ -95,6 +98,7 @@ fetch() {  # fetch PATH SHA-256 ADDRESS
   echo "$1: checked, $(wc -c <"$target") bytes"
 }
 
+{ mkdir -p "$place" && [[ -w $place ]]; } 2>/dev/null || place=$PWD/data/downloads
 while read -r name path hash address; do
   if [[ $name == "$set_name" ]]; then fetch "$path" "$hash" "$address" </dev/null; fi
 done <"$list"

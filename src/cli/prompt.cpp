@@ -82,12 +82,17 @@ int read_character(std::FILE*) {
   }
 }
 
+constexpr const char* kNoUtf8 =
+    "this system has no locale with UTF-8 (C.UTF-8): only ASCII can be typed here; texts as "
+    "arguments and through a pipe may have any letters";
+
 class Prompt {
  public:
   Prompt(const std::string& name, Log& log) : text_(name + "> "), log_(log) {
     // libedit and the terminal must agree about what a character is.
-    if (!std::setlocale(LC_CTYPE, "") || std::string_view(::nl_langinfo(CODESET)) != "UTF-8")
-      std::setlocale(LC_CTYPE, "C.UTF-8");
+    if ((!std::setlocale(LC_CTYPE, "") || std::string_view(::nl_langinfo(CODESET)) != "UTF-8") &&
+        !std::setlocale(LC_CTYPE, "C.UTF-8"))
+      log_.warn(kNoUtf8);
     ::tcgetattr(STDIN_FILENO, &prompt_terminal);
     prompt_wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     // SIGWINCH and SIGCONT change what the terminal shows.

@@ -30,7 +30,7 @@ std::string unknown_in_words(const Dataset& d) {
 namespace fs = std::filesystem;
 
 // What to try where data.<key> names no file: the same path from the current folder, or the script
-// that downloads it.
+// that downloads it: below the current folder, if it cannot write where the config looks.
 std::string remedy(const std::string& key, const std::string& written, const fs::path& path) {
   const std::string set = "--set data." + key + "=";
   std::error_code ignored;
@@ -39,9 +39,16 @@ std::string remedy(const std::string& key, const std::string& written, const fs:
            " (other paths start at the folder of the config)";
   for (fs::path folder = path.parent_path(); folder.has_relative_path();
        folder = folder.parent_path())
-    if (folder.filename() == "downloads" && folder.parent_path().filename() == "data")
-      return "scripts/get_data.sh " + (*path.lexically_relative(folder).begin()).stem().string() +
+    if (folder.filename() == "downloads" && folder.parent_path().filename() == "data") {
+      const fs::path file = path.lexically_relative(folder);
+      const fs::path here = fs::absolute("data/downloads" / file);
+      if (fs::exists(here, ignored)) return set + shell_word(here.string());
+      fs::path script = "scripts/get_data.sh";
+      const fs::path beside = folder.parent_path().parent_path() / script;
+      if (fs::exists(beside, ignored)) script = beside;
+      return shell_word(script.string()) + " " + (*file.begin()).stem().string() +
              ", which downloads it; or " + set + "PATH";
+    }
   return "check the path; train and resume take another with " + set +
          "PATH (from the folder of the config, or absolute; of a list: all of it), and after "
          "heed resume all commands look there";

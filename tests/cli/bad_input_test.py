@@ -56,6 +56,10 @@ class BadTexts(RunsTest):
         for path, name in (("shakespeare.txt", "shakespeare"), ("multi30k/train.en", "multi30k")):
             self.check("train", config, "--set", "data.train=../data/downloads/" + path, status=DATA,
                        facts=[f"scripts/get_data.sh {name}", "--set data.train=PATH"])
+        (self.folder / "data/downloads").mkdir(parents=True)
+        (self.folder / "data/downloads/some.txt").write_text("a")
+        self.check("train", config, "--set", "data.train=/usr/share/heed/data/downloads/some.txt", status=DATA,
+                   facts=[f"--set data.train={self.folder}/data/downloads/some.txt"])
 
     def test_a_text_without_permission_is_named(self):
         path = self.folder / "a.txt"

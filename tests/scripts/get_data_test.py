@@ -100,6 +100,15 @@ class GetData(unittest.TestCase):
         self.assertEqual(self.files(), {"both/pairs.en": PACKED, "both/plain.txt": PLAIN})
         self.assertEqual(self.server.asked, [])
 
+    def test_what_only_root_may_write_leaves_the_files_in_the_current_folder(self):
+        repository = self.script.parents[1]
+        repository.chmod(0o555)
+        self.addCleanup(repository.chmod, 0o755)
+        if os.access(repository, os.W_OK):
+            self.skipTest("root writes everywhere")
+        self.get("small", words=f"small is in {self.folder}/data/downloads")
+        self.assertEqual((self.folder / "data/downloads/small.txt").read_bytes(), PLAIN)
+
     def test_files_may_have_the_names_of_their_addresses(self):
         (self.source / "raw.txt").write_bytes(PLAIN)
         (self.source / "pairs.en.gz").write_bytes(gzip.compress(PACKED))
