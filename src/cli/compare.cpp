@@ -41,6 +41,7 @@ class RunComparer {
   void measure(const std::string& run) {
     TrainedModel m = load_trained_model(run, "");
     prepare_arithmetic(m.config.train.arithmetic, pool_.threads());
+    m.score_in(m.config.train.precision);
     MeasuredRun r{run, m.config, m.tokenizers.target->serialize(), m.objective->traits().pairs()};
     RunConfig asked = m.config;
     if (!runs_.empty() && m.objective->fills()) asked.seed = runs_[0].config.seed;  // same masks

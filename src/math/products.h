@@ -3,9 +3,10 @@
 //
 //   Products      training and scoring: OpenBLAS, and packed operands for the heads of attention
 //   RowProducts   decoding: the result of a row depends neither on other rows nor on the threads
+//   bfloat16      training and scoring with rounded operands (math/bfloat16.h)
 //
-// Who starts a pass chooses: StepOptions::products for training, Pass::products for any other,
-// blas_products() unless told otherwise; IncrementalDecoder owns its RowProducts. The door keeps
+// Who starts a pass chooses: Transformer::products for training and scoring, Pass::products for any
+// other, blas_products() unless told otherwise; IncrementalDecoder owns its RowProducts. The door keeps
 // the time of the layers' products (base/profile.h); muon's are part of its optimizer's.
 #pragma once
 
@@ -29,6 +30,8 @@ class Products {
 
   // y = x Wᵀ + b;  x [rows, in], W [out, in], b [1, out] or empty, y [rows, out]
   virtual void forward(In<T> x, In<T> w, In<T> b, Mat<T> y) const;
+  // dW += dyᵀ x;  dx += dy W, unless dx is empty
+  virtual void backward(In<T> dy, In<T> x, In<T> w, Mat<T> dw, Mat<T> dx) const;
   // dx += dy W
   virtual void input_gradient(In<T> dy, In<T> w, Mat<T> dx) const;
   // dW += dyᵀ x

@@ -186,13 +186,17 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
   prepare_arithmetic(config.train.arithmetic, threads);
   if (config.train.arithmetic == Arithmetic::portable)
     data.notes.push_back(fmt::format("arithmetic: portable, utf8proc {}", utf8proc_version()));
+  if (config.train.precision == Precision::bfloat16)
+    data.notes.push_back("precision: bfloat16, " + bfloat16_info());
+  auto products = make_products(config.train.precision);
+  model.products = products.get();
   crew.exchange().require_same("this OpenBLAS", blas_info());
 
   auto pool = std::make_unique<Pool>(threads, crew.cores());
   const Crew all = crew.with(*pool);
   PreparedRun run{
       config, std::move(tokenizers), std::move(data), std::move(model), memory, {}, std::move(pool),
-      all};
+      all,    std::move(products)};
   plan_steps(run);
   crew.meet();  // a process that could not prepare has ended the job
   return run;

@@ -61,6 +61,7 @@ struct PreparedRun {
   Plan plan;
   std::unique_ptr<Pool> pool;  // the threads of this process to train with
   Crew crew;                   // they, and those of all who train with it
+  std::unique_ptr<Products<float>> products;  // of the model
 };
 
 Plan plan_of(const RunConfig& config, const Split& train);

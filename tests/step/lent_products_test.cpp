@@ -111,8 +111,9 @@ TEST(LentProducts, DoAllProductsOfAStep) {
       Pool pool(1);
       Stepper usual(model, options, pool);
       Loops loops;
-      options.products = &loops;
-      Stepper lent(model, options, pool);
+      Transformer other = model;
+      other.products = &loops;
+      Stepper lent(other, options, pool);
 
       const StepResult a = usual.gradient(1, step), b = lent.gradient(1, step);
       EXPECT_EQ(loops.changes, 1);

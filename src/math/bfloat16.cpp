@@ -1,0 +1,199 @@
+#include "math/bfloat16.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "base/profile.h"
+#include "math/onednn.h"
+#include "math/row_ops.h"
+#include "math/workspace.h"
+
+namespace heed {
+namespace {
+
+using Bfloat16 = std::uint16_t;
+
+struct Module {
+  decltype(&heed_onednn_multiply) multiply = nullptr;  // null: there is none
+  std::string info;
+};
+
+// Beside the program, or in ../lib/heed.
+Module load_module() {
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  void* library = nullptr;
+  for (const char* folder : {".", "../lib/heed"})
+    if (library == nullptr)
+      library = ::dlopen((here / folder / "heed_onednn.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto version_of = library ? reinterpret_cast<decltype(&heed_onednn_version)>(
+                                        ::dlsym(library, "heed_onednn_version"))
+                                  : nullptr;
+  const char* version = version_of ? version_of() : nullptr;
+  if (version == nullptr)
+    return {nullptr, std::string("float32 products of rounded numbers, slower: ") +
+                         (library ? "the processor has no AVX512_BF16" : "no heed_onednn.so")};
+  return {
+      reinterpret_cast<decltype(&heed_onednn_multiply)>(::dlsym(library, "heed_onednn_multiply")),
+      "oneDNN " + std::string(version)};
+}
+
+const Module& module() {
+  static const Module loaded = load_module();
+  return loaded;
+}
+
+// To nearest even; NaN stays NaN.
+void round_row(const float* x, int n, Bfloat16* to) {
+  for (int i = 0; i < n; ++i) {
+    const auto bits = std::bit_cast<std::uint32_t>(x[i]);
+    const std::uint32_t up = bits + 0x7fff + (bits >> 16 & 1);
+    const bool nan = (bits & 0x7fffffff) > 0x7f800000;
+    to[i] = static_cast<Bfloat16>((nan ? bits | 0x400000 : up) >> 16);
+  }
+}
+void round_row(const float* x, int n, float* to) {
+  for (int i = 0; i < n; ++i) {
+    const auto bits = std::bit_cast<std::uint32_t>(x[i]);
+    const std::uint32_t up = bits + 0x7fff + (bits >> 16 & 1);
+    const bool nan = (bits & 0x7fffffff) > 0x7f800000;
+    to[i] = std::bit_cast<float>((nan ? bits | 0x400000 : up) & 0xffff0000);
+  }
+}
+
+template <class N>
+struct Factor {  // op(mat)
+  Mat<const N> mat;
+  Op op = Op::none;
+};
+
+// c = op(a) op(b) (+ bias) (+ c)
+void multiply(Factor<Bfloat16> a, Factor<Bfloat16> b, In<float> bias, bool add, Mat<float> c) {
+  const bool ta = a.op == Op::transpose, tb = b.op == Op::transpose;
+  const int k = ta ? a.mat.rows : a.mat.cols;
+  module().multiply(
+      {c.rows, c.cols, k, a.mat.stride, b.mat.stride, c.stride, ta, tb, !bias.empty(), add},
+      a.mat.data, b.mat.data, bias.data, c.data);
+}
+void multiply(Factor<float> a, Factor<float> b, In<float> bias, bool add, Mat<float> c) {
+  if (!bias.empty()) fill_rows(bias, c);
+  gemm<float>(1, {a.mat, a.op}, {b.mat, b.op}, add || !bias.empty(), c);
+}
+
+constexpr int kRows = 64, kInner = 32;
+
+int whole(int n, int block) {
+  return (n + block - 1) / block * block;
+}
+
+// What a thread keeps.
+Workspace& workspace() {
+  thread_local Workspace own;
+  return own;
+}
+
+// N: how rounded numbers are kept.
+template <class N>
+class RoundedProducts final : public Products<float> {
+ public:
+  void weights_changed(const float* values, std::size_t size) override {
+    values_ = values;
+    weights_.resize(size);
+    constexpr std::size_t kAtOnce = 1 << 20;
+    for (std::size_t i = 0; i < size; i += kAtOnce)
+      round_row(values + i, static_cast<int>(std::min(kAtOnce, size - i)), weights_.data() + i);
+  }
+
+  void forward(In<float> x, In<float> w, In<float> b, Mat<float> y) const override {
+    const Timed timed(Work::linear_forward);
+    const WorkspaceScope scope(workspace());
+    multiply_rows(rounded(x), {weights(w), Op::transpose}, b, false, y);
+  }
+
+  void backward(In<float> dy, In<float> x, In<float> w, Mat<float> dw,
+                Mat<float> dx) const override {
+    const Timed timed(Work::linear_backward);
+    const WorkspaceScope scope(workspace());
+    const Mat<const N> d = rounded(dy), in = rounded(x);
+    multiply({d.col_range(0, dw.rows), Op::transpose}, {in.col_range(0, dw.cols)}, {}, true, dw);
+    if (!dx.empty()) multiply_rows(d, {weights(w)}, {}, true, dx);
+  }
+
+ private:
+  // With zeros up to whole blocks.
+  static Mat<const N> rounded(In<float> x) {
+    const Mat<N> to = workspace().matrix<N>(whole(x.rows, kRows), whole(x.cols, kInner));
+    for (int r = 0; r < to.rows; ++r) {
+      const int n = r < x.rows ? x.cols : 0;
+      if (n > 0) round_row(x.row(r), n, to.row(r));
+      std::fill(to.row(r) + n, to.row(r) + to.cols, N{});
+    }
+    return to;
+  }
+
+  Mat<const N> weights(In<float> w) const {
+    const std::less<const float*> before;
+    if (!before(w.data, values_) && before(w.data, values_ + weights_.size()))
+      return {weights_.data() + (w.data - values_), w.rows, w.cols, w.stride};
+    const Mat<N> to = workspace().matrix<N>(w.rows, w.cols);
+    for (int r = 0; r < w.rows; ++r) round_row(w.row(r), w.cols, to.row(r));
+    return to;
+  }
+
+  // The last of the inner rows of b, with zeros up to a block.
+  static Factor<N> rest_of(Factor<N> b, int begin) {
+    const bool t = b.op == Op::transpose;
+    const Mat<const N> from =
+        t ? b.mat.col_range(begin, b.mat.cols) : b.mat.row_range(begin, b.mat.rows);
+    const Mat<N> to =
+        t ? workspace().matrix<N>(from.rows, kInner) : workspace().matrix<N>(kInner, from.cols);
+    std::fill_n(to.data, static_cast<std::ptrdiff_t>(to.rows) * to.cols, N{});
+    for (int r = 0; r < from.rows; ++r) std::copy_n(from.row(r), from.cols, to.row(r));
+    return {to, b.op};
+  }
+
+  // y = a op(b) (+ bias) (+ y), where a, but not y and b, has whole blocks.
+  static void multiply_rows(Mat<const N> a, Factor<N> b, In<float> bias, bool add, Mat<float> y) {
+    const bool t = b.op == Op::transpose;
+    const int inner = t ? b.mat.cols : b.mat.rows, most = inner / kInner * kInner;
+    const Factor<N> first{t ? b.mat.col_range(0, most) : b.mat.row_range(0, most), b.op},
+        rest = most < inner ? rest_of(b, most) : first;
+    const auto rows = [&](int begin, Mat<float> c) {
+      const Mat<const N> of = a.row_range(begin, begin + c.rows);
+      if (most > 0) multiply({of.col_range(0, most)}, first, bias, add, c);
+      if (most < inner)
+        multiply({of.col_range(most, a.cols)}, rest, most > 0 ? In<float>() : bias, add || most > 0,
+                 c);
+    };
+    const int blocks = y.rows / kRows * kRows;
+    if (blocks > 0) rows(0, y.row_range(0, blocks));
+    if (blocks == y.rows) return;
+    const Mat<float> own = y.row_range(blocks, y.rows),
+                     padded = workspace().zeros<float>(kRows, y.cols);
+    if (add) copy_rows<float>(own, padded);
+    rows(blocks, padded);
+    copy_rows<float>(padded.row_range(0, own.rows), own);
+  }
+
+  const float* values_ = nullptr;
+  std::vector<N> weights_ = {};  // of values_, in their places
+};
+
+}  // namespace
+
+std::unique_ptr<Products<float>> make_products(Precision precision, bool use_module) {
+  if (precision == Precision::float32) return std::make_unique<Products<float>>();
+  if (use_module && module().multiply) return std::make_unique<RoundedProducts<Bfloat16>>();
+  return std::make_unique<RoundedProducts<float>>();
+}
+
+std::string bfloat16_info() {
+  return module().info;
+}
+
+}  // namespace heed
