@@ -174,10 +174,11 @@ class RoundedProducts final : public Products<float> {
     if (blocks > 0) rows(0, y.row_range(0, blocks));
     if (blocks == y.rows) return;
     const Mat<float> own = y.row_range(blocks, y.rows),
-                     padded = workspace().zeros<float>(kRows, y.cols);
-    if (add) copy_rows<float>(own, padded);
+                     padded = workspace().zeros<float>(kRows, y.cols),
+                     same = padded.row_range(0, own.rows);
+    if (add) copy_rows<float>(own, same);
     rows(blocks, padded);
-    copy_rows<float>(padded.row_range(0, own.rows), own);
+    copy_rows<float>(same, own);
   }
 
   const float* values_ = nullptr;
