@@ -43,7 +43,7 @@ Module load_module() {
       "oneDNN " + std::string(version)};
 }
 
-const Module& module() {
+const Module& onednn() {
   static const Module loaded = load_module();
   return loaded;
 }
@@ -76,7 +76,7 @@ struct Factor {  // op(mat)
 void multiply(Factor<Bfloat16> a, Factor<Bfloat16> b, In<float> bias, bool add, Mat<float> c) {
   const bool ta = a.op == Op::transpose, tb = b.op == Op::transpose;
   const int k = ta ? a.mat.rows : a.mat.cols;
-  module().multiply(
+  onednn().multiply(
       {c.rows, c.cols, k, a.mat.stride, b.mat.stride, c.stride, ta, tb, !bias.empty(), add},
       a.mat.data, b.mat.data, bias.data, c.data);
 }
@@ -101,12 +101,14 @@ Workspace& workspace() {
 template <class N>
 class RoundedProducts final : public Products<float> {
  public:
-  void weights_changed(const float* values, std::size_t size) override {
+  void weights_changed(const float* values, std::size_t size, Pool& pool) override {
+    constexpr std::size_t kAtOnce = 1 << 16;
     values_ = values;
     weights_.resize(size);
-    constexpr std::size_t kAtOnce = 1 << 20;
-    for (std::size_t i = 0; i < size; i += kAtOnce)
-      round_row(values + i, static_cast<int>(std::min(kAtOnce, size - i)), weights_.data() + i);
+    pool.run(static_cast<int>((size + kAtOnce - 1) / kAtOnce), [&](int task, int) {
+      const std::size_t begin = task * kAtOnce, n = std::min(kAtOnce, size - begin);
+      round_row(values + begin, static_cast<int>(n), weights_.data() + begin);
+    });
   }
 
   void forward(In<float> x, In<float> w, In<float> b, Mat<float> y) const override {
@@ -189,12 +191,12 @@ class RoundedProducts final : public Products<float> {
 
 std::unique_ptr<Products<float>> make_products(Precision precision, bool use_module) {
   if (precision == Precision::float32) return std::make_unique<Products<float>>();
-  if (use_module && module().multiply) return std::make_unique<RoundedProducts<Bfloat16>>();
+  if (use_module && onednn().multiply) return std::make_unique<RoundedProducts<Bfloat16>>();
   return std::make_unique<RoundedProducts<float>>();
 }
 
 std::string bfloat16_info() {
-  return module().info;
+  return onednn().info;
 }
 
 }  // namespace heed

@@ -27,7 +27,7 @@ namespace heed {
 
 enum class Precision { float32, bfloat16 };
 
-// To be made before the threads that use it. `use_module`: if there is one.
+// `use_module`: if there is one.
 std::unique_ptr<Products<float>> make_products(Precision precision, bool use_module = true);
 
 // What multiplies: "oneDNN 2.6.3", or "float32 products of rounded numbers, slower: why".

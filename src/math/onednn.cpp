@@ -3,6 +3,7 @@
 
 #include <map>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <string>
 #include <unordered_map>
 
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
@@ -68,9 +69,11 @@ const char* heed_onednn_version() {
   constexpr int kRequest = 0x1023, kTiles = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   ::syscall(SYS_arch_prctl, kRequest, kTiles);   // refused where there are none
 #endif
-  static const dnnl_version_t* v = dnnl_version();
-  static const std::string version =
-      std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
+  const dnnl_version_t* v = dnnl_version();
+  const bool tiles = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
+  static const std::string version = std::to_string(v->major) + "." + std::to_string(v->minor) +
+                                     "." + std::to_string(v->patch) +
+                                     (tiles ? ", AMX" : ", AVX512_BF16");
   return version.c_str();
 }
 

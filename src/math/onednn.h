@@ -16,7 +16,8 @@ struct OnednnProduct {
 };
 
 extern "C" {
-// The version; null where the processor has no products of bfloat16. Before threads multiply.
+// "2.6.3, AVX512_BF16"; null where the processor has no products of bfloat16. Asks the system for
+// the registers of AMX, so it comes before the first product.
 const char* heed_onednn_version();
 // Any number of threads at once; each keeps what it has prepared for the products that it has seen.
 void heed_onednn_multiply(const OnednnProduct& product, const std::uint16_t* a,

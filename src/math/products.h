@@ -6,8 +6,8 @@
 //   bfloat16      training and scoring with rounded operands (math/bfloat16.h)
 //
 // Who starts a pass chooses: Transformer::products for training and scoring, Pass::products for any
-// other, blas_products() unless told otherwise; IncrementalDecoder owns its RowProducts. The door keeps
-// the time of the layers' products (base/profile.h); muon's are part of its optimizer's.
+// other, blas_products() unless told otherwise; IncrementalDecoder owns its RowProducts. The door
+// keeps the time of the layers' products (base/profile.h); muon's are part of its optimizer's.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class Products {
   virtual ~Products() = default;
 
   // Once a step, when the weights have new values: for copies of them, packed or rounded.
-  virtual void weights_changed(const T* /*values*/, std::size_t /*size*/) {}
+  virtual void weights_changed(const T* /*values*/, std::size_t /*size*/, Pool& /*pool*/) {}
 
   // y = x Wᵀ + b;  x [rows, in], W [out, in], b [1, out] or empty, y [rows, out]
   virtual void forward(In<T> x, In<T> w, In<T> b, Mat<T> y) const;

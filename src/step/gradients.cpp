@@ -26,7 +26,7 @@ Gradients::Result Gradients::run(const ParamVec<float>& values, const StepBatch&
                                  double smoothing, const std::function<void()>& meanwhile) {
   const int shards = sums_.shards();
   const LossOptions options{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
-  products_->weights_changed(values.data(), values.size());
+  products_->weights_changed(values.data(), values.size(), crew_.pool());
   crew_.pool().run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
     if (task == shards) return meanwhile();
     const Timed timed(Work::other_layers);

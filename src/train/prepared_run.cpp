@@ -66,7 +66,8 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
                           int longest, double ids, double held_out) {
   const ModelConfig& c = config.model;
   MemoryPlan plan;
-  const double copies = kept_arrays(model.table, step_options(config)) + config.train.shards;
+  const double copies = kept_arrays(model.table, step_options(config)) + config.train.shards +
+                        (config.train.precision == Precision::bfloat16);  // rounded weights
   plan.parameters = 4.0 * (static_cast<double>(model.table.size()) * copies +
                            1.0 * optimizer_workspace(model.table, config.optimizer) * threads);
 
@@ -186,8 +187,10 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
   prepare_arithmetic(config.train.arithmetic, threads);
   if (config.train.arithmetic == Arithmetic::portable)
     data.notes.push_back(fmt::format("arithmetic: portable, utf8proc {}", utf8proc_version()));
-  if (config.train.precision == Precision::bfloat16)
+  if (config.train.precision == Precision::bfloat16) {
     data.notes.push_back("precision: bfloat16, " + bfloat16_info());
+    crew.exchange().require_same("this bfloat16", bfloat16_info());
+  }
   auto products = make_products(config.train.precision);
   model.products = products.get();
   crew.exchange().require_same("this OpenBLAS", blas_info());

@@ -20,8 +20,8 @@ namespace heed {
 // How much memory training will take, predicted before it starts. A layer that saves one more
 // matrix for backward adds it to its row in prepared_run.cpp (block_row).
 struct MemoryPlan {
-  double parameters = 0;   // bytes: values, moments, average, one gradient per shard, and the
-                           // optimizer's workspace
+  double parameters = 0;   // bytes: values, moments, average, rounded values, one gradient per
+                           // shard, and the optimizer's workspace
   double activations = 0;  // of all threads
   double data = 0;         // token ids
   double record = 0;       // the learning record: copies of matrices

@@ -123,15 +123,16 @@ TEST_P(Bfloat16, TheSameBitsEveryTime) {
 }
 
 TEST_P(Bfloat16, WeightsAreRoundedWhenTheyChange) {
+  Pool pool(2);
   auto w = Numbers::random(64, 32, 2, 1.0, 0);
   const auto x = Numbers::random(5, 32, 1);
   Numbers before(5, 64), kept(5, 64), changed(5, 64);
   products_->forward(x.view(), w.view(), {}, before.mat());
-  products_->weights_changed(w.mat().data, 64 * 32);
+  products_->weights_changed(w.mat().data, 64 * 32, pool);
   w.fill(1);
   products_->forward(x.view(), w.view(), {}, kept.mat());
   EXPECT_TRUE(same_bits(before, kept));
-  products_->weights_changed(w.mat().data, 64 * 32);
+  products_->weights_changed(w.mat().data, 64 * 32, pool);
   products_->forward(x.view(), w.view(), {}, changed.mat());
   EXPECT_FALSE(same_bits(before, changed));
 }

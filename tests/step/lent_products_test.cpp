@@ -17,7 +17,7 @@ class Loops : public Products<float> {
   mutable double operations = 0;
   int changes = 0;
 
-  void weights_changed(const float*, std::size_t) override { ++changes; }
+  void weights_changed(const float*, std::size_t, Pool&) override { ++changes; }
   void forward(In<float> x, In<float> w, In<float> b, Mat<float> y) const override {
     if (!b.empty()) fill_rows<float>(b, y);
     gemm(1, as_is(x), transposed(w), b.empty() ? 0 : 1, y);
