@@ -49,20 +49,16 @@ const Module& onednn() {
 }
 
 // To nearest even; NaN stays NaN.
-void round_row(const float* x, int n, Bfloat16* to) {
+template <class N>
+void round_row(const float* x, int n, N* to) {
   for (int i = 0; i < n; ++i) {
     const auto bits = std::bit_cast<std::uint32_t>(x[i]);
-    const std::uint32_t up = bits + 0x7fff + (bits >> 16 & 1);
     const bool nan = (bits & 0x7fffffff) > 0x7f800000;
-    to[i] = static_cast<Bfloat16>((nan ? bits | 0x400000 : up) >> 16);
-  }
-}
-void round_row(const float* x, int n, float* to) {
-  for (int i = 0; i < n; ++i) {
-    const auto bits = std::bit_cast<std::uint32_t>(x[i]);
-    const std::uint32_t up = bits + 0x7fff + (bits >> 16 & 1);
-    const bool nan = (bits & 0x7fffffff) > 0x7f800000;
-    to[i] = std::bit_cast<float>((nan ? bits | 0x400000 : up) & 0xffff0000);
+    const std::uint32_t up = nan ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
+    if constexpr (sizeof(N) == 2)
+      to[i] = static_cast<N>(up >> 16);
+    else
+      to[i] = std::bit_cast<float>(up & 0xffff0000);
   }
 }
 
@@ -114,7 +110,9 @@ class RoundedProducts final : public Products<float> {
   void forward(In<float> x, In<float> w, In<float> b, Mat<float> y) const override {
     const Timed timed(Work::linear_forward);
     const WorkspaceScope scope(workspace());
-    multiply_rows(rounded(x), {weights(w), Op::transpose}, b, false, y);
+    const Mat<const N> in = rounded(x);
+    multiply_rows(in, {weights(w).row_range(0, y.cols).col_range(0, in.cols), Op::transpose}, b,
+                  false, y);
   }
 
   void backward(In<float> dy, In<float> x, In<float> w, Mat<float> dw,
@@ -123,7 +121,8 @@ class RoundedProducts final : public Products<float> {
     const WorkspaceScope scope(workspace());
     const Mat<const N> d = rounded(dy), in = rounded(x);
     multiply({d.col_range(0, dw.rows), Op::transpose}, {in.col_range(0, dw.cols)}, {}, true, dw);
-    if (!dx.empty()) multiply_rows(d, {weights(w)}, {}, true, dx);
+    if (dx.empty()) return;
+    multiply_rows(d, {weights(w).row_range(0, d.cols).col_range(0, dx.cols)}, {}, true, dx);
   }
 
  private:
@@ -138,48 +137,24 @@ class RoundedProducts final : public Products<float> {
     return to;
   }
 
+  // At least up to whole blocks of inner size.
   Mat<const N> weights(In<float> w) const {
     const std::less<const float*> before;
-    if (!before(w.data, values_) && before(w.data, values_ + weights_.size()))
-      return {weights_.data() + (w.data - values_), w.rows, w.cols, w.stride};
-    const Mat<N> to = workspace().matrix<N>(w.rows, w.cols);
-    for (int r = 0; r < w.rows; ++r) round_row(w.row(r), w.cols, to.row(r));
-    return to;
+    const bool known = !before(w.data, values_) && before(w.data, values_ + weights_.size());
+    if (!known || w.rows % kInner > 0 || w.cols % kInner > 0) return rounded(w);
+    return {weights_.data() + (w.data - values_), w.rows, w.cols, w.stride};
   }
 
-  // The last of the inner rows of b, with zeros up to a block.
-  static Factor<N> rest_of(Factor<N> b, int begin) {
-    const bool t = b.op == Op::transpose;
-    const Mat<const N> from =
-        t ? b.mat.col_range(begin, b.mat.cols) : b.mat.row_range(begin, b.mat.rows);
-    const Mat<N> to =
-        t ? workspace().matrix<N>(from.rows, kInner) : workspace().matrix<N>(kInner, from.cols);
-    std::fill_n(to.data, static_cast<std::ptrdiff_t>(to.rows) * to.cols, N{});
-    for (int r = 0; r < from.rows; ++r) std::copy_n(from.row(r), from.cols, to.row(r));
-    return {to, b.op};
-  }
-
-  // y = a op(b) (+ bias) (+ y), where a, but not y and b, has whole blocks.
+  // y = a op(b) (+ bias) (+ y), where a has whole blocks of rows.
   static void multiply_rows(Mat<const N> a, Factor<N> b, In<float> bias, bool add, Mat<float> y) {
-    const bool t = b.op == Op::transpose;
-    const int inner = t ? b.mat.cols : b.mat.rows, most = inner / kInner * kInner;
-    const Factor<N> first{t ? b.mat.col_range(0, most) : b.mat.row_range(0, most), b.op},
-        rest = most < inner ? rest_of(b, most) : first;
-    const auto rows = [&](int begin, Mat<float> c) {
-      const Mat<const N> of = a.row_range(begin, begin + c.rows);
-      if (most > 0) multiply({of.col_range(0, most)}, first, bias, add, c);
-      if (most < inner)
-        multiply({of.col_range(most, a.cols)}, rest, most > 0 ? In<float>() : bias, add || most > 0,
-                 c);
-    };
     const int blocks = y.rows / kRows * kRows;
-    if (blocks > 0) rows(0, y.row_range(0, blocks));
+    if (blocks > 0) multiply({a.row_range(0, blocks)}, b, bias, add, y.row_range(0, blocks));
     if (blocks == y.rows) return;
     const Mat<float> own = y.row_range(blocks, y.rows),
                      padded = workspace().zeros<float>(kRows, y.cols),
                      same = padded.row_range(0, own.rows);
     if (add) copy_rows<float>(own, same);
-    rows(blocks, padded);
+    multiply({a.row_range(blocks, a.rows)}, b, bias, add, padded);
     copy_rows<float>(same, own);
   }
 

@@ -6,12 +6,10 @@
 //                                attention, residual stream, norms, softmax, loss, gradients, the
 //                                weights that the optimizer moves, checkpoints
 //
-// Weights are rounded once a step, in weights_changed(), into one array that all threads read;
-// others than those are rounded where they are used. Activations are rounded once in forward and
-// once in backward, into memory that each thread keeps, with zeros up to whole blocks of 64 rows
-// and 32 columns. So a product has one of few shapes, and what a row becomes depends on its batch
-// alone. Where the inner size is no multiple of 32, the rest of both operands is a product of its
-// own, padded with zeros on both sides (0 times NaN is NaN).
+// Weights are rounded once a step, in weights_changed(), into one array that all threads read.
+// Activations are rounded once in forward and once in backward, into memory that each thread keeps,
+// with zeros up to whole blocks of 64 rows and 32 columns; so are weights whose sizes are no
+// multiples of 32. So products have few shapes, and what a row becomes depends on its batch alone.
 //
 // The module heed_onednn (math/onednn.h) multiplies, where it was built and the processor has
 // AVX512_BF16 or AMX. Elsewhere OpenBLAS multiplies the rounded numbers as floats: the same but

@@ -1,15 +1,14 @@
-// The module heed_onednn.so, the only file that knows oneDNN (versions 2 and 3).
+// The module heed_onednn.so, the only file that knows oneDNN (versions 2 and
+// 3).
 #include "math/onednn.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <map>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 #include <unordered_map>
-
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 extern "C" void omp_set_num_threads(int);  // of the OpenMP that oneDNN was built with
 
@@ -20,23 +19,21 @@ using dnnl::memory;
 
 struct Prepared {
   dnnl::matmul product;
-  memory a, b, bias, c;
-  std::unordered_map<int, memory> arguments = {};
+  std::unordered_map<int, memory> operands;
 };
 
-memory::desc matrix(int rows, int cols, int stride, bool transposed, memory::data_type type) {
-  return {memory::dims{rows, cols}, type,
-          transposed ? memory::dims{1, stride} : memory::dims{stride, 1}};
-}
-
 Prepared prepare(const OnednnProduct& p, const dnnl::engine& engine) {
+  const auto matrix = [](int rows, int cols, int stride, bool transposed, auto type) {
+    const memory::dim row = transposed ? 1 : stride, col = transposed ? stride : 1;
+    return memory::desc({rows, cols}, type, memory::dims{row, col});
+  };
   constexpr auto kBf16 = memory::data_type::bf16, kF32 = memory::data_type::f32;
   const auto a = matrix(p.m, p.k, p.lda, p.a_transposed, kBf16),
              b = matrix(p.k, p.n, p.ldb, p.b_transposed, kBf16),
+             bias = p.with_bias ? matrix(1, p.n, p.n, false, kF32) : memory::desc(),
              c = matrix(p.m, p.n, p.ldc, false, kF32);
-  const auto bias = p.with_bias ? matrix(1, p.n, p.n, false, kF32) : memory::desc();
   dnnl::post_ops sum;
-  if (p.add) sum.append_sum(1.0f);
+  if (p.add) sum.append_sum();
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(sum);
 #if DNNL_VERSION_MAJOR >= 3
@@ -44,10 +41,11 @@ Prepared prepare(const OnednnProduct& p, const dnnl::engine& engine) {
 #else
   const dnnl::matmul::primitive_desc how(dnnl::matmul::desc(a, b, bias, c), attributes, engine);
 #endif
-  const auto at = [&](const memory::desc& d) { return memory(d, engine, DNNL_MEMORY_NONE); };
-  Prepared made{dnnl::matmul(how), at(a), at(b), p.with_bias ? at(bias) : memory(), at(c)};
-  made.arguments = {{DNNL_ARG_SRC, made.a}, {DNNL_ARG_WEIGHTS, made.b}, {DNNL_ARG_DST, made.c}};
-  if (p.with_bias) made.arguments[DNNL_ARG_BIAS] = made.bias;
+  const auto operand = [&](const memory::desc& d) { return memory(d, engine, DNNL_MEMORY_NONE); };
+  Prepared made{
+      dnnl::matmul(how),
+      {{DNNL_ARG_SRC, operand(a)}, {DNNL_ARG_WEIGHTS, operand(b)}, {DNNL_ARG_DST, operand(c)}}};
+  if (p.with_bias) made.operands[DNNL_ARG_BIAS] = operand(bias);
   return made;
 }
 
@@ -63,11 +61,13 @@ struct Worker {
 
 const char* heed_onednn_version() {
   if (!__builtin_cpu_supports("avx512bf16")) return nullptr;
-#ifdef __SANITIZE_ADDRESS__  // its stacks for signals are too small for the registers of AMX
+#ifdef __SANITIZE_ADDRESS__  // its stacks for signals are too small for the
+                             // registers of AMX
   dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
-#elif defined(__linux__)
-  constexpr int kRequest = 0x1023, kTiles = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
-  ::syscall(SYS_arch_prctl, kRequest, kTiles);   // refused where there are none
+#else
+  constexpr int kRequest = 0x1023,
+                kTiles = 18;                    // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  ::syscall(SYS_arch_prctl, kRequest, kTiles);  // refused where there are none
 #endif
   const dnnl_version_t* v = dnnl_version();
   const bool tiles = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
@@ -84,12 +84,15 @@ void heed_onednn_multiply(const OnednnProduct& product, const std::uint16_t* a,
   if (found == worker.prepared.end())
     found = worker.prepared.emplace(product, prepare(product, worker.engine)).first;
   Prepared& p = found->second;
-  // It writes to none but c.
-  p.a.set_data_handle(const_cast<std::uint16_t*>(a));
-  p.b.set_data_handle(const_cast<std::uint16_t*>(b));
-  if (bias) p.bias.set_data_handle(const_cast<float*>(bias));
-  p.c.set_data_handle(c);
-  p.product.execute(worker.stream, p.arguments);
+  const auto place = [&](int operand,
+                         const void* numbers) {  // it writes to none but c
+    p.operands.at(operand).set_data_handle(const_cast<void*>(numbers));
+  };
+  place(DNNL_ARG_SRC, a);
+  place(DNNL_ARG_WEIGHTS, b);
+  if (product.with_bias) place(DNNL_ARG_BIAS, bias);
+  place(DNNL_ARG_DST, c);
+  p.product.execute(worker.stream, p.operands);
   worker.stream.wait();
 }
 

@@ -32,10 +32,6 @@ class Products {
   virtual void forward(In<T> x, In<T> w, In<T> b, Mat<T> y) const;
   // dW += dyᵀ x;  dx += dy W, unless dx is empty
   virtual void backward(In<T> dy, In<T> x, In<T> w, Mat<T> dw, Mat<T> dx) const;
-  // dx += dy W
-  virtual void input_gradient(In<T> dy, In<T> w, Mat<T> dx) const;
-  // dW += dyᵀ x
-  virtual void weight_gradient(In<T> dy, In<T> x, Mat<T> dw) const;
 
   // All heads of all sequences (math/attention_head.h).
   virtual void attend(std::span<const AttentionHead<T>> heads, Workspace& workspace) const;

@@ -22,11 +22,10 @@ class Loops : public Products<float> {
     if (!b.empty()) fill_rows<float>(b, y);
     gemm(1, as_is(x), transposed(w), b.empty() ? 0 : 1, y);
   }
-  void input_gradient(In<float> dy, In<float> w, Mat<float> dx) const override {
-    gemm(1, as_is(dy), as_is(w), 1, dx);
-  }
-  void weight_gradient(In<float> dy, In<float> x, Mat<float> dw) const override {
+  void backward(In<float> dy, In<float> x, In<float> w, Mat<float> dw,
+                Mat<float> dx) const override {
     gemm(1, transposed(dy), as_is(x), 1, dw);
+    if (!dx.empty()) gemm(1, as_is(dy), as_is(w), 1, dx);
   }
   void attend(std::span<const AttentionHead<float>> heads, Workspace&) const override {
     for (const AttentionHead<float>& h : heads) {
