@@ -1,5 +1,4 @@
-// The module heed_onednn.so, the only file that knows oneDNN (versions 2 and
-// 3).
+// The module heed_onednn.so, the only file that knows oneDNN (versions 2 and 3).
 #include "math/onednn.h"
 
 #include <sys/syscall.h>
@@ -61,13 +60,11 @@ struct Worker {
 
 const char* heed_onednn_version() {
   if (!__builtin_cpu_supports("avx512bf16")) return nullptr;
-#ifdef __SANITIZE_ADDRESS__  // its stacks for signals are too small for the
-                             // registers of AMX
+#ifdef __SANITIZE_ADDRESS__  // its stacks for signals have no room for the registers of AMX
   dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
 #else
-  constexpr int kRequest = 0x1023,
-                kTiles = 18;                    // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
-  ::syscall(SYS_arch_prctl, kRequest, kTiles);  // refused where there are none
+  constexpr int kRequest = 0x1023, kTiles = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  ::syscall(SYS_arch_prctl, kRequest, kTiles);   // refused where there are none
 #endif
   const dnnl_version_t* v = dnnl_version();
   const bool tiles = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
@@ -84,8 +81,7 @@ void heed_onednn_multiply(const OnednnProduct& product, const std::uint16_t* a,
   if (found == worker.prepared.end())
     found = worker.prepared.emplace(product, prepare(product, worker.engine)).first;
   Prepared& p = found->second;
-  const auto place = [&](int operand,
-                         const void* numbers) {  // it writes to none but c
+  const auto place = [&](int operand, const void* numbers) {  // it writes to none but c
     p.operands.at(operand).set_data_handle(const_cast<void*>(numbers));
   };
   place(DNNL_ARG_SRC, a);
