@@ -43,8 +43,10 @@ void before_libraries(int, char**, char** environment) {
   // It asks to stop, from the first moment on (base/signals.h).
   std::signal(SIGUSR1, [](int) { std::raise(SIGTERM); });
 }
-[[gnu::section(".preinit_array"), gnu::used]] void (*first[])(int, char**, char**) = {
-    heed::require_processor, before_libraries};
+// Aligned as one pointer: a gap before them (AddressSanitizer has one too) would be called.
+[[gnu::section(".preinit_array"), gnu::used,
+  gnu::aligned(sizeof(void*))]] void (*first[])(int, char**, char**) = {heed::require_processor,
+                                                                        before_libraries};
 
 // If a standard stream is closed, the next file opened would take its number, and our output would
 // go into that file. Writing to a closed standard output must still fail.

@@ -58,7 +58,7 @@ CONFIGS = {
         model: d_model=24 n_heads=3 encoder_layers=0 decoder_layers=2 positions=none feed_forward=none bias=false
         norm_eps=1e-4 model.attention.decoder_self: query=identity value=random
         objective: type=causal_lm target_length=20 optimizer: type=adam schedule=linear decay_steps=45 min_learning_rate=0.001 warmup_steps=8 learning_rate=0.01
-        betas=[0.8,0.95] train: batch_tokens=500 shards=8 max_epochs=3 max_steps=0 eval_every="1 epoch"
+        betas=[0.8,0.95] train: arithmetic=portable batch_tokens=500 shards=8 max_epochs=3 max_steps=0 eval_every="1 epoch"
         save_every="1 epoch" patience=2""",
     "bert-word": """data: train=fables.txt valid_fraction=0.05 lowercase=true tokenizer: type=word min_frequency=2
         punctuation=split model: d_model=32 n_heads=4 d_ff=64 encoder_layers=2 decoder_layers=0 positions=learned

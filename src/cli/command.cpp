@@ -369,13 +369,14 @@ void CommandLine::check_texts() const {
                 app_.get_name() + " --help");
   if (t.target_file && !t.file)
     throw Error(Exit::usage, "--target-file needs the --file that it belongs to.");
-  require_one_input(t.file == "-", t.target_file == "-" || t.against == "-");
+  require_one_input({t.file.value_or(""), t.target_file.value_or(""), t.against.value_or("")});
 }
 
-void CommandLine::require_one_input(bool file, bool target_file) {
-  if (file && target_file)
-    throw Error(Exit::usage,
-                "two files (--file, --target-file, --against) cannot both be standard input.");
+void CommandLine::require_one_input(const std::vector<std::string>& files) {
+  if (std::ranges::count(files, "-") > 1)
+    throw Error(
+        Exit::usage,
+        "only one file (--file, --target-file, --against, HYP, REF) can be standard input (-).");
 }
 
 std::string CommandLine::unexpected(const std::string& first) const {

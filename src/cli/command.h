@@ -119,8 +119,8 @@ class CommandLine {
   // After parse(): gives an option, "temperature", another value. Error (usage) on a wrong one.
   void set(const std::string& name, const std::vector<std::string>& values);
 
-  // Error (usage) if --file and --target-file are both standard input.
-  static void require_one_input(bool file, bool target_file);
+  // Error (usage) if several `files` are standard input ("-").
+  static void require_one_input(const std::vector<std::string>& files);
 
   bool has(const std::string& option) const;  // the command knows it
   bool quiet() const { return quiet_; }       // --quiet and --json: every command has them

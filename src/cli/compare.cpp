@@ -42,6 +42,10 @@ class RunComparer {
     TrainedModel m = load_trained_model(run, "");
     prepare_arithmetic(m.config.train.arithmetic, pool_.threads());
     m.score_in(m.config.train.precision);
+    const auto arithmetic = [](const MeasuredRun& r) { return r.config.train.arithmetic; };
+    if (m.config.train.arithmetic == Arithmetic::native &&
+        std::ranges::count(runs_, Arithmetic::portable, arithmetic) > 0)
+      log_.warn(run + " is measured with portable arithmetic, as a run before it");
     MeasuredRun r{run, m.config, m.tokenizers.target->serialize(), m.objective->traits().pairs()};
     RunConfig asked = m.config;
     if (!runs_.empty() && m.objective->fills()) asked.seed = runs_[0].config.seed;  // same masks
@@ -285,8 +289,7 @@ std::string one_line(const Json& text) {
 
 void print_compared(const Json& r) {
   const auto name = [&](const char* key) { return shortened(joined(r[key]), 24); };
-  Json figures = Json::array();
-  for (const Json& figure : r["figures"]) figures.push_back(figure);
+  const std::vector<Json> figures(r["figures"].begin(), r["figures"].end());
   std::vector<Column> columns = {{"", "unit"},
                                  {name("first"), "first", fixed<4>},
                                  {name("second"), "second", fixed<4>},
@@ -334,15 +337,13 @@ Exit run_compare(CommandLine& line) {
   line.add_file("--target-file", text.target_file, "the target lines", "FILE");
   line.add_threads();
   if (!line.parse()) return Exit::ok;
-  CommandLine::require_one_input(text.file == "-", text.target_file == "-");
+  CommandLine::require_one_input({text.file, text.target_file});
   if (text.file == "-") text.file = "/dev/stdin";  // each run reads it
   if (runs.size() + to.size() < 2)
     throw Error(Exit::usage, "one run is given; expected another to compare it with.", "heed runs");
-  std::vector<RunGroup> groups = {runs, to};
-  if (to.empty()) {
-    groups.clear();
-    for (const std::string& run : runs) groups.push_back({run});
-  }
+  std::vector<RunGroup> groups;
+  for (const std::string& run : runs) groups.push_back({run});
+  if (!to.empty()) groups = {runs, to};
   Log log({.quiet = line.quiet()});
   Pool pool(line.threads() > 0 ? line.threads() : available_cores());
   for (const Json& compared : compare_groups_of_runs(groups, text, pool, log))

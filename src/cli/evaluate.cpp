@@ -106,6 +106,7 @@ void print_evaluation(const Json& r, bool ends) {
        number("accuracy", 4) + (masked ? " of the masked tokens"
                                 : ends ? " of the tokens, </s> aside"
                                        : " of the tokens")}};
+  if (r.contains("with")) fields["together with"] = joined(r["with"]);
   if (r.contains("pseudo_perplexity"))
     fields["pseudo-perplexity"] =
         fmt::format("{} per token, each of {} masked in turn", number("pseudo_perplexity", 3),
@@ -127,6 +128,12 @@ struct EvaluateOptions {
   BleuOptions how;
   int stride = 0;
   BeamOptions beam;
+
+  std::vector<std::string> all_files() const {
+    std::vector<std::string> all = files;
+    all.insert(all.end(), target_files.begin(), target_files.end());
+    return all;
+  }
 };
 
 void check_options(const EvaluateOptions& o, const TrainedModel& m) {
@@ -138,8 +145,7 @@ void check_options(const EvaluateOptions& o, const TrainedModel& m) {
           "this model was trained on pairs: --file and --target-file belong together.");
   require(o.bleu || o.target_files.size() <= 1, "several --target-file are references for --bleu.");
   require(!pairs || o.files.size() <= 1, "this model was trained on pairs: it takes one --file.");
-  CommandLine::require_one_input(std::ranges::count(o.files, "-") > 0,
-                                 std::ranges::count(o.target_files, "-") > 0);
+  CommandLine::require_one_input(o.all_files());
   require(!o.files.empty() || m.config.data.has_validation(),
           "the run has no held-out data (data.valid_fraction 0): expected --file.");
 }
@@ -214,25 +220,19 @@ void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given,
   }
   for (const TextLines& lines : more)
     for (const std::size_t number : scored) references.push_back(lines[number - 1]);
-  std::size_t cut = 0;
+  std::vector<TokenIds> cut;
   for (const auto& found : translate(m, m.pool, sources, o.beam)) {
+    if (!found.empty() && !found.front().ended) cut.push_back(sources[hypotheses.size()]);
     hypotheses.push_back(found.empty() ? "" : found.front().text);
-    cut += !found.empty() && !found.front().ended;
   }
-  if (cut > 0)
-    m.log.warn(fmt::format("{} of {} translations did not end within {}", cut, hypotheses.size(),
-                           limit_in_words(o.beam.max_length, m.config.model)));
+  if (!cut.empty())
+    m.log.warn(fmt::format("{} of {} translations did not end within {}", cut.size(),
+                           hypotheses.size(), limit_in_words(o.beam.max_length, m, cut)));
   result.update(quality_of(hypotheses, references,
                            {o.how.tokenize, o.how.lowercase || m.config.data.lowercase}));
-  result["not_ended"] = cut;
+  result["not_ended"] = cut.size();
   result["beam_size"] = o.beam.beam_size;
   result["length_penalty"] = o.beam.length_penalty;
-}
-
-std::string data_name(const EvaluateOptions& o) {
-  std::vector<std::string> files = o.files;
-  files.insert(files.end(), o.target_files.begin(), o.target_files.end());
-  return files.empty() ? "validation" : joined(files, " + ");
 }
 
 void add_bleu(CLI::App& app, BleuOptions& o) {
@@ -321,15 +321,19 @@ std::pair<Json, Yardsticks> measure(const EvaluateOptions& o, OpenModel& m) {
     m.log.warn("the loss is far above that of untrained weights: these are ruined");
   const bool masked = m.objective->fills() && !m.model.has_decoder();
   const char* perplexity = masked ? "masked_perplexity" : "perplexity";
-  Json result{{"data", data_name(o)},       {"checkpoint", checkpoint_name(m.folder)},
-              {"step", m.state.step},       {"loss", e.loss()},
-              {perplexity, e.perplexity()}, {"accuracy", e.accuracy()}};
+  Json result{{"data", o.files.empty() ? "validation" : joined(o.all_files(), " + ")},
+              {"checkpoint", checkpoint_name(m.folder)},
+              {"step", m.state.step},
+              {"loss", e.loss()},
+              {perplexity, e.perplexity()},
+              {"accuracy", e.accuracy()}};
   if (const std::uint64_t bytes = m.objective->scored_bytes(split); bytes > 0)
     result["bits_per_byte"] = e.bits_per_byte(bytes);
   result["tokens"] = e.sums.tokens;
   add_pseudo_perplexity(split, m, result);
   if (e.sums.tokens == 0 && !result.contains("pseudo_perplexity"))
     throw Error(Exit::data, "there is no token to predict (the text may be too short).");
+  for (const TrainedModel& other : m.others) result["with"].push_back(other.run);
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   if (split.dropped > 0) result["left_out"] = split.dropped;
@@ -358,7 +362,9 @@ Exit run_bleu(CommandLine& line) {
   line.app().get_option("REF")->required()->expected(-1);
   add_bleu(line.app(), how);
   if (!line.parse()) return Exit::ok;
-  line.require_one_input(path == "-", std::ranges::count(files, "-") > 0);
+  TextLines all = files;
+  all.push_back(path);
+  line.require_one_input(all);
   const TextLines hypotheses = read_lines(path, {});
   for (const std::string& file : files)
     std::ranges::move(read_lines(file, {}, path, hypotheses.size()),

@@ -76,24 +76,27 @@ class LineTranslator {
     if (is_subword(m_.tokenizers.target->type()) && prefix.ends_with(' ')) prefix.pop_back();
     beam.rules.beginning = texts_.inspected(Side::target, prefix, "--prefix", false).ids();
     beam.max_length = std::max(beam.max_length, static_cast<int>(beam.rules.beginning.size()));
-    const auto [lines, sources, refused] = sources_of(read, refusals);
+    const auto [lines, sources, refused] = sources_of(read, beam.rules.beginning.size(), refusals);
     auto found = translate(m_, m_.pool, sources, beam);
     if (o_.alignment)
       m_.pool.run(static_cast<int>(found.size()), [&](int i, int) {
         for (Translation& t : found[i]) t.alignment = alignment(m_, o_.aligned, sources[i], t.ids);
       });
     std::vector<std::string> cut;
+    std::vector<TokenIds> cut_sources;
     const bool typed = !o_.texts.given() && !read.front().is_line;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       Json line = line_json(number_++, lines[i], found[i], o_);
       if (!refused[i].empty()) line["translation"] = nullptr, line["error"] = refused[i];
       o_.json ? print_line(line) : print_plain(line);
-      if (!found[i].empty() && !found[i].front().ended) cut.push_back(read[i].name);
+      if (found[i].empty() || found[i].front().ended) continue;
+      cut.push_back(read[i].name);
+      cut_sources.push_back(sources[i]);
     }
     if (!cut.empty())
       m_.log.warn(fmt::format(
           "the translation did not end within {}: {}",
-          replace_all(limit_in_words(beam.max_length, m_.config.model), "--", typed ? ":" : "--"),
+          replace_all(limit_in_words(beam.max_length, m_, cut_sources), "--", typed ? ":" : "--"),
           some_of(cut)));
     return texts_.take_unknown();
   }
@@ -105,8 +108,9 @@ class LineTranslator {
     std::vector<std::string> refused;
   };
 
-  Sources sources_of(std::span<const GivenText> read, Refusals& refusals) {
-    const std::size_t threads = std::min<std::size_t>(read.size(), m_.pool.threads());
+  Sources sources_of(std::span<const GivenText> read, std::size_t prefix, Refusals& refusals) {
+    const std::size_t threads = std::min<std::size_t>(read.size(), m_.pool.threads()),
+                      joined = m_.objective->traits().joined ? prefix : 0;
     std::vector<std::string> lines(read.size());
     std::vector<TokenIds> sources(read.size());
     std::vector<std::string> far_longer, refused;
@@ -115,8 +119,8 @@ class LineTranslator {
         lines[i] = texts_.normalized(Side::source, read[i].text, read[i].name);
         if (is_blank(lines[i])) return;
         TokenIds ids = texts_.line(Side::source, lines[i]);
-        (void)m_.objective->fit(Side::source, m_.objective->framed_source(ids).size(), read[i].name,
-                                threads);
+        (void)m_.objective->fit(Side::source, m_.objective->framed_source(ids).size() + joined,
+                                read[i].name + (joined > 0 ? " with --prefix" : ""), threads);
         sources[i] = std::move(ids);
       }));
       if (std::ssize(sources[i]) > 2 * m_.state.longest_source)

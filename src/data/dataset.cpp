@@ -55,12 +55,9 @@ std::string occurring(const Tokenizer& tokenizer, const Split& train, std::optio
                      format_count(tokenizer.size()));
 }
 
-// Versions of SentencePiece learn different pieces, or the same in another order.
-void refuse_to_learn_pieces(const RunConfig& c) {
-  const auto learns = [](const TokenizerConfig& t) { return is_subword(t.type) && t.file.empty(); };
-  if (learns(c.tokenizer) || learns(c.tokenizer.of_target()))
-    throw Error(Exit::usage, "train.arithmetic portable learns no pieces (bpe, unigram).",
-                "tokenizer.file, a run's tokenizer.model; or another tokenizer.type");
+bool learns(const RunConfig& c, TokenizerConfig::Type type) {
+  const auto one = [type](const TokenizerConfig& t) { return t.type == type && t.file.empty(); };
+  return one(c.tokenizer) || one(c.tokenizer.of_target());
 }
 
 }  // namespace
@@ -78,7 +75,12 @@ void refuse_foreign_vocabulary(const Dataset& data, const std::string& from) {
 Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
   std::string note;
   const bool new_tokenizers = !tokenizers.target;
-  if (new_tokenizers && c.train.arithmetic == Arithmetic::portable) refuse_to_learn_pieces(c);
+  // Versions of SentencePiece learn different unigram pieces, and the same bpe pieces, if in
+  // another order now and then.
+  const bool portable = new_tokenizers && c.train.arithmetic == Arithmetic::portable;
+  if (portable && learns(c, TokenizerConfig::unigram))
+    throw Error(Exit::usage, "train.arithmetic portable does not learn unigram pieces.",
+                "tokenizer.file, a run's tokenizer.model; or another tokenizer.type");
   if (!tokenizers.target && !c.tokenizer.file.empty() && c.tokenizer.shared) {
     TrainedTokenizer t =
         read_vocabulary(c.tokenizer, further_specials(c), resolve_path(folder, c.tokenizer.file));
@@ -94,6 +96,10 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
   if (new_tokenizers && is_subword(tokenizers.target->type()))
     d.notes[two] +=
         occurring(*tokenizers.target, d.train, two ? std::optional(Side::target) : std::nullopt);
+  if (portable && learns(c, TokenizerConfig::bpe))
+    d.warnings.push_back(
+        "another version of SentencePiece can give these bpe pieces other ids, and the run other "
+        "bytes: there, tokenizer.file takes this run's tokenizer.model");
   const auto say = [&](const Split& s, const char* name) {
     if (s.unknown.count > 0) d.notes.push_back(std::string(name) + ": " + s.unknown.summary());
     for (const std::string& text : s.notes) d.notes.push_back(std::string(name) + ": " + text);

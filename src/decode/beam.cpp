@@ -42,7 +42,8 @@ class Search {
   void look(LiveHypothesis& a, std::span<const float> logits) const {
     if (std::ssize(a.ids) == max_length_) {
       a.next = {scored_token(logits, options_->end)};
-      a.cut = best_tokens(logits, 1, options_->banned).front().id != options_->end;
+      a.cut = max_length_ < options_->rules.min_tokens ||
+              best_tokens(logits, 1, options_->banned).front().id != options_->end;
       return;
     }
     const auto [only, banned] =
@@ -129,7 +130,8 @@ struct BeamInput {
   const ParamVec<float>& values;
   Pool& pool;
   const BeamOptions& options;
-  int longest;  // tokens of a target
+  int longest;   // tokens of a target
+  int capacity;  // of these and the prefix
 };
 
 // Searches for all these sources at once.
@@ -137,8 +139,7 @@ std::vector<std::vector<Hypothesis>> search_group(const BeamInput& in,
                                                   const std::vector<std::vector<int>>& sources) {
   const BeamOptions& options = in.options;
   const int n = static_cast<int>(sources.size());
-  IncrementalDecoder decoder(in.model, in.values, in.pool, n * options.beam_size,
-                             in.longest + static_cast<int>(options.prefix.size()));
+  IncrementalDecoder decoder(in.model, in.values, in.pool, n * options.beam_size, in.capacity);
   decoder.read_sources(sources);
   std::vector<Search> searches;
   for (int i = 0; i < n; ++i) {
@@ -185,10 +186,11 @@ std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
   assert(options.beam_size >= 1 && options.n_best >= 1 && options.n_best <= options.beam_size &&
          options.max_length >= 1 && options.length_penalty >= 0);
   // The decoder reads the prefix and the tokens.
-  const int longest = std::min(
-      options.max_length, most_positions(model.config) - static_cast<int>(options.prefix.size()));
-  const double tokens = (longest + static_cast<double>(options.prefix.size())) * options.beam_size;
-  const auto group = static_cast<std::size_t>(slots_at_a_time(model.config, tokens, kMostSources));
+  const int prefix = static_cast<int>(options.prefix.size()),
+            longest = std::min(options.max_length, most_positions(model.config) - prefix),
+            slots =
+                slots_at_a_time(model, longest + prefix, sources, kMostSources * options.beam_size);
+  const auto group = static_cast<std::size_t>(std::max(1, slots / options.beam_size));
   std::vector<std::vector<Hypothesis>> results(sources.size());
   std::vector<int> order;
   for (std::size_t i = 0; i < sources.size(); ++i)
@@ -199,7 +201,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
     const auto members = std::span(order).subspan(begin, std::min(group, order.size() - begin));
     std::vector<std::vector<int>> texts;
     for (const int m : members) texts.push_back(sources[m]);
-    auto found = search_group({model, values, pool, options, longest}, texts);
+    auto found = search_group({model, values, pool, options, longest, longest + prefix}, texts);
     for (std::size_t i = 0; i < found.size(); ++i) results[members[i]] = std::move(found[i]);
   }
   return results;

@@ -60,14 +60,18 @@ RowsChanged<float> averaging(const Transformer& first, Workspace& workspace, con
 }
 
 std::vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other) {
-  const auto read_and_asked = [](const RunConfig& c) {
+  const auto learned = [](const RunConfig& c) { return c.model.positions == Positions::learned; };
+  const auto read_and_asked = [&](const RunConfig& c) {
     RunConfig of;
     of.objective = c.objective;
     of.objective.label_smoothing = 0;
     of.data.lowercase = c.data.lowercase;
     of.data.normalize = c.data.normalize;
     of.model.encoder_layers = std::min(c.model.encoder_layers, 1);
-    if (c.model.positions == Positions::learned) of.model.max_length = c.model.max_length;
+    if (learned(first) != learned(other))
+      of.model.positions = c.model.positions;
+    else if (learned(c))
+      of.model.max_length = c.model.max_length;
     return of;
   };
   return changed_keys(read_and_asked(first), read_and_asked(other));

@@ -19,15 +19,25 @@ Pass<float> row_pass(const ParamVec<float>& values, Workspace& workspace,
   return {.values = values, .workspace = workspace, .forward_only = true, .products = &products};
 }
 
+// The most positions of a decoder that a source takes: none if there is an encoder.
+int longest_joined(const Transformer& model, Sources sources) {
+  std::size_t longest = 0;
+  for (const auto& s : sources) longest = std::max(longest, s.size());
+  return model.has_encoder() ? 0 : static_cast<int>(longest);
+}
+
 }  // namespace
 
-int slots_at_a_time(const ModelConfig& config, double tokens, int most) {
-  const double numbers = 2.0 * config.decoder_layers * kv_width(config) * tokens;
-  return static_cast<int>(std::clamp(64e6 / numbers, 1.0, static_cast<double>(most)));
+int slots_at_a_time(const Transformer& model, int capacity, Sources sources, int most) {
+  const auto width_of = [](const ModelConfig& c) { return 2.0 * c.decoder_layers * kv_width(c); };
+  double width = width_of(model.config);
+  for (const auto& [other, weights] : model.others) width += width_of(other->config);
+  const double tokens = static_cast<double>(capacity) + longest_joined(model, sources);
+  return static_cast<int>(std::clamp(64e6 / (width * tokens), 1.0, static_cast<double>(most)));
 }
 
 int most_of_target(const Transformer& model, const std::vector<int>& source) {
-  return most_positions(model.config) - (model.has_encoder() ? 0 : static_cast<int>(source.size()));
+  return most_positions(model.config) - longest_joined(model, {&source, 1});
 }
 
 IncrementalDecoder::IncrementalDecoder(const Transformer& model, const ParamVec<float>& values,
@@ -45,16 +55,14 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const ParamVec<
     others_.emplace_back(*other, *weights, pool, slots, capacity);
 }
 
-void IncrementalDecoder::read_sources(std::span<const std::vector<int>> sources) {
+void IncrementalDecoder::read_sources(Sources sources) {
   for (IncrementalDecoder& other : others_) other.read_sources(sources);
   if (!model_.has_encoder()) {
-    std::size_t longest = 0;
-    for (const auto& s : sources) longest = std::max(longest, s.size());
+    const int longest = longest_joined(model_, sources);
     if (longest == 0) return;
     joined_.assign(sources.begin(), sources.end());
-    cache_ =
-        Cache<float>(model_.config.decoder_layers, kv_width(model_.config),
-                     static_cast<int>(sources_.size()), capacity() + static_cast<int>(longest));
+    cache_ = Cache<float>(model_.config.decoder_layers, kv_width(model_.config),
+                          static_cast<int>(sources_.size()), capacity() + longest);
     return;
   }
   source_rows_.clear();

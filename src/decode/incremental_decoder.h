@@ -17,9 +17,11 @@
 
 namespace heed {
 
-// How many sequences of `tokens` tokens to decode at a time: as many as fit into a cache of 64
-// million numbers, from 1 to `most`.
-int slots_at_a_time(const ModelConfig& config, double tokens, int most);
+using Sources = std::span<const std::vector<int>>;
+
+// How many targets of `capacity` tokens to decode at a time: as many as fit, with the longest of
+// these sources where there is no encoder, into caches of 64 million numbers; from 1 to `most`.
+int slots_at_a_time(const Transformer& model, int capacity, Sources sources, int most);
 
 // The most tokens that a decoder can read of a target: without an encoder, the source takes some of
 // its positions.
@@ -34,7 +36,7 @@ class IncrementalDecoder {
   // Reads sources 0, 1, ..., which replace all earlier ones. A slot reads source 0 until it is
   // restarted with another. Without an encoder the decoder reads a source itself, after the first
   // tokens that a slot is given: then all slots must begin again.
-  void read_sources(std::span<const std::vector<int>> sources);
+  void read_sources(Sources sources);
 
   struct Tokens {
     int slot;

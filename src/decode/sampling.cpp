@@ -135,10 +135,11 @@ void draw_samples(const Transformer& model, const ParamVec<float>& values,
                   const Objective& objective, Pool& pool, const SampleRequest& asked,
                   const SampleSink& sink, const SampleDone& done) {
   SampleRequest request = asked;
+  const TokenIds source = objective.continued(asked.prompt, false).source;
   if (!objective.continues())
-    request.max_tokens = std::min(
-        asked.max_tokens, most_of_target(model, objective.continued(asked.prompt, false).source));
-  const int group = slots_at_a_time(model.config, capacity_of(objective, request), kMostSamples);
+    request.max_tokens = std::min(asked.max_tokens, most_of_target(model, source));
+  const int group =
+      slots_at_a_time(model, capacity_of(objective, request), {&source, 1}, kMostSamples);
   for (int first = 0; first < request.num_samples; first += group)
     Group(model, values, objective, pool, request, first,
           std::min(group, request.num_samples - first))

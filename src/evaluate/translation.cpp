@@ -27,7 +27,7 @@ std::vector<double> target_log_probs(const Transformer& model, const ParamVec<fl
   std::size_t longest = 0;
   for (const auto& t : targets) longest = std::max(longest, t.size() + 1);
   const auto group = static_cast<std::size_t>(
-      slots_at_a_time(model.config, static_cast<double>(longest), kMostTargets));
+      slots_at_a_time(model, static_cast<int>(longest), sources, kMostTargets));
   for (std::size_t begin = 0; begin < targets.size(); begin += group) {
     const std::size_t n = std::min(group, targets.size() - begin);
     IncrementalDecoder decoder(model, values, pool, static_cast<int>(n), static_cast<int>(longest));
@@ -97,8 +97,11 @@ int translation_limit(std::int64_t longest_target) {
       std::clamp<std::int64_t>(longest + (longest + 3) / 4, 1, kMaxTranslation));
 }
 
-std::string limit_in_words(int max_length, const ModelConfig& config) {
-  const int most = most_positions(config);
+std::string limit_in_words(int max_length, const TrainedModel& model,
+                           const std::vector<TokenIds>& sources) {
+  int most = most_positions(model.config.model);
+  for (const TokenIds& ids : sources)
+    most = std::min(most, most_of_target(model.model, model.objective->framed_source(ids)));
   return fmt::format("{} ({})", counted(std::to_string(std::min(max_length, most)), "token"),
                      max_length < most ? "--max-length" : "the model has no more positions");
 }

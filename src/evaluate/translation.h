@@ -20,7 +20,8 @@ struct Translation : Hypothesis {
 inline constexpr int kMaxTranslation = 1'000'000;
 int translation_limit(std::int64_t longest_target);
 // "40 tokens (--max-length)", or that the model can write no more.
-std::string limit_in_words(int max_length, const ModelConfig& config);
+std::string limit_in_words(int max_length, const TrainedModel& model,
+                           const std::vector<TokenIds>& sources);
 
 // For each source (ids without </s>) its options.n_best different translations, best first, chosen
 // from the beam_size best of the search. They are scored as `heed score` scores their text, even if

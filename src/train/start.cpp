@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <set>
 
@@ -10,10 +11,13 @@
 #include "base/signals.h"
 #include "data/data_facts.h"
 #include "store/checkpoint.h"
+#include "store/run_writer.h"
 #include "store/trained_model.h"
 
 namespace heed {
 namespace {
+
+namespace fs = std::filesystem;
 
 // Error (usage) if the tokenizers, special tokens or tensors of two configs differ.
 void refuse_misfit(const RunConfig& config, const RunConfig& other, const Tokenizers& tokenizers,
@@ -55,6 +59,14 @@ std::vector<std::string> other_function(const RunConfig& weights, const RunConfi
   std::vector<std::string> changes;
   for (const KeyChange& change : changed_keys(before, after)) changes.push_back(in_words(change));
   return changes;
+}
+
+// Where --init-from is once --force has renamed the run that it may be in.
+std::string kept_at(const TrainRequest& request) {
+  const fs::path inside = fs::relative(request.init_from, request.run.folder);
+  if (request.init_from.empty() || *inside.begin() == "..") return request.init_from;
+  const fs::path old = free_name(request.run.folder);
+  return (inside == "." ? old : old / inside).string();
 }
 
 }  // namespace
@@ -110,7 +122,7 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
       prepared.data.warnings.push_back(leak + " of " + request.init_from);
   }
   watch_signals();
-  Origin origin{folder, prepared.data.hash, request.init_from, request.run.command};
+  Origin origin{folder, prepared.data.hash, kept_at(request), request.run.command};
   for (const auto& [key, place] : request.run.given.keys) origin.given.push_back(key);
   return {
       .prepared = std::move(prepared), .origin = std::move(origin), .weights = std::move(weights)};

@@ -22,7 +22,10 @@ class Ensembles(RunsTest):
     def test_three_seeds_are_better_than_their_mean(self):
         for runs in ("p1", "p2", "p3"), ("g1", "g2", "g3"):
             each = [self.together("evaluate", [run])[0]["loss"] for run in runs]
-            self.assertLess(self.together("evaluate", runs)[0]["loss"], sum(each) / 3)
+            found, = self.together("evaluate", runs)
+            self.assertLess(found["loss"], sum(each) / 3)
+            self.assertEqual(found["with"], list(runs[1:]))
+        self.tells(self.out("evaluate", "g1", "--with", "g2"), "g2")
 
     def test_a_score_is_the_mean_of_the_probabilities(self):
         texts = ["--file", "a.source", "--target-file", "a.target"]
@@ -38,7 +41,9 @@ class Ensembles(RunsTest):
                                     ("sample", "g1", "the old", "-n", 3), ("sample", "p1", "the old", "--temperature", 0),
                                     ("fill", "bert", "a [MASK]"), ("fill", "t5", "a [MASK]")):
             with self.subTest(command, run=run):
-                self.assertEqual(self.together(command, [run, run, run], *args), self.together(command, [run], *args))
+                all_three = self.together(command, [run, run, run], *args)
+                [of.pop("with", None) for of in all_three]
+                self.assertEqual(all_three, self.together(command, [run], *args))
         both = [self.out("translate", "p1", "--with", run, "--file", "a.source") for run in ("p2", "p1")]
         self.assertNotEqual(*both)
 

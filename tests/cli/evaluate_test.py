@@ -265,6 +265,9 @@ class EvaluatePairs(RunsTest):
         self.assertEqual(len(self.out("bleu", "-", "t", stdin="the mill\nfar\n").splitlines()), 5)
         self.check("evaluate", "run", "--file", "s", *both, status=2, facts="--bleu")
         self.check("bleu", "h", status=2, facts="REF")
+        for command in (("bleu", "h", "-", "-"), ("bleu", "-", "t", "-"), ("evaluate", "run", "--file", "-", "--target-file", "-"),
+                        ("evaluate", "run", "--bleu", "--file", "s", "--target-file", "-", "--target-file", "-")):
+            self.check(*command, status=2, facts="standard input", stdin="the mill\nfar\n")
         (self.folder / "long").write_text("a\n" * 3)
         for command in (("bleu", "h", "t", "long"), ("evaluate", "run", "--bleu", "--file", "s", "--target-file", "t", "--target-file", "long")):
             self.check(*command, status=3, facts="long:3")

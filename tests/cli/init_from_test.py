@@ -63,8 +63,10 @@ class InitFrom(RunsTest):
         r = self.check("evaluate", "part", "--file", "asked.txt")
         self.assertRegex(r.err, "10 of 10 .* of all")
         self.assertNotIn(" of ", self.check("evaluate", "own", "--file", "asked.txt").err.replace("of 40", ""))
-        for _ in range(2):  # a run that begins with what it replaces
-            self.train(part, "all", "--init-from", "all", "--force")
+        for begun, old in ("all", "all.old-1"), ("all/checkpoints/last", "all.old-2/checkpoints"):
+            self.train(part, "all", "--init-from", begun, "--force")  # a run that begins with what it replaces
+            self.assertIn(old, json.loads((self.folder / "all/origin.json").read_text())["init_from"])
+            self.assertRegex(self.check("evaluate", "all", "--file", "asked.txt").err, f"10 of 10 .* of .*{old}")
 
     def test_a_vocabulary_that_knows_little_of_the_text_is_refused(self):
         self.train(self.config(train__max_steps=2), "first")

@@ -97,6 +97,10 @@ class JoinedPairs(RunsTest):
         long, = self.json("translate", "gpt", "miller " * 15)
         self.assertLessEqual(len(long["ids"]), 1)
         self.check("translate", "gpt", "miller " * 17, status=3, facts="17")
+        self.check("translate", "gpt", "miller " * 14, "--prefix", "miller " * 3, status=3, facts=["18", "17", "--prefix"])
+        told = self.check("translate", "gpt", "miller " * 13, "--prefix", "miller " * 3, "--min-tokens", 9)
+        self.tells(told.err, ["4 tokens", "positions"])
+        self.assertEqual(told.out, "miller miller miller\n")
         self.assertLessEqual(len(self.json("sample", "gpt", "miller " * 15, "--max-tokens", 9)[-1]["ids"]), 2)
 
     def test_a_gpt_is_tuned_to_answer(self):

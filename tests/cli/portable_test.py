@@ -61,11 +61,12 @@ class Portable(RunsTest):
         self.assertGreater(differ, 0)
         text = ["the old", "--max-tokens", 40, "--seed", 3]
         self.assertEqual(self.out("sample", "run", *text), self.out("sample", "run", *text, env=OLD))
+        for *runs, warns in ("native", "run", False), ("run", "native", True), ("native", "run", "native", True):
+            self.assertEqual("portable" in self.check("compare", *runs, env=OLD).err, warns, runs)
 
     def test_what_versions_of_a_library_learn_differently_is_refused(self):
         pieces = {"type": "unigram", "vocab_size": 300}
-        for one in pieces, {**pieces, "type": "bpe"}:
-            self.train(self.config("u", **PORTABLE, tokenizer=one), "new", status=USAGE, facts=["train.arithmetic", "tokenizer.file"])
+        self.train(self.config("u", **PORTABLE, tokenizer=pieces), "new", status=USAGE, facts=["train.arithmetic", "tokenizer.file"])
         own = {"type": "char", "shared": False, "target": pieces}
         self.train(self.config("own", **{**PORTABLE, "family": "seq2seq"}, tokenizer=own), "new", status=USAGE, facts="tokenizer.file")
         self.assertFalse((self.folder / "new").exists())
@@ -73,6 +74,7 @@ class Portable(RunsTest):
         vocabulary = str(self.checkpoints("learnt") / "last/tokenizer.model")
         self.train(self.config("given", **PORTABLE, tokenizer={"type": "unigram", "file": vocabulary}), "new")
         self.train(self.config("u", **PORTABLE, tokenizer=pieces), "from", "--init-from", "learnt")
+        self.train(self.config("bpe", **PORTABLE, tokenizer={**pieces, "type": "bpe"}), "bpe", facts="tokenizer.file")
 
     def test_other_bits_are_refused(self):
         """A library in front of the others stands in for another C library, and for an OpenBLAS with other kernels."""

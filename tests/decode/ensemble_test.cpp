@@ -126,6 +126,11 @@ TEST(Misfits, NameTheKeys) {
   EXPECT_EQ(keys(pairs_config({"model.positions=learned"}),
                  pairs_config({"model.positions=learned", "model.max_length=300"})),
             Names{"model.max_length"});
+  EXPECT_EQ(
+      keys(pairs_config({"model.positions=learned"}), pairs_config({"model.positions=rotary"})),
+      Names{"model.positions"});
+  EXPECT_EQ(keys(pairs_config({"model.positions=none"}), pairs_config({"model.positions=rotary"})),
+            Names());
 }
 
 }  // namespace

@@ -123,10 +123,20 @@ TEST(IncrementalDecoder, SharedHeadsMakeRoomForMoreSequences) {
   c.d_model = 64;
   c.n_heads = 4;
   c.decoder_layers = 2;
-  EXPECT_EQ(slots_at_a_time(c, 1e5, 100), 2);  // 64 million / (2 x 2 layers x 64 x 1e5)
+  const std::vector<std::vector<int>> sources(1, std::vector<int>(100'000));
+  const auto slots = [&](int most) {
+    return slots_at_a_time(Transformer(c, 11, 11), 100'000, sources, most);
+  };
+  EXPECT_EQ(slots(100), 2);  // 64 million / (2 x 2 layers x 64 x 1e5)
   c.n_kv_heads = 1;
-  EXPECT_EQ(slots_at_a_time(c, 1e5, 100), 10);
-  EXPECT_EQ(slots_at_a_time(c, 1e5, 6), 6);
+  EXPECT_EQ(slots(100), 10);
+  EXPECT_EQ(slots(6), 6);
+  c.encoder_layers = 0;  // the decoder reads the source too
+  EXPECT_EQ(slots(100), 5);
+  Transformer together(c, 11, 11);
+  const ParamVec<float> none{};
+  together.others.push_back({&together, &none});
+  EXPECT_EQ(slots_at_a_time(together, 100'000, sources, 100), 2);
 }
 
 }  // namespace

@@ -168,6 +168,22 @@ TEST(Yardsticks, SayWhichPartOfALongTextTheyKnow) {
   EXPECT_GT(yardsticks_memory(*c.objective, c.train, 2), 150e6);
 }
 
+// A decoder that reads the sources itself has an example of 200,001 tokens here, half of them
+// asked.
+TEST(Yardsticks, KnowAsMuchOfPairsWhereTheDecoderReadsTheSources) {
+  Corpus c(pairs_config({"model.encoder_layers=0"}));
+  const int id = c.labels(c.train).front();
+  for (int i = 0; i < 26; ++i) {
+    for (int j = 0; j < 100'000; ++j) {
+      c.train.source.push_back(id);
+      c.train.target.push_back(id);
+    }
+    c.train.source_begin.push_back(c.train.source.size());
+    c.train.target_begin.push_back(c.train.target.size());
+  }
+  for (const Yardstick& y : c.measured()) EXPECT_EQ(y.part, "") << y.name;
+}
+
 TEST(Yardsticks, OfHardlyAnyTextAreNumbersToo) {
   for (const RunConfig& config : all_objectives())
     for (const std::string train : {"", "a\n", "ab\n"}) {
