@@ -26,21 +26,23 @@ struct Module {
 
 // Beside the program, or in ../lib/heed.
 Module load_module() {
-  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  void* library = nullptr;
-  for (const char* folder : {".", "../lib/heed"})
-    if (library == nullptr)
-      library = ::dlopen((here / folder / "heed_onednn.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  const auto version_of = library ? reinterpret_cast<decltype(&heed_onednn_version)>(
-                                        ::dlsym(library, "heed_onednn_version"))
-                                  : nullptr;
-  const char* version = version_of ? version_of() : nullptr;
-  if (version == nullptr)
-    return {nullptr, std::string("float32 products of rounded numbers, slower: ") +
-                         (library ? "the processor has no AVX512_BF16" : "no heed_onednn.so")};
+  const std::string slower = "float32 products of rounded numbers, slower: ";
+#ifdef HEED_STATIC
+  return {nullptr, slower + "a static program has no heed_onednn.so"};
+#else
+  std::error_code unknown;
+  const auto here = "/" / std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+  auto file = here / "heed_onednn.so";
+  if (!std::filesystem::exists(file, unknown)) file = here / "../lib/heed/heed_onednn.so";
+  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return {nullptr, slower + ::dlerror()};
+  const auto version =
+      reinterpret_cast<decltype(&heed_onednn_version)>(::dlsym(library, "heed_onednn_version"))();
+  if (version == nullptr) return {nullptr, slower + "the processor has no AVX512_BF16"};
   return {
       reinterpret_cast<decltype(&heed_onednn_multiply)>(::dlsym(library, "heed_onednn_multiply")),
       "oneDNN " + std::string(version)};
+#endif
 }
 
 const Module& onednn() {
@@ -110,9 +112,7 @@ class RoundedProducts final : public Products<float> {
   void forward(In<float> x, In<float> w, In<float> b, Mat<float> y) const override {
     const Timed timed(Work::linear_forward);
     const WorkspaceScope scope(workspace());
-    const Mat<const N> in = rounded(x);
-    multiply_rows(in, {weights(w).row_range(0, y.cols).col_range(0, in.cols), Op::transpose}, b,
-                  false, y);
+    multiply_weights(rounded(x), w, Op::transpose, b, false, y);
   }
 
   void backward(In<float> dy, In<float> x, In<float> w, Mat<float> dw,
@@ -120,9 +120,8 @@ class RoundedProducts final : public Products<float> {
     const Timed timed(Work::linear_backward);
     const WorkspaceScope scope(workspace());
     const Mat<const N> d = rounded(dy), in = rounded(x);
-    multiply({d.col_range(0, dw.rows), Op::transpose}, {in.col_range(0, dw.cols)}, {}, true, dw);
-    if (dx.empty()) return;
-    multiply_rows(d, {weights(w).row_range(0, d.cols).col_range(0, dx.cols)}, {}, true, dx);
+    multiply_blocks({d, Op::transpose}, {in.col_range(0, dw.cols)}, {}, true, dw, kInner);
+    if (!dx.empty()) multiply_weights(d, w, Op::none, {}, true, dx);
   }
 
  private:
@@ -137,24 +136,43 @@ class RoundedProducts final : public Products<float> {
     return to;
   }
 
-  // At least up to whole blocks of inner size.
-  Mat<const N> weights(In<float> w) const {
+  // y = a op(W) (+ bias) (+ y). Of W's inner size, whole blocks are read where weights_changed()
+  // put them; the rest is rounded again, with zeros.
+  void multiply_weights(Mat<const N> a, In<float> w, Op op, In<float> bias, bool add,
+                        Mat<float> y) const {
+    const bool across = op == Op::transpose;
+    const auto inner_range = [across](const auto& m, int begin, int end) {
+      return across ? m.col_range(begin, end) : m.row_range(begin, end);
+    };
     const std::less<const float*> before;
-    const bool known = !before(w.data, values_) && before(w.data, values_ + weights_.size());
-    if (!known || w.rows % kInner > 0 || w.cols % kInner > 0) return rounded(w);
-    return {weights_.data() + (w.data - values_), w.rows, w.cols, w.stride};
+    const bool kept = !before(w.data, values_) && before(w.data, values_ + weights_.size());
+    const int inner = across ? w.cols : w.rows, k = kept ? inner / kInner * kInner : 0;
+    if (k > 0) {
+      const Mat<const N> own(weights_.data() + (w.data - values_), w.rows, w.cols, w.stride);
+      multiply_blocks({a.col_range(0, k)}, {inner_range(own, 0, k), op}, bias, add, y, kRows);
+    }
+    if (k == inner) return;
+    const Mat<const N> rest = inner_range(rounded(inner_range(w, k, inner)), 0, a.cols - k);
+    multiply_blocks({a.col_range(k, a.cols)},
+                    {across ? rest.row_range(0, y.cols) : rest.col_range(0, y.cols), op},
+                    k > 0 ? In<float>() : bias, add || k > 0, y, kRows);
   }
 
-  // y = a op(b) (+ bias) (+ y), where a has whole blocks of rows.
-  static void multiply_rows(Mat<const N> a, Factor<N> b, In<float> bias, bool add, Mat<float> y) {
-    const int blocks = y.rows / kRows * kRows;
-    if (blocks > 0) multiply({a.row_range(0, blocks)}, b, bias, add, y.row_range(0, blocks));
+  // y = op(a) op(b) (+ bias) (+ y), where op(a) has whole blocks of rows.
+  static void multiply_blocks(Factor<N> a, Factor<N> b, In<float> bias, bool add, Mat<float> y,
+                              int block) {
+    const auto rows = [&a](int begin, int end) {
+      return Factor<N>{a.op == Op::none ? a.mat.row_range(begin, end) : a.mat.col_range(begin, end),
+                       a.op};
+    };
+    const int blocks = y.rows / block * block;
+    if (blocks > 0) multiply(rows(0, blocks), b, bias, add, y.row_range(0, blocks));
     if (blocks == y.rows) return;
     const Mat<float> own = y.row_range(blocks, y.rows),
-                     padded = workspace().zeros<float>(kRows, y.cols),
+                     padded = workspace().zeros<float>(block, y.cols),
                      same = padded.row_range(0, own.rows);
     if (add) copy_rows<float>(own, same);
-    multiply({a.row_range(blocks, a.rows)}, b, bias, add, padded);
+    multiply(rows(blocks, blocks + block), b, bias, add, padded);
     copy_rows<float>(same, own);
   }
 

@@ -4,10 +4,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 extern "C" void omp_set_num_threads(int);  // of the OpenMP that oneDNN was built with
 
@@ -21,7 +23,22 @@ struct Prepared {
   std::unordered_map<int, memory> operands;
 };
 
-Prepared prepare(const OnednnProduct& p, const dnnl::engine& engine) {
+struct alignas(64) CacheLine {
+  char bytes[64];
+};
+
+// Of one thread. (oneDNN keeps the code of the products for all threads.)
+struct Worker {
+  Worker() { omp_set_num_threads(1); }
+  Prepared prepare(const OnednnProduct& p);
+
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream{engine};
+  std::map<OnednnProduct, Prepared> prepared = {};
+  std::vector<CacheLine> scratch = {};  // as much as any of them needs
+};
+
+Prepared Worker::prepare(const OnednnProduct& p) {
   const auto matrix = [](int rows, int cols, int stride, bool transposed, auto type) {
     const memory::dim row = transposed ? 1 : stride, col = transposed ? stride : 1;
     return memory::desc({rows, cols}, type, memory::dims{row, col});
@@ -35,26 +52,23 @@ Prepared prepare(const OnednnProduct& p, const dnnl::engine& engine) {
   if (p.add) sum.append_sum();
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(sum);
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
 #if DNNL_VERSION_MAJOR >= 3
   const dnnl::matmul::primitive_desc how(engine, a, b, bias, c, attributes);
 #else
   const dnnl::matmul::primitive_desc how(dnnl::matmul::desc(a, b, bias, c), attributes, engine);
 #endif
+  const auto scratch_desc = how.scratchpad_desc();
+  scratch.resize(std::max(scratch.size(), scratch_desc.get_size() / sizeof(CacheLine) + 1));
   const auto operand = [&](const memory::desc& d) { return memory(d, engine, DNNL_MEMORY_NONE); };
-  Prepared made{
-      dnnl::matmul(how),
-      {{DNNL_ARG_SRC, operand(a)}, {DNNL_ARG_WEIGHTS, operand(b)}, {DNNL_ARG_DST, operand(c)}}};
+  Prepared made{dnnl::matmul(how),
+                {{DNNL_ARG_SRC, operand(a)},
+                 {DNNL_ARG_WEIGHTS, operand(b)},
+                 {DNNL_ARG_DST, operand(c)},
+                 {DNNL_ARG_SCRATCHPAD, operand(scratch_desc)}}};
   if (p.with_bias) made.operands[DNNL_ARG_BIAS] = operand(bias);
   return made;
 }
-
-// Of one thread. (oneDNN keeps the code of the products for all threads.)
-struct Worker {
-  Worker() { omp_set_num_threads(1); }
-  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-  dnnl::stream stream{engine};
-  std::map<OnednnProduct, Prepared> prepared = {};
-};
 
 }  // namespace
 
@@ -79,15 +93,16 @@ void heed_onednn_multiply(const OnednnProduct& product, const std::uint16_t* a,
   thread_local Worker worker;
   auto found = worker.prepared.find(product);
   if (found == worker.prepared.end())
-    found = worker.prepared.emplace(product, prepare(product, worker.engine)).first;
+    found = worker.prepared.emplace(product, worker.prepare(product)).first;
   Prepared& p = found->second;
-  const auto place = [&](int operand, const void* numbers) {  // it writes to none but c
+  const auto place = [&](int operand, const void* numbers) {  // it writes to c and scratch alone
     p.operands.at(operand).set_data_handle(const_cast<void*>(numbers));
   };
   place(DNNL_ARG_SRC, a);
   place(DNNL_ARG_WEIGHTS, b);
   if (product.with_bias) place(DNNL_ARG_BIAS, bias);
   place(DNNL_ARG_DST, c);
+  place(DNNL_ARG_SCRATCHPAD, worker.scratch.data());
   p.product.execute(worker.stream, p.operands);
   worker.stream.wait();
 }

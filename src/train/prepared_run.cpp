@@ -73,6 +73,11 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
 
   const double rows =
       std::max(longest, std::min(config.train.batch_tokens, micro_batch_tokens(config)));
+  const auto rounded = [&](double of_rows) {  // the operands of one product, at most
+    if (config.train.precision == Precision::float32) return 0.0;
+    return std::max(of_rows * (c.d_model + std::max(3.0 * c.d_model, 1.0 * c.d_ff)),
+                    1.0 * kLossRows * (c.d_model + model.target_vocab));
+  };
   const bool both = model.has_encoder() && model.has_decoder();
   const double side = both ? rows / 2 : rows;
   const double keys = std::min<double>(side, both ? longest / 2.0 : longest);
@@ -81,6 +86,7 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   floats += side * c.decoder_layers * block_row(c, both, keys);
   floats += rows * (8.0 * c.d_model +
                     1.0 * feed_forward_matrices(c) * c.d_ff);  // embeddings, gradients in flight
+  floats += rounded(rows);
   const int workers = std::min(threads, config.train.shards);
   plan.activations = 4.0 * floats * workers;
   plan.data = ids;
@@ -95,7 +101,7 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
            block_row(
                c, both,
                std::min(scored_side, std::max<double>(longest, both ? held_out : 2 * held_out))) +
-       scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab);
+       scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab + rounded(scored));
   return plan;
 }
 

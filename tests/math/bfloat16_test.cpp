@@ -41,11 +41,15 @@ class Bfloat16 : public testing::TestWithParam<bool> {
  protected:
   std::unique_ptr<Products<float>> products_ = make_products(Precision::bfloat16, GetParam());
 
-  void check(int rows, int in, int out, bool with_bias) {
-    SCOPED_TRACE(testing::Message() << rows << " rows, " << in << " to " << out);
-    const auto x = Numbers::random(rows, in, 1), w = Numbers::random(out, in, 2),
-               b = Numbers::random(1, out, 3), dy = Numbers::random(rows, out, 4),
-               dx_before = Numbers::random(rows, in, 5), dw_before = Numbers::random(out, in, 6);
+  // `kept`: with weights that weights_changed() has seen.
+  void check(int rows, int in, int out, bool with_bias, bool kept = false) {
+    SCOPED_TRACE(testing::Message() << rows << " rows, " << in << " to " << out << ", " << kept);
+    auto w = Numbers::random(out, in, 2, 1.0, 0);
+    Pool pool(1);
+    if (kept) products_->weights_changed(w.mat().data, std::size_t{1} * out * in, pool);
+    const auto x = Numbers::random(rows, in, 1), b = Numbers::random(1, out, 3),
+               dy = Numbers::random(rows, out, 4), dx_before = Numbers::random(rows, in, 5),
+               dw_before = Numbers::random(out, in, 6);
     Numbers y(rows, out), dx = dx_before, dw = dw_before;
     y.fill(std::numeric_limits<float>::quiet_NaN());
     products_->forward(x.view(), w.view(), with_bias ? b.view() : Mat<const float>(), y.mat());
@@ -68,6 +72,7 @@ class Bfloat16 : public testing::TestWithParam<bool> {
         for (int r = 0; r < rows; ++r) sum.add(dy(r, o), x(r, i));
         sum.expect(dw(o, i));
       }
+    products_->weights_changed(nullptr, 0, pool);
     for (const Numbers* all : {&y, &dx, &dw}) EXPECT_TRUE(all->padding_untouched());
   }
 };
@@ -75,7 +80,8 @@ INSTANTIATE_TEST_SUITE_P(Products, Bfloat16, testing::Bool(),
                          [](const auto& info) { return info.param ? "Module" : "Floats"; });
 
 TEST_P(Bfloat16, SumsOfRoundedNumbers) {
-  for (int k = 1; k <= 70; ++k) check(1 + k * 7 % 67, k, 1 + k * 5 % 71, k % 2 == 0);
+  for (const bool kept : {false, true})
+    for (int k = 1; k <= 70; ++k) check(1 + k * 7 % 67, k, 1 + k * 5 % 71, k % 2 == 0, kept);
   check(64, 128, 96, true);
   check(130, 64, 200, false);
   check(1, 300, 65, true);
