@@ -89,6 +89,13 @@ int whole(int n, int block) {
   return (n + block - 1) / block * block;
 }
 
+// How many of n rows or columns of weights or gradients are used where they lie, without zeros up
+// to whole blocks: all, or so many that those left are enough for a fast product.
+int in_place(int n) {
+  constexpr int kEnough = 128;
+  return n % kInner == 0 ? n : std::max(0, n / kEnough - 1) * kEnough;
+}
+
 // What a thread keeps.
 Workspace& workspace() {
   thread_local Workspace own;
@@ -120,7 +127,8 @@ class RoundedProducts final : public Products<float> {
     const Timed timed(Work::linear_backward);
     const WorkspaceScope scope(workspace());
     const Mat<const N> d = rounded(dy), in = rounded(x);
-    multiply_blocks({d, Op::transpose}, {in.col_range(0, dw.cols)}, {}, true, dw, kInner);
+    multiply_blocks({d, Op::transpose}, {in.col_range(0, dw.cols)}, {}, true, dw,
+                    in_place(dw.rows));
     if (!dx.empty()) multiply_weights(d, w, Op::none, {}, true, dx);
   }
 
@@ -136,8 +144,8 @@ class RoundedProducts final : public Products<float> {
     return to;
   }
 
-  // y = a op(W) (+ bias) (+ y). Of W's inner size, whole blocks are read where weights_changed()
-  // put them; the rest is rounded again, with zeros.
+  // y = a op(W) (+ bias) (+ y). What cannot be read where weights_changed() put it is rounded
+  // again.
   void multiply_weights(Mat<const N> a, In<float> w, Op op, In<float> bias, bool add,
                         Mat<float> y) const {
     const bool across = op == Op::transpose;
@@ -146,33 +154,35 @@ class RoundedProducts final : public Products<float> {
     };
     const std::less<const float*> before;
     const bool kept = !before(w.data, values_) && before(w.data, values_ + weights_.size());
-    const int inner = across ? w.cols : w.rows, k = kept ? inner / kInner * kInner : 0;
+    const int inner = across ? w.cols : w.rows, k = kept ? in_place(inner) : 0,
+              rows = y.rows / kRows * kRows;
     if (k > 0) {
       const Mat<const N> own(weights_.data() + (w.data - values_), w.rows, w.cols, w.stride);
-      multiply_blocks({a.col_range(0, k)}, {inner_range(own, 0, k), op}, bias, add, y, kRows);
+      multiply_blocks({a.col_range(0, k)}, {inner_range(own, 0, k), op}, bias, add, y, rows);
     }
     if (k == inner) return;
     const Mat<const N> rest = inner_range(rounded(inner_range(w, k, inner)), 0, a.cols - k);
     multiply_blocks({a.col_range(k, a.cols)},
                     {across ? rest.row_range(0, y.cols) : rest.col_range(0, y.cols), op},
-                    k > 0 ? In<float>() : bias, add || k > 0, y, kRows);
+                    k > 0 ? In<float>() : bias, add || k > 0, y, rows);
   }
 
-  // y = op(a) op(b) (+ bias) (+ y), where op(a) has whole blocks of rows.
+  // y = op(a) op(b) (+ bias) (+ y), where op(a) has whole blocks of rows, y only `whole_rows` in
+  // them.
   static void multiply_blocks(Factor<N> a, Factor<N> b, In<float> bias, bool add, Mat<float> y,
-                              int block) {
-    const auto rows = [&a](int begin, int end) {
-      return Factor<N>{a.op == Op::none ? a.mat.row_range(begin, end) : a.mat.col_range(begin, end),
-                       a.op};
+                              int whole_rows) {
+    const bool along = a.op == Op::none;
+    const auto rows = [&](int begin, int end) {
+      return Factor<N>{along ? a.mat.row_range(begin, end) : a.mat.col_range(begin, end), a.op};
     };
-    const int blocks = y.rows / block * block;
-    if (blocks > 0) multiply(rows(0, blocks), b, bias, add, y.row_range(0, blocks));
-    if (blocks == y.rows) return;
-    const Mat<float> own = y.row_range(blocks, y.rows),
-                     padded = workspace().zeros<float>(block, y.cols),
+    const int padded_rows = along ? a.mat.rows : a.mat.cols;
+    if (whole_rows > 0) multiply(rows(0, whole_rows), b, bias, add, y.row_range(0, whole_rows));
+    if (whole_rows == y.rows) return;
+    const Mat<float> own = y.row_range(whole_rows, y.rows),
+                     padded = workspace().zeros<float>(padded_rows - whole_rows, y.cols),
                      same = padded.row_range(0, own.rows);
     if (add) copy_rows<float>(own, same);
-    multiply(rows(blocks, blocks + block), b, bias, add, padded);
+    multiply(rows(whole_rows, padded_rows), b, bias, add, padded);
     copy_rows<float>(same, own);
   }
 

@@ -85,6 +85,7 @@ TEST_P(Bfloat16, SumsOfRoundedNumbers) {
   check(64, 128, 96, true);
   check(130, 64, 200, false);
   check(1, 300, 65, true);
+  check(70, 300, 433, true, true);
 }
 
 TEST_P(Bfloat16, ARowOfNaNStaysAlone) {
