@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/profile.h"
+#include "math/blas.h"
 #include "math/onednn.h"
 #include "math/row_ops.h"
 #include "math/workspace.h"
@@ -64,23 +65,23 @@ void round_row(const float* x, int n, N* to) {
   }
 }
 
+// Of op(m): rows [begin, end), the first `cols` columns.
 template <class N>
-struct Factor {  // op(mat)
-  Mat<const N> mat;
-  Op op = Op::none;
-};
-
-// c = op(a) op(b) (+ bias) (+ c)
-void multiply(Factor<Bfloat16> a, Factor<Bfloat16> b, In<float> bias, bool add, Mat<float> c) {
-  const bool ta = a.op == Op::transpose, tb = b.op == Op::transpose;
-  const int k = ta ? a.mat.rows : a.mat.cols;
-  onednn().multiply(
-      {c.rows, c.cols, k, a.mat.stride, b.mat.stride, c.stride, ta, tb, !bias.empty(), add},
-      a.mat.data, b.mat.data, bias.data, c.data);
+Operand<N> part(Operand<N> m, int begin, int end, int cols) {
+  return {m.op == Op::none ? m.mat.row_range(begin, end).col_range(0, cols)
+                           : m.mat.row_range(0, cols).col_range(begin, end),
+          m.op};
 }
-void multiply(Factor<float> a, Factor<float> b, In<float> bias, bool add, Mat<float> c) {
+
+// c = a b (+ bias) (+ c)
+void multiply(Operand<Bfloat16> a, Operand<Bfloat16> b, In<float> bias, bool add, Mat<float> c) {
+  onednn().multiply({c.rows, c.cols, a.cols(), a.mat.stride, b.mat.stride, c.stride,
+                     a.op == Op::transpose, b.op == Op::transpose, !bias.empty(), add},
+                    a.mat.data, b.mat.data, bias.data, c.data);
+}
+void multiply(Operand<float> a, Operand<float> b, In<float> bias, bool add, Mat<float> c) {
   if (!bias.empty()) fill_rows(bias, c);
-  gemm<float>(1, {a.mat, a.op}, {b.mat, b.op}, add || !bias.empty(), c);
+  gemm<float>(1, a, b, add || !bias.empty(), c);
 }
 
 constexpr int kRows = 64, kInner = 32;
@@ -119,7 +120,7 @@ class RoundedProducts final : public Products<float> {
   void forward(In<float> x, In<float> w, In<float> b, Mat<float> y) const override {
     const Timed timed(Work::linear_forward);
     const WorkspaceScope scope(workspace());
-    multiply_weights(rounded(x), w, Op::transpose, b, false, y);
+    multiply_weights(rounded(x), transposed(w), b, false, y);
   }
 
   void backward(In<float> dy, In<float> x, In<float> w, Mat<float> dw,
@@ -127,9 +128,9 @@ class RoundedProducts final : public Products<float> {
     const Timed timed(Work::linear_backward);
     const WorkspaceScope scope(workspace());
     const Mat<const N> d = rounded(dy), in = rounded(x);
-    multiply_blocks({d, Op::transpose}, {in.col_range(0, dw.cols)}, {}, true, dw,
+    multiply_blocks(transposed(d), as_is(in.col_range(0, dw.cols)), {}, true, dw,
                     in_place(dw.rows));
-    if (!dx.empty()) multiply_weights(d, w, Op::none, {}, true, dx);
+    if (!dx.empty()) multiply_weights(d, as_is(w), {}, true, dx);
   }
 
  private:
@@ -144,45 +145,36 @@ class RoundedProducts final : public Products<float> {
     return to;
   }
 
-  // y = a op(W) (+ bias) (+ y). What cannot be read where weights_changed() put it is rounded
-  // again.
-  void multiply_weights(Mat<const N> a, In<float> w, Op op, In<float> bias, bool add,
+  // y = a w (+ bias) (+ y). What cannot be read where weights_changed() put it is rounded again.
+  void multiply_weights(Mat<const N> a, Operand<float> w, In<float> bias, bool add,
                         Mat<float> y) const {
-    const bool across = op == Op::transpose;
-    const auto inner_range = [across](const auto& m, int begin, int end) {
-      return across ? m.col_range(begin, end) : m.row_range(begin, end);
-    };
     const std::less<const float*> before;
-    const bool kept = !before(w.data, values_) && before(w.data, values_ + weights_.size());
-    const int inner = across ? w.cols : w.rows, k = kept ? in_place(inner) : 0,
-              rows = y.rows / kRows * kRows;
+    const float* const first = w.mat.data;
+    const bool kept = !before(first, values_) && before(first, values_ + weights_.size());
+    const int inner = w.rows(), k = kept ? in_place(inner) : 0, rows = y.rows / kRows * kRows;
     if (k > 0) {
-      const Mat<const N> own(weights_.data() + (w.data - values_), w.rows, w.cols, w.stride);
-      multiply_blocks({a.col_range(0, k)}, {inner_range(own, 0, k), op}, bias, add, y, rows);
+      const Mat<const N> own(weights_.data() + (first - values_), w.mat.rows, w.mat.cols,
+                             w.mat.stride);
+      multiply_blocks(as_is(a.col_range(0, k)), part<N>({own, w.op}, 0, k, y.cols), bias, add, y,
+                      rows);
     }
     if (k == inner) return;
-    const Mat<const N> rest = inner_range(rounded(inner_range(w, k, inner)), 0, a.cols - k);
-    multiply_blocks({a.col_range(k, a.cols)},
-                    {across ? rest.row_range(0, y.cols) : rest.col_range(0, y.cols), op},
+    const Operand<N> rest{rounded(part(w, k, inner, y.cols).mat), w.op};
+    multiply_blocks(as_is(a.col_range(k, a.cols)), part(rest, 0, a.cols - k, y.cols),
                     k > 0 ? In<float>() : bias, add || k > 0, y, rows);
   }
 
-  // y = op(a) op(b) (+ bias) (+ y), where op(a) has whole blocks of rows, y only `whole_rows` in
-  // them.
-  static void multiply_blocks(Factor<N> a, Factor<N> b, In<float> bias, bool add, Mat<float> y,
+  // y = a b (+ bias) (+ y), where a has whole blocks of rows, y only `whole_rows` in them.
+  static void multiply_blocks(Operand<N> a, Operand<N> b, In<float> bias, bool add, Mat<float> y,
                               int whole_rows) {
-    const bool along = a.op == Op::none;
-    const auto rows = [&](int begin, int end) {
-      return Factor<N>{along ? a.mat.row_range(begin, end) : a.mat.col_range(begin, end), a.op};
-    };
-    const int padded_rows = along ? a.mat.rows : a.mat.cols;
-    if (whole_rows > 0) multiply(rows(0, whole_rows), b, bias, add, y.row_range(0, whole_rows));
+    if (whole_rows > 0)
+      multiply(part(a, 0, whole_rows, a.cols()), b, bias, add, y.row_range(0, whole_rows));
     if (whole_rows == y.rows) return;
     const Mat<float> own = y.row_range(whole_rows, y.rows),
-                     padded = workspace().zeros<float>(padded_rows - whole_rows, y.cols),
+                     padded = workspace().zeros<float>(a.rows() - whole_rows, y.cols),
                      same = padded.row_range(0, own.rows);
     if (add) copy_rows<float>(own, same);
-    multiply(rows(whole_rows, padded_rows), b, bias, add, padded);
+    multiply(part(a, whole_rows, a.rows(), a.cols()), b, bias, add, padded);
     copy_rows<float>(same, own);
   }
 

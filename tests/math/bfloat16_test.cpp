@@ -77,7 +77,7 @@ class Bfloat16 : public testing::TestWithParam<bool> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Products, Bfloat16, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Module" : "Floats"; });
+                         [](const auto& test) { return test.param ? "Module" : "Floats"; });
 
 TEST_P(Bfloat16, SumsOfRoundedNumbers) {
   for (const bool kept : {false, true})
