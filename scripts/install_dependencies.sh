@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that heed needs and that are missing. This is the only list of them.
-#   scripts/install_dependencies.sh [build] [tests] [checks] [fuzz] [machine] [mpi] [page] [package]   (default: build)
+#   scripts/install_dependencies.sh [build] [tests] [checks] [fuzz] [machine] [mpi] [page] [package] [onednn]   (default: build)
 # build: for the program. tests: for its tests. checks: for what .ci/run does beyond the tests. fuzz: clang with libFuzzer.
 # machine: for scripts/dev/fresh_machine.sh. mpi: for training on several machines (build heed again after it).
 # page: node, which runs a live page's model in its test. package: for scripts/package.sh.
+# onednn: for fast bfloat16 products (build heed again after it).
 # Needs root or sudo only if something is missing. Asks no questions.
 source "$(dirname "$0")/common.sh"
 
@@ -22,7 +23,8 @@ fuzz_packages=(clang libclang-rt-dev)
 machine_packages=(debootstrap)
 mpi_packages=(openmpi-bin libopenmpi-dev)
 page_packages=(nodejs)
-package_packages=(dpkg-dev file git lintian)
+package_packages=(dpkg-dev file git lintian libdnnl-dev)
+onednn_packages=(libdnnl-dev)
 
 wanted=()
 for group in "${@:-build}"; do
@@ -35,7 +37,8 @@ for group in "${@:-build}"; do
     mpi) wanted+=("${mpi_packages[@]}") ;;
     page) wanted+=("${page_packages[@]}") ;;
     package) wanted+=("${package_packages[@]}") ;;
-    *) echo "install_dependencies.sh: unknown group '$group' (build, tests, checks, fuzz, machine, mpi, page, package)" >&2; exit 2 ;;
+    onednn) wanted+=("${onednn_packages[@]}") ;;
+    *) echo "install_dependencies.sh: unknown group '$group' (build, tests, checks, fuzz, machine, mpi, page, package, onednn)" >&2; exit 2 ;;
   esac
 done
 

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/common.sh"
 cd "$repository"
 
-scripts/install_dependencies.sh build tests mpi
+scripts/install_dependencies.sh build tests mpi onednn
 
 fresh=()
 [[ -e build/CMakeCache.txt ]] || fresh=("${fresh_build[@]}")

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 """Measures how fast PyTorch trains a workload from make_workloads.py; compare_pytorch.py runs it.
 
-    scripts/dev/bench_pytorch.py B [--threads N] [--procs N] [--foreach] [--seconds S]
+    scripts/dev/bench_pytorch.py B [--threads N] [--procs N] [--foreach|--newer] [--bfloat16] [--seconds S]
     scripts/dev/bench_pytorch.py M --data DIR --order random|bucketed
 
 Prints one JSON object: tokens_per_second (source and target tokens with </s>, without padding), steps, peak_rss_mib (sum
 over processes). The model is written for speed: one product for q, k and v; batched products over heads, with the mask
-added in the same call; tied embeddings. Fixed shapes train on random ids. M uses the line lengths of DIR/M.src and
-DIR/M.tgt, and pads every batch to its longest line. Needs Debian's python3-torch.
+added in the same call, or with --newer PyTorch's own attention; tied embeddings. --bfloat16 trains under autocast. Fixed
+shapes train on random ids. M uses the line lengths of DIR/M.src and DIR/M.tgt, and pads every batch to its longest line.
+Runs with the Python that starts it, which needs PyTorch.
 """
 import argparse
 import json
@@ -28,7 +29,7 @@ DROPOUT = 0.1
 WARM_UP = 3
 
 
-def model_class(torch, w):
+def model_class(torch, w, newer):
     nn, F = torch.nn, torch.nn.functional
     d, pre = w.d_model, not w.translates
 
@@ -55,11 +56,15 @@ def model_class(torch, w):
             else:
                 q, k, v = self.split(self.query(x), 3)
             scale = (d // w.n_heads) ** -0.5
-            if mask is None:
-                scores = torch.bmm(q * scale, k.transpose(1, 2))
+            if newer:
+                mask = mask if mask is None else mask.to(q.dtype)
+                y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=DROPOUT)
             else:
-                scores = torch.baddbmm(mask, q, k.transpose(1, 2), alpha=scale)
-            y = torch.bmm(drop(F.softmax(scores, -1)), v)
+                if mask is None:
+                    scores = torch.bmm(q * scale, k.transpose(1, 2))
+                else:
+                    scores = torch.baddbmm(mask.to(q.dtype), q, k.transpose(1, 2), alpha=scale)
+                y = torch.bmm(drop(F.softmax(scores, -1)), v)
             b, t, _ = x.shape
             return self.out(y.view(b, w.n_heads, t, -1).transpose(1, 2).reshape(b, t, d))
 
@@ -159,18 +164,20 @@ def measure(args, rank):
         batches = list(spread_batches(torch, w, batch, args.data, args.order))
     else:
         batches = list(fixed_batches(torch, w, batch))
-    model = model_class(torch, w)(64 if w.spread else max(w.source, w.target))
+    model = model_class(torch, w, args.newer)(64 if w.spread else max(w.source, w.target))
     if args.procs > 1:
         torch.distributed.init_process_group("gloo", rank=rank, world_size=args.procs)
         model = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
     parameters = list(model.parameters())
-    optimizer = torch.optim.Adam(parameters, lr=3e-4, betas=(0.9, 0.98), eps=1e-9, foreach=args.foreach)
+    optimizer = torch.optim.Adam(parameters, lr=3e-4, betas=(0.9, 0.98), eps=1e-9, foreach=args.foreach,
+                                 **({"fused": True} if args.newer else {}))
 
     def step(source, target, labels, padding, _):
         optimizer.zero_grad(set_to_none=True)
-        logits = model(source, target, padding)
-        loss = torch.nn.functional.cross_entropy(logits.view(-1, w.vocab), labels.view(-1), ignore_index=-1,
-                                                 label_smoothing=0.1 if w.translates else 0.0)
+        with torch.autocast("cpu", torch.bfloat16, enabled=args.bfloat16):
+            logits = model(source, target, padding)
+            loss = torch.nn.functional.cross_entropy(logits.view(-1, w.vocab), labels.view(-1), ignore_index=-1,
+                                                     label_smoothing=0.1 if w.translates else 0.0)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         optimizer.step()
@@ -213,6 +220,8 @@ def main():
     parser.add_argument("--threads", type=int, help="for torch.set_num_threads (default: PyTorch's own)")
     parser.add_argument("--procs", type=int, default=1, help="processes that share a batch through gloo (default: 1)")
     parser.add_argument("--foreach", action="store_true", help="use the multi-tensor form of Adam")
+    parser.add_argument("--newer", action="store_true", help="PyTorch's own attention and fused Adam: from 2.4 on")
+    parser.add_argument("--bfloat16", action="store_true", help="under autocast")
     parser.add_argument("--seconds", type=float, default=12.0, help="how long to measure (default: 12)")
     parser.add_argument("--data", type=pathlib.Path, help="the folder with M.src and M.tgt")
     parser.add_argument("--order", choices=["random", "bucketed"], default="random", help="of the pairs of M")

@@ -73,7 +73,7 @@ CONFIGS = {
         model: d_model=32 n_heads=4 n_kv_heads=2 d_ff=48 encoder_layers=2 decoder_layers=1 positions=rotary
         qk_norm=true feed_forward=gated init=gpt2 activation_dropout=0.2 objective: type=span_corruption
         source_length=32 optimizer: type=muon warmup_steps=10 learning_rate=0.02 betas=[0.9,0.95]
-        train: batch_tokens=800""",
+        train: precision=bfloat16 batch_tokens=800""",
     "t5-word": """data: train=more.txt valid_fraction=0.1 tokenizer: type=word model: d_model=24 n_heads=2 d_ff=40
         encoder_layers=1 decoder_layers=1 norm=post norm_type=rms activation=relu2 tie=output dropout=0.2
         objective: type=span_corruption source_length=40 mask_fraction=0.3 mean_span=2.5

@@ -49,6 +49,7 @@ Json bench_json(const PreparedRun& run, const Speed& speed) {
          {"threads", threads},
          {"training_seconds", steps > 0 ? Json(steps * speed.step_seconds) : Json()},
          {"breakdown", breakdown(speed)}};
+  if (run.config.train.precision == Precision::bfloat16) r["bfloat16"] = bfloat16_info();
   if (run.crew.alone()) return r;
   r["ranks"] = run.crew.ranks();
   r["bytes_per_step"] = speed.bytes_sent;
@@ -74,6 +75,7 @@ void print_bench(const Json& r, std::int64_t all_steps) {
                                  on_threads(std::min(threads, available_cores()))},
               {"share of it", in_percent(number("utilisation"))},
               {"peak memory", fixed<0>(r["peak_rss_mib"]) + " MiB"}};
+  if (r.contains("bfloat16")) fields["bfloat16"] = r["bfloat16"];
   if (all_steps > 0)
     fields["all " + format_count(all_steps) + " steps"] =
         fmt::format("about {} on {}, plus validation", format_duration(number("training_seconds")),

@@ -95,6 +95,13 @@ void CommandLine::add_model() {
   add_threads();
 }
 
+void CommandLine::add_precision() {
+  app_.add_option("--precision", precision_, "of the products (default: as the run was trained)")
+      ->check(CLI::IsMember({"float32", "bfloat16"}));
+  only_where({"--precision"}, "for a run of train.arithmetic native",
+             [](auto* model) { return !model || model->train.arithmetic == Arithmetic::native; });
+}
+
 void CommandLine::add_with() {
   add_list("--with", with_,
            "predict together with this run's best (may be repeated): the mean of the probabilities",
@@ -400,8 +407,17 @@ OpenModel::OpenModel(const CommandLine& line)
       pool(thread_count(line.threads(), config)) {
   line.check_effects(&config);
   prepare_arithmetic(config.train.arithmetic, pool.threads());
+  const auto choose_products = [&](TrainedModel& m) {
+    if (!line.has("--precision")) return;
+    const bool rounded = line.precision().empty() ? m.config.train.precision == Precision::bfloat16
+                                                  : line.precision() == "bfloat16";
+    m.score_in(rounded ? Precision::bfloat16 : Precision::float32);
+    if (rounded) log.info("precision: bfloat16, " + bfloat16_info());
+  };
+  choose_products(*this);
   for (const std::string& with : line.with()) {
-    const TrainedModel& other = others.emplace_back(load_trained_model(with, ""));
+    TrainedModel& other = others.emplace_back(load_trained_model(with, ""));
+    choose_products(other);
     std::vector<std::string> differ;
     for (const KeyChange& change : misfits(config, other.config))
       differ.push_back(in_words(change));

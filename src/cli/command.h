@@ -77,8 +77,9 @@ class CommandLine {
   void add_runs(std::vector<std::string>& runs,
                 const std::string& text = "run folders or checkpoint folders",
                 const std::string& name = "RUN");
-  void add_model();  // RUN and --checkpoint last|best|step-N|initial|PATH
-  void add_with();   // --with RUN, any number: models that predict together with it
+  void add_model();      // RUN and --checkpoint last|best|step-N|initial|PATH
+  void add_precision();  // --precision float32|bfloat16, for OpenModel
+  void add_with();       // --with RUN, any number: models that predict together with it
   // TEXT, one or more arguments with options between them; or --file.
   void add_texts(TextArguments& texts, const std::string& text,
                  const std::string& file = "its lines instead; - is standard input");
@@ -128,6 +129,7 @@ class CommandLine {
   const TextArguments& texts() const { return *texts_; }  // of add_texts()
   const std::string& run() const { return run_; }         // of add_model()
   const std::string& checkpoint() const { return checkpoint_; }
+  const std::string& precision() const { return precision_; }     // "": as the run's
   const std::vector<std::string>& with() const { return with_; }  // of add_with()
   int threads() const { return threads_; }  // of add_threads(); 0: as in the config
   const Crew& crew() const { return crew_; }
@@ -155,7 +157,7 @@ class CommandLine {
   std::vector<std::string> args_;
   Crew crew_;
   bool quiet_ = false, json_ = false;
-  std::string run_, checkpoint_;
+  std::string run_, checkpoint_, precision_;
   std::vector<std::string> sets_, with_;
   std::vector<Effect> effects_;
   std::vector<std::pair<const CLI::Option*, const char*>> keys_;  // of sets_key()

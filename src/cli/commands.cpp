@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "math/arithmetic.h"
+#include "math/bfloat16.h"
 #include "math/blas.h"
 
 namespace heed {
@@ -125,6 +126,7 @@ Exit run_command(const std::vector<std::string>& args, const Crew& crew) {
     print("heed " HEED_VERSION "\nbuild: " HEED_BUILD "\ncompiler: " HEED_COMPILER " " __VERSION__
           "\n" +
           blas_info() + "MPI: " + mpi_info() + "\n");
+    print("bfloat16: " + bfloat16_info() + "\n");
     print("portable arithmetic: " + portable_info() + "\n");
     return Exit::ok;
   }

@@ -41,6 +41,7 @@ class RunComparer {
   void measure(const std::string& run) {
     TrainedModel m = load_trained_model(run, "");
     prepare_arithmetic(m.config.train.arithmetic, pool_.threads());
+    m.score_in(m.config.train.precision);
     const auto arithmetic = [](const MeasuredRun& r) { return r.config.train.arithmetic; };
     if (m.config.train.arithmetic == Arithmetic::native &&
         std::ranges::count(runs_, Arithmetic::portable, arithmetic) > 0)

@@ -245,6 +245,7 @@ void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
   CLI::App& app = line.app();
   line.add_model();
   line.add_with();
+  line.add_precision();
   line.add_list("--file", o.files,
                 "text to score (may be repeated; read in order); for pairs: the source lines",
                 "FILE");

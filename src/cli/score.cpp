@@ -164,6 +164,7 @@ Exit run_score(CommandLine& line) {
   ScoreOptions o;
   line.add_model();
   line.add_with();
+  line.add_precision();
   line.add_texts(o.texts, "one line to score; \"source ||| target\" in quotes");
   line.add_targets(o.texts, "score this, given TEXT");
   line.app().add_flag("--tokens", o.tokens,

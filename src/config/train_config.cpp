@@ -43,6 +43,9 @@ std::vector<Field> fields(TrainConfig& c, const When& validated) {
       {"arithmetic", choice(c.arithmetic, {"native", "portable"}),
        "native = with the kernels for this processor; portable = the same bytes on every x86-64-v3 "
        "processor, with every supported OpenBLAS"},
+      {"precision", choice(c.precision, {"float32", "bfloat16"}),
+       "float32, or bfloat16: with rounded operands of linear layers, faster on processors with "
+       "AVX512_BF16 or AMX"},
       {"rank_timeout", &c.rank_timeout,
        "under mpirun, seconds without a message after which a rank counts as lost; 0 = never",
        between(0, 1e6), kAllowed},

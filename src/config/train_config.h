@@ -7,6 +7,7 @@
 
 #include "config/fields.h"
 #include "math/arithmetic.h"
+#include "math/bfloat16.h"
 
 namespace heed {
 
@@ -29,6 +30,7 @@ struct TrainConfig {
   double rank_timeout = 300;    // seconds
   bool tensorboard = false;
   Arithmetic arithmetic = Arithmetic::native;
+  Precision precision = Precision::float32;
 };
 
 // `pairs`, `validated`: where a key is for pairs, or for a run with held-out data.

@@ -134,6 +134,10 @@ void check_training(const RunConfig& c, bool pairs) {
                       o.schedule));
   require(!decays(o) || o.min_learning_rate <= o.learning_rate,
           "optimizer.min_learning_rate must not be greater than optimizer.learning_rate.");
+  require(t.arithmetic == Arithmetic::native || t.precision == Precision::float32,
+          "train.arithmetic portable is for train.precision float32: sums of bfloat16 numbers are "
+          "not the same on all processors.",
+          "--set train.precision=null");
   require(t.max_steps > 0 || t.max_epochs > 0 || t.max_minutes > 0,
           "the run would never end: train.max_steps, max_epochs and max_minutes are all 0.");
   require(!decays(o) || o.decay_steps > 0 || t.max_epochs > 0,

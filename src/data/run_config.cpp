@@ -119,6 +119,8 @@ std::string dump_config(const RunConfig& c, DumpFor use) {
   // Checkpoints of native runs have the bytes that they had before there was a choice.
   if (use == DumpFor::checkpoint && c.train.arithmetic == Arithmetic::native)
     json["train"].erase("arithmetic");
+  if (use == DumpFor::checkpoint && c.train.precision == Precision::float32)
+    json["train"].erase("precision");
   return json.dump(2) + "\n";
 }
 

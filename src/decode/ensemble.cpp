@@ -39,7 +39,10 @@ RowsChanged<float> averaging(const Transformer& first, Workspace& workspace, con
   };
   std::vector<Read> read;
   for (const auto& [model, values] : first.others) {
-    Pass<float> pass{.values = *values, .workspace = workspace, .forward_only = true};
+    Pass<float> pass{.values = *values,
+                     .workspace = workspace,
+                     .forward_only = true,
+                     .products = model->products};
     TransformerSaved<float> saved;
     const Mat<float> hidden = model->forward(pass, batch, saved);
     read.push_back({model->output, pass, hidden});

@@ -26,13 +26,21 @@ struct Worker {
       batch.add(example.source, example.target, example.labels);
     }
     WorkspaceScope scope(workspace);
-    Pass<float> pass{
-        .values = values, .workspace = workspace, .forward_only = true, .observer = observer};
+    Pass<float> pass{.values = values,
+                     .workspace = workspace,
+                     .forward_only = true,
+                     .products = model.products,
+                     .observer = observer};
     const Mat<float> hidden = model.forward(pass, batch, saved);
     return loss(pass, model.output, hidden, batch.labels, 0.0, seen,
                 averaging(model, workspace, batch));
   }
 };
+
+void take_weights(const Transformer& model, const ParamVec<float>& values, Pool& pool) {
+  model.products->weights_changed(values.data(), values.size(), pool);
+  for (const auto& [other, weights] : model.others) take_weights(*other, *weights, pool);
+}
 
 }  // namespace
 
@@ -41,6 +49,7 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
                     const std::function<bool()>& stop) {
   // Chunks have a fixed number of examples and are summed in order, so the result is always the
   // same.
+  take_weights(model, values, crew.pool());
   Example first;
   std::int64_t longest = 1;
   for (std::int64_t i = 0; i < std::min<std::int64_t>(examples.count, 16); ++i) {
@@ -82,6 +91,7 @@ std::vector<std::vector<TokenOdds>> label_odds(const Transformer& model,
                                                const ParamVec<float>& values,
                                                const std::vector<Example>& examples, Pool& pool,
                                                int n, Observer<float>* observer) {
+  take_weights(model, values, pool);
   std::vector<std::size_t> chunks;  // where each begins, then the end of the last
   int tokens = 0;
   for (std::size_t i = 0; i < examples.size(); ++i) {

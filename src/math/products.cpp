@@ -13,15 +13,10 @@ void Products<T>::forward(In<T> x, In<T> w, In<T> b, Mat<T> y) const {
 }
 
 template <class T>
-void Products<T>::input_gradient(In<T> dy, In<T> w, Mat<T> dx) const {
-  const Timed timed(Work::linear_backward);
-  heed::gemm<T>(1, as_is(dy), as_is(w), 1, dx);
-}
-
-template <class T>
-void Products<T>::weight_gradient(In<T> dy, In<T> x, Mat<T> dw) const {
+void Products<T>::backward(In<T> dy, In<T> x, In<T> w, Mat<T> dw, Mat<T> dx) const {
   const Timed timed(Work::linear_backward);
   heed::gemm<T>(1, transposed(dy), as_is(x), 1, dw);
+  if (!dx.empty()) heed::gemm<T>(1, as_is(dy), as_is(w), 1, dx);
 }
 
 template <class T>

@@ -3,10 +3,11 @@
 //
 //   Products      training and scoring: OpenBLAS, and packed operands for the heads of attention
 //   RowProducts   decoding: the result of a row depends neither on other rows nor on the threads
+//   bfloat16      training and scoring with rounded operands (math/bfloat16.h)
 //
-// Who starts a pass chooses: StepOptions::products for training, Pass::products for any other,
-// blas_products() unless told otherwise; IncrementalDecoder owns its RowProducts. The door keeps
-// the time of the layers' products (base/profile.h); muon's are part of its optimizer's.
+// Who starts a pass chooses: Transformer::products for training and scoring, Pass::products for any
+// other, blas_products() unless told otherwise; IncrementalDecoder owns its RowProducts. The door
+// keeps the time of the layers' products (base/profile.h); muon's are part of its optimizer's.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +26,12 @@ class Products {
   virtual ~Products() = default;
 
   // Once a step, when the weights have new values: for copies of them, packed or rounded.
-  virtual void weights_changed(const T* /*values*/, std::size_t /*size*/) {}
+  virtual void weights_changed(const T* /*values*/, std::size_t /*size*/, Pool& /*pool*/) {}
 
   // y = x Wᵀ + b;  x [rows, in], W [out, in], b [1, out] or empty, y [rows, out]
   virtual void forward(In<T> x, In<T> w, In<T> b, Mat<T> y) const;
-  // dx += dy W
-  virtual void input_gradient(In<T> dy, In<T> w, Mat<T> dx) const;
-  // dW += dyᵀ x
-  virtual void weight_gradient(In<T> dy, In<T> x, Mat<T> dw) const;
+  // dW += dyᵀ x;  dx += dy W, unless dx is empty
+  virtual void backward(In<T> dy, In<T> x, In<T> w, Mat<T> dw, Mat<T> dx) const;
 
   // All heads of all sequences (math/attention_head.h).
   virtual void attend(std::span<const AttentionHead<T>> heads, Workspace& workspace) const;

@@ -41,8 +41,7 @@ void Linear::forward_into(Pass<T>& pass, In<T> x, Mat<T> y) const {
 template <class T>
 void Linear::backward(Pass<T>& pass, In<T> x, In<T> dy, Mat<T> dx) const {
   if (bias.size() > 0) add_column_sums(dy, pass.gradient(bias));
-  pass.products->weight_gradient(dy, x, pass.gradient(weight));
-  if (!dx.empty()) pass.products->input_gradient(dy, pass[weight], dx);
+  pass.products->backward(dy, x, pass[weight], pass.gradient(weight), dx);
 }
 
 #define HEED_INSTANTIATE(T)                                          \

@@ -13,12 +13,10 @@ Gradients::Result& Gradients::Result::operator+=(const Result& other) {
   return *this;
 }
 
-Gradients::Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices,
-                     Products<float>& products)
+Gradients::Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices)
     : model_(&model),
       crew_(crew),
       sums_(model.table, shards, crew, slices),
-      products_(&products),
       workers_(crew.pool().threads()),
       results_(shards) {}
 
@@ -26,7 +24,7 @@ Gradients::Result Gradients::run(const ParamVec<float>& values, const StepBatch&
                                  double smoothing, const std::function<void()>& meanwhile) {
   const int shards = sums_.shards();
   const LossOptions options{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
-  products_->weights_changed(values.data(), values.size());
+  model_->products->weights_changed(values.data(), values.size(), crew_.pool());
   crew_.pool().run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
     if (task == shards) return meanwhile();
     const Timed timed(Work::other_layers);
@@ -36,7 +34,7 @@ Gradients::Result Gradients::run(const ParamVec<float>& values, const StepBatch&
     Pass<float> pass{.values = values,
                      .workspace = worker.workspace,
                      .gradients = &gradient,
-                     .products = products_};
+                     .products = model_->products};
     LossSums sums;
     for (int i = 0; i < batch.used[shard]; ++i)
       sums += train_micro_batch(*model_, pass, batch.shards[shard][i], options, worker.saved);

@@ -28,9 +28,8 @@ struct StepBatch {
 
 class Gradients {
  public:
-  // No slices: one process. Model, crew and products must outlive it.
-  Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices = {},
-            Products<float>& products = blas_products<float>());
+  // No slices: one process. Model and crew must outlive it.
+  Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices = {});
 
   struct Result {
     LossSums loss;
@@ -62,7 +61,6 @@ class Gradients {
   const Transformer* model_;
   Crew crew_;
   SlicedSum sums_;
-  Products<float>* products_;
   std::vector<Worker> workers_;
   std::vector<Result> results_;  // of each shard
 };

@@ -16,8 +16,8 @@ Stepper::Stepper(const Transformer& model, const StepOptions& options, const Cre
       options_(options),
       crew_(crew),
       slices_(cut_slices(model.table, options.optimizer, crew.ranks())),
-      gradients_(model, options.shards, crew, slices_, *options.products),
-      optimizer_(model.table, options.optimizer, *options.products,
+      gradients_(model, options.shards, crew, slices_),
+      optimizer_(model.table, options.optimizer, *model.products,
                  slices_.blocks[crew.exchange().rank()],
                  slices_.blocks[crew.exchange().rank() + 1]),
       values_(model.table.size()) {

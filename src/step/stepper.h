@@ -23,7 +23,6 @@ struct StepOptions {
   double label_smoothing = 0;
   double ema_decay = 0;  // of the averaged weights; 0: there are none
   std::uint64_t seed = 1;
-  Products<float>* products = &blas_products<float>();  // lent: the arithmetic
 };
 
 // How many arrays of the model's size a checkpoint keeps: values, moments, averaged values.

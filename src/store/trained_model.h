@@ -31,7 +31,13 @@ struct TrainedModel {
   ParamVec<float> values;
   State state;
   std::string run;  // as requested
+  std::unique_ptr<Products<float>> products = {};  // of the model, after score_in()
 
+  // Scores are to be computed like this; otherwise in float32.
+  void score_in(Precision precision) {
+    products = make_products(precision);
+    model.products = products.get();
+  }
   operator ModelView() const { return {*objective, tokenizers, model, values}; }
 };
 

@@ -66,12 +66,18 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
                           int longest, double ids, double held_out) {
   const ModelConfig& c = config.model;
   MemoryPlan plan;
-  const double copies = kept_arrays(model.table, step_options(config)) + config.train.shards;
+  const double copies = kept_arrays(model.table, step_options(config)) + config.train.shards +
+                        (config.train.precision == Precision::bfloat16);  // rounded weights
   plan.parameters = 4.0 * (static_cast<double>(model.table.size()) * copies +
                            1.0 * optimizer_workspace(model.table, config.optimizer) * threads);
 
   const double rows =
       std::max(longest, std::min(config.train.batch_tokens, micro_batch_tokens(config)));
+  const auto rounded = [&](double of_rows) {  // the operands of one product, at most
+    if (config.train.precision == Precision::float32) return 0.0;
+    return std::max(of_rows * (c.d_model + std::max(3.0 * c.d_model, 1.0 * c.d_ff)),
+                    1.0 * kLossRows * (c.d_model + model.target_vocab));
+  };
   const bool both = model.has_encoder() && model.has_decoder();
   const double side = both ? rows / 2 : rows;
   const double keys = std::min<double>(side, both ? longest / 2.0 : longest);
@@ -80,6 +86,7 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
   floats += side * c.decoder_layers * block_row(c, both, keys);
   floats += rows * (8.0 * c.d_model +
                     1.0 * feed_forward_matrices(c) * c.d_ff);  // embeddings, gradients in flight
+  floats += rounded(rows);
   const int workers = std::min(threads, config.train.shards);
   plan.activations = 4.0 * floats * workers;
   plan.data = ids;
@@ -94,7 +101,7 @@ MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int
            block_row(
                c, both,
                std::min(scored_side, std::max<double>(longest, both ? held_out : 2 * held_out))) +
-       scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab);
+       scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab + rounded(scored));
   return plan;
 }
 
@@ -186,13 +193,19 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
   prepare_arithmetic(config.train.arithmetic, threads);
   if (config.train.arithmetic == Arithmetic::portable)
     data.notes.push_back(fmt::format("arithmetic: portable, utf8proc {}", utf8proc_version()));
+  if (config.train.precision == Precision::bfloat16) {
+    data.notes.push_back("precision: bfloat16, " + bfloat16_info());
+    crew.exchange().require_same("this bfloat16", bfloat16_info());
+  }
+  auto products = make_products(config.train.precision);
+  model.products = products.get();
   crew.exchange().require_same("this OpenBLAS", blas_info());
 
   auto pool = std::make_unique<Pool>(threads, crew.cores());
   const Crew all = crew.with(*pool);
   PreparedRun run{
       config, std::move(tokenizers), std::move(data), std::move(model), memory, {}, std::move(pool),
-      all};
+      all,    std::move(products)};
   plan_steps(run);
   crew.meet();  // a process that could not prepare has ended the job
   return run;

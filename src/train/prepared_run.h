@@ -20,8 +20,8 @@ namespace heed {
 // How much memory training will take, predicted before it starts. A layer that saves one more
 // matrix for backward adds it to its row in prepared_run.cpp (block_row).
 struct MemoryPlan {
-  double parameters = 0;   // bytes: values, moments, average, one gradient per shard, and the
-                           // optimizer's workspace
+  double parameters = 0;   // bytes: values, moments, average, rounded values, one gradient per
+                           // shard, and the optimizer's workspace
   double activations = 0;  // of all threads
   double data = 0;         // token ids
   double record = 0;       // the learning record: copies of matrices
@@ -61,6 +61,7 @@ struct PreparedRun {
   Plan plan;
   std::unique_ptr<Pool> pool;  // the threads of this process to train with
   Crew crew;                   // they, and those of all who train with it
+  std::unique_ptr<Products<float>> products;  // of the model
 };
 
 Plan plan_of(const RunConfig& config, const Split& train);

@@ -1,0 +1,197 @@
+#include "math/bfloat16.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "base/profile.h"
+#include "math/blas.h"
+#include "math/onednn.h"
+#include "math/row_ops.h"
+#include "math/workspace.h"
+
+namespace heed {
+namespace {
+
+using Bfloat16 = std::uint16_t;
+
+struct Module {
+  decltype(&heed_onednn_multiply) multiply = nullptr;  // null: there is none
+  std::string info;
+};
+
+// Beside the program, or in ../lib/heed.
+Module load_module() {
+  const std::string slower = "float32 products of rounded numbers, slower: ";
+#ifdef HEED_STATIC
+  return {nullptr, slower + "a static program has no heed_onednn.so"};
+#else
+  std::error_code unknown;
+  const auto here = "/" / std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+  auto file = here / "heed_onednn.so";
+  if (!std::filesystem::exists(file, unknown)) file = here / "../lib/heed/heed_onednn.so";
+  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return {nullptr, slower + ::dlerror()};
+  const auto version =
+      reinterpret_cast<decltype(&heed_onednn_version)>(::dlsym(library, "heed_onednn_version"))();
+  if (version == nullptr) return {nullptr, slower + "the processor has no AVX512_BF16"};
+  return {
+      reinterpret_cast<decltype(&heed_onednn_multiply)>(::dlsym(library, "heed_onednn_multiply")),
+      "oneDNN " + std::string(version)};
+#endif
+}
+
+const Module& onednn() {
+  static const Module loaded = load_module();
+  return loaded;
+}
+
+// To nearest even; NaN stays NaN.
+template <class N>
+void round_row(const float* x, int n, N* to) {
+  for (int i = 0; i < n; ++i) {
+    const auto bits = std::bit_cast<std::uint32_t>(x[i]);
+    const bool nan = (bits & 0x7fffffff) > 0x7f800000;
+    const std::uint32_t up = nan ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
+    if constexpr (sizeof(N) == 2)
+      to[i] = static_cast<N>(up >> 16);
+    else
+      to[i] = std::bit_cast<float>(up & 0xffff0000);
+  }
+}
+
+// Of op(m): rows [begin, end), the first `cols` columns.
+template <class N>
+Operand<N> part(Operand<N> m, int begin, int end, int cols) {
+  return {m.op == Op::none ? m.mat.row_range(begin, end).col_range(0, cols)
+                           : m.mat.row_range(0, cols).col_range(begin, end),
+          m.op};
+}
+
+// c = a b (+ bias) (+ c)
+void multiply(Operand<Bfloat16> a, Operand<Bfloat16> b, In<float> bias, bool add, Mat<float> c) {
+  onednn().multiply({c.rows, c.cols, a.cols(), a.mat.stride, b.mat.stride, c.stride,
+                     a.op == Op::transpose, b.op == Op::transpose, !bias.empty(), add},
+                    a.mat.data, b.mat.data, bias.data, c.data);
+}
+void multiply(Operand<float> a, Operand<float> b, In<float> bias, bool add, Mat<float> c) {
+  if (!bias.empty()) fill_rows(bias, c);
+  gemm<float>(1, a, b, add || !bias.empty(), c);
+}
+
+constexpr int kRows = 64, kInner = 32;
+
+int whole(int n, int block) {
+  return (n + block - 1) / block * block;
+}
+
+// How many of n rows or columns of weights or gradients are used where they lie, without zeros up
+// to whole blocks: all, or so many that those left are enough for a fast product.
+int in_place(int n) {
+  constexpr int kEnough = 128;
+  return n % kInner == 0 ? n : std::max(0, n / kEnough - 1) * kEnough;
+}
+
+// What a thread keeps.
+Workspace& workspace() {
+  thread_local Workspace own;
+  return own;
+}
+
+// N: how rounded numbers are kept.
+template <class N>
+class RoundedProducts final : public Products<float> {
+ public:
+  void weights_changed(const float* values, std::size_t size, Pool& pool) override {
+    constexpr std::size_t kAtOnce = 1 << 16;
+    values_ = values;
+    weights_.resize(size);
+    pool.run(static_cast<int>((size + kAtOnce - 1) / kAtOnce), [&](int task, int) {
+      const std::size_t begin = task * kAtOnce, n = std::min(kAtOnce, size - begin);
+      round_row(values + begin, static_cast<int>(n), weights_.data() + begin);
+    });
+  }
+
+  void forward(In<float> x, In<float> w, In<float> b, Mat<float> y) const override {
+    const Timed timed(Work::linear_forward);
+    const WorkspaceScope scope(workspace());
+    multiply_weights(rounded(x), transposed(w), b, false, y);
+  }
+
+  void backward(In<float> dy, In<float> x, In<float> w, Mat<float> dw,
+                Mat<float> dx) const override {
+    const Timed timed(Work::linear_backward);
+    const WorkspaceScope scope(workspace());
+    const Mat<const N> d = rounded(dy), in = rounded(x);
+    multiply_blocks(transposed(d), as_is(in.col_range(0, dw.cols)), {}, true, dw,
+                    in_place(dw.rows));
+    if (!dx.empty()) multiply_weights(d, as_is(w), {}, true, dx);
+  }
+
+ private:
+  // With zeros up to whole blocks.
+  static Mat<const N> rounded(In<float> x) {
+    const Mat<N> to = workspace().matrix<N>(whole(x.rows, kRows), whole(x.cols, kInner));
+    for (int r = 0; r < to.rows; ++r) {
+      const int n = r < x.rows ? x.cols : 0;
+      if (n > 0) round_row(x.row(r), n, to.row(r));
+      std::fill(to.row(r) + n, to.row(r) + to.cols, N{});
+    }
+    return to;
+  }
+
+  // y = a w (+ bias) (+ y). What cannot be read where weights_changed() put it is rounded again.
+  void multiply_weights(Mat<const N> a, Operand<float> w, In<float> bias, bool add,
+                        Mat<float> y) const {
+    const std::less<const float*> before;
+    const float* const first = w.mat.data;
+    const bool kept = !before(first, values_) && before(first, values_ + weights_.size());
+    const int inner = w.rows(), k = kept ? in_place(inner) : 0, rows = y.rows / kRows * kRows;
+    if (k > 0) {
+      const Mat<const N> own(weights_.data() + (first - values_), w.mat.rows, w.mat.cols,
+                             w.mat.stride);
+      multiply_blocks(as_is(a.col_range(0, k)), part<N>({own, w.op}, 0, k, y.cols), bias, add, y,
+                      rows);
+    }
+    if (k == inner) return;
+    const Operand<N> rest{rounded(part(w, k, inner, y.cols).mat), w.op};
+    multiply_blocks(as_is(a.col_range(k, a.cols)), part(rest, 0, a.cols - k, y.cols),
+                    k > 0 ? In<float>() : bias, add || k > 0, y, rows);
+  }
+
+  // y = a b (+ bias) (+ y), where a has whole blocks of rows, y only `whole_rows` in them.
+  static void multiply_blocks(Operand<N> a, Operand<N> b, In<float> bias, bool add, Mat<float> y,
+                              int whole_rows) {
+    if (whole_rows > 0)
+      multiply(part(a, 0, whole_rows, a.cols()), b, bias, add, y.row_range(0, whole_rows));
+    if (whole_rows == y.rows) return;
+    const Mat<float> own = y.row_range(whole_rows, y.rows),
+                     padded = workspace().zeros<float>(a.rows() - whole_rows, y.cols),
+                     same = padded.row_range(0, own.rows);
+    if (add) copy_rows<float>(own, same);
+    multiply(part(a, whole_rows, a.rows(), a.cols()), b, bias, add, padded);
+    copy_rows<float>(same, own);
+  }
+
+  const float* values_ = nullptr;
+  std::vector<N> weights_ = {};  // of values_, in their places
+};
+
+}  // namespace
+
+std::unique_ptr<Products<float>> make_products(Precision precision, bool use_module) {
+  if (precision == Precision::float32) return std::make_unique<Products<float>>();
+  if (use_module && onednn().multiply) return std::make_unique<RoundedProducts<Bfloat16>>();
+  return std::make_unique<RoundedProducts<float>>();
+}
+
+std::string bfloat16_info() {
+  return onednn().info;
+}
+
+}  // namespace heed

@@ -1,0 +1,27 @@
+// What heed_onednn.so offers: products of bfloat16 matrices by oneDNN. It is a module because it
+// brings OpenMP along, and because programs must start without it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace heed {
+
+// C [m, n] = A [m, k] B [k, n] (+ bias [1, n]) (+ C), row-major. Transposed: the numbers lie as
+// those of a row-major Aᵀ or Bᵀ do. ld: from one row to the next, in numbers.
+struct OnednnProduct {
+  int m, n, k, lda, ldb, ldc;
+  bool a_transposed, b_transposed, with_bias, add;
+  auto operator<=>(const OnednnProduct&) const = default;
+};
+
+extern "C" {
+// "2.6.3, AVX512_BF16"; null where the processor has no products of bfloat16. Asks the system for
+// the registers of AMX, so it comes before the first product.
+const char* heed_onednn_version();
+// Any number of threads at once; each keeps what it has prepared for the products that it has seen.
+void heed_onednn_multiply(const OnednnProduct& product, const std::uint16_t* a,
+                          const std::uint16_t* b, const float* bias, float* c);
+}
+
+}  // namespace heed

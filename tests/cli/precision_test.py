@@ -1,0 +1,64 @@
+"""train.precision "bfloat16": which commands round, what may change it, and the path without the module."""
+import json
+import shutil
+import subprocess
+import unittest
+
+from runs import HEED, SMALL, RunsTest
+
+USAGE = 2
+ROUNDED = {"family": "causal_lm", **SMALL, "train__precision": "bfloat16"}
+PLAIN = {"family": "causal_lm", **SMALL}
+
+
+class Precision(RunsTest):
+    RUNS = {"run": ROUNDED, "plain": PLAIN}
+
+    def config_of(self, run):
+        return json.loads((self.checkpoints(run) / "last/config.json").read_text())["train"]
+
+    def loss(self, run, *args):
+        return self.json("evaluate", run, *args)[0]["loss"]
+
+    def test_checkpoints_say_it_where_it_is_not_the_default(self):
+        self.assertEqual(self.config_of("run")["precision"], "bfloat16")
+        self.assertNotIn("precision", self.config_of("plain"))
+        self.tells((self.folder / "run/train.log").read_text(), "precision: bfloat16")
+
+    def test_a_run_keeps_its_precision(self):
+        change = ["--set", "train.precision=float32"]
+        self.resume("run", "--more", 2, *change, status=USAGE, facts="train.precision")
+        self.resume("run", "--branch", "other", "--more", 2, *change, status=USAGE, facts="train.precision")
+        self.train(self.config("from", **PLAIN), "from", "--init-from", "run")
+        portable = self.config("p", **ROUNDED, train__arithmetic="portable")
+        self.train(portable, "p", status=USAGE, facts=["train.arithmetic", "train.precision"])
+
+    def test_threads_and_stops_change_no_byte(self):
+        config = self.config("run", **ROUNDED)
+        self.train(config, "parts", "--threads", 3, "--stop-at", 5)
+        self.resume("parts", "--threads", 1)
+        self.same_checkpoint("run", "parts", 12)
+
+    def test_scores_are_rounded_as_the_run_was_unless_told_otherwise(self):
+        rounded, exact = self.loss("run", "--precision", "bfloat16"), self.loss("run", "--precision", "float32")
+        self.assertEqual(self.loss("run"), rounded)
+        self.assertNotEqual(rounded, exact)
+        self.assertAlmostEqual(rounded, exact, delta=0.01)
+        self.assertEqual(self.loss("plain"), self.loss("plain", "--precision", "float32"))
+        own = self.out("score", "run", "the old miller")
+        self.assertEqual(own, self.out("score", "run", "the old miller", "--precision", "bfloat16"))
+        self.assertNotEqual(own, self.out("score", "run", "the old miller", "--precision", "float32"))
+        self.assertNotEqual(self.loss("run", "--with", "plain"),
+                            self.loss("run", "--with", "plain", "--precision", "float32"))
+
+    def test_without_the_module_the_same_is_slower(self):
+        alone = shutil.copy(HEED, self.folder / "alone")
+        done = subprocess.run([alone, "train", self.config("run", **ROUNDED), "--run", "slow"], cwd=self.folder,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.tells((self.folder / "slow/train.log").read_text(), ["precision: bfloat16", "heed_onednn.so"])
+        self.assertAlmostEqual(self.loss("slow"), self.loss("run"), delta=0.01)
+
+
+if __name__ == "__main__":
+    unittest.main()
