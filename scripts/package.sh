@@ -29,7 +29,7 @@ build() {
 }
 
 make_deb() {
-  build "$work/deb"
+  build "$work/deb" -DHEED_ONEDNN=ON
   local stage=$work/deb/stage doc=$work/deb/stage/share/doc/heed number maintainer
   # Later commits and later Debians are upgrades.
   number=$("$stage/bin/heed" --version | sed -n 's/^heed //p')
@@ -50,8 +50,16 @@ END
   gzip -9n "$stage"/share/man/man1/*.1
   find "$stage" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
   chmod -R u=rwX,go=rX "$stage"
+  # heed needs OpenBLAS with its own threads; any build of it would satisfy what dpkg-shlibdeps finds. oneDNN, which only
+  # bfloat16 products of full speed need, is recommended.
+  mkdir -p "$work/deb/debian"
+  printf 'Source: heed\n\nPackage: heed\nArchitecture: any\n' >"$work/deb/debian/control"
+  (cd "$work/deb" && dpkg-shlibdeps -O -dDepends -estage/bin/heed -dRecommends -estage/lib/heed/heed_onednn.so) >"$work/needs"
+  needs() { sed -n "s/^shlibs:$1=//p" "$work/needs"; }
   (cd "$work" && cpack -G DEB --config source/scripts/package/deb.cmake -D CPACK_INSTALLED_DIRECTORIES="$stage;/usr" \
-    -D CPACK_PACKAGE_VERSION="$number" -D CPACK_PACKAGE_CONTACT="$maintainer" >"$work/cpack.log") ||
+    -D CPACK_PACKAGE_VERSION="$number" -D CPACK_PACKAGE_CONTACT="$maintainer" \
+    -D CPACK_DEBIAN_PACKAGE_DEPENDS="libopenblas0-pthread, $(needs Depends)" \
+    -D CPACK_DEBIAN_PACKAGE_RECOMMENDS="$(needs Recommends)" >"$work/cpack.log") ||
     { cat "$work/cpack.log" >&2; exit 1; }
   lintian --fail-on error "$work"/heed_*.deb
   (cd "$work" && sha256sum heed_*.deb)

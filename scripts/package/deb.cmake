@@ -5,9 +5,6 @@ set(CPACK_TOPLEVEL_TAG deb)
 set(CPACK_PACKAGE_FILE_NAME heed)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# heed needs OpenBLAS with its own threads; any build of it would satisfy what SHLIBDEPS finds.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS libopenblas0-pthread)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "trainer of small transformers that shows what they learn")
 set(CPACK_PACKAGE_DESCRIPTION
 "Trains small transformers (like GPT, BERT, T5, and translation) on texts of
