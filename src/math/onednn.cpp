@@ -74,12 +74,8 @@ Prepared Worker::prepare(const OnednnProduct& p) {
 
 const char* heed_onednn_version() {
   if (!__builtin_cpu_supports("avx512bf16")) return nullptr;
-#ifdef __SANITIZE_ADDRESS__  // its stacks for signals have no room for the registers of AMX
-  dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
-#else
   constexpr int kRequest = 0x1023, kTiles = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   ::syscall(SYS_arch_prctl, kRequest, kTiles);   // refused where there are none
-#endif
   const dnnl_version_t* v = dnnl_version();
   const bool tiles = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
   static const std::string version = std::to_string(v->major) + "." + std::to_string(v->minor) +
