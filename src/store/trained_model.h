@@ -30,7 +30,7 @@ struct TrainedModel {
   Transformer model;
   ParamVec<float> values;
   State state;
-  std::string run;  // as requested
+  std::string run;                                 // as requested
   std::unique_ptr<Products<float>> products = {};  // of the model, after score_in()
 
   // Scores are to be computed like this; otherwise in float32.

@@ -59,8 +59,8 @@ struct PreparedRun {
   Transformer model;
   MemoryPlan memory;
   Plan plan;
-  std::unique_ptr<Pool> pool;  // the threads of this process to train with
-  Crew crew;                   // they, and those of all who train with it
+  std::unique_ptr<Pool> pool;                 // the threads of this process to train with
+  Crew crew;                                  // they, and those of all who train with it
   std::unique_ptr<Products<float>> products;  // of the model
 };
 
