@@ -140,10 +140,12 @@ class Run:
 
 
 class Repetition:
-    """An interval, trained anew in a copy. Training ends at the steps `ends` because time is up, as it did in the run."""
+    """An interval, trained anew in a copy. Training ends at the steps `ends` because time is up, as it did in the run, and is
+    stopped at the steps `stops`."""
 
-    def __init__(self, run, begin, end, heed, place, ends=()):
-        self.run, self.begin, self.end, self.heed, self.copy, self.ends = run, begin, end, heed, Path(place) / "run", ends
+    def __init__(self, run, begin, end, heed, place, ends=(), stops=()):
+        self.run, self.begin, self.end, self.heed, self.copy = run, begin, end, heed, Path(place) / "run"
+        self.ends, self.stops = ends, set(stops)
         self.wrong = []
         self.pauses = set()  # steps at which time was up only here
 
@@ -170,7 +172,7 @@ class Repetition:
     def resume_to(self, step, config):
         while max(kept_in(self.copy), default=0) < step and self.resume(config, "--stop-at", str(step)):
             self.pauses.add(max(kept_in(self.copy)))
-        self.pauses.discard(step)
+        self.pauses -= {step} - self.stops
 
     def end_by_time(self, step, config):
         """Like the end of the run by max_steps, at a step that nobody knew beforehand; then its config is put back."""
@@ -188,7 +190,7 @@ class Repetition:
         lines = [line for step, line in self.run.lines.items() if self.begin < step <= self.end and step > 0]
         for line, after in zip(lines, lines[1:] + [None]):
             same = after and after["files"]["config.json"] == line["files"]["config.json"]
-            if self.wrong or same and line["step"] not in self.ends:
+            if self.wrong or same and line["step"] not in (*self.ends, *self.stops):
                 continue
             config = self.run.config_of(line)
             if config is None:
@@ -196,11 +198,16 @@ class Repetition:
             else:
                 (self.end_by_time if line["step"] in self.ends else self.resume_to)(line["step"], config)
 
+    def other_stops(self):
+        """The steps with a line in the chain that were not saved: there heed was told to save, or the lines are invented."""
+        came = history(read_lines(self.copy / "chain.jsonl"))
+        return {step for step in self.run.lines if self.begin < step < self.end and step not in came}
+
     def compare_lines(self):
         again = history(read_lines(self.copy / "chain.jsonl"))
         again.update((step, line_of_checkpoint(self.copy, step)) for step in kept_in(self.copy))
         for step, line in self.run.lines.items():
-            if not self.begin < step <= self.end or step not in again and step != self.end:
+            if not self.begin < step <= self.end:
                 continue
             there = again.get(step, {"files": {}, "data": ""})
             names = sorted({*line["files"], *there["files"]})
@@ -219,9 +226,12 @@ class Repetition:
                 self.wrong.append(f"step {self.end}: {name} has other bytes")
 
     def events(self, folder):
-        return {(e["kind"], e["step"]): {k: v for k, v in e.items() if k not in TIMES}
-                for e in read_lines(folder / "metrics.jsonl")
-                if e.get("kind") in ("train", "valid") and self.begin < e["step"] <= self.end}
+        """The lines of each kind and step: one, if nobody added another."""
+        lines = {}
+        for e in read_lines(folder / "metrics.jsonl"):
+            if e.get("kind") in ("train", "valid") and (self.begin or -1) < e["step"] <= self.end:
+                lines.setdefault((e["kind"], e["step"]), []).append({k: v for k, v in e.items() if k not in TIMES})
+        return lines
 
     def compare_events(self):
         said, came = self.events(self.run.folder), self.events(self.copy)
@@ -245,15 +255,15 @@ class Repetition:
         return self.wrong
 
 
-def repeat(run, begin, end, heed, ends=()):
+def repeat(run, begin, end, heed, ends=(), stops=()):
     with tempfile.TemporaryDirectory(prefix="heed_audit_") as place:
         try:
-            repetition = Repetition(run, begin, end, heed, place, ends)
+            repetition = Repetition(run, begin, end, heed, place, ends, stops)
             wrong = repetition.check()
-            ends = () if ends else repetition.other_ends()
+            again = () if ends or stops else (repetition.other_ends(), repetition.other_stops())
         except (OSError, ValueError, KeyError) as error:  # what a forger left
             return [f"it cannot be read: {error!r}".replace(place, "COPY")]
-    return repeat(run, begin, end, heed, ends) if wrong and ends else wrong
+    return repeat(run, begin, end, heed, *again) if wrong and any(again) else wrong
 
 
 def verify(run, heed):
