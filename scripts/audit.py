@@ -128,6 +128,13 @@ class Run:
         known = {text for kept in self.configs for text in (kept, with_value(kept, "max_steps", str(line["step"])))}
         return next((text for text in known if sha256(text) == line["files"]["config.json"]), None)
 
+    def other_kernels(self, heed):
+        """OpenBLAS's kernels that computed it natively, where this machine takes others: then its bytes cannot come out."""
+        version = subprocess.run([heed, "--version"], capture_output=True, text=True).stdout
+        used = {event["core_type"] for event in read_lines(self.folder / "metrics.jsonl") if "core_type" in event}
+        portable = any(b'"arithmetic": "portable"' in config for config in self.configs)
+        return [] if portable else sorted(used - set(re.findall(r"core type: (\S+)", version)))
+
     def lines_beyond(self):
         """Lines of metrics.jsonl that no checkpoint proves: the run trains, or was killed."""
         return sum(event.get("step", 0) > self.kept[-1] for event in read_lines(self.folder / "metrics.jsonl"))
@@ -298,6 +305,7 @@ def audit(run, heed, count, seed):
             "odds_missed": {str(n): odds_missed(total, n, count) for n in forged},
             "begins": {"step": run.begins if run.given else 0, "init_from": run.origin.get("init_from", ""),
                        "branched_from": run.origin.get("branched_from", "")},
+            "other_kernels": run.other_kernels(heed),
             "program": program,
             "other_programs": sorted({line.get("program", "") for line in run.lines.values()} - {program, ""}),
             "damaged": found}
@@ -325,6 +333,8 @@ def in_words(c):
     yield f"drawn with seed {c['draw']['seed']} over chain {c['chain_hash'][:16]}"
     for n, odds in c["odds_missed"].items():
         yield f"  the odds that the draw would have missed {n} forged interval{'s' * (n != '1')}: {100 * odds:.3g} %"
+    for kernels in c["other_kernels"]:
+        yield f"trained with OpenBLAS's kernels for {kernels}, which are not this processor's: honest bytes differ too (train.arithmetic)"
     yield f"repeated with the program {c['program'][:16]}"
     yield from (f"  the run was trained with another: {other[:16]} (no fault in itself)" for other in c["other_programs"])
 
