@@ -129,11 +129,12 @@ class Run:
         return next((text for text in known if sha256(text) == line["files"]["config.json"]), None)
 
     def other_kernels(self, heed):
-        """OpenBLAS's kernels that computed it natively, where this machine takes others: then its bytes cannot come out."""
+        """The kernels that computed it natively, where this machine takes others: then its bytes cannot come out."""
         version = subprocess.run([heed, "--version"], capture_output=True, text=True).stdout
+        core, rounded = re.search(r"core type: (\S+)[\s\S]*bfloat16: ([^:\n]*)", version).groups()
         used = {event["core_type"] for event in read_lines(self.folder / "metrics.jsonl") if "core_type" in event}
         portable = any(b'"arithmetic": "portable"' in config for config in self.configs)
-        return [] if portable else sorted(used - set(re.findall(r"core type: (\S+)", version)))
+        return [] if portable else sorted(used - {core, f"{core}, {rounded}"})
 
     def lines_beyond(self):
         """Lines of metrics.jsonl that no checkpoint proves: the run trains, or was killed."""
@@ -334,7 +335,7 @@ def in_words(c):
     for n, odds in c["odds_missed"].items():
         yield f"  the odds that the draw would have missed {n} forged interval{'s' * (n != '1')}: {100 * odds:.3g} %"
     for kernels in c["other_kernels"]:
-        yield f"trained with OpenBLAS's kernels for {kernels}, which are not this processor's: honest bytes differ too (train.arithmetic)"
+        yield f"trained with the kernels for {kernels}, not those of this machine: an honest run has other bytes here too (train.arithmetic)"
     yield f"repeated with the program {c['program'][:16]}"
     yield from (f"  the run was trained with another: {other[:16]} (no fault in itself)" for other in c["other_programs"])
 
