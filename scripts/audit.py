@@ -128,6 +128,14 @@ class Run:
         known = {text for kept in self.configs for text in (kept, with_value(kept, "max_steps", str(line["step"])))}
         return next((text for text in known if sha256(text) == line["files"]["config.json"]), None)
 
+    def other_kernels(self, heed):
+        """The kernels that computed it natively, where this machine takes others: then its bytes cannot come out."""
+        version = subprocess.run([heed, "--version"], capture_output=True, text=True).stdout
+        core, rounded = re.search(r"core type: (\S+)[\s\S]*bfloat16: ([^:\n]*)", version).groups()
+        used = {event["core_type"] for event in read_lines(self.folder / "metrics.jsonl") if "core_type" in event}
+        portable = any(b'"arithmetic": "portable"' in config for config in self.configs)
+        return [] if portable else sorted(used - {core, f"{core}, {rounded}"})
+
     def lines_beyond(self):
         """Lines of metrics.jsonl that no checkpoint proves: the run trains, or was killed."""
         return sum(event.get("step", 0) > self.kept[-1] for event in read_lines(self.folder / "metrics.jsonl"))
@@ -140,10 +148,12 @@ class Run:
 
 
 class Repetition:
-    """An interval, trained anew in a copy. Training ends at the steps `ends` because time is up, as it did in the run."""
+    """An interval, trained anew in a copy. Training ends at the steps `ends` because time is up, as it did in the run, and is
+    stopped at the steps `stops`."""
 
-    def __init__(self, run, begin, end, heed, place, ends=()):
-        self.run, self.begin, self.end, self.heed, self.copy, self.ends = run, begin, end, heed, Path(place) / "run", ends
+    def __init__(self, run, begin, end, heed, place, ends=(), stops=()):
+        self.run, self.begin, self.end, self.heed, self.copy = run, begin, end, heed, Path(place) / "run"
+        self.ends, self.stops = ends, set(stops)
         self.wrong = []
         self.pauses = set()  # steps at which time was up only here
 
@@ -170,7 +180,7 @@ class Repetition:
     def resume_to(self, step, config):
         while max(kept_in(self.copy), default=0) < step and self.resume(config, "--stop-at", str(step)):
             self.pauses.add(max(kept_in(self.copy)))
-        self.pauses.discard(step)
+        self.pauses -= {step} - self.stops
 
     def end_by_time(self, step, config):
         """Like the end of the run by max_steps, at a step that nobody knew beforehand; then its config is put back."""
@@ -188,7 +198,7 @@ class Repetition:
         lines = [line for step, line in self.run.lines.items() if self.begin < step <= self.end and step > 0]
         for line, after in zip(lines, lines[1:] + [None]):
             same = after and after["files"]["config.json"] == line["files"]["config.json"]
-            if self.wrong or same and line["step"] not in self.ends:
+            if self.wrong or same and line["step"] not in (*self.ends, *self.stops):
                 continue
             config = self.run.config_of(line)
             if config is None:
@@ -196,11 +206,16 @@ class Repetition:
             else:
                 (self.end_by_time if line["step"] in self.ends else self.resume_to)(line["step"], config)
 
+    def other_stops(self):
+        """The steps with a line in the chain that were not saved: there heed was told to save, or the lines are invented."""
+        came = history(read_lines(self.copy / "chain.jsonl"))
+        return {step for step in self.run.lines if self.begin < step < self.end and step not in came}
+
     def compare_lines(self):
         again = history(read_lines(self.copy / "chain.jsonl"))
         again.update((step, line_of_checkpoint(self.copy, step)) for step in kept_in(self.copy))
         for step, line in self.run.lines.items():
-            if not self.begin < step <= self.end or step not in again and step != self.end:
+            if not self.begin < step <= self.end:
                 continue
             there = again.get(step, {"files": {}, "data": ""})
             names = sorted({*line["files"], *there["files"]})
@@ -219,9 +234,12 @@ class Repetition:
                 self.wrong.append(f"step {self.end}: {name} has other bytes")
 
     def events(self, folder):
-        return {(e["kind"], e["step"]): {k: v for k, v in e.items() if k not in TIMES}
-                for e in read_lines(folder / "metrics.jsonl")
-                if e.get("kind") in ("train", "valid") and self.begin < e["step"] <= self.end}
+        """The lines of each kind and step: one, if nobody added another."""
+        lines = {}
+        for e in read_lines(folder / "metrics.jsonl"):
+            if e.get("kind") in ("train", "valid") and (self.begin or -1) < e["step"] <= self.end:
+                lines.setdefault((e["kind"], e["step"]), []).append({k: v for k, v in e.items() if k not in TIMES})
+        return lines
 
     def compare_events(self):
         said, came = self.events(self.run.folder), self.events(self.copy)
@@ -245,15 +263,15 @@ class Repetition:
         return self.wrong
 
 
-def repeat(run, begin, end, heed, ends=()):
+def repeat(run, begin, end, heed, ends=(), stops=()):
     with tempfile.TemporaryDirectory(prefix="heed_audit_") as place:
         try:
-            repetition = Repetition(run, begin, end, heed, place, ends)
+            repetition = Repetition(run, begin, end, heed, place, ends, stops)
             wrong = repetition.check()
-            ends = () if ends else repetition.other_ends()
+            again = () if ends or stops else (repetition.other_ends(), repetition.other_stops())
         except (OSError, ValueError, KeyError) as error:  # what a forger left
             return [f"it cannot be read: {error!r}".replace(place, "COPY")]
-    return repeat(run, begin, end, heed, ends) if wrong and ends else wrong
+    return repeat(run, begin, end, heed, *again) if wrong and any(again) else wrong
 
 
 def verify(run, heed):
@@ -288,6 +306,7 @@ def audit(run, heed, count, seed):
             "odds_missed": {str(n): odds_missed(total, n, count) for n in forged},
             "begins": {"step": run.begins if run.given else 0, "init_from": run.origin.get("init_from", ""),
                        "branched_from": run.origin.get("branched_from", "")},
+            "other_kernels": run.other_kernels(heed),
             "program": program,
             "other_programs": sorted({line.get("program", "") for line in run.lines.values()} - {program, ""}),
             "damaged": found}
@@ -315,6 +334,8 @@ def in_words(c):
     yield f"drawn with seed {c['draw']['seed']} over chain {c['chain_hash'][:16]}"
     for n, odds in c["odds_missed"].items():
         yield f"  the odds that the draw would have missed {n} forged interval{'s' * (n != '1')}: {100 * odds:.3g} %"
+    for kernels in c["other_kernels"]:
+        yield f"trained with the kernels for {kernels}, not those of this machine: an honest run has other bytes here too (train.arithmetic)"
     yield f"repeated with the program {c['program'][:16]}"
     yield from (f"  the run was trained with another: {other[:16]} (no fault in itself)" for other in c["other_programs"])
 

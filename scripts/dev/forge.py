@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Forges trainings, and has scripts/audit.py find them: 11 kinds, at two places each.
+"""Forges trainings, and has scripts/audit.py find them: 13 kinds, at two places each.
 
     scripts/dev/forge.py [--heed PROGRAM] [--only KIND,...] [--places 2]
 
@@ -134,11 +134,11 @@ class Forger:
             hit = next(i for i, line in enumerate(lines) if (e := json.loads(line))["kind"] == "train" and e["step"] == end)
             lines[hit] = re.sub(r'("loss": ?)[0-9.e+-]+', r"\g<1>0.75", lines[hit])
             (forged / "metrics.jsonl").write_text("".join(lines))
-        if kind == "invented":  # a validation that never was, at a step that was saved
+        if kind in ("invented", "twice"):  # a validation that never was, at a step that was saved; another beside the true one
             lines = (forged / "metrics.jsonl").read_text().splitlines(keepends=True)
             valid = next(e for line in lines if (e := json.loads(line))["kind"] == "valid" and e["step"] == end)
             later = next(i for i, line in enumerate(lines) if json.loads(line)["step"] == end)
-            lines.insert(later, json.dumps({**valid, "step": end - 2, "loss": 0.75}) + "\n")
+            lines.insert(later, json.dumps({**valid, "step": end - 2 * (kind == "invented"), "loss": 0.75}) + "\n")
             (forged / "metrics.jsonl").write_text("".join(lines))
         return forged
 
@@ -146,7 +146,13 @@ class Forger:
         trained = kind in (*CHEATS, "order", "data")
         forged = (self.train_otherwise if trained else self.change_files)(kind, begin, end)
         self.run("resume", forged)  # honestly, to the end
-        if kind != "invented":
+        if kind == "saved":  # a save that never was
+            lines = audit.read_lines(forged / "chain.jsonl")
+            at = next(i for i, line in enumerate(lines) if line["step"] == end)
+            lines.insert(at, {**lines[at], "step": end - 1})
+            (forged / "chain.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+            begin = end - 1
+        if kind not in ("invented", "twice"):
             chain_anew(forged, self.program, begin, end)
         return forged
 
@@ -154,7 +160,7 @@ class Forger:
         return audit.audit(audit.Run(run), self.heed, 99, "1")
 
 
-KINDS = (*CHEATS, "order", "data", "weights", "moments", "best", "metrics", "invented")
+KINDS = (*CHEATS, "order", "data", "weights", "moments", "best", "metrics", "invented", "twice", "saved")
 
 
 def find(forger, kind, place):

@@ -39,7 +39,8 @@ Module load_module() {
   if (library == nullptr) return {nullptr, slower + ::dlerror()};
   const auto version =
       reinterpret_cast<decltype(&heed_onednn_version)>(::dlsym(library, "heed_onednn_version"))();
-  if (version == nullptr) return {nullptr, slower + "the processor has no AVX512_BF16"};
+  if (version == nullptr)
+    return {nullptr, slower + "no AVX512_BF16 (the processor's, or ONEDNN_MAX_CPU_ISA)"};
   return {
       reinterpret_cast<decltype(&heed_onednn_multiply)>(::dlsym(library, "heed_onednn_multiply")),
       "oneDNN " + std::string(version)};

@@ -77,7 +77,12 @@ const char* heed_onednn_version() {
   constexpr int kRequest = 0x1023, kTiles = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   ::syscall(SYS_arch_prctl, kRequest, kTiles);   // refused where there are none
   const dnnl_version_t* v = dnnl_version();
-  const bool tiles = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
+  const auto uses = [](dnnl::cpu_isa isa) {  // a set of bits; ONEDNN_MAX_CPU_ISA may leave fewer
+    const auto bits = static_cast<unsigned>(isa);
+    return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & bits) == bits;
+  };
+  if (!uses(dnnl::cpu_isa::avx512_core_bf16)) return nullptr;
+  const bool tiles = uses(dnnl::cpu_isa::avx512_core_amx);
   static const std::string version = std::to_string(v->major) + "." + std::to_string(v->minor) +
                                      "." + std::to_string(v->patch) +
                                      (tiles ? ", AMX" : ", AVX512_BF16");

@@ -16,8 +16,8 @@ struct OnednnProduct {
 };
 
 extern "C" {
-// "2.6.3, AVX512_BF16"; null where the processor has no products of bfloat16. Asks the system for
-// the registers of AMX, so it comes before the first product.
+// "2.6.3, AVX512_BF16"; null where the processor has no products of bfloat16, or oneDNN is told not
+// to use them. Asks the system for the registers of AMX, so it comes before the first product.
 const char* heed_onednn_version();
 // Any number of threads at once; each keeps what it has prepared for the products that it has seen.
 void heed_onednn_multiply(const OnednnProduct& product, const std::uint16_t* a,

@@ -54,7 +54,8 @@ struct RunEvent {
   static constexpr const char* kKind = "event";
   std::int64_t step = 0;
   std::string event, text;
-  std::optional<std::string> core_type = {};  // OpenBLAS's name of the processor
+  std::optional<std::string> core_type = {};  // OpenBLAS's name of the processor, and
+                                              // what multiplies bfloat16 numbers
 };
 
 // What simpler predictors reach (evaluate/yardsticks.h).

@@ -261,7 +261,7 @@ void RunWriter::free_links() {
 void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t spared) try {
   lock_.require_held(run_);
   require_own_checkpoints(run_);
-  for (const char* file : {kMetrics, kFilm, kChain})
+  for (const char* file : kLineFiles)
     if (type_of(run_ / file) == fs::file_type::regular) AppendFile(run_ / file, *calls_).sync();
   if (make_folder(checkpoints(), *calls_)) {
     sync_folder(run_, *calls_);
@@ -292,8 +292,11 @@ void RunWriter::save_as(const std::string& name, const CheckpointContents& conte
 void RunWriter::finish_save(std::int64_t step, Keep keep, std::int64_t spared) {
   states_.erase(states_.upper_bound(step), states_.end());
   try {
-    if (const auto line = next_chain_line(run_, step, stem_); !line.empty())
-      AppendFile(run_ / kChain, *calls_).append_line(line);
+    if (const auto line = next_chain_line(run_, step, stem_); !line.empty()) {
+      AppendFile chain(run_ / kChain, *calls_);
+      chain.append_line(line);
+      chain.sync();
+    }
   } catch (const Error& e) {  // the checkpoint is whole all the same
     if (losing_lines_.insert(kChain).second)
       notes_.push_back(fmt::format("the chain lacks lines: {}", e.what()));

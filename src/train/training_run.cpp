@@ -7,6 +7,7 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/signals.h"
+#include "math/bfloat16.h"
 #include "math/blas.h"
 #include "show/advice.h"
 #include "step/schedule.h"
@@ -75,11 +76,18 @@ void say_start(Log& log, const PreparedRun& run, std::int64_t done) {
     log.warn(doubts);
 }
 
+// "Cooperlake", for bfloat16 "Cooperlake, oneDNN 2.6.3, AVX512_BF16".
+std::string kernels(const RunConfig& c) {
+  if (c.train.precision == Precision::float32) return blas_core_type();
+  const std::string rounded = bfloat16_info();  // and why, after a colon
+  return blas_core_type() + ", " + rounded.substr(0, rounded.find(':'));
+}
+
 // The same bytes are promised on one type of processor only: OpenBLAS has other kernels for others.
 // A change is logged, and recorded in metrics.jsonl: the type of the steps done is that of the last
 // event that names one, else that of the start.
 void say_core_type(const Beginning& b, const LoggedEvents& so_far, RunWriter& run, Log& log) {
-  const std::string here = blas_core_type();
+  const std::string here = kernels(b.prepared.config);
   std::string before = b.origin.core_type;
   for (const RunEvent& event : so_far.events)
     if (event.core_type) before = *event.core_type;
@@ -128,7 +136,8 @@ LoggedEvents begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
     say_cut(log, cut, done);
   }
   if (!b.at && cut.kept == 0)
-    run.append(kMetrics, line_of(RunEvent{0, "start", b.origin.command, blas_core_type()}));
+    run.append(kMetrics,
+               line_of(RunEvent{0, "start", b.origin.command, kernels(b.prepared.config)}));
   if (resumed) run.write_config(dump_config(b.prepared.config));
   LoggedEvents so_far = read_events(run.path());
   say_core_type(b, so_far, run, log);

@@ -58,6 +58,11 @@ class Precision(RunsTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.tells((self.folder / "slow/train.log").read_text(), ["precision: bfloat16", "heed_onednn.so"])
         self.assertAlmostEqual(self.loss("slow"), self.loss("run"), delta=0.01)
+        if "oneDNN" in self.out("--version"):
+            self.resume("slow", "--more", 2, facts=["slower", "oneDNN"])
+
+    def test_what_onednn_is_told_not_to_use_is_not_used(self):
+        self.assertNotIn("AVX512_BF16\n", self.out("--version", env={"ONEDNN_MAX_CPU_ISA": "AVX512_CORE"}))
 
 
 if __name__ == "__main__":

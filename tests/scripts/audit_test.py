@@ -58,7 +58,7 @@ class Audit(unittest.TestCase):
         self.assertIn("no chain.jsonl", done.stdout)
 
     def test_forgeries_are_found_where_they_are(self):
-        for kind, place in (("seed", 0), ("order", 2), ("invented", 1)):
+        for kind, place in (("seed", 0), ("order", 2), ("invented", 1), ("twice", 1), ("saved", 1)):
             with self.subTest(kind):
                 self.assertEqual(forge.find(self.forger, kind, place), "")
 

@@ -90,5 +90,26 @@ TEST_F(Chain, ADamagedChainDoesNotStopTheTraining) {
   EXPECT_EQ(link("last"), "step-00000020");
 }
 
+struct NoChain : SystemCalls {
+  int open(const char* path, int flags, mode_t mode) override {
+    if (!std::string_view(path).ends_with(kChain)) return SystemCalls::open(path, flags, mode);
+    errno = EACCES;
+    return -1;
+  }
+};
+
+TEST_F(Chain, AChainThatCannotBeWrittenDoesNotStopTheTraining) {
+  {
+    RunWriter writer = RunWriter::create(run_, false);
+    writer.write_config("{}");
+    writer.save(at(10, 10).contents(), 0);
+  }
+  NoChain calls;
+  RunWriter writer = RunWriter::open(run_, calls);
+  writer.save(at(20, 20).contents(), 0);
+  EXPECT_EQ(writer.take_notes().size(), 1u);
+  EXPECT_EQ(link("last"), "step-00000020");
+}
+
 }  // namespace
 }  // namespace heed
