@@ -45,6 +45,7 @@ class Options(RunsTest):
                 for other in set(re.findall(r"heed ([a-z]+)", words)):
                     known |= options_of(other)
                 self.assertEqual(set(re.findall(r"--[a-z][a-z-]*", words)) - known, set())
+                self.assertLessEqual(max(map(len, (HELP / f"{command}.txt").read_text().split("\n"))), 100)
 
     def test_0_steps_are_refused_with_the_range(self):
         c = self.config()
