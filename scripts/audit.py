@@ -7,7 +7,8 @@ An interval is what lies between two checkpoints that the run has kept (train.ke
 the data and the config alone, and the one that ends in the best checkpoint are always repeated, and K others are drawn. In a
 copy, in a temporary folder, heed trains each anew, and every checkpoint, every line of chain.jsonl and every loss in
 metrics.jsonl must come out as RUN has them. Whoever checks draws the seed after the run was handed in; without --seed it is
-drawn here. Exit code 0: all that was repeated is true; 1: something is not.
+drawn here. The certificate says what is not checked. Exit code 0: all that was repeated is true; 1: something is not, or it
+could not be repeated.
 """
 import argparse
 import hashlib
@@ -22,6 +23,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+NOT_CHECKED = "reports, train.log, film.jsonl, origin.json, and of metrics.jsonl times, yardsticks and events"
 TIMES = {"tokens_per_second", "seconds", "verdict"}  # of an event: they differ between repetitions (the verdict: knows of bests)
 
 
@@ -155,6 +157,7 @@ class Repetition:
         self.run, self.begin, self.end, self.heed, self.copy = run, begin, end, heed, Path(place) / "run"
         self.ends, self.stops = ends, set(stops)
         self.wrong = []
+        self.repeated = False  # to its end
         self.pauses = set()  # steps at which time was up only here
 
     def prepare(self):
@@ -256,22 +259,25 @@ class Repetition:
         self.prepare()
         if not self.wrong:
             self.train()
-        if not self.wrong:
+        self.repeated = not self.wrong
+        if self.repeated:
             self.compare_lines()
             self.compare_files()
             self.compare_events()
-        return self.wrong
 
 
 def repeat(run, begin, end, heed, ends=(), stops=()):
+    """(what is wrong, could it be repeated?)"""
     with tempfile.TemporaryDirectory(prefix="heed_audit_") as place:
         try:
             repetition = Repetition(run, begin, end, heed, place, ends, stops)
-            wrong = repetition.check()
+            repetition.check()
             again = () if ends or stops else (repetition.other_ends(), repetition.other_stops())
         except (OSError, ValueError, KeyError) as error:  # what a forger left
-            return [f"it cannot be read: {error!r}".replace(place, "COPY")]
-    return repeat(run, begin, end, heed, *again) if wrong and any(again) else wrong
+            return [f"it cannot be read: {error!r}".replace(place, "COPY")], False
+    if repetition.wrong and any(again):
+        return repeat(run, begin, end, heed, *again)
+    return repetition.wrong, repetition.repeated
 
 
 def verify(run, heed):
@@ -292,7 +298,8 @@ def audit(run, heed, count, seed):
     salt = sha256(chain_file.read_bytes() if run.chain else b"".join(sorted(run.configs)))
     drawn = draw(total, count, seed, salt)
     always = sorted({0, *(i for i, (_, end) in enumerate(intervals) if end == run.best())} if intervals else set())
-    checked = [{"from": max(begin, 0), "to": end, "drawn": i in drawn, "wrong": repeat(run, begin, end, heed)}
+    checked = [{"from": max(begin, 0), "to": end, "drawn": i in drawn, "always": i in always,
+                **dict(zip(("wrong", "repeated"), repeat(run, begin, end, heed)))}
                for i, (begin, end) in enumerate(intervals) if i in drawn or i in always]
     steps = [end - max(begin, 0) for begin, end in intervals]
     program = sha256(Path(heed).read_bytes())
@@ -301,7 +308,7 @@ def audit(run, heed, count, seed):
     return {"run": str(run.folder), "true": bool(intervals) and not found and not any(c["wrong"] for c in checked),
             "chain": run.chain, "chain_hash": salt, "without_line": run.unchained,
             "last_step": run.kept[-1], "lines_beyond": run.lines_beyond(), "intervals": total, "checked": checked,
-            "share": sum(c["to"] - c["from"] for c in checked) / max(1, sum(steps)),
+            "share": sum(c["to"] - c["from"] for c in checked if c["repeated"]) / max(1, sum(steps)),
             "draw": {"seed": seed, "drawn": [list(map(lambda s: max(s, 0), intervals[i])) for i in drawn]},
             "odds_missed": {str(n): odds_missed(total, n, count) for n in forged},
             "begins": {"step": run.begins if run.given else 0, "init_from": run.origin.get("init_from", ""),
@@ -312,10 +319,16 @@ def audit(run, heed, count, seed):
             "damaged": found}
 
 
+def verdict(c):
+    if c["true"]:
+        return "TRUE as far as it was repeated"
+    return "NOT TRUE" if c["damaged"] or any(p["wrong"] and p["repeated"] for p in c["checked"]) else "NOT PROVED: it could not be repeated"
+
+
 def in_words(c):
-    yield f"{c['run']}, to step {c['last_step']}: {'TRUE as far as it was repeated' if c['true'] else 'NOT TRUE, or not provable'}"
+    yield f"{c['run']}, to step {c['last_step']}: {verdict(c)}"
     if not c["chain"]:
-        yield "no chain.jsonl: the run is of an earlier heed; only its checkpoints were compared"
+        yield "no chain.jsonl: an earlier heed wrote none, or it was deleted; only the checkpoints were compared"
     elif c["without_line"]:
         yield f"without a line in chain.jsonl: steps {', '.join(map(str, c['without_line']))}"
     if c["lines_beyond"]:
@@ -325,17 +338,19 @@ def in_words(c):
         yield f"it branches from {begin['branched_from']} at step {begin['step']}: what came before is that run's, not checked here"
     elif begin["init_from"]:
         yield f"it begins with the weights of {begin['init_from']}, as step 0 keeps them: where they come from is not checked here"
-    yield f"repeated: {len(c['checked'])} of {c['intervals']} intervals, {100 * c['share']:.3g} % of the steps"
+    yield f"repeated: {sum(p['repeated'] for p in c['checked'])} of {c['intervals']} intervals, {100 * c['share']:.3g} % of the steps"
     for part in c["checked"]:
-        why = "drawn" if part["drawn"] else "always checked"
-        yield f"  steps {part['from']} to {part['to']} ({why}): {'the same bytes' if not part['wrong'] else 'NOT PROVED'}"
+        why = "always checked" if part["always"] else "drawn"
+        found = "not repeated" if not part["repeated"] else "OTHER BYTES" if part["wrong"] else "the same bytes"
+        yield f"  steps {part['from']} to {part['to']} ({why}): {found}"
         yield from (f"    {text}" for text in part["wrong"])
     yield from (f"  damaged: {text}" for text in c["damaged"])
     yield f"drawn with seed {c['draw']['seed']} over chain {c['chain_hash'][:16]}"
-    for n, odds in c["odds_missed"].items():
+    for n, odds in c["odds_missed"].items() if len(c["checked"]) < c["intervals"] else ():
         yield f"  the odds that the draw would have missed {n} forged interval{'s' * (n != '1')}: {100 * odds:.3g} %"
     for kernels in c["other_kernels"]:
         yield f"trained with the kernels for {kernels}, not those of this machine: an honest run has other bytes here too (train.arithmetic)"
+    yield f"not checked: {NOT_CHECKED}"
     yield f"repeated with the program {c['program'][:16]}"
     yield from (f"  the run was trained with another: {other[:16]} (no fault in itself)" for other in c["other_programs"])
 
@@ -345,15 +360,19 @@ def main():
     parser.add_argument("run")
     parser.add_argument("--intervals", type=int, default=5, metavar="K")
     parser.add_argument("--seed", default="", metavar="S")
-    parser.add_argument("--heed", default=os.environ.get("HEED_BINARY", "heed"), metavar="PROGRAM")
+    parser.add_argument("--heed", metavar="PROGRAM", help="default: $HEED_BINARY, heed in PATH, or build/heed")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    here = Path(__file__).resolve().parent.parent / "build" / "heed"
-    heed = shutil.which(args.heed) or str(here)
-    if args.intervals < 0 or not Path(heed).is_file():
-        parser.error("--intervals is below 0" if args.intervals < 0 else f"there is no program {args.heed}: --heed")
+    named = args.heed or os.environ.get("HEED_BINARY")
+    built = Path(__file__).resolve().parent.parent / "build" / "heed"
+    heed = shutil.which(named or "heed") or (not named and shutil.which(built))
+    if args.intervals < 0 or not heed:
+        parser.error("--intervals is below 0" if args.intervals < 0 else f"there is no program {named or 'heed'}: --heed")
+    if subprocess.run([heed, "--version"], capture_output=True).stdout[:5] != b"heed ":
+        parser.error(f"{heed} is not heed: --heed")
+    folder = args.run if Path(args.run).exists() else Path("runs", args.run)  # as heed finds runs
     try:
-        certificate = audit(Run(args.run), os.path.abspath(heed), args.intervals, args.seed or secrets.token_hex(8))
+        certificate = audit(Run(folder), os.path.abspath(heed), args.intervals, args.seed or secrets.token_hex(8))
     except (OSError, ValueError, KeyError, TypeError) as error:
         sys.exit(f"{args.run} cannot be read: {error!r}")
     print(json.dumps(certificate) if args.json else "\n".join(in_words(certificate)))

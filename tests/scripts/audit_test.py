@@ -57,6 +57,21 @@ class Audit(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("no chain.jsonl", done.stdout)
 
+    def test_what_cannot_be_repeated_is_neither_true_nor_called_false(self):
+        data = self.forger.folder / "a.txt"
+        data.rename(data.with_suffix(".away"))
+        try:
+            result = self.forger.certificate(self.forger.folder / "honest")
+        finally:
+            data.with_suffix(".away").rename(data)
+        self.assertEqual((result["true"], result["share"]), (False, 0))
+        self.assertIn("NOT PROVED", audit.verdict(result))
+        for program in "/no/such/heed", "/bin/true":
+            done = subprocess.run([sys.executable, ROOT / "scripts" / "audit.py", self.forger.folder / "honest", "--heed", program],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertIn(program, done.stderr)
+
     def test_forgeries_are_found_where_they_are(self):
         for kind, place in (("seed", 0), ("order", 2), ("invented", 1), ("twice", 1), ("saved", 1)):
             with self.subTest(kind):
