@@ -98,7 +98,7 @@ void CommandLine::add_model() {
 void CommandLine::add_precision() {
   app_.add_option("--precision", precision_, "of the products (default: as the run was trained)")
       ->check(CLI::IsMember({"float32", "bfloat16"}));
-  only_where({"--precision"}, "float32 for a run of train.arithmetic portable", [this](auto* model) {
+  only_where({"--precision"}, "for a run of train.arithmetic native", [this](auto* model) {
     return !model || model->train.arithmetic == Arithmetic::native || precision_ == "float32";
   });
 }
