@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "base/format.h"
-#include "base/sha256.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -81,30 +80,15 @@ class RunComparer {
     return result;
   }
 
-  // Says in which other keys than seed a group differs.
-  void check_group(std::size_t begin, std::size_t end) const {
-    std::vector<ConfigKeys> keys;
-    std::vector<ConfigKeys*> all;
-    Json differing;
-    for (std::size_t i = begin; i < end; ++i) keys.push_back(keys_of(runs_[i].config));
-    for (ConfigKeys& of_run : keys) all.push_back(&of_run);
-    for (const ConfigKeys& of_run : keys)
-      if (std::ranges::count(keys, of_run) > 1)
-        throw Error(Exit::usage,
-                    "two runs of a group have one config and one seed: they tell nothing of luck.",
-                    "runs of other seeds: heed train CONFIG --set seed=2");
-    keep_differences(all);
-    for (const ConfigKeys& of_run : keys) differing.update(Json(of_run));
-    differing.erase("seed");
-    if (!differing.empty())
-      log_.warn("the runs of a group differ in more than seed: " + differing.dump());
-  }
-
  private:
   [[noreturn]] void refuse(const MeasuredRun& r, const std::string& why,
                            const std::string& hint = "") const {
     throw Error(Exit::usage,
                 fmt::format("{} and {} cannot be compared: {}.", runs_[0].run, r.run, why), hint);
+  }
+
+  void warn_unknown(const std::string& run, const std::string& why) const {
+    log_.warn(fmt::format("{} may have been trained on this text: {}", run, why));
   }
 
   void read(TrainedModel& m, MeasuredRun& r) {
@@ -116,7 +100,7 @@ class RunComparer {
       run = held_out(m);
     } catch (const Error& e) {
       if (held) throw;
-      log_.warn(fmt::format("{} may have been trained on this text: {}", r.run, e.what()));
+      warn_unknown(r.run, e.what());
     }
     if (!held && !r.pairs) refuse_pipe(given_.file);
     if (run && run->changed) log_.warn("its data has changed since it was trained: " + r.run);
@@ -135,13 +119,14 @@ class RunComparer {
     if (!r.pairs) r.spelt = spelt(r.split.target, *m.tokenizers.target);
     if (!run) return;
     const LineFacts& asked = (runs_.empty() ? r : runs_[0]).split.facts;
-    LineFacts known = earlier_facts(read_origin(m.run).init_from);
+    const std::string from = read_origin(m.run).init_from;
+    LineFacts known = earlier_facts(from);
+    if (!from.empty() && known.hashes.empty())
+      warn_unknown(r.run, "it began with " + from + ", whose data cannot be read.");
     const std::vector<std::uint64_t>& own = run->data.train.facts.hashes;
     known.hashes.insert(known.hashes.end(), own.begin(), own.end());
-    const bool whole = run->data.hash.data == sha256(r.spelt.text);  // lines may be too short
-    r.known = whole ? 1
-                    : static_cast<double>(common(known, asked)) /
-                          std::max(1.0, static_cast<double>(asked.hashes.size()));
+    r.known = static_cast<double>(common(known, asked)) /
+              std::max(1.0, static_cast<double>(asked.hashes.size()));
   }
 
   void check(const MeasuredRun& r) const {
@@ -149,18 +134,21 @@ class RunComparer {
     const MeasuredRun &first = runs_[0], &most = r.known > first.known ? r : first;
     const std::string other = "--file FILE, a text that neither was trained on";
     if (r.pairs != first.pairs) refuse(r, "one learnt from pairs of lines, the other from text");
+    const auto read_as = [](const DataConfig& c) { return std::pair(c.lowercase, c.normalize); };
+    const bool same = r.split.facts.hashes == first.split.facts.hashes;
+    if (!same && read_as(r.config.data) != read_as(first.config.data))
+      refuse(r, "one changes what it reads (data.lowercase, data.normalize)");
+    if (!same || r.spelt.text != first.spelt.text)
+      refuse(r,
+             same && (r.split.lossy || first.split.lossy)
+                 ? "tokens of one do not give back the text"
+                 : "their held-out texts are not the same",
+             other);
     if (std::abs(r.known - first.known) > kByChance)
       refuse(r, fmt::format("{} was trained on {:.0f} % of the lines", most.run, 100 * most.known),
              other);
-    if (!given_.file.empty() && most.known > kByChance)
+    if (most.known > kByChance)
       log_.warn(fmt::format("{} and {} were trained on this text", first.run, r.run));
-    if (r.spelt.text != first.spelt.text || r.split.facts.hashes != first.split.facts.hashes)
-      refuse(
-          r,
-          r.split.facts.hashes == first.split.facts.hashes && (r.split.lossy || first.split.lossy)
-              ? "tokens of one do not give back the text"
-              : "their held-out texts are not the same",
-          other);
     if (r.split.lines != first.split.lines)
       refuse(r, "one reads pairs that are too long for the other", other);
   }
@@ -199,8 +187,7 @@ class RunComparer {
     BeamOptions beam;
     beam.max_length = translation_limit(m.state.longest_target);
     for (std::size_t i = 0; given_.translate && i < r.rows.size(); ++i)
-      r.split.source.copy(r.split.source_begin[i], r.split.source_begin[i + 1],
-                          sources.emplace_back());
+      sources.push_back(r.split.sentence(Side::source, static_cast<std::int64_t>(i)));
     const auto found = translate(m, pool_, sources, beam);
     for (std::size_t i = 0; i < r.rows.size(); ++i) {
       const std::size_t line = r.split.lines[i];
@@ -217,7 +204,9 @@ class RunComparer {
 
   static std::string sentence(const Figure& metric, const Difference& d, const Json& result) {
     if (std::isnan(d.interval.low))
-      return counted(result["units"].dump(), result["unit"]) + " is too little to tell.";
+      return fmt::format("{} (of a {}, or 256 bytes) tell too little; expected at least {}.",
+                         counted(result["units"].dump(), "unit"), plain(result["unit"]),
+                         kFewestUnits);
     const std::vector<std::string> first = result["first"], second = result["second"];
     const bool rose = d.value >= 0, second_wins = metric.less_is_better != rose;
     const auto& better = second_wins ? second : first;
@@ -279,6 +268,31 @@ class RunComparer {
   std::vector<MeasuredRun> runs_;
 };
 
+// Error if a run of groups stands twice; says in which other keys than seed a group differs.
+void check_groups(const std::vector<RunGroup>& groups, Log& log) {
+  std::map<Json, std::string> seen;  // the config of each run
+  for (const RunGroup& group : groups) {
+    std::vector<ConfigKeys> keys;
+    std::vector<ConfigKeys*> all;
+    Json differing;
+    for (const std::string& run : group) {
+      keys.push_back(keys_of(checkpoint_config(open_checkpoint(run))));
+      if (const auto [other, is_new] = seen.try_emplace(keys.back(), run); !is_new)
+        throw Error(Exit::usage,
+                    fmt::format("{} and {} have one config and one seed: together they tell nothing "
+                                "of luck.",
+                                other->second, run),
+                    "runs of other seeds: heed train CONFIG --set seed=2");
+    }
+    for (ConfigKeys& of_run : keys) all.push_back(&of_run);
+    keep_differences(all);
+    for (const ConfigKeys& of_run : keys) differing.update(Json(of_run));
+    differing.erase("seed");
+    if (!differing.empty())
+      log.warn("the runs of a group differ in more than seed: " + differing.dump());
+  }
+}
+
 std::string range_text(const Json& interval) {
   return fmt::format("[{}, {}]", fixed<4>(interval[0]), fixed<4>(interval[1]));
 }
@@ -315,12 +329,13 @@ void print_compared(const Json& r) {
 Json compare_groups_of_runs(const std::vector<RunGroup>& groups, const ComparedText& text,
                             Pool& pool, Log& log) {
   RunComparer comparer(text, pool, log);
+  if (std::ranges::any_of(groups, [](const RunGroup& group) { return group.size() > 1; }))
+    check_groups(groups, log);
   for (const RunGroup& group : groups)
     for (const std::string& run : group) comparer.measure(run);
   Json all = Json::array();
   std::size_t from = 0;
   for (const RunGroup& group : groups) {
-    comparer.check_group(from, from + group.size());
     if (from > 0) all.push_back(comparer.compared(groups[0].size(), from, from + group.size()));
     from += group.size();
   }

@@ -24,7 +24,10 @@ std::vector<std::size_t> unit_ends(std::string_view text) {
   std::size_t begin = 0;
   for (std::size_t line = 0, end = 0; line < text.size(); line = end) {
     end = std::min(text.find('\n', line), text.size() - 1) + 1;
-    while (end - line > longest && end - begin >= 2 * kLeast) ends.push_back(begin += kLeast);
+    while (end - line > longest && end - begin >= 2 * kLeast) {
+      for (begin += kLeast; begin < end && (text[begin] & 0xC0) == 0x80;) ++begin;
+      ends.push_back(begin);
+    }
     if (end - begin >= kLeast) ends.push_back(begin = end);
   }
   if (ends.empty()) ends.push_back(0);

@@ -21,8 +21,8 @@ struct SpeltText {
 SpeltText spelt(const Ids& ids, const Tokenizer& tokenizer);
 
 // Where the units of a text end: after the line with which each has 256 bytes. Of a line of more
-// than 4,096 bytes, or than an eighth of the text, after every 256. What is left at the end belongs
-// to the last.
+// than 4,096 bytes, or than an eighth of the text, after every 256 and the character that they
+// end in. What is left at the end belongs to the last.
 std::vector<std::size_t> unit_ends(std::string_view text);
 
 // The unit of each token that begins there.

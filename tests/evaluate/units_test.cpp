@@ -33,6 +33,13 @@ TEST(Units, ATextWithoutLineEndsIsCut) {
   EXPECT_EQ(ends[18], 5010U);
 }
 
+TEST(Units, ACharacterIsNotCut) {
+  std::string text = "xy";
+  for (int i = 0; i < 400; ++i) text += "天";
+  EXPECT_EQ(unit_ends(text), (Places{257, 515, 773, 1202}));
+  EXPECT_EQ(unit_ends(std::string(1100, '\x80')), (Places{1100}));
+}
+
 // Else a short text would be one unit.
 TEST(Units, ALineThatIsMostOfTheTextIsCut) {
   EXPECT_EQ(unit_ends(std::string(1100, 'x')), (Places{256, 512, 768, 1100}));
