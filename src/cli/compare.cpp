@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <set>
 
 #include "base/format.h"
 #include "cli/command.h"
@@ -87,12 +88,11 @@ class RunComparer {
                 fmt::format("{} and {} cannot be compared: {}.", runs_[0].run, r.run, why), hint);
   }
 
-  void warn_unknown(const std::string& run, const std::string& why) const {
-    log_.warn(fmt::format("{} may have been trained on this text: {}", run, why));
-  }
-
   void read(TrainedModel& m, MeasuredRun& r) {
     const bool held = given_.file.empty();
+    const auto doubt = [&](const std::string& why) {
+      log_.warn(fmt::format("{} may have been trained on this text: {}", r.run, why));
+    };
     if ((r.pairs && !held) == given_.target_file.empty())
       throw Error(Exit::usage, "--file and --target-file belong together, for models of pairs.");
     std::optional<HeldOut> run;
@@ -100,7 +100,7 @@ class RunComparer {
       run = held_out(m);
     } catch (const Error& e) {
       if (held) throw;
-      warn_unknown(r.run, e.what());
+      doubt(e.what());
     }
     if (!held && !r.pairs) refuse_pipe(given_.file);
     if (run && run->changed) log_.warn("its data has changed since it was trained: " + r.run);
@@ -122,7 +122,7 @@ class RunComparer {
     const std::string from = read_origin(m.run).init_from;
     LineFacts known = earlier_facts(from);
     if (!from.empty() && known.hashes.empty())
-      warn_unknown(r.run, "it began with " + from + ", whose data cannot be read.");
+      doubt("it began with " + from + ", whose data cannot be read.");
     const std::vector<std::uint64_t>& own = run->data.train.facts.hashes;
     known.hashes.insert(known.hashes.end(), own.begin(), own.end());
     r.known = static_cast<double>(common(known, asked)) /
@@ -130,7 +130,7 @@ class RunComparer {
   }
 
   void check(const MeasuredRun& r) const {
-    constexpr double kByChance = 0.01;
+    constexpr double kByChance = 0.01, kMuch = 0.05;
     const MeasuredRun &first = runs_[0], &most = r.known > first.known ? r : first;
     const std::string other = "--file FILE, a text that neither was trained on";
     if (r.pairs != first.pairs) refuse(r, "one learnt from pairs of lines, the other from text");
@@ -144,11 +144,12 @@ class RunComparer {
                  ? "tokens of one do not give back the text"
                  : "their held-out texts are not the same",
              other);
-    if (std::abs(r.known - first.known) > kByChance)
+    if (std::abs(r.known - first.known) > kMuch)
       refuse(r, fmt::format("{} was trained on {:.0f} % of the lines", most.run, 100 * most.known),
              other);
     if (most.known > kByChance)
-      log_.warn(fmt::format("{} and {} were trained on this text", first.run, r.run));
+      log_.warn(fmt::format("{} was trained on {:.0f} % of the lines, {} on {:.0f} %", first.run,
+                            100 * first.known, r.run, 100 * r.known));
     if (r.split.lines != first.split.lines)
       refuse(r, "one reads pairs that are too long for the other", other);
   }
@@ -243,15 +244,14 @@ class RunComparer {
   Json most_different(const std::vector<System>& first, const std::vector<System>& second) const {
     constexpr std::size_t kShown = 10;
     std::vector<Json> rows = units_;
+    const auto mean = [](const std::vector<System>& group, std::size_t i) {
+      double nats = 0;
+      for (const System& system : group) nats += system[i][kNats];
+      return nats / static_cast<double>(group.size());
+    };
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto mean = [i](const std::vector<System>& group) {
-        double nats = 0;
-        for (const System& system : group) nats += system[i][kNats];
-        return nats / static_cast<double>(group.size());
-      };
-      rows[i].update({{"first", mean(first)},
-                      {"second", mean(second)},
-                      {"difference", mean(second) - mean(first)}});
+      const double a = mean(first, i), b = mean(second, i);
+      rows[i].update({{"first", a}, {"second", b}, {"difference", b - a}});
     }
     std::ranges::stable_sort(rows, std::greater{}, [](const Json& row) {
       return std::abs(row["difference"].get<double>());
@@ -270,26 +270,27 @@ class RunComparer {
 
 // Error if a run of groups stands twice; says in which other keys than seed a group differs.
 void check_groups(const std::vector<RunGroup>& groups, Log& log) {
-  std::map<Json, std::string> seen;  // the config of each run
+  std::map<ConfigKeys, std::string> seen;
   for (const RunGroup& group : groups) {
-    std::vector<ConfigKeys> keys;
+    std::vector<ConfigKeys> keys(group.size());
     std::vector<ConfigKeys*> all;
-    Json differing;
+    std::set<std::string> differing;
     for (const std::string& run : group) {
-      keys.push_back(keys_of(checkpoint_config(open_checkpoint(run))));
-      if (const auto [other, is_new] = seen.try_emplace(keys.back(), run); !is_new)
+      ConfigKeys& of_run = *all.emplace_back(&keys[all.size()]);
+      of_run = keys_of(checkpoint_config(open_checkpoint(run)));
+      if (const auto [other, is_new] = seen.try_emplace(of_run, run); !is_new)
         throw Error(Exit::usage,
-                    fmt::format("{} and {} have one config and one seed: together they tell nothing "
-                                "of luck.",
+                    fmt::format("{} and {} have one config and one seed: they tell nothing of luck.",
                                 other->second, run),
                     "runs of other seeds: heed train CONFIG --set seed=2");
     }
-    for (ConfigKeys& of_run : keys) all.push_back(&of_run);
     keep_differences(all);
-    for (const ConfigKeys& of_run : keys) differing.update(Json(of_run));
+    for (const ConfigKeys& of_run : keys)
+      for (const auto& [key, value] : of_run) differing.insert(key);
     differing.erase("seed");
     if (!differing.empty())
-      log.warn("the runs of a group differ in more than seed: " + differing.dump());
+      log.warn("the runs of a group differ in more than seed: " +
+               joined({differing.begin(), differing.end()}));
   }
 }
 

@@ -13,13 +13,13 @@
 namespace heed {
 namespace {
 
-constexpr std::ptrdiff_t kLongLine = 40;      // characters
+constexpr std::ptrdiff_t kLongLine = 40, kShortLines = 120;  // characters
 constexpr std::size_t kMostOfLine = 1 << 16;  // bytes: a longer one is several
 const std::hash<std::string_view> line_hash;
 
-bool is_long(std::string_view line) {
-  return std::ranges::count_if(line.substr(0, std::size_t{4} * kLongLine),
-                               [](char b) { return (b & 0xC0) != 0x80; }) >= kLongLine;
+bool is_long(std::string_view text, std::ptrdiff_t characters) {
+  return std::ranges::count_if(text.substr(0, static_cast<std::size_t>(4 * characters)),
+                               [](char b) { return (b & 0xC0) != 0x80; }) >= characters;
 }
 
 }  // namespace
@@ -45,16 +45,18 @@ void LineFacts::end_line(std::string_view line) {
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   add_length(line.size());
-  if (is_long(line)) {
+  if (is_long(line, kLongLine)) {
     hashes.push_back(line_hash(line));
     return open_.clear();
   }
   open_.resize(begin + line.size());
   if (open_.size() == begin) return;
   open_ += '\n';
-  for (std::size_t end; is_long(std::string_view(open_).substr(end = open_.find('\n') + 1));)
-    open_.erase(0, end);
-  if (is_long(open_)) hashes.push_back(line_hash(open_));
+  std::string_view lines = open_;
+  for (std::size_t end; is_long(lines.substr(end = lines.find('\n') + 1), kShortLines);)
+    lines.remove_prefix(end);
+  if (is_long(lines, kShortLines)) hashes.push_back(line_hash(lines));
+  open_.erase(0, open_.size() - lines.size());
 }
 
 void LineFacts::add(std::string_view source, std::string_view target) {

@@ -59,13 +59,13 @@ Numbers resample(std::size_t n, int r) {
   return times;
 }
 
-// Of two systems, one after the other: of each unit the row that a coin says, or the other one.
-template <bool other>
+// Of two systems, one after the other: of each unit the row that a coin says, or if r is odd the
+// other one.
 Numbers toss(std::size_t n, int r) {
   Numbers times(n);
-  const std::uint64_t key = combine(hash64(1995), r);
+  const std::uint64_t key = combine(hash64(1995), r / 2);
   for (std::size_t i = 0; i < n / 2; ++i) {
-    times[i] = (combine(key, i) >> 63) == other;
+    times[i] = (combine(key, i) >> 63) == (r & 1U);
     times[n / 2 + i] = 1 - times[i];
   }
   return times;
@@ -175,10 +175,9 @@ Difference difference(std::span<const System> first, std::span<const System> sec
   d.p_bootstrap = p_value(sizes - mean_of(sizes), d.value);
   System both = first.front();
   both.insert(both.end(), second.front().begin(), second.front().end());
-  const std::span<const System> all(&both, 1);
-  d.p_randomization = p_value(abs(means(all, metric, pool, kShuffles, toss<true>) -
-                                  means(all, metric, pool, kShuffles, toss<false>)),
-                              d.value);
+  const Numbers tossed = means({&both, 1}, metric, pool, 2 * kShuffles, toss);
+  const auto side = [&](int odd) { return Numbers(tossed[std::slice(odd, kShuffles, 2)]); };
+  d.p_randomization = p_value(abs(side(0) - side(1)), d.value);
   return d;
 }
 

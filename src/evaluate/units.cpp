@@ -38,11 +38,8 @@ std::vector<std::size_t> unit_ends(std::string_view text) {
 std::vector<std::size_t> units_at(const std::vector<std::size_t>& begins,
                                   const std::vector<std::size_t>& ends) {
   std::vector<std::size_t> units;
-  std::size_t unit = 0;
-  for (const std::size_t begin : begins) {
-    while (unit + 1 < ends.size() && begin >= ends[unit]) ++unit;
-    units.push_back(unit);
-  }
+  for (const std::size_t begin : begins)
+    units.push_back(std::ranges::upper_bound(ends.begin(), ends.end() - 1, begin) - ends.begin());
   return units;
 }
 
