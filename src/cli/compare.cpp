@@ -164,9 +164,8 @@ class RunComparer {
   }
 
   void measure_text(const TrainedModel& m, const Objective& objective, MeasuredRun& r) {
-    const std::vector<std::size_t> ends = unit_ends(r.spelt.text);
-    r.rows = unit_sums(m, objective, r.split, units_at(r.spelt.begins, ends), pool_);
-    r.rows.resize(ends.size(), Sums(kTranslation));  // a token may be longer than a unit
+    const std::vector<std::size_t>& ends = r.spelt.ends;
+    r.rows = unit_sums(m, objective, r.split, r.spelt, pool_);
     units_.clear();
     for (std::size_t i = 0, begin = 0, line = 1; i < ends.size(); begin = ends[i++]) {
       const std::string text = r.spelt.text.substr(begin, ends[i] - begin);
@@ -279,10 +278,11 @@ void check_groups(const std::vector<RunGroup>& groups, Log& log) {
       ConfigKeys& of_run = *all.emplace_back(&keys[all.size()]);
       of_run = keys_of(checkpoint_config(open_checkpoint(run)));
       if (const auto [other, is_new] = seen.try_emplace(of_run, run); !is_new)
-        throw Error(Exit::usage,
-                    fmt::format("{} and {} have one config and one seed: they tell nothing of luck.",
-                                other->second, run),
-                    "runs of other seeds: heed train CONFIG --set seed=2");
+        throw Error(
+            Exit::usage,
+            fmt::format("{} and {} have one config and one seed: that tells nothing of luck.",
+                        other->second, run),
+            "runs of other seeds: heed train CONFIG --set seed=2");
     }
     keep_differences(all);
     for (const ConfigKeys& of_run : keys)

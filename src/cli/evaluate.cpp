@@ -293,8 +293,8 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
                       std::back_inserter(examples));
     line.clear();
     if (!end && examples.size() < kAtOnce) continue;
-    for (const auto& log_probs : label_log_probs(m.model, m.values, examples, m.pool))
-      for (const double x : log_probs) sum += x, ++tokens;
+    for (const auto& odds : label_odds(m.model, m.values, examples, m.pool, -1))
+      for (const TokenOdds& token : odds) sum += token.log_probability, ++tokens;
     examples.clear();
   }
   if (tokens == 0) return;

@@ -14,7 +14,7 @@ namespace heed {
 namespace {
 
 constexpr std::ptrdiff_t kLongLine = 40, kShortLines = 120;  // characters
-constexpr std::size_t kMostOfLine = 1 << 16;  // bytes: a longer one is several
+constexpr std::size_t kMostOfLine = 1 << 16;                 // bytes: a longer one is several
 const std::hash<std::string_view> line_hash;
 
 bool is_long(std::string_view text, std::ptrdiff_t characters) {
@@ -81,10 +81,11 @@ std::int64_t common(const LineFacts& train, const LineFacts& held_out) {
 std::string leaks(const LineFacts& train, const LineFacts& held_out) {
   const std::int64_t n = common(train, held_out);
   if (n == 0) return "";
-  return fmt::format("{} of {} held-out {} {} in the training data", format_count(n),
-                     format_count(std::ssize(held_out.hashes)),
-                     held_out.pairs ? "pairs" : "lines (of 40 characters or more, short ones in a row)",
-                     n == 1 ? "is" : "are");
+  return fmt::format(
+      "{} of {} held-out {} {} in the training data", format_count(n),
+      format_count(std::ssize(held_out.hashes)),
+      held_out.pairs ? "pairs" : "lines (of 40 characters or more, short ones in a row)",
+      n == 1 ? "is" : "are");
 }
 
 void say_common(Dataset& data) {

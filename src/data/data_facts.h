@@ -13,8 +13,8 @@ struct Dataset;
 struct Split;
 enum class Side;
 
-// Of the lines of a text, or of pairs: a 64-bit hash of each line of at least 40 characters, of each
-// few shorter ones with at least 120, or of each pair, and how many there are of each length.
+// Of the lines of a text, or of pairs: a 64-bit hash of each line of at least 40 characters, of
+// shorter ones in a row with 120, or of each pair, and how many there are of each length.
 class LineFacts {
  public:
   void add(std::string_view text);  // the next part of a text, cut anywhere

@@ -1,7 +1,5 @@
 #include "evaluate/units.h"
 
-#include <algorithm>
-
 #include "evaluate/scorer.h"
 
 namespace heed {
@@ -14,6 +12,7 @@ SpeltText spelt(const Ids& ids, const Tokenizer& tokenizer) {
     spelt.text += tokenizer.text_after(previous, ids[i]);
     if (!tokenizer.is_special(ids[i])) previous = ids[i];
   }
+  spelt.ends = unit_ends(spelt.text);
   return spelt;
 }
 
@@ -35,16 +34,8 @@ std::vector<std::size_t> unit_ends(std::string_view text) {
   return ends;
 }
 
-std::vector<std::size_t> units_at(const std::vector<std::size_t>& begins,
-                                  const std::vector<std::size_t>& ends) {
-  std::vector<std::size_t> units;
-  for (const std::size_t begin : begins)
-    units.push_back(std::ranges::upper_bound(ends.begin(), ends.end() - 1, begin) - ends.begin());
-  return units;
-}
-
 System unit_sums(const TrainedModel& m, const Objective& objective, const Split& split,
-                 const std::vector<std::size_t>& unit_of_token, Pool& pool) {
+                 const SpeltText& text, Pool& pool) {
   constexpr std::int64_t kAtOnce = 1024;
   const ObjectiveTraits& traits = objective.traits();
   const ObjectiveConfig& c = m.config.objective;
@@ -52,9 +43,9 @@ System unit_sums(const TrainedModel& m, const Objective& objective, const Split&
   const auto unit = [&](std::size_t example, std::size_t label) {
     if (split.pairs()) return example;
     const bool spans = objective.fills() && traits.decoder();
-    return unit_of_token[example * tile + (spans ? 0 : label - traits.before_source)];
+    return text.unit_of(example * tile + (spans ? 0 : label - traits.before_source));
   };
-  System rows(split.pairs() ? split.sentences() : unit_of_token.back() + 1, Sums(kTranslation));
+  System rows(split.pairs() ? split.sentences() : text.ends.size(), Sums(kTranslation));
   const ExampleList list = objective.evaluation(split);
   for (std::int64_t begin = 0; begin < list.count; begin += kAtOnce) {
     std::vector<Example> examples(std::min(kAtOnce, list.count - begin));

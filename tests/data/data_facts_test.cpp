@@ -47,7 +47,8 @@ TEST(LineFacts, CountLongLinesThatAreInTheTrainingText) {
 TEST(LineFacts, ShortLinesInARowAreKnown) {
   const auto names = [](int from, int to) {
     std::string text;
-    for (int i = from; i < to; ++i) text += "name " + std::to_string(i * i) + (i % 5 ? "\n" : "\n\n");
+    for (int i = from; i < to; ++i)
+      text += "name " + std::to_string(i * i) + (i % 5 ? "\n" : "\n\n");
     return text;
   };
   const LineFacts train = facts(names(0, 100));

@@ -101,7 +101,8 @@ TEST(Comparison, IntervalsAreThoseOfTheNormalDistribution) {
 TEST(Comparison, IntervalsOfASystemAreThoseOfItsResamples) {
   std::vector<double> nats(kFewestUnits, 10);
   nats[0] = 20;
-  const Difference d = difference_of(system_of(std::vector<double>(nats.size(), 0)), system_of(nats));
+  const Difference d =
+      difference_of(system_of(std::vector<double>(nats.size(), 0)), system_of(nats));
   EXPECT_LT(d.second_interval.high, d.interval.high);
   EXPECT_GT(d.second_interval.high, d.second);
 }

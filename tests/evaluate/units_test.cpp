@@ -46,7 +46,10 @@ TEST(Units, ALineThatIsMostOfTheTextIsCut) {
 }
 
 TEST(Units, ATokenBelongsToTheUnitOfItsFirstByte) {
-  EXPECT_EQ(units_at({0, 3, 5, 9, 30}, {5, 10, 20}), (Places{0, 0, 1, 1, 2}));
+  const SpeltText text{"", {0, 3, 5, 9, 30}, {5, 10, 20}};
+  for (const auto& [token, unit] :
+       std::initializer_list<std::pair<int, std::size_t>>{{0, 0}, {1, 0}, {2, 1}, {3, 1}, {4, 2}})
+    EXPECT_EQ(text.unit_of(token), unit);
 }
 
 }  // namespace
