@@ -204,9 +204,9 @@ class RunComparer {
 
   static std::string sentence(const Figure& metric, const Difference& d, const Json& result) {
     if (std::isnan(d.interval.low))
-      return fmt::format("{} (of a {}, or 256 bytes) tell too little; expected at least {}.",
-                         counted(result["units"].dump(), "unit"), plain(result["unit"]),
-                         kFewestUnits);
+      return fmt::format("{}: too few to tell; expected at least {}{}.",
+                         counted(result["units"].dump(), result["unit"]), kFewestUnits,
+                         result["unit"] == "pair" ? "" : ", or blocks of 256 bytes");
     const std::vector<std::string> first = result["first"], second = result["second"];
     const bool rose = d.value >= 0, second_wins = metric.less_is_better != rose;
     const auto& better = second_wins ? second : first;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::ptrdiff_t kLongLine = 40, kShortLines = 120;  // characters
 constexpr std::size_t kMostOfLine = 1 << 16;                 // bytes: a longer one is several
-const std::hash<std::string_view> line_hash;
+const std::hash<std::string_view> line_hash{};
 
 bool is_long(std::string_view text, std::ptrdiff_t characters) {
   return std::ranges::count_if(text.substr(0, static_cast<std::size_t>(4 * characters)),
