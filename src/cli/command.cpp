@@ -158,16 +158,11 @@ void CommandLine::add_beam(BeamOptions& beam) {
 }
 
 void CommandLine::add_rules(WritingRules& rules) {
-  const struct {
-    const char* option;
-    int* value;
-    const char* text;
-  } rows[] = {
-      {"--no-repeat", &rules.no_repeat, "write no N tokens in a row twice; 0: any"},
-      {"--min-tokens", &rules.min_tokens, "do not end a text before N tokens"},
-  };
-  for (const auto& row : rows)
-    app_.add_option(row.option, *row.value, row.text)->check(in_range(0, 1'000'000));
+  const CLI::Validator count = in_range(0, 1'000'000);
+  app_.add_option("--no-repeat", rules.no_repeat, "write no N tokens in a row twice; 0: any")
+      ->check(count);
+  app_.add_option("--min-tokens", rules.min_tokens, "do not end a text before N tokens")
+      ->check(count);
 }
 
 void CommandLine::add_side(std::string& side) {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <set>
 
 #include "base/format.h"
-#include "base/sha256.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -81,25 +81,6 @@ class RunComparer {
     return result;
   }
 
-  // Says in which other keys than seed a group differs.
-  void check_group(std::size_t begin, std::size_t end) const {
-    std::vector<ConfigKeys> keys;
-    std::vector<ConfigKeys*> all;
-    Json differing;
-    for (std::size_t i = begin; i < end; ++i) keys.push_back(keys_of(runs_[i].config));
-    for (ConfigKeys& of_run : keys) all.push_back(&of_run);
-    for (const ConfigKeys& of_run : keys)
-      if (std::ranges::count(keys, of_run) > 1)
-        throw Error(Exit::usage,
-                    "two runs of a group have one config and one seed: they tell nothing of luck.",
-                    "runs of other seeds: heed train CONFIG --set seed=2");
-    keep_differences(all);
-    for (const ConfigKeys& of_run : keys) differing.update(Json(of_run));
-    differing.erase("seed");
-    if (!differing.empty())
-      log_.warn("the runs of a group differ in more than seed: " + differing.dump());
-  }
-
  private:
   [[noreturn]] void refuse(const MeasuredRun& r, const std::string& why,
                            const std::string& hint = "") const {
@@ -109,6 +90,9 @@ class RunComparer {
 
   void read(TrainedModel& m, MeasuredRun& r) {
     const bool held = given_.file.empty();
+    const auto doubt = [&](const std::string& why) {
+      log_.warn(fmt::format("{} may have been trained on this text: {}", r.run, why));
+    };
     if ((r.pairs && !held) == given_.target_file.empty())
       throw Error(Exit::usage, "--file and --target-file belong together, for models of pairs.");
     std::optional<HeldOut> run;
@@ -116,7 +100,7 @@ class RunComparer {
       run = held_out(m);
     } catch (const Error& e) {
       if (held) throw;
-      log_.warn(fmt::format("{} may have been trained on this text: {}", r.run, e.what()));
+      doubt(e.what());
     }
     if (!held && !r.pairs) refuse_pipe(given_.file);
     if (run && run->changed) log_.warn("its data has changed since it was trained: " + r.run);
@@ -135,32 +119,37 @@ class RunComparer {
     if (!r.pairs) r.spelt = spelt(r.split.target, *m.tokenizers.target);
     if (!run) return;
     const LineFacts& asked = (runs_.empty() ? r : runs_[0]).split.facts;
-    LineFacts known = earlier_facts(read_origin(m.run).init_from);
+    const std::string from = read_origin(m.run).init_from;
+    LineFacts known = earlier_facts(from);
+    if (!from.empty() && known.hashes.empty())
+      doubt("it began with " + from + ", whose data cannot be read.");
     const std::vector<std::uint64_t>& own = run->data.train.facts.hashes;
     known.hashes.insert(known.hashes.end(), own.begin(), own.end());
-    const bool whole = run->data.hash.data == sha256(r.spelt.text);  // lines may be too short
-    r.known = whole ? 1
-                    : static_cast<double>(common(known, asked)) /
-                          std::max(1.0, static_cast<double>(asked.hashes.size()));
+    r.known = static_cast<double>(common(known, asked)) /
+              std::max(1.0, static_cast<double>(asked.hashes.size()));
   }
 
   void check(const MeasuredRun& r) const {
-    constexpr double kByChance = 0.01;
+    constexpr double kByChance = 0.01, kMuch = 0.05;
     const MeasuredRun &first = runs_[0], &most = r.known > first.known ? r : first;
     const std::string other = "--file FILE, a text that neither was trained on";
     if (r.pairs != first.pairs) refuse(r, "one learnt from pairs of lines, the other from text");
-    if (std::abs(r.known - first.known) > kByChance)
+    const auto read_as = [](const DataConfig& c) { return std::pair(c.lowercase, c.normalize); };
+    const bool same = r.split.facts.hashes == first.split.facts.hashes;
+    if (!same && read_as(r.config.data) != read_as(first.config.data))
+      refuse(r, "one changes what it reads (data.lowercase, data.normalize)");
+    if (!same || r.spelt.text != first.spelt.text)
+      refuse(r,
+             same && (r.split.lossy || first.split.lossy)
+                 ? "tokens of one do not give back the text"
+                 : "their held-out texts are not the same",
+             other);
+    if (std::abs(r.known - first.known) > kMuch)
       refuse(r, fmt::format("{} was trained on {:.0f} % of the lines", most.run, 100 * most.known),
              other);
-    if (!given_.file.empty() && most.known > kByChance)
-      log_.warn(fmt::format("{} and {} were trained on this text", first.run, r.run));
-    if (r.spelt.text != first.spelt.text || r.split.facts.hashes != first.split.facts.hashes)
-      refuse(
-          r,
-          r.split.facts.hashes == first.split.facts.hashes && (r.split.lossy || first.split.lossy)
-              ? "tokens of one do not give back the text"
-              : "their held-out texts are not the same",
-          other);
+    if (most.known > kByChance)
+      log_.warn(fmt::format("{} was trained on {:.0f} % of the lines, {} on {:.0f} %", first.run,
+                            100 * first.known, r.run, 100 * r.known));
     if (r.split.lines != first.split.lines)
       refuse(r, "one reads pairs that are too long for the other", other);
   }
@@ -175,9 +164,8 @@ class RunComparer {
   }
 
   void measure_text(const TrainedModel& m, const Objective& objective, MeasuredRun& r) {
-    const std::vector<std::size_t> ends = unit_ends(r.spelt.text);
-    r.rows = unit_sums(m, objective, r.split, units_at(r.spelt.begins, ends), pool_);
-    r.rows.resize(ends.size(), Sums(kTranslation));  // a token may be longer than a unit
+    const std::vector<std::size_t>& ends = r.spelt.ends;
+    r.rows = unit_sums(m, objective, r.split, r.spelt, pool_);
     units_.clear();
     for (std::size_t i = 0, begin = 0, line = 1; i < ends.size(); begin = ends[i++]) {
       const std::string text = r.spelt.text.substr(begin, ends[i] - begin);
@@ -199,8 +187,7 @@ class RunComparer {
     BeamOptions beam;
     beam.max_length = translation_limit(m.state.longest_target);
     for (std::size_t i = 0; given_.translate && i < r.rows.size(); ++i)
-      r.split.source.copy(r.split.source_begin[i], r.split.source_begin[i + 1],
-                          sources.emplace_back());
+      sources.push_back(r.split.sentence(Side::source, static_cast<std::int64_t>(i)));
     const auto found = translate(m, pool_, sources, beam);
     for (std::size_t i = 0; i < r.rows.size(); ++i) {
       const std::size_t line = r.split.lines[i];
@@ -217,7 +204,9 @@ class RunComparer {
 
   static std::string sentence(const Figure& metric, const Difference& d, const Json& result) {
     if (std::isnan(d.interval.low))
-      return counted(result["units"].dump(), result["unit"]) + " is too little to tell.";
+      return fmt::format("{}: too few to tell; expected at least {}{}.",
+                         counted(result["units"].dump(), result["unit"]), kFewestUnits,
+                         result["unit"] == "pair" ? "" : ", or blocks of 256 bytes");
     const std::vector<std::string> first = result["first"], second = result["second"];
     const bool rose = d.value >= 0, second_wins = metric.less_is_better != rose;
     const auto& better = second_wins ? second : first;
@@ -254,15 +243,14 @@ class RunComparer {
   Json most_different(const std::vector<System>& first, const std::vector<System>& second) const {
     constexpr std::size_t kShown = 10;
     std::vector<Json> rows = units_;
+    const auto mean = [](const std::vector<System>& group, std::size_t i) {
+      double nats = 0;
+      for (const System& system : group) nats += system[i][kNats];
+      return nats / static_cast<double>(group.size());
+    };
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto mean = [i](const std::vector<System>& group) {
-        double nats = 0;
-        for (const System& system : group) nats += system[i][kNats];
-        return nats / static_cast<double>(group.size());
-      };
-      rows[i].update({{"first", mean(first)},
-                      {"second", mean(second)},
-                      {"difference", mean(second) - mean(first)}});
+      const double a = mean(first, i), b = mean(second, i);
+      rows[i].update({{"first", a}, {"second", b}, {"difference", b - a}});
     }
     std::ranges::stable_sort(rows, std::greater{}, [](const Json& row) {
       return std::abs(row["difference"].get<double>());
@@ -278,6 +266,33 @@ class RunComparer {
   std::vector<Json> units_;     // {"line", "text"}
   std::vector<MeasuredRun> runs_;
 };
+
+// Error if a run of groups stands twice; says in which other keys than seed a group differs.
+void check_groups(const std::vector<RunGroup>& groups, Log& log) {
+  std::map<ConfigKeys, std::string> seen;
+  for (const RunGroup& group : groups) {
+    std::vector<ConfigKeys> keys(group.size());
+    std::vector<ConfigKeys*> all;
+    std::set<std::string> differing;
+    for (const std::string& run : group) {
+      ConfigKeys& of_run = *all.emplace_back(&keys[all.size()]);
+      of_run = keys_of(checkpoint_config(open_checkpoint(run)));
+      if (const auto [other, is_new] = seen.try_emplace(of_run, run); !is_new)
+        throw Error(
+            Exit::usage,
+            fmt::format("{} and {} have one config and one seed: that tells nothing of luck.",
+                        other->second, run),
+            "runs of other seeds: heed train CONFIG --set seed=2");
+    }
+    keep_differences(all);
+    for (const ConfigKeys& of_run : keys)
+      for (const auto& [key, value] : of_run) differing.insert(key);
+    differing.erase("seed");
+    if (!differing.empty())
+      log.warn("the runs of a group differ in more than seed: " +
+               joined({differing.begin(), differing.end()}));
+  }
+}
 
 std::string range_text(const Json& interval) {
   return fmt::format("[{}, {}]", fixed<4>(interval[0]), fixed<4>(interval[1]));
@@ -315,12 +330,13 @@ void print_compared(const Json& r) {
 Json compare_groups_of_runs(const std::vector<RunGroup>& groups, const ComparedText& text,
                             Pool& pool, Log& log) {
   RunComparer comparer(text, pool, log);
+  if (std::ranges::any_of(groups, [](const RunGroup& group) { return group.size() > 1; }))
+    check_groups(groups, log);
   for (const RunGroup& group : groups)
     for (const std::string& run : group) comparer.measure(run);
   Json all = Json::array();
   std::size_t from = 0;
   for (const RunGroup& group : groups) {
-    comparer.check_group(from, from + group.size());
     if (from > 0) all.push_back(comparer.compared(groups[0].size(), from, from + group.size()));
     from += group.size();
   }

@@ -203,23 +203,21 @@ Yardsticks yardsticks_on(const EvaluateOptions& o, const Scored& s, OpenModel& m
   return measure_yardsticks(*m.objective, *m.tokenizers.target, s.run->data.train, s.split, m.pool);
 }
 
-// The pairs on the `scored` lines. The references stay as they are written: data.normalize is the
-// model's business.
-// `more`: the lines of further references.
+// The pairs that were scored. The references stay as they are written: data.normalize is the
+// model's business. `more`: the lines of further references.
 void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given,
-                          const std::vector<TextLines>& more,
-                          const std::vector<std::size_t>& scored, OpenModel& m, Json& result) {
+                          const std::vector<TextLines>& more, const Split& scored, OpenModel& m,
+                          Json& result) {
   if (!given) given = read_held_out_pairs(as_written(config_of_data(m)), data_folder(m));
   std::vector<TokenIds> sources;
   TextLines references, hypotheses;
   for (std::size_t i = 0; i < given->size(); ++i) {
-    if (!std::ranges::binary_search(scored, given->lines[i])) continue;
-    sources.push_back(
-        m.tokenizers.source().encode(as_read(given->source[i], read_options(m.config))));
+    if (!std::ranges::binary_search(scored.lines, given->lines[i])) continue;
+    sources.push_back(scored.sentence(Side::source, std::ssize(sources)));
     references.emplace_back(given->target[i]);
   }
   for (const TextLines& lines : more)
-    for (const std::size_t number : scored) references.push_back(lines[number - 1]);
+    for (const std::size_t number : scored.lines) references.push_back(lines[number - 1]);
   std::vector<TokenIds> cut;
   for (const auto& found : translate(m, m.pool, sources, o.beam)) {
     if (!found.empty() && !found.front().ended) cut.push_back(sources[hypotheses.size()]);
@@ -295,8 +293,8 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
                       std::back_inserter(examples));
     line.clear();
     if (!end && examples.size() < kAtOnce) continue;
-    for (const auto& log_probs : label_log_probs(m.model, m.values, examples, m.pool))
-      for (const double x : log_probs) sum += x, ++tokens;
+    for (const auto& odds : label_odds(m.model, m.values, examples, m.pool, -1))
+      for (const TokenOdds& token : odds) sum += token.log_probability, ++tokens;
     examples.clear();
   }
   if (tokens == 0) return;
@@ -339,7 +337,7 @@ std::pair<Json, Yardsticks> measure(const EvaluateOptions& o, OpenModel& m) {
   if (split.dropped > 0) result["left_out"] = split.dropped;
   Yardsticks y = yardsticks_on(o, scored, m);
   if (!y.empty()) result["yardsticks"] = json_of(y);
-  if (o.bleu) measure_translations(o, std::move(given), more, split.lines, m, result);
+  if (o.bleu) measure_translations(o, std::move(given), more, split, m, result);
   return {std::move(result), std::move(y)};
 }
 

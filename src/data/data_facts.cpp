@@ -13,37 +13,57 @@
 namespace heed {
 namespace {
 
-constexpr std::ptrdiff_t kLongLine = 40;      // characters
-constexpr std::size_t kMostOfLine = 1 << 16;  // bytes: the first tell a longer one
+constexpr std::ptrdiff_t kLongLine = 40, kShortLines = 120;  // characters
+constexpr std::size_t kMostOfLine = 1 << 16;                 // bytes: a longer one is several
+const std::hash<std::string_view> line_hash{};
 
-bool is_long(std::string_view line) {
-  return std::ranges::count_if(line.substr(0, std::size_t{4} * kLongLine),
-                               [](char b) { return (b & 0xC0) != 0x80; }) >= kLongLine;
+bool is_long(std::string_view text, std::ptrdiff_t characters) {
+  return std::ranges::count_if(text.substr(0, static_cast<std::size_t>(4 * characters)),
+                               [](char b) { return (b & 0xC0) != 0x80; }) >= characters;
 }
 
 }  // namespace
 
 void LineFacts::add(std::string_view text) {
-  for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
-    end_line(open_.empty() ? text.substr(0, end) : open_.append(text.substr(0, end)));
-    open_.clear();
+  constexpr std::size_t kWhole = 1024, kSeen = 8, kPassage = 1024;  // on average
+  std::size_t begin = open_.rfind('\n') + 1;
+  for (const char c : text) {
+    open_ += c;
+    const std::string_view line = std::string_view(open_).substr(begin);
+    // A line that hardly ends is cut, soon at the same places in each text that has it.
+    const bool cut =
+        line.size() > kWhole && line_hash(line.substr(line.size() - kSeen)) % kPassage == 0;
+    if (c != '\n' && !cut && line.size() < kMostOfLine) continue;
+    end_line(line);
+    begin = open_.size();
   }
-  if (open_.size() < kMostOfLine) open_ += text;
 }
 
+// `line`: the end of open_.
 void LineFacts::end_line(std::string_view line) {
-  line = line.substr(0, kMostOfLine);
+  const std::size_t begin = open_.size() - line.size();
+  if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   add_length(line.size());
-  if (is_long(line)) hashes.push_back(std::hash<std::string_view>()(line));
+  if (is_long(line, kLongLine)) {
+    hashes.push_back(line_hash(line));
+    return open_.clear();
+  }
+  open_.resize(begin + line.size());
+  if (open_.size() == begin) return;
+  open_ += '\n';
+  std::string_view lines = open_;
+  for (std::size_t end; is_long(lines.substr(end = lines.find('\n') + 1), kShortLines);)
+    lines.remove_prefix(end);
+  if (is_long(lines, kShortLines)) hashes.push_back(line_hash(lines));
+  open_.erase(0, open_.size() - lines.size());
 }
 
 void LineFacts::add(std::string_view source, std::string_view target) {
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;  // the sides are not the same
   pairs = true;
   add_length(std::min(kMostOfLine, source.size() + target.size()));
-  const std::hash<std::string_view> hash;
-  hashes.push_back((hash(source) * kOdd) ^ hash(target));
+  hashes.push_back((line_hash(source) * kOdd) ^ line_hash(target));
 }
 
 void LineFacts::add_length(std::size_t bytes) {
@@ -61,10 +81,11 @@ std::int64_t common(const LineFacts& train, const LineFacts& held_out) {
 std::string leaks(const LineFacts& train, const LineFacts& held_out) {
   const std::int64_t n = common(train, held_out);
   if (n == 0) return "";
-  return fmt::format("{} of {} held-out {} {} in the training data", format_count(n),
-                     format_count(std::ssize(held_out.hashes)),
-                     held_out.pairs ? "pairs" : "lines (of 40 characters or more)",
-                     n == 1 ? "is" : "are");
+  return fmt::format(
+      "{} of {} held-out {} {} in the training data", format_count(n),
+      format_count(std::ssize(held_out.hashes)),
+      held_out.pairs ? "pairs" : "lines (of 40 characters or more, short ones in a row)",
+      n == 1 ? "is" : "are");
 }
 
 void say_common(Dataset& data) {

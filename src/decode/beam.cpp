@@ -40,20 +40,13 @@ class Search {
 
   // The continuations of an active hypothesis, from the logits after it.
   void look(LiveHypothesis& a, std::span<const float> logits) const {
-    if (std::ssize(a.ids) == max_length_) {
-      a.next = {scored_token(logits, options_->end)};
-      a.cut = max_length_ < options_->rules.min_tokens ||
-              best_tokens(logits, 1, options_->banned).front().id != options_->end;
-      return;
-    }
+    const bool full = std::ssize(a.ids) == max_length_;
     const auto [only, banned] =
         allowed_next(options_->rules, a.ids, a.ids.size(), options_->banned, options_->end);
-    if (only)
-      a.next = {scored_token(logits, *only)};
-    else
-      a.next = best_tokens(logits, options_->beam_size, banned);
-    a.cut = a.next.empty();  // nothing may follow
-    if (a.cut) a.next = {scored_token(logits, options_->end)};
+    a.next = only ? std::vector{scored_token(logits, *only)}
+                  : best_tokens(logits, full ? 1 : options_->beam_size, banned);
+    a.cut = a.next.empty() || (full && a.next.front().id != options_->end);
+    if (full || a.next.empty()) a.next = {scored_token(logits, options_->end)};
   }
 
   // Takes one step from the continuations in active[i].next; slots move with their hypotheses.

@@ -10,7 +10,7 @@
 
 namespace heed {
 
-// To add one: a line in allowed_next(), and a row in CommandLine::add_rules().
+// To add one: a line in allowed_next(), and one in CommandLine::add_rules().
 struct WritingRules {
   int no_repeat = 0;   // no so many tokens in a row twice (Paulus et al. 2018, section 2.5); 0: any
   int min_tokens = 0;  // the end not before so many

@@ -59,13 +59,13 @@ Numbers resample(std::size_t n, int r) {
   return times;
 }
 
-// Of two systems, one after the other: of each unit the row that a coin says, or the other one.
-template <bool other>
+// Of two systems, one after the other: of each unit the row that a coin says, or if r is odd the
+// other one.
 Numbers toss(std::size_t n, int r) {
   Numbers times(n);
-  const std::uint64_t key = combine(hash64(1995), r);
+  const std::uint64_t key = combine(hash64(1995), r / 2);
   for (std::size_t i = 0; i < n / 2; ++i) {
-    times[i] = (combine(key, i) >> 63) == other;
+    times[i] = (combine(key, i) >> 63) == (r & 1U);
     times[n / 2 + i] = 1 - times[i];
   }
   return times;
@@ -97,13 +97,11 @@ double variance_of(const Numbers& x) {  // of a sample
   return (apart * apart).sum() / static_cast<double>(x.size() - 1);
 }
 
-ConfidenceInterval middle(Numbers x, std::size_t units) {
+ConfidenceInterval without_tails(Numbers x, double tail) {
   std::sort(begin(x), end(x));
-  const double n = static_cast<double>(units), size = static_cast<double>(x.size());
-  const double t = student_quantile(0.05, units - 1) * std::sqrt(n / (n - 1));
-  const double tail = std::erfc(t / std::numbers::sqrt2) / 2;
-  const auto rank = static_cast<std::size_t>(std::max(1.0, std::round(tail * (size + 1))));
-  return {x[rank - 1], x[x.size() - rank]};
+  const double rank = std::max(1.0, std::round(tail * static_cast<double>(x.size() + 1)));
+  const auto out = static_cast<std::size_t>(rank);
+  return {x[out - 1], x[x.size() - out]};
 }
 
 // How often chance alone made a larger difference.
@@ -164,21 +162,22 @@ Difference difference(std::span<const System> first, std::span<const System> sec
   if (units < kFewestUnits) return d;
   const Numbers a = means(first, metric, pool, kResamples, resample),
                 b = means(second, metric, pool, kResamples, resample);
-  d.first_interval = middle(a, units);
-  d.second_interval = middle(b, units);
+  d.first_interval = without_tails(a, 0.025);
+  d.second_interval = without_tails(b, 0.025);
   if (first.size() + second.size() > 2) {
     compare_groups(d, of_first, of_second, b - a);
     return d;
   }
-  d.interval = middle(b - a, units);
+  const double n = static_cast<double>(units),
+               t = student_quantile(0.05, units - 1) * std::sqrt(n / (n - 1));
+  d.interval = without_tails(b - a, std::erfc(t / std::numbers::sqrt2) / 2);
   const Numbers sizes = abs(b - a);
   d.p_bootstrap = p_value(sizes - mean_of(sizes), d.value);
   System both = first.front();
   both.insert(both.end(), second.front().begin(), second.front().end());
-  const std::span<const System> all(&both, 1);
-  d.p_randomization = p_value(abs(means(all, metric, pool, kShuffles, toss<true>) -
-                                  means(all, metric, pool, kShuffles, toss<false>)),
-                              d.value);
+  const Numbers tossed = means({&both, 1}, metric, pool, 2 * kShuffles, toss);
+  const auto side = [&](int odd) { return Numbers(tossed[std::slice(odd, kShuffles, 2)]); };
+  d.p_randomization = p_value(abs(side(0) - side(1)), d.value);
   return d;
 }
 

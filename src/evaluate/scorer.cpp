@@ -124,17 +124,4 @@ std::vector<std::vector<TokenOdds>> label_odds(const Transformer& model,
   return result;
 }
 
-std::vector<std::vector<double>> label_log_probs(const Transformer& model,
-                                                 const ParamVec<float>& values,
-                                                 const std::vector<Example>& examples, Pool& pool,
-                                                 Observer<float>* observer) {
-  std::vector<std::vector<double>> result;
-  for (const std::vector<TokenOdds>& odds :
-       label_odds(model, values, examples, pool, -1, observer)) {
-    result.emplace_back();
-    for (const TokenOdds& token : odds) result.back().push_back(token.log_probability);
-  }
-  return result;
-}
-
 }  // namespace heed

@@ -38,13 +38,9 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
                     const ExampleList& examples, const Crew& crew,
                     const std::function<bool()>& stop = nullptr);
 
-// For each example, log p(label) in nats for each scored label. Error (diverged) if the logits are
-// not finite. All threads of the pool share the observer.
-std::vector<std::vector<double>> label_log_probs(const Transformer& model,
-                                                 const ParamVec<float>& values,
-                                                 const std::vector<Example>& examples, Pool& pool,
-                                                 Observer<float>* observer = nullptr);
-// The same with its rank, the entropy and the n most probable ids in its place; n = -1: without.
+// For each example, log p(label) in nats for each scored label, with its rank, the entropy and the
+// n most probable ids in its place; n = -1: without these. Error (diverged) if the logits are not
+// finite. All threads of the pool share the observer.
 std::vector<std::vector<TokenOdds>> label_odds(const Transformer& model,
                                                const ParamVec<float>& values,
                                                const std::vector<Example>& examples, Pool& pool,

@@ -1,7 +1,5 @@
 #include "evaluate/units.h"
 
-#include <algorithm>
-
 #include "evaluate/scorer.h"
 
 namespace heed {
@@ -14,6 +12,7 @@ SpeltText spelt(const Ids& ids, const Tokenizer& tokenizer) {
     spelt.text += tokenizer.text_after(previous, ids[i]);
     if (!tokenizer.is_special(ids[i])) previous = ids[i];
   }
+  spelt.ends = unit_ends(spelt.text);
   return spelt;
 }
 
@@ -24,7 +23,10 @@ std::vector<std::size_t> unit_ends(std::string_view text) {
   std::size_t begin = 0;
   for (std::size_t line = 0, end = 0; line < text.size(); line = end) {
     end = std::min(text.find('\n', line), text.size() - 1) + 1;
-    while (end - line > longest && end - begin >= 2 * kLeast) ends.push_back(begin += kLeast);
+    while (end - line > longest && end - begin >= 2 * kLeast) {
+      for (begin += kLeast; begin < end && (text[begin] & 0xC0) == 0x80;) ++begin;
+      ends.push_back(begin);
+    }
     if (end - begin >= kLeast) ends.push_back(begin = end);
   }
   if (ends.empty()) ends.push_back(0);
@@ -32,19 +34,8 @@ std::vector<std::size_t> unit_ends(std::string_view text) {
   return ends;
 }
 
-std::vector<std::size_t> units_at(const std::vector<std::size_t>& begins,
-                                  const std::vector<std::size_t>& ends) {
-  std::vector<std::size_t> units;
-  std::size_t unit = 0;
-  for (const std::size_t begin : begins) {
-    while (unit + 1 < ends.size() && begin >= ends[unit]) ++unit;
-    units.push_back(unit);
-  }
-  return units;
-}
-
 System unit_sums(const TrainedModel& m, const Objective& objective, const Split& split,
-                 const std::vector<std::size_t>& unit_of_token, Pool& pool) {
+                 const SpeltText& text, Pool& pool) {
   constexpr std::int64_t kAtOnce = 1024;
   const ObjectiveTraits& traits = objective.traits();
   const ObjectiveConfig& c = m.config.objective;
@@ -52,9 +43,9 @@ System unit_sums(const TrainedModel& m, const Objective& objective, const Split&
   const auto unit = [&](std::size_t example, std::size_t label) {
     if (split.pairs()) return example;
     const bool spans = objective.fills() && traits.decoder();
-    return unit_of_token[example * tile + (spans ? 0 : label - traits.before_source)];
+    return text.unit_of(example * tile + (spans ? 0 : label - traits.before_source));
   };
-  System rows(split.pairs() ? split.sentences() : unit_of_token.back() + 1, Sums(kTranslation));
+  System rows(split.pairs() ? split.sentences() : text.ends.size(), Sums(kTranslation));
   const ExampleList list = objective.evaluation(split);
   for (std::int64_t begin = 0; begin < list.count; begin += kAtOnce) {
     std::vector<Example> examples(std::min(kAtOnce, list.count - begin));

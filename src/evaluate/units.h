@@ -4,6 +4,7 @@
 // units.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,26 +14,25 @@
 
 namespace heed {
 
-// A text as its tokens give it back, and where each begins.
+// Where the units of a text end: after the line with which each has 256 bytes. Of a line of more
+// than 4,096 bytes, or than an eighth of the text, after every 256 and the character that they
+// end in. What is left at the end belongs to the last.
+std::vector<std::size_t> unit_ends(std::string_view text);
+
+// A text as its tokens give it back, where each begins, and where its units end.
 struct SpeltText {
   std::string text;
-  std::vector<std::size_t> begins;
+  std::vector<std::size_t> begins, ends;
+  std::size_t unit_of(std::size_t token) const {
+    return std::upper_bound(ends.begin(), ends.end() - 1, begins[token]) - ends.begin();
+  }
 };
 SpeltText spelt(const Ids& ids, const Tokenizer& tokenizer);
 
-// Where the units of a text end: after the line with which each has 256 bytes. Of a line of more
-// than 4,096 bytes, or than an eighth of the text, after every 256. What is left at the end belongs
-// to the last.
-std::vector<std::size_t> unit_ends(std::string_view text);
-
-// The unit of each token that begins there.
-std::vector<std::size_t> units_at(const std::vector<std::size_t>& begins,
-                                  const std::vector<std::size_t>& ends);
-
 // For each unit its nats, its tokens, those that are judged, those that are right (as `heed
-// evaluate` counts them) and its bytes, 0. `unit_of_token`: of a text. What
-// span_corruption asks of a tile belongs to the unit in which the tile begins.
+// evaluate` counts them) and its bytes, 0. `text`: unless it is pairs. What span_corruption asks of
+// a tile belongs to the unit in which the tile begins.
 System unit_sums(const TrainedModel& model, const Objective& objective, const Split& split,
-                 const std::vector<std::size_t>& unit_of_token, Pool& pool);
+                 const SpeltText& text, Pool& pool);
 
 }  // namespace heed

@@ -148,8 +148,10 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
   const auto losses = [&](Pool& with, Observer<float>* observer) {
     ++out.passes;
     Losses sums;
-    for (const auto& log_probs : label_log_probs(model, values, examples, with, observer))
-      sums.push_back(-sum_of(log_probs));
+    for (const auto& odds : label_odds(model, values, examples, with, -1, observer)) {
+      double& sum = sums.emplace_back(0);
+      for (const TokenOdds& token : odds) sum -= token.log_probability;
+    }
     return sums;
   };
   PartMeans means;

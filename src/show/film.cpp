@@ -195,9 +195,9 @@ std::string Film::sample(const TokenIds& ids) const {
 double Film::probe_loss(const ModelView& m) const {
   Pool pool(1);
   double sum = 0;
-  const auto log_probs = label_log_probs(m.model, m.values, {question_.read}, pool).front();
-  for (const double x : log_probs) sum -= x;
-  return sum / static_cast<double>(log_probs.size());  // NaN where no label is shown
+  const auto odds = label_odds(m.model, m.values, {question_.read}, pool, -1).front();
+  for (const TokenOdds& token : odds) sum -= token.log_probability;
+  return sum / static_cast<double>(odds.size());  // NaN where no label is shown
 }
 
 std::size_t word_begin(std::string_view text, std::size_t at) {

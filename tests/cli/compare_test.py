@@ -90,6 +90,8 @@ class Compare(RunsTest):
         self.assertGreater(half, 4.302652 * math.sqrt(((a - b) ** 2 + (c - d) ** 2) / 4))  # t of 2; and the units
         self.assertNotIn("p_randomization", figure)
         self.check("compare", "causal_lm", "causal_lm", "--to", "causal_lm2", "seed3", status=2, facts="seed")
+        (self.folder / "link").symlink_to("causal_lm2")  # one run in both groups
+        self.check("compare", "causal_lm", "causal_lm2", "--to", "link", "seed3", status=2, facts=["causal_lm2", "link"])
         told = self.check("compare", "causal_lm", "prefix_lm", "--to", "causal_lm2", "seed3")
         self.tells(told.err, ["objective.type"])
         self.tells(told.out, ["2", "seeds", f"{figure['difference']:.4f}"])
@@ -105,9 +107,20 @@ class Compare(RunsTest):
         self.check("compare", "byte", "more", "--file", "b.txt", status=2, facts=["more", "%"])
         self.check("compare", "byte", "tail", status=2, facts=["tail", "--file"])
         self.check("compare", "byte", "more", status=2, facts=["more", "--file"])
+        # Short lines, and a text without line ends.
+        for name, valid in (("names", "".join(f"{i * i}\n" for i in range(900, 1500))), ("line", text(3000, seed=13).replace("\n", " "))):
+            (self.folder / "v.txt").write_text(valid)
+            (self.folder / "all.txt").write_text(text(500, seed=14) + valid)
+            for run, data in ((name, {"train": "a.txt", "valid": "v.txt"}), (name + "_all", {"train": "all.txt", "valid": "v.txt"})):
+                self.train(self.config(run, family="causal_lm", **STEPS, data=data, tokenizer={"type": "byte"}), run)
+            self.check("compare", name, name + "_all", status=2, facts=[name + "_all", "%"])
         (self.folder / "c.txt").write_text(text(2000, seed=11) + "\n")
         found = self.compare("byte", "more", "--file", "c.txt")
         self.assertEqual((found["data"], len(found["figures"])), ("c.txt", 3))
+        self.train(self.config("tuned", family="causal_lm", **STEPS, tokenizer={"type": "byte"}), "tuned", "--init-from", "more")
+        self.check("compare", "byte", "tuned", "--file", "b.txt", status=2, facts=["tuned", "%"])
+        (self.folder / "more").rename(self.folder / "moved")
+        self.tells(self.check("compare", "byte", "tuned", "--file", "c.txt").err, ["tuned", "more"])
         self.check("compare", "byte", "more", "--file", "-", status=3, facts="/dev/stdin", stdin="the mill\n")
         shutil.copy(self.folder / "a.source", self.folder / "s")
         shutil.copy(self.folder / "a.target", self.folder / "t")
@@ -116,6 +129,11 @@ class Compare(RunsTest):
         self.check("compare", "seq2seq", "seq2seq2", "--file", "s", status=2, facts="--target-file")
         self.check("compare", "causal_lm", "causal_lm2", "--file", "c.txt", "--target-file", "t", status=2)
         self.check("compare", "causal_lm", status=2)
+
+    def test_a_run_that_changes_what_it_reads(self):
+        self.train(self.config("lower", family="seq2seq", **STEPS, data__lowercase=True), "lower")
+        (self.folder / "s").write_text("The mill\n" * 9)
+        self.check("compare", "seq2seq", "lower", "--file", "s", "--target-file", "s", status=2, facts=["lower", "data.lowercase"])
 
     def test_too_few_units_tell_nothing(self):
         (self.folder / "few.txt").write_text(text(300, seed=5))

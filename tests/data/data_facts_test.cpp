@@ -43,6 +43,31 @@ TEST(LineFacts, CountLongLinesThatAreInTheTrainingText) {
   EXPECT_EQ(leaks(facts(almost + "\n"), facts(almost + "\n")), "");
 }
 
+// Names, say: in a row they do not repeat by chance.
+TEST(LineFacts, ShortLinesInARowAreKnown) {
+  const auto names = [](int from, int to) {
+    std::string text;
+    for (int i = from; i < to; ++i)
+      text += "name " + std::to_string(i * i) + (i % 5 ? "\n" : "\n\n");
+    return text;
+  };
+  const LineFacts train = facts(names(0, 100));
+  EXPECT_THAT(leaks(train, facts(names(60, 80))), HasSubstr("9 of 9 held-out lines"));
+  EXPECT_EQ(leaks(train, facts(names(100, 120))), "");
+  EXPECT_EQ(facts(names(0, 100), 3).hashes, train.hashes);
+}
+
+// A text of one line is known wherever it begins.
+TEST(LineFacts, PassagesOfALineThatHardlyEndsAreKnown) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += std::to_string(i * 2'654'435'761ULL % 99'991) + " ";
+  const LineFacts train = facts(text + "\n"), part = facts(text.substr(40'013, 40'000) + "\n");
+  EXPECT_GT(part.hashes.size(), 10u);
+  EXPECT_GT(common(train, part), std::ssize(part.hashes) / 2);
+  EXPECT_EQ(common(facts(text.substr(0, 40'000) + "\n"), part), 0);
+  EXPECT_EQ(facts(text + "\n", 7).hashes, train.hashes);
+}
+
 TEST(LineFacts, APairIsKnownIfBothSidesAre) {
   LineFacts train, held_out;
   train.add("a", "x");

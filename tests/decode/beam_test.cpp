@@ -121,9 +121,9 @@ TEST(Beam, ScoresAreThoseOfScore) {
     EXPECT_EQ(found[i].size(), 5u);
     for (const Hypothesis& h : found[i]) {
       const auto scores =
-          label_log_probs(m.model, m.values, objective->score(source, h.ids, 11).examples, pool);
+          label_odds(m.model, m.values, objective->score(source, h.ids, 11).examples, pool, -1);
       double sum = 0;
-      for (const double x : scores.front()) sum += x;
+      for (const TokenOdds& token : scores.front()) sum += token.log_probability;
       EXPECT_NEAR(h.log_probability, sum, 1e-4);
       EXPECT_NEAR(h.score, sum / std::pow(scores.front().size(), 0.7), 1e-4);
     }
@@ -157,10 +157,10 @@ TEST(Beam, AWideOneFindsTheBestOfAll) {
         const std::vector<int> source(sources[i].begin(), sources[i].end() - 1);
         double best = -1e9;
         for (const auto& target : all_targets(kVocab, kLength)) {
-          const auto scores = label_log_probs(
-              m.model, m.values, objective->score(source, target, kVocab).examples, pool);
+          const auto scores = label_odds(
+              m.model, m.values, objective->score(source, target, kVocab).examples, pool, -1);
           double sum = 0;
-          for (const double x : scores.front()) sum += x;
+          for (const TokenOdds& token : scores.front()) sum += token.log_probability;
           best = std::max(best, sum / std::pow(scores.front().size(), penalty));
         }
         EXPECT_NEAR(found[i].front().score, best, 1e-5) << "seed " << seed << ", " << penalty;

@@ -47,7 +47,12 @@ class Ensemble : public testing::TestWithParam<Family> {
     return DecodeModel(GetParam(), Positions::rotary, 11, seed);
   }
   std::vector<std::vector<double>> scores(const DecodeModel& m) {
-    return label_log_probs(m.model, m.values, examples_, pool_);
+    std::vector<std::vector<double>> scores;
+    for (const auto& odds : label_odds(m.model, m.values, examples_, pool_, -1)) {
+      scores.emplace_back();
+      for (const TokenOdds& token : odds) scores.back().push_back(token.log_probability);
+    }
+    return scores;
   }
   void join(std::initializer_list<int> others) {
     models_[0].model.others.clear();

@@ -97,6 +97,16 @@ TEST(Comparison, IntervalsAreThoseOfTheNormalDistribution) {
   EXPECT_NEAR(mirrored.p_randomization, d.p_randomization, 1e-3);
 }
 
+// Those of one system are sacreBLEU's, also of few units: without the tails that differences have.
+TEST(Comparison, IntervalsOfASystemAreThoseOfItsResamples) {
+  std::vector<double> nats(kFewestUnits, 10);
+  nats[0] = 20;
+  const Difference d =
+      difference_of(system_of(std::vector<double>(nats.size(), 0)), system_of(nats));
+  EXPECT_LT(d.second_interval.high, d.interval.high);
+  EXPECT_GT(d.second_interval.high, d.second);
+}
+
 TEST(Comparison, OfAnyThreadsTheSame) {
   const System a = system_of(normals(1, 50, 20, 3)), b = system_of(normals(2, 50, 20, 3));
   const Difference one = difference_of(a, b), three = difference_of(a, b, loss_metric(), 3);

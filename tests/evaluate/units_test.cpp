@@ -33,13 +33,23 @@ TEST(Units, ATextWithoutLineEndsIsCut) {
   EXPECT_EQ(ends[18], 5010U);
 }
 
+TEST(Units, ACharacterIsNotCut) {
+  std::string text = "xy";
+  for (int i = 0; i < 400; ++i) text += "天";
+  EXPECT_EQ(unit_ends(text), (Places{257, 515, 773, 1202}));
+  EXPECT_EQ(unit_ends(std::string(1100, '\x80')), (Places{1100}));
+}
+
 // Else a short text would be one unit.
 TEST(Units, ALineThatIsMostOfTheTextIsCut) {
   EXPECT_EQ(unit_ends(std::string(1100, 'x')), (Places{256, 512, 768, 1100}));
 }
 
 TEST(Units, ATokenBelongsToTheUnitOfItsFirstByte) {
-  EXPECT_EQ(units_at({0, 3, 5, 9, 30}, {5, 10, 20}), (Places{0, 0, 1, 1, 2}));
+  const SpeltText text{"", {0, 3, 5, 9, 30}, {5, 10, 20}};
+  for (const auto& [token, unit] :
+       std::initializer_list<std::pair<int, std::size_t>>{{0, 0}, {1, 0}, {2, 1}, {3, 1}, {4, 2}})
+    EXPECT_EQ(text.unit_of(token), unit);
 }
 
 }  // namespace

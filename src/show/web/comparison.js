@@ -58,7 +58,7 @@ radios($("scales"), "scale", ["even", "logarithmic"], 0, (i) => { shows.logarith
 draw();
 const figures = data.flatMap(({ compared }) => Object.values(compared?.figures ?? {}).map((f) => [
   `${compared.second.join(", ")} less ${compared.first.join(", ")}`, f.unit, short(f.first), short(f.second), short(f.difference),
-  f.interval.map(short).join(" to "), short(f.p ?? f.p_randomization ?? null)]));
+  f.interval.map(short).filter(Boolean).join(" to "), short(f.p ?? f.p_randomization ?? null)]));
 if (data.some((r) => r.compared)) {
   const said = data.filter((r) => r.compared).map(({ compared: c }) => element("p", {}, c.error ?? c.sentence));
   if (figures.length > 0) said.push(numbers(["", "figure", "first", "second", "difference", "95 % interval", "p"], figures));
