@@ -248,6 +248,7 @@ bool CommandLine::parse() {
   } catch (const CLI::ParseError& e) {
     throw Error(Exit::usage, said(e), hint());
   }
+  check_order();
   if (texts_ != nullptr) {
     join_words();
     check_texts();
@@ -255,6 +256,21 @@ bool CommandLine::parse() {
   check_effects();
   find_runs();
   return true;
+}
+
+// --to B1 B2 A1 A2: where --to ends is not known.
+void CommandLine::check_order() const {
+  const std::vector<CLI::Option*>& given = app_.parse_order();
+  const auto takes_all = [](const CLI::Option* o) {
+    return !o->get_positional() &&
+           o->get_items_expected_max() >= CLI::detail::expected_max_vector_size;
+  };
+  const auto list = std::ranges::find_if(given, takes_all);
+  const auto after = std::find_if(list, given.end(), std::mem_fn(&CLI::Option::get_positional));
+  if (after != given.end())
+    throw Error(Exit::usage,
+                fmt::format("{} comes before {}.", (*after)->get_name(true), (*list)->get_name()),
+                hint());
 }
 
 // `what` begins with the name of an option that has too few values, or too many.

@@ -145,6 +145,7 @@ class CommandLine {
   std::string mistake(const std::string& what) const;     // the message for one that CLI11 found
   void join_words();                                      // CLI11's leftovers belong to TEXT
   void check_texts() const;
+  void check_order() const;
   void find_runs();
 
   struct Effect {

@@ -303,7 +303,11 @@ std::string one_line(const Json& text) {
 }
 
 void print_compared(const Json& r) {
-  const auto name = [&](const char* key) { return shortened(joined(r[key]), 24); };
+  const auto name = [&](const char* key) {  // "runs/a1 +2": of three
+    const Json& runs = r[key];
+    return shortened(runs[0], 24) +
+           (runs.size() > 1 ? fmt::format(" +{}", runs.size() - 1) : std::string());
+  };
   const std::vector<Json> figures(r["figures"].begin(), r["figures"].end());
   std::vector<Column> columns = {{"", "unit"},
                                  {name("first"), "first", fixed<4>},
@@ -316,12 +320,16 @@ void print_compared(const Json& r) {
     columns.insert(columns.end(), {{"p, bootstrap", "p_bootstrap", fixed<4>, 2},
                                    {"p, randomization", "p_randomization", fixed<4>, 1}});
   const Column of_units[] = {{"line", "line"},
-                             {"nats: " + name("first"), "first", fixed<2>, 1},
+                             {name("first"), "first", fixed<2>, 1},
                              {name("second"), "second", fixed<2>, 2},
-                             {"difference", "difference", fixed<2>},
+                             {"nats more", "difference", fixed<2>},
                              {"text", "text", one_line, 0, Column::cut}};
   print_table(figures, columns);
-  print_prose("\n" + r["sentence"].get<std::string>() + "\n\n");
+  print_prose(fmt::format(
+      "\n{} Measured on {} of {}.{}\n\n", r["sentence"].get<std::string>(),
+      counted(r["units"].dump(), r["unit"]),
+      r["data"] == "validation" ? "the held-out data" : plain(r["data"]),
+      r["figures"].contains("loss") ? "" : " Their tokens differ, so losses do not compare."));
   print_table(r["most_different"], of_units);
 }
 
