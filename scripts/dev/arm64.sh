@@ -46,8 +46,9 @@ options=(-S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DHEED_
 cmake "${options[@]}" -B "$work/x86-64" >"$work/cmake.log"
 cmake --build "$work/x86-64" --target kernel_bits_x86_64_v3__mtune_skylake
 arm64_packages=$sysroot/usr/lib/aarch64-linux-gnu
-PKG_CONFIG_SYSROOT_DIR=$sysroot PKG_CONFIG_LIBDIR=$arm64_packages/openblas-pthread/pkgconfig:$arm64_packages/pkgconfig \
-  cmake "${options[@]}" -B "$build" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+export PKG_CONFIG_SYSROOT_DIR=$sysroot  # for the build too, which may configure again
+export PKG_CONFIG_LIBDIR=$arm64_packages/openblas-pthread/pkgconfig:$arm64_packages/pkgconfig
+cmake "${options[@]}" -B "$build" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
   -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_SYSROOT="$sysroot" \
   -DCMAKE_CROSSCOMPILING_EMULATOR="$(command -v qemu-aarch64);-L;$sysroot" -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=NEVER \
   -DCMAKE_FIND_ROOT_PATH_MODE_{LIBRARY,INCLUDE,PACKAGE}=ONLY >>"$work/cmake.log"
