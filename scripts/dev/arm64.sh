@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does heed work on arm64? Builds it on a Debian x86-64 for Debian's arm64, and under qemu, some hundred times slower:
+# Does heed work on arm64? Builds it on a Debian x86-64 for Debian's arm64, and under qemu, some fifty times slower:
 # compares the bits of heed's kernels with those of a build for x86-64, runs the unit tests of math, nn, step and text, and
 # trains quickstart.json and reverse.json.
 #   scripts/dev/arm64.sh [STEPS]     (default: 60 steps of each)
