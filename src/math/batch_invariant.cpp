@@ -14,27 +14,29 @@ namespace {
 // loops over R and J are unrolled, or the accumulators would end up in memory.
 template <int R, int J, bool kFirst, class T>
 void dots(Mat<const T> x, Mat<const T> w, const T* b, Mat<T> y) {
+  using V = HalfLanes<T>;
+  constexpr int kSize = sizeof(V) / sizeof(T);
   const int n = x.cols;
-  Vector<T> acc[R][J] = {};
+  V acc[R][J] = {};
   const auto step = [&](int c, auto&& read) __attribute__((always_inline)) {
-    Vector<T> wv[J];
+    V wv[J];
 #pragma GCC unroll 8
     for (int j = 0; j < J; ++j) {
       wv[j] = read(w.row(j) + c);
-      if constexpr (R > 1) pin_register<T>(wv[j]);
+      if constexpr (R > 1) pin_register(wv[j]);
       if constexpr (kFirst) __builtin_prefetch(w.row(j + J) + c);
     }
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
-      Vector<T> xv = read(x.row(r) + c);
-      if constexpr (R > 1) pin_register<T>(xv);
+      V xv = read(x.row(r) + c);
+      if constexpr (R > 1) pin_register(xv);
 #pragma GCC unroll 8
       for (int j = 0; j < J; ++j) acc[r][j] = fuse(xv, wv[j], acc[r][j]);
     }
   };
   int c = 0;
-  for (; c + kVectorSize<T> <= n; c += kVectorSize<T>) step(c, [](const T* p) { return load(p); });
-  if (c < n) step(c, [n = n - c](const T* p) { return load_tail(p, n); });
+  for (; c + kSize <= n; c += kSize) step(c, [](const T* p) { return load<T, V>(p); });
+  if (c < n) step(c, [n = n - c](const T* p) { return load_tail<T, V>(p, n); });
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8

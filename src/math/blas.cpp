@@ -110,7 +110,7 @@ void prepare_blas(int threads) {
     throw Error(Exit::usage,
                 "this OpenBLAS was built with OpenMP, which heed's threads cannot share.",
                 "install the pthread build: apt-get install libopenblas0-pthread, then "
-                "update-alternatives --config libopenblas.so.0-x86_64-linux-gnu");
+                "update-alternatives --config libopenblas.so.0-$(uname -m)-linux-gnu");
   if (openblas_get_parallel() == 0)
     throw Error(Exit::usage, "this OpenBLAS was built without threads and without locks.",
                 "install the pthread build: apt-get install libopenblas0-pthread");

@@ -3,11 +3,14 @@
 // here, and `fuse` says what is rounded once.
 //
 // A sum over a row runs over 16 lanes of float or 8 of double: number c belongs to lane c mod 16,
-// and total() adds the lanes. Vector<T> has half as many, for hand-blocked kernels.
+// and total() adds the lanes. HalfLanes<T> has half as many, and Vector<T> what fits into a
+// register (of AVX or NEON), both for hand-blocked kernels.
 #pragma once
 
 #ifdef __AVX__
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include <algorithm>
@@ -23,7 +26,11 @@ struct VectorOf {
   typedef T type __attribute__((vector_size(kBytes)));
 };
 
+#ifdef __aarch64__
+constexpr int kVectorBytes = 16;
+#else
 constexpr int kVectorBytes = 32;
+#endif
 template <class T>
 using Vector = typename VectorOf<T, kVectorBytes>::type;
 template <class T>
@@ -47,20 +54,24 @@ inline V fuse(V a, V b, V c) {
   if constexpr (std::is_same_v<V, typename VectorOf<double, 64>::type>)
     return V(_mm512_fmadd_pd(a, b, c));
 #endif
+#ifdef __aarch64__
+  if constexpr (std::is_same_v<V, Vector<float>>) return V(vfmaq_f32(c, a, b));
+  if constexpr (std::is_same_v<V, Vector<double>>) return V(vfmaq_f64(c, a, b));
+#endif
   return a * b + c;
 }
 
-template <class T>
-Vector<T> load(const T* p) {
-  Vector<T> v;
+template <class T, class V = Vector<T>>
+V load(const T* p) {
+  V v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
 
 // The first n numbers; the others are 0.
-template <class T>
-Vector<T> load_tail(const T* p, int n) {
-  Vector<T> v{};
+template <class T, class V = Vector<T>>
+V load_tail(const T* p, int n) {
+  V v{};
   std::memcpy(&v, p, sizeof(T) * n);
   return v;
 }
@@ -85,8 +96,8 @@ void store_tail(const V& v, T* p, int n) {
 
 // Keeps a value in its register. Without this, GCC reads it from memory at each use (measured in
 // batch_invariant_linear: 16 loads for 12 products, and 1.8 times the time).
-template <class T>
-void pin_register([[maybe_unused]] Vector<T>& v) {
+template <class V>
+void pin_register([[maybe_unused]] V& v) {
 #ifdef __AVX__
   asm("" : "+x"(v));
 #endif
@@ -107,48 +118,61 @@ T total(Vector<T> v) {
   return v[0];
 }
 
-// 64 bytes in one vector or in two.
-template <class T>
-struct Lanes {
+// Bytes in one vector or in several.
+template <class T, int kBytes>
+struct LanesOf {
 #ifdef __AVX512F__
   static constexpr int kParts = 1;
 #else
-  static constexpr int kParts = 2;
+  static constexpr int kParts = kBytes / kVectorBytes;
 #endif
-  using Part = typename VectorOf<T, 64 / kParts>::type;
-  static constexpr int kSize = 64 / sizeof(T), kPartSize = kSize / kParts;
+  using Part = typename VectorOf<T, kBytes / kParts>::type;
+  static constexpr int kSize = kBytes / sizeof(T), kPartSize = kSize / kParts;
   Part part[kParts];
 
-  static Lanes all(T x) {
-    Lanes v;
+  static LanesOf all(T x) {
+    LanesOf v;
     for (Part& p : v.part) p = x - Part{};  // a broadcast: x - 0 is x, while 0 + x may not be
     return v;
   }
   // f(part of a, part of b, ..) for each part.
   template <class F, class... More>
-  static Lanes each(F&& f, const Lanes& a, const More&... more) {
-    Lanes v;
-#pragma GCC unroll 2
+  static LanesOf each(F&& f, const LanesOf& a, const More&... more) {
+    LanesOf v;
+#pragma GCC unroll 4
     for (int i = 0; i < kParts; ++i) v.part[i] = f(a.part[i], more.part[i]...);
     return v;
   }
-  friend Lanes operator+(const Lanes& a, const Lanes& b) {
+  friend LanesOf operator+(const LanesOf& a, const LanesOf& b) {
     return each([](Part x, Part y) { return Part(x + y); }, a, b);
   }
-  friend Lanes operator-(const Lanes& a, const Lanes& b) {
+  friend LanesOf operator-(const LanesOf& a, const LanesOf& b) {
     return each([](Part x, Part y) { return Part(x - y); }, a, b);
   }
-  friend Lanes operator*(const Lanes& a, const Lanes& b) {
+  friend LanesOf operator*(const LanesOf& a, const LanesOf& b) {
     return each([](Part x, Part y) { return Part(x * y); }, a, b);
   }
-  friend Lanes fuse(const Lanes& a, const Lanes& b, const Lanes& c) {
+  friend LanesOf fuse(const LanesOf& a, const LanesOf& b, const LanesOf& c) {
     return each([](Part x, Part y, Part z) { return fuse(x, y, z); }, a, b, c);
   }
 };
 
 template <class T>
-T total(const Lanes<T>& v) {
-  if constexpr (Lanes<T>::kParts == 2) {
+using Lanes = LanesOf<T, 64>;
+#ifdef __aarch64__
+template <class T>
+using HalfLanes = LanesOf<T, 32>;
+#else
+template <class T>
+using HalfLanes = Vector<T>;
+#endif
+
+template <class T, int kBytes>
+T total(const LanesOf<T, kBytes>& v) {
+  constexpr int kParts = LanesOf<T, kBytes>::kParts;
+  if constexpr (kParts == 4) {
+    return total<T>((v.part[0] + v.part[2]) + (v.part[1] + v.part[3]));
+  } else if constexpr (kParts == 2) {
     return total<T>(v.part[0] + v.part[1]);
   } else {
     Vector<T> half[2];
@@ -168,7 +192,7 @@ struct LanesAt {
     const T* p = row + begin;
     L v = L::all(pad);
     if constexpr (kWhole) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (int i = 0; i < L::kParts; ++i)  // one by one: they stay in registers
         std::memcpy(&v.part[i], p + i * L::kPartSize, sizeof v.part[i]);
     } else {
@@ -182,7 +206,7 @@ struct LanesAt {
       using Index = std::conditional_t<sizeof(T) == 4, int, long long>;
       Vector<Index> lane;
       for (int i = 0; i < L::kPartSize; ++i) lane[i] = i;
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (int i = 0; i < L::kParts; ++i) {
         const auto mask = __m256i(lane < Index{n - i * L::kPartSize});
         const T* from = p + i * L::kPartSize;
@@ -200,7 +224,7 @@ struct LanesAt {
   void store(const Lanes<T>& v, T* row) const {
     T* p = row + begin;
     if constexpr (kWhole) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (int i = 0; i < Lanes<T>::kParts; ++i)
         std::memcpy(p + i * Lanes<T>::kPartSize, &v.part[i], sizeof v.part[i]);
     } else {

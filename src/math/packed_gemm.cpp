@@ -7,11 +7,11 @@
 namespace heed {
 namespace {
 
-// A tile of C: 6 rows by 2 vectors fill the 16 registers, with two of B and one of A.
-constexpr int kTileRows = 6, kTileVectors = 2;
+// A tile of C: 6 rows of 64 bytes fill AVX's 16 registers, or NEON's 32, with a row of B and one of
+// A.
+constexpr int kTileRows = 6, kTileVectors = 64 / kVectorBytes;
 template <class T>
 constexpr int kPanel = kTileVectors* kVectorSize<T>;
-static_assert(kTileVectors == 2);  // tile() names them
 
 // op(A) (r, i) is data[r * row_step + i * col_step].
 template <class T>
@@ -34,15 +34,18 @@ template <int R, class T>
   for (int r = 0; r < R; ++r) __builtin_prefetch(c.row(r), 1);
   Vector<T> sums[R][kTileVectors] = {};
   for (int i = 0; i < n; ++i) {
-    Vector<T> b0 = load(panel), b1 = load(panel + L);
-    pin_register<T>(b0);
-    pin_register<T>(b1);
+    Vector<T> b[kTileVectors];
+#pragma GCC unroll 4
+    for (int j = 0; j < kTileVectors; ++j) {
+      b[j] = load(panel + j * L);
+      pin_register(b[j]);
+    }
     panel += kPanel<T>;
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       const Vector<T> x = all_lanes(a.data[r * a.row_step]);
-      sums[r][0] = fuse(x, b0, sums[r][0]);
-      sums[r][1] = fuse(x, b1, sums[r][1]);
+#pragma GCC unroll 4
+      for (int j = 0; j < kTileVectors; ++j) sums[r][j] = fuse(x, b[j], sums[r][j]);
     }
     a.data += a.col_step;
   }

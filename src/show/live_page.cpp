@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/float16.h"
 #include "base/format.h"
 #include "show/packed_maps.h"
 #include "show/page.h"
@@ -29,7 +30,7 @@ std::string float16_weights(const TrainedModel& m) {
   std::vector<unsigned char> all;
   for (const ParamInfo& info : m.model.table.infos())
     for (std::size_t i = 0; i < info.param.size(); ++i) {
-      const auto x = static_cast<_Float16>(m.values.data()[info.param.offset + i]);
+      const auto x = static_cast<Float16>(m.values.data()[info.param.offset + i]);
       if (!std::isfinite(static_cast<float>(x)))
         throw Error(Exit::usage, info.name + " has a weight beyond 65504, the largest float16.",
                     "heed report without --live");

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/float16.h"
 #include "store/huggingface.h"
 #include "store/huggingface_tokenizer.h"
 
@@ -72,13 +73,13 @@ std::string in_type(const std::vector<float>& numbers, GgufType type) {
       float largest = 0;
       for (const float x : block) largest = std::max(largest, std::abs(x));
       const float scale = largest / 127;
-      bytes += bytes_of(static_cast<_Float16>(scale));
+      bytes += bytes_of(static_cast<Float16>(scale));
       for (const float x : block)
         bytes += static_cast<char>(scale > 0 ? std::lround(x / scale) : 0);
     }
   else
     for (const float x : numbers)
-      bytes += type == GgufType::f32 ? bytes_of(x) : bytes_of(static_cast<_Float16>(x));
+      bytes += type == GgufType::f32 ? bytes_of(x) : bytes_of(static_cast<Float16>(x));
   pad(bytes);
   return bytes;
 }
