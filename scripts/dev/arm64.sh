@@ -72,6 +72,6 @@ suites=$(grep -hoE '^(TYPED_)?TEST(_F|_P)?\(\w+' tests/{math,nn,step,text}/*_tes
 
 for config in reverse quickstart; do
   "${qemu[@]}" "$build/heed" train "configs/$config.json" --run "$work/runs/$config" --force --threads "$(parallel_jobs)" \
-    --set train.max_steps="$steps" --set train.log_every=10 --set train.eval_every=0 --set data.film=false || failed=1
+    --set train.max_steps="$steps" --set train.log_every=10 --set train.eval_every=0 || failed=1
 done
 exit $failed

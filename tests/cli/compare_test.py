@@ -82,7 +82,7 @@ class Compare(RunsTest):
     def test_groups_of_seeds(self):
         found = self.compare("causal_lm", "prefix_lm", "--to", "causal_lm2", "seed3")
         self.assertEqual((found["first"], found["second"]), (["causal_lm", "prefix_lm"], ["causal_lm2", "seed3"]))
-        self.check("compare", "--to", "causal_lm2", "seed3", "causal_lm", "prefix_lm", status=USAGE, facts="RUN")
+        self.check("compare", "--to", "causal_lm2", "seed3", "causal_lm", "prefix_lm", status=2, facts="RUN")
         figure = found["figures"]["loss"]
         self.assertEqual(len(figure["first_runs"]), 2)
         self.assertAlmostEqual(figure["second"], sum(figure["second_runs"]) / 2)
