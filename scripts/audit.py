@@ -370,7 +370,8 @@ def main():
         parser.error("--intervals is below 0" if args.intervals < 0 else f"there is no program {named or 'heed'}: --heed")
     if subprocess.run([heed, "--version"], capture_output=True).stdout[:5] != b"heed ":
         parser.error(f"{heed} is not heed: --heed")
-    folder = args.run if Path(args.run).exists() else Path("runs", args.run)  # as heed finds runs
+    in_runs = Path("runs", args.run)
+    folder = in_runs if in_runs.is_dir() and not Path(args.run).exists() else args.run  # as heed finds runs
     try:
         certificate = audit(Run(folder), os.path.abspath(heed), args.intervals, args.seed or secrets.token_hex(8))
     except (OSError, ValueError, KeyError, TypeError) as error:
