@@ -2,7 +2,7 @@
 # Does heed work on arm64? Builds it on a Debian x86-64 for Debian's arm64, and under qemu, some fifty times slower:
 # compares the bits of heed's kernels with those of a build for x86-64, runs the unit tests of math, nn, step and text, and
 # trains quickstart.json and reverse.json.
-#   scripts/dev/arm64.sh [STEPS]     (default: 60 steps of each)
+#   scripts/dev/arm64.sh [STEPS]     (default: 60 steps of each; a step of quickstart takes half a minute or more)
 # The program is build-arm64/build/heed, to be run by qemu-aarch64 -L build-arm64/sysroot. Debian's arm64 libraries are
 # unpacked there; the system gets only the compiler and qemu (root or sudo only for these). Exit code 0: all passed.
 source "$(dirname "$0")/../common.sh"
