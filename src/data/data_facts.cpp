@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::ptrdiff_t kLongLine = 40, kShortLines = 120;  // characters
 constexpr std::size_t kMostOfLine = 1 << 16;                 // bytes: a longer one is several
+constexpr std::size_t kOneIn = 4;  // rows are kept: one begins with every line
 const std::hash<std::string_view> line_hash{};
 
 bool is_long(std::string_view text, std::ptrdiff_t characters) {
@@ -55,7 +56,10 @@ void LineFacts::end_line(std::string_view line) {
   std::string_view lines = open_;
   for (std::size_t end; is_long(lines.substr(end = lines.find('\n') + 1), kShortLines);)
     lines.remove_prefix(end);
-  if (is_long(lines, kShortLines)) hashes.push_back(line_hash(lines));
+  const std::size_t hash = line_hash(lines);
+  if (is_long(lines, kShortLines) && hash % kOneIn == 0 &&
+      (hashes.empty() || hashes.back() != hash))
+    hashes.push_back(hash);
   open_.erase(0, open_.size() - lines.size());
 }
 

@@ -14,7 +14,8 @@ struct Split;
 enum class Side;
 
 // Of the lines of a text, or of pairs: a 64-bit hash of each line of at least 40 characters, of
-// shorter ones in a row with 120, or of each pair, and how many there are of each length.
+// every fourth row of shorter ones with 120, or of each pair, and how many there are of each
+// length.
 class LineFacts {
  public:
   void add(std::string_view text);  // the next part of a text, cut anywhere
