@@ -28,13 +28,18 @@ bool is_long(std::string_view text, std::ptrdiff_t characters) {
 void LineFacts::add(std::string_view text) {
   constexpr std::size_t kWhole = 1024, kSeen = 8, kPassage = 1024;  // on average
   std::size_t begin = open_.rfind('\n') + 1;
-  for (const char c : text) {
-    open_ += c;
+  while (!text.empty()) {
+    // To the end of the line, or so far that it may be cut; then byte by byte.
+    const std::size_t open = open_.size() - begin;
+    std::string_view next = text.substr(0, open < kWhole ? kWhole - open : 1);
+    if (const std::size_t end = next.find('\n'); end != next.npos) next = next.substr(0, end + 1);
+    open_ += next;
+    text.remove_prefix(next.size());
     const std::string_view line = std::string_view(open_).substr(begin);
     // A line that hardly ends is cut, soon at the same places in each text that has it.
     const bool cut =
         line.size() > kWhole && line_hash(line.substr(line.size() - kSeen)) % kPassage == 0;
-    if (c != '\n' && !cut && line.size() < kMostOfLine) continue;
+    if (!line.ends_with('\n') && !cut && line.size() < kMostOfLine) continue;
     end_line(line);
     begin = open_.size();
   }
