@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/format.h"
 #include "cli/command.h"
@@ -70,7 +71,8 @@ class RunComparer {
       const auto has_it = [&](const MeasuredRun& r) { return has(r, metric.needs); };
       if (!std::ranges::all_of(one, has_it) || !std::ranges::all_of(other, has_it)) continue;
       const Difference d = difference(a, b, metric, pool_);
-      if (!result.contains("sentence")) result["sentence"] = sentence(metric, d, result);
+      if (!result.contains("sentence"))
+        result["sentence"] = sentence(metric, d, result, differ_in_seed_alone(one[0], other[0]));
       result["figures"][metric.key] = figure(metric, d);
     }
     if (!result.contains("figures"))
@@ -115,6 +117,8 @@ class RunComparer {
     if (r.split.target.size() == 0)
       throw Error(Exit::usage, r.run + " has no held-out text.", "--file FILE");
     for (const std::string& warning : r.split.warnings) log_.warn(warning);
+    for (const std::string& note : r.split.notes)
+      if (runs_.empty()) log_.info(note);  // the same of each
     r.lossy = m.objective->scored_bytes(r.split) == 0;
     if (!r.pairs) r.spelt = spelt(r.split.target, *m.tokenizers.target);
     if (!run) return;
@@ -202,7 +206,13 @@ class RunComparer {
     }
   }
 
-  static std::string sentence(const Figure& metric, const Difference& d, const Json& result) {
+  static bool differ_in_seed_alone(const MeasuredRun& a, MeasuredRun b) {
+    if (std::exchange(b.config.seed, a.config.seed) == a.config.seed) return false;
+    return keys_of(a.config) == keys_of(b.config);
+  }
+
+  static std::string sentence(const Figure& metric, const Difference& d, const Json& result,
+                              bool seed_alone) {
     if (std::isnan(d.interval.low))
       return fmt::format("{}: too few to tell; expected at least {}{}.",
                          counted(result["units"].dump(), result["unit"]), kFewestUnits,
@@ -220,6 +230,7 @@ class RunComparer {
                                                    listed(second), listed(first), by);
     if (!std::isnan(d.p_seeds))
       return fmt::format("{}, over {} and {} seeds.", so, first.size(), second.size());
+    if (seed_alone) return so + ". They differ in seed alone, not in their settings.";
     return so + (d.shown() ? ": these two models differ; whether their settings do needs seeds."
                            : ". Whether their settings differ needs seeds.");
   }

@@ -46,7 +46,7 @@ class Compare(RunsTest):
                     self.assertLessEqual(figure["difference"], high + 1e-9)
                     for p in ("p_bootstrap", "p_randomization"):
                         self.assertTrue(0 < figure[p] <= 1)
-                self.assertIn("seeds", found["sentence"])
+                self.assertIn("needs seeds", found["sentence"])
 
     def test_the_units_are_pairs_and_blocks_of_lines(self):
         found = self.compare("seq2seq", "seq2seq2")
@@ -98,6 +98,7 @@ class Compare(RunsTest):
         self.tells(told.out, ["2", "seeds", f"{figure['difference']:.4f}"])
         three = self.json("compare", "causal_lm", "causal_lm2", "seed3")
         self.assertEqual([(c["first"], c["second"]) for c in three], [(["causal_lm"], ["causal_lm2"]), (["causal_lm"], ["seed3"])])
+        self.assertIn("seed alone", self.compare("causal_lm2", "seed3")["sentence"])
 
     def test_what_one_was_trained_on_is_refused(self):
         lines = text(4000, seed=9) + "\n"
@@ -141,7 +142,10 @@ class Compare(RunsTest):
         found = self.compare("causal_lm", "prefix_lm", "--file", "few.txt")
         self.assertLess(found["units"], 8)
         self.assertEqual(found["figures"]["loss"]["interval"], [None, None])
-        self.tells(self.out("compare", "causal_lm", "prefix_lm", "--file", "few.txt"), str(found["units"]))
+        (self.folder / "few.txt").write_text(text(300, seed=5) + "\r\n")
+        told = self.check("compare", "causal_lm", "prefix_lm", "--file", "few.txt")
+        self.tells(told.out, str(found["units"]))
+        self.tells(told.err, "1 carriage return")
 
 
 if __name__ == "__main__":
