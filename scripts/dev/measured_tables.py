@@ -25,6 +25,7 @@ from heed_runs import MEASURED, MEASURED_PAGE, SPEEDRUNS, cell, mean, result_cel
 BASELINE = ["train.max_steps=320", "train.eval_every=320"]
 # The CPU's name alone does not tell generations apart; OpenBLAS's core type does.
 CPUS = {("AMD EPYC", "Zen"): "AMD EPYC (Zen 3)", ("AMD EPYC", "Cooperlake"): "AMD EPYC (Zen 4)",
+        ("AMD EPYC, family 25, model 17", "Cooperlake"): "AMD EPYC (Zen 4)",
         ("AMD EPYC, family 26, model 2", "Haswell"): "AMD EPYC (Zen 5)"}
 
 
