@@ -118,7 +118,7 @@ class RunComparer {
       throw Error(Exit::usage, r.run + " has no held-out text.", "--file FILE");
     for (const std::string& warning : r.split.warnings) log_.warn(warning);
     for (const std::string& note : r.split.notes)
-      if (runs_.empty()) log_.info(note);  // the same of each
+      if (said_.insert(note).second) log_.info(note);
     r.lossy = m.objective->scored_bytes(r.split) == 0;
     if (!r.pairs) r.spelt = spelt(r.split.target, *m.tokenizers.target);
     if (!run) return;
@@ -230,7 +230,7 @@ class RunComparer {
                                                    listed(second), listed(first), by);
     if (!std::isnan(d.p_seeds))
       return fmt::format("{}, over {} and {} seeds.", so, first.size(), second.size());
-    if (seed_alone) return so + ". They differ in seed alone, not in their settings.";
+    if (seed_alone) return so + ". Their configs differ in seed alone.";
     return so + (d.shown() ? ": these two models differ; whether their settings do needs seeds."
                            : ". Whether their settings differ needs seeds.");
   }
@@ -276,6 +276,7 @@ class RunComparer {
   std::optional<Pairs> pairs_;  // as they are written
   std::vector<Json> units_;     // {"line", "text"}
   std::vector<MeasuredRun> runs_;
+  std::set<std::string> said_;  // notes
 };
 
 // Error if a run of groups stands twice; says in which other keys than seed a group differs.
