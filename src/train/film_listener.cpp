@@ -89,7 +89,7 @@ class FilmListener : public Listener {
     std::error_code none;
     if (step == 0 && std::filesystem::is_empty(run_.path() / kFilm, none)) {
       run_.append(kFilm, line_of(probe));
-      return true;
+      return !std::filesystem::is_empty(run_.path() / kFilm, none);  // a lost probe: no frames
     }
     if (!so_far.probe.follows) probe.follows.reset();  // of an older film
     if (line_of(so_far.probe) != line_of(probe)) {
