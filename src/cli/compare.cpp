@@ -6,7 +6,6 @@
 #include <functional>
 #include <optional>
 #include <set>
-#include <utility>
 
 #include "base/format.h"
 #include "cli/command.h"
@@ -72,7 +71,8 @@ class RunComparer {
       if (!std::ranges::all_of(one, has_it) || !std::ranges::all_of(other, has_it)) continue;
       const Difference d = difference(a, b, metric, pool_);
       if (!result.contains("sentence"))
-        result["sentence"] = sentence(metric, d, result, differ_in_seed_alone(one[0], other[0]));
+        result["sentence"] =
+            sentence(metric, d, result, differ_in_seed_alone(one[0].config, other[0].config));
       result["figures"][metric.key] = figure(metric, d);
     }
     if (!result.contains("figures"))
@@ -206,9 +206,10 @@ class RunComparer {
     }
   }
 
-  static bool differ_in_seed_alone(const MeasuredRun& a, MeasuredRun b) {
-    if (std::exchange(b.config.seed, a.config.seed) == a.config.seed) return false;
-    return keys_of(a.config) == keys_of(b.config);
+  static bool differ_in_seed_alone(const RunConfig& a, RunConfig b) {
+    if (a.seed == b.seed) return false;
+    b.seed = a.seed;
+    return keys_of(a) == keys_of(b);
   }
 
   static std::string sentence(const Figure& metric, const Difference& d, const Json& result,
