@@ -104,6 +104,17 @@ def cpu():
                           if cpu_field(key))
 
 
+# The CPU's name alone does not tell generations apart; OpenBLAS's core type does.
+CPUS = {("AMD EPYC", "Zen"): "AMD EPYC (Zen 3)", ("AMD EPYC", "Cooperlake"): "AMD EPYC (Zen 4)",
+        ("AMD EPYC, family 25, model 17", "Cooperlake"): "AMD EPYC (Zen 4)",
+        ("AMD EPYC, family 26, model 2", "Haswell"): "AMD EPYC (Zen 5)"}
+
+
+def cpu_name(result):
+    """The CPU of a result, as its row calls it."""
+    return CPUS.get((result["cpu"], result.get("core_type")), result["cpu"])
+
+
 def mean(values):
     values = list(values)
     return sum(values) / len(values)
@@ -175,7 +186,7 @@ def result_cells(result):
         origin += f"{result['remark']}, by hand"
     if result.get("reasons"):
         origin += f", **not clean**: {'; '.join(result['reasons'])}"
-    return [config, words, took, result["cpu"] + threads, origin]
+    return [config, words, took, cpu_name(result) + threads, origin]
 
 
 def table_row(cells):

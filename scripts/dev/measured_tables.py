@@ -20,19 +20,15 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from heed_runs import MEASURED, MEASURED_PAGE, SPEEDRUNS, cell, mean, result_cells, table_row  # noqa: E402
+from heed_runs import MEASURED, MEASURED_PAGE, SPEEDRUNS, cell, cpu_name, mean, result_cells, table_row  # noqa: E402
 
 BASELINE = ["train.max_steps=320", "train.eval_every=320"]
-# The CPU's name alone does not tell generations apart; OpenBLAS's core type does.
-CPUS = {("AMD EPYC", "Zen"): "AMD EPYC (Zen 3)", ("AMD EPYC", "Cooperlake"): "AMD EPYC (Zen 4)",
-        ("AMD EPYC, family 25, model 17", "Cooperlake"): "AMD EPYC (Zen 4)",
-        ("AMD EPYC, family 26, model 2", "Haswell"): "AMD EPYC (Zen 5)"}
 
 
 def results_in(file):
     results = [json.loads(line) for line in file.read_text().splitlines()]
     for result in results:
-        result["cpu"] = CPUS.get((result["cpu"], result.get("core_type")), result["cpu"])
+        result["cpu"] = cpu_name(result)
     return results
 
 

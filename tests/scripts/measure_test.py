@@ -10,6 +10,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from heed_runs import cpu_name  # noqa: E402
+
 HEED = pathlib.Path(os.environ.get("HEED_BINARY", ROOT / "build" / "heed"))
 MODEL = {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1, "dropout": 0}
 TRAIN = {"batch_tokens": 100, "max_steps": 20, "log_every": 5, "eval_every": 10, "save_every": 10}
@@ -84,7 +87,7 @@ class Measure(Repository):
         self.assertTrue(commit.startswith(result["commit"]))
         self.assertEqual((result["config"], result["threads"], result["seeds"]), ("text.json", 1, [3]))
         self.assertEqual(row.count(" | "), 4)
-        for text in ("`text.json`", result["commit"], result["cpu"], "1 thread |", result["date"]):
+        for text in ("`text.json`", result["commit"], cpu_name(result), "1 thread |", result["date"]):
             self.assertIn(text, row)
         self.assertNotIn("not clean", row)
 
