@@ -59,7 +59,8 @@ std::string quoted_path(const fs::path& path) {
 void throw_file_error(std::string_view operation, const fs::path& path, int error, Exit exit) {
   const std::string what = fmt::format("cannot {} {}: {}", operation, quoted_path(path),
                                        std::generic_category().message(error));
-  if (error == EACCES || error == EPERM) throw Unreadable(exit, what, hint_for(error));
+  for (const int passing : {EACCES, EPERM, EIO, EMFILE, ENFILE, ENOMEM})
+    if (error == passing) throw Unreadable(exit, what, hint_for(error));
   throw Error(exit, what, hint_for(error));
 }
 

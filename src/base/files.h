@@ -51,8 +51,8 @@ auto repeat_if_interrupted(Call call) {
   return result;
 }
 
-// A file that may be intact but cannot be read here: this user lacks permission, or another version
-// of heed wrote it.
+// A file that may be intact but cannot be read here and now: this user lacks permission, the device
+// or the system has a fault that may pass, or another version of heed wrote it.
 class Unreadable : public Error {
   using Error::Error;
 };

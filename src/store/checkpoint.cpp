@@ -108,8 +108,9 @@ std::optional<NewestCheckpoint> look_for_newest(const fs::path& run, std::int64_
     try {
       result.checkpoint = open_if_there(folder);
       if (!result.checkpoint) return std::nullopt;
-    } catch (const Unreadable&) {
-      throw;
+    } catch (const Unreadable& e) {
+      throw e.as(e.exit(),
+                 "if that stays so: move the folder away, to go on from the checkpoint before it");
     } catch (const Error& e) {
       result.damaged.push_back({folder, e.what()});
     }

@@ -83,17 +83,16 @@ int thread_count(int asked, const RunConfig& config, int cores) {
 
 ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed, const fs::path& run) {
   const fs::path step_0 = run / kCheckpoints / step_folder_name(0);
-  const Origin origin = read_origin(run.string());
   ParamVec<float> values(model.table.size());
   if (path_exists(step_0))
     Checkpoint::open(step_0).load_model(tensor_slots(model.table, values));
-  else if (origin.init_from.empty())
+  else if (const std::string from = read_origin(run.string()).init_from; from.empty())
     initialize(model.table, seed, values);
   else
     throw Error(Exit::store,
                 fmt::format("the run began with the weights of {}, but {}, which keeps them, is "
                             "missing: there is nothing to compare with.",
-                            quoted_path(origin.init_from), quoted_path(step_0)),
+                            quoted_path(from), quoted_path(step_0)),
                 "restore that folder");
   return values;
 }

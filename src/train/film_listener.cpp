@@ -119,6 +119,8 @@ class FilmListener : public Listener {
     if (m.state.step == 0) return began_with(m.values);
     try {
       began_with(initial_weights(prepared_.model, prepared_.config.seed, run_.path()));
+    } catch (const Unreadable&) {
+      throw;  // they may come back
     } catch (const Error& e) {
       if (e.exit() != Exit::store) throw;
       log_.warn(fmt::format(

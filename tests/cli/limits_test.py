@@ -10,7 +10,6 @@ from pathlib import Path
 from runs import HEED, SMALL, Result, RunsTest
 
 DATA, STORE, MEMORY = 3, 4, 7
-NOBODY = 65534
 
 
 class Limits(RunsTest):
@@ -54,22 +53,7 @@ class Limits(RunsTest):
 
     def as_somebody_with_one_process(self, *args):
         """heed as a user who may start no more processes or threads; root has no such limit."""
-        heed = HEED
-        if os.getuid() == 0:
-            heed = shutil.copy(HEED, self.folder / "heed")
-            for root, folders, files in os.walk(self.folder):
-                for name in folders + files:
-                    os.chown(os.path.join(root, name), NOBODY, NOBODY, follow_symlinks=False)
-            os.chmod(self.folder, 0o777)
-
-        def limit():
-            if os.getuid() == 0:
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
-            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
-
-        return Result(subprocess.run([heed, *map(str, args)], capture_output=True, text=True, cwd=self.folder,
-                                     timeout=60, preexec_fn=limit))
+        return self.as_nobody(*args, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)))
 
     def test_threads_that_cannot_start_are_named_and_others_are_not_missed(self):
         one = self.config("one")

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -74,12 +75,32 @@ TEST(OpenCheckpoint, WhatMayNotBeReadIsNotCalledDamaged) {
     for (const int step : {10, 20}) writer.save(SmallModel(step).contents(), 0);
     fs::permissions(find_checkpoint(run, "last") / "model.safetensors", fs::perms::none);
     EXPECT_THROW(open_checkpoint(run, "last"), Unreadable);
-    EXPECT_THROW(newest_checkpoint(run), Unreadable);
     expect_error([&] { open_checkpoint(run, "last"); }, Exit::store, {"Permission denied"});
+    expect_error([&] { newest_checkpoint(run); }, Exit::store,
+                 {"Permission denied", "move the folder away"});
   }
   if (::getuid() == 0) {
     ASSERT_EQ(::seteuid(0), 0);
   }
+}
+
+TEST(OpenCheckpoint, WhatCannotBeReadForAMomentIsNotCalledDamaged) {
+  TemporaryFolder folder;
+  const fs::path run = folder.path() / "run";
+  RunWriter writer = RunWriter::create(run, false);
+  for (const int step : {10, 20}) writer.save(SmallModel(step).contents(), 0);
+  rlimit files;
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+  const int next = ::dup(0);  // the lowest that is free
+  ::close(next);
+  // Two more may be open: in turn the folder's names, the state, and one of its files fail.
+  for (const int more : {0, 1, 2}) {
+    const rlimit few{static_cast<rlim_t>(next + more), files.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    EXPECT_THROW(newest_checkpoint(run), Error) << more;
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
+  }
+  EXPECT_EQ(newest_checkpoint(run).checkpoint->state().step, 20);
 }
 
 }  // namespace
