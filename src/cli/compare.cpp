@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "base/format.h"
 #include "cli/command.h"
@@ -33,6 +34,22 @@ struct MeasuredRun {
   System rows = {};
 };
 
+std::string units_in_words(const Json& result) {
+  return counted(result["units"].dump(), result["unit"] == "pair" ? "pair" : "block") +
+         (result["unit"] == "pair" ? "" : " of text");
+}
+
+// With four decimals, or two digits where these would be zeros.
+std::string small(double x) {
+  return x != 0 && std::abs(x) < 1e-3 ? fmt::format("{:.1e}", x) : format_fixed(x, 4);
+}
+
+[[noreturn]] void refuse_twins(const std::string& run, const std::string& other) {
+  throw Error(Exit::usage,
+              fmt::format("{} and {} are the same model: that tells nothing of luck.", run, other),
+              "runs of other seeds: heed train CONFIG --set seed=2");
+}
+
 class RunComparer {
  public:
   RunComparer(const ComparedText& given, Pool& pool, Log& log)
@@ -52,6 +69,7 @@ class RunComparer {
     read(m, r);
     if (!runs_.empty()) check(r);
     r.pairs ? measure_pairs(m, r) : measure_text(m, *make_objective(asked), r);
+    if (!runs_.empty()) r.split = {}, r.spelt = {};  // the first run's are the same
     runs_.push_back(std::move(r));
   }
 
@@ -59,27 +77,43 @@ class RunComparer {
   Json compared(std::size_t first, std::size_t from, std::size_t to) const {
     const auto one = std::span(runs_).first(first),
                other = std::span(runs_).subspan(from, to - from);
+    std::vector<std::size_t> units;  // in which something is asked
+    for (std::size_t i = 0; i < runs_[0].rows.size(); ++i) {
+      const auto asks = [&](const MeasuredRun& r) { return r.rows[i][kTokens] > 0; };
+      if (std::ranges::any_of(one, asks) || std::ranges::any_of(other, asks)) units.push_back(i);
+    }
+    if (units.empty())
+      throw Error(Exit::data, "there is no token to predict (the text may be too short).");
+    const auto asked = [&](const MeasuredRun& r) {
+      System rows;
+      for (const std::size_t i : units) rows.push_back(r.rows[i]);
+      return rows;
+    };
+    require_different(one);
+    require_different(other);
     std::vector<System> a, b;
     Json result{{"first", Json::array()}, {"second", Json::array()}};
-    for (const MeasuredRun& r : one) result["first"].push_back(r.run), a.push_back(r.rows);
-    for (const MeasuredRun& r : other) result["second"].push_back(r.run), b.push_back(r.rows);
+    for (const MeasuredRun& r : one) result["first"].push_back(r.run), a.push_back(asked(r));
+    for (const MeasuredRun& r : other) result["second"].push_back(r.run), b.push_back(asked(r));
     result["data"] = given_.file.empty() ? "validation" : given_.file;
     result["unit"] = runs_[0].pairs ? "pair" : "line";
-    result["units"] = units_.size();
+    result["units"] = units.size();
     for (const Figure& metric : compared_figures()) {
       const auto has_it = [&](const MeasuredRun& r) { return has(r, metric.needs); };
       if (!std::ranges::all_of(one, has_it) || !std::ranges::all_of(other, has_it)) continue;
       const Difference d = difference(a, b, metric, pool_);
       if (!result.contains("sentence"))
         result["sentence"] =
-            sentence(metric, d, result, differ_in_seed_alone(one[0].config, other[0].config));
+            sentence(metric, d, result, changed_keys(one[0].config, other[0].config));
       result["figures"][metric.key] = figure(metric, d);
     }
     if (!result.contains("figures"))
       refuse(other[0],
-             "their tokens are not the same, and there are no bits per byte: tokens do not give "
-             "back the text, or an objective does not score every byte");
-    result["most_different"] = most_different(a, b);
+             "the tokens that they are asked for are not the same, and there are no bits per byte: "
+             "tokens do not give back the text, or an objective does not score every byte");
+    result["most_different"] = Json::array();
+    if (result["figures"].contains("loss") || result["figures"].contains("bits_per_byte"))
+      result["most_different"] = most_different(a, b, units);
     return result;
   }
 
@@ -105,7 +139,8 @@ class RunComparer {
       doubt(e.what());
     }
     if (!held && !r.pairs) refuse_pipe(given_.file);
-    if (run && run->changed) log_.warn("its data has changed since it was trained: " + r.run);
+    if (run && run->changed)
+      log_.warn(fmt::format("the data of {} has changed since it was trained", r.run));
     if (r.pairs && !pairs_)
       pairs_ =
           held ? read_held_out_pairs(as_written(config_of_data(m)), data_folder(m))
@@ -116,7 +151,9 @@ class RunComparer {
                         : load_text({given_.file}, m.config, m.tokenizers);
     if (r.split.target.size() == 0)
       throw Error(Exit::usage, r.run + " has no held-out text.", "--file FILE");
-    for (const std::string& warning : r.split.warnings) log_.warn(warning);
+    for (const std::string& warning : r.split.warnings)
+      if (said_.insert(warning).second) log_.warn(warning);
+    if (r.split.unknown.count > 0) log_.info(r.run + ": " + r.split.unknown.summary());
     for (const std::string& note : r.split.notes)
       if (said_.insert(note).second) log_.info(note);
     r.lossy = m.objective->scored_bytes(r.split) == 0;
@@ -124,9 +161,8 @@ class RunComparer {
     if (!run) return;
     const LineFacts& asked = (runs_.empty() ? r : runs_[0]).split.facts;
     const std::string from = read_origin(m.run).init_from;
-    LineFacts known = earlier_facts(from);
-    if (!from.empty() && known.hashes.empty())
-      doubt("it began with " + from + ", whose data cannot be read.");
+    EarlierFacts known = earlier_facts(from);
+    if (!known.whole) doubt("it began with " + from + ", whose data cannot be read.");
     const std::vector<std::uint64_t>& own = run->data.train.facts.hashes;
     known.hashes.insert(known.hashes.end(), own.begin(), own.end());
     r.known = static_cast<double>(common(known, asked)) /
@@ -140,14 +176,13 @@ class RunComparer {
     if (r.pairs != first.pairs) refuse(r, "one learnt from pairs of lines, the other from text");
     const auto read_as = [](const DataConfig& c) { return std::pair(c.lowercase, c.normalize); };
     const bool same = r.split.facts.hashes == first.split.facts.hashes;
-    if (!same && read_as(r.config.data) != read_as(first.config.data))
-      refuse(r, "one changes what it reads (data.lowercase, data.normalize)");
-    if (!same || r.spelt.text != first.spelt.text)
-      refuse(r,
-             same && (r.split.lossy || first.split.lossy)
-                 ? "tokens of one do not give back the text"
-                 : "their held-out texts are not the same",
-             other);
+    if (!same || r.spelt.text != first.spelt.text) {
+      if (read_as(r.config.data) != read_as(first.config.data))
+        refuse(r, "one changes what it reads (data.lowercase, data.normalize)");
+      if (same && (r.split.lossy || first.split.lossy))
+        refuse(r, "tokens of one do not give back the text");
+      refuse(r, "their held-out texts are not the same", other);
+    }
     if (std::abs(r.known - first.known) > kMuch)
       refuse(r, fmt::format("{} was trained on {:.0f} % of the lines", most.run, 100 * most.known),
              other);
@@ -155,7 +190,15 @@ class RunComparer {
       log_.warn(fmt::format("{} was trained on {:.0f} % of the lines, {} on {:.0f} %", first.run,
                             100 * first.known, r.run, 100 * r.known));
     if (r.split.lines != first.split.lines)
-      refuse(r, "one reads pairs that are too long for the other", other);
+      refuse(r, "one reads pairs that are too long for the other",
+             "--file FILE --target-file FILE, with shorter lines");
+  }
+
+  // Error if one model stands twice in a group, perhaps as a copy.
+  static void require_different(std::span<const MeasuredRun> group) {
+    for (std::size_t i = 1; i < group.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (group[i].rows == group[j].rows) refuse_twins(group[j].run, group[i].run);
   }
 
   bool has(const MeasuredRun& r, Figure::Needs needs) const {
@@ -168,25 +211,13 @@ class RunComparer {
   }
 
   void measure_text(const TrainedModel& m, const Objective& objective, MeasuredRun& r) {
-    const std::vector<std::size_t>& ends = r.spelt.ends;
     r.rows = unit_sums(m, objective, r.split, r.spelt, pool_);
-    units_.clear();
-    for (std::size_t i = 0, begin = 0, line = 1; i < ends.size(); begin = ends[i++]) {
-      const std::string text = r.spelt.text.substr(begin, ends[i] - begin);
-      r.rows[i][kBytes] = static_cast<double>(text.size());
-      units_.push_back({{"line", line}, {"text", text}});
-      line += static_cast<std::size_t>(std::ranges::count(text, '\n'));
-    }
-    for (std::size_t i = r.rows.size(); r.lossy && i-- > 0;) {  // of some nothing is asked
-      if (r.rows[i][kTokens] > 0) continue;
-      r.rows.erase(r.rows.begin() + static_cast<std::ptrdiff_t>(i));
-      units_.erase(units_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
+    for (std::size_t i = 0, begin = 0; i < r.rows.size(); begin = r.spelt.ends[i++])
+      r.rows[i][kBytes] = static_cast<double>(r.spelt.ends[i] - begin);
   }
 
   void measure_pairs(const TrainedModel& m, MeasuredRun& r) {
     r.rows = unit_sums(m, *m.objective, r.split, {}, pool_);
-    units_.clear();
     std::vector<TokenIds> sources;
     BeamOptions beam;
     beam.max_length = translation_limit(m.state.longest_target);
@@ -194,10 +225,7 @@ class RunComparer {
       sources.push_back(r.split.sentence(Side::source, static_cast<std::int64_t>(i)));
     const auto found = translate(m, pool_, sources, beam);
     for (std::size_t i = 0; i < r.rows.size(); ++i) {
-      const std::size_t line = r.split.lines[i];
-      const auto at = std::ranges::lower_bound(pairs_->lines, line) - pairs_->lines.begin();
-      const std::string source(pairs_->source[at]), target(pairs_->target[at]);
-      units_.push_back({{"line", line}, {"text", source + " ||| " + target}});
+      const std::string target(pairs_->target[pair_on(r.split.lines[i])]);
       r.rows[i][kBytes] = static_cast<double>(target.size() + 1);
       if (!given_.translate) continue;
       const Sums counts = translation_counts(found[i].empty() ? "" : found[i].front().text, target,
@@ -206,32 +234,47 @@ class RunComparer {
     }
   }
 
-  static bool differ_in_seed_alone(const RunConfig& a, RunConfig b) {
-    if (a.seed == b.seed) return false;
-    b.seed = a.seed;
-    return keys_of(a) == keys_of(b);
+  std::size_t pair_on(std::size_t line) const {  // its place in pairs_
+    return std::ranges::lower_bound(pairs_->lines, line) - pairs_->lines.begin();
+  }
+
+  // Its first line that is not empty, and its text.
+  Json unit(std::size_t i) const {
+    const MeasuredRun& r = runs_[0];
+    if (r.pairs) {
+      const std::size_t line = r.split.lines[i], at = pair_on(line);
+      return {{"line", line},
+              {"text", fmt::format("{} ||| {}", pairs_->source[at], pairs_->target[at])}};
+    }
+    const std::string& all = r.spelt.text;
+    const std::size_t begin = i == 0 ? 0 : r.spelt.ends[i - 1], end = r.spelt.ends[i];
+    const std::size_t first = std::min(all.find_first_not_of('\n', begin), end);
+    return {{"line", 1 + std::count(all.begin(), all.begin() + std::ptrdiff_t(first), '\n')},
+            {"text", all.substr(begin, end - begin)}};
   }
 
   static std::string sentence(const Figure& metric, const Difference& d, const Json& result,
-                              bool seed_alone) {
+                              const std::vector<KeyChange>& settings) {
     if (std::isnan(d.interval.low))
-      return fmt::format("{}: too few to tell; expected at least {}{}.",
-                         counted(result["units"].dump(), result["unit"]), kFewestUnits,
-                         result["unit"] == "pair" ? "" : ", or blocks of 256 bytes");
+      return fmt::format("{}: too few to tell; expected at least {}{}.", units_in_words(result),
+                         kFewestUnits,
+                         result["unit"] == "pair" ? "" : ", each of a line or 256 bytes of lines");
     const std::vector<std::string> first = result["first"], second = result["second"];
     const bool rose = d.value >= 0, second_wins = metric.less_is_better != rose;
     const auto& better = second_wins ? second : first;
     const double sign = d.shown() && !rose ? -1 : 1;
     const auto [low, high] = std::minmax({sign * d.interval.low, sign * d.interval.high});
     const std::string by =
-        fmt::format("{:.4f} {} [{:.4f}, {:.4f}]", sign * d.value, metric.unit, low, high);
+        fmt::format("{} {} [{}, {}]", small(sign * d.value), metric.unit, small(low), small(high));
     const std::string so = d.shown() ? fmt::format("{} {} better by {}", listed(better),
                                                    better.size() > 1 ? "are" : "is", by)
                                      : fmt::format("No difference is shown: {} less {} is {}",
                                                    listed(second), listed(first), by);
     if (!std::isnan(d.p_seeds))
       return fmt::format("{}, over {} and {} seeds.", so, first.size(), second.size());
-    if (seed_alone) return so + ". Their configs differ in seed alone.";
+    if (settings.empty()) return so + ". Their configs are the same.";
+    if (settings.size() == 1 && settings[0].key == "seed")
+      return so + ". Their configs differ in seed alone.";
     return so + (d.shown() ? ": these two models differ; whether their settings do needs seeds."
                            : ". Whether their settings differ needs seeds.");
   }
@@ -252,54 +295,55 @@ class RunComparer {
     return json;
   }
 
-  Json most_different(const std::vector<System>& first, const std::vector<System>& second) const {
+  Json most_different(const std::vector<System>& first, const std::vector<System>& second,
+                      const std::vector<std::size_t>& units) const {
     constexpr std::size_t kShown = 10;
-    std::vector<Json> rows = units_;
+    struct Nats {
+      std::size_t unit;
+      double first, second, difference;
+    };
+    std::vector<Nats> rows;
     const auto mean = [](const std::vector<System>& group, std::size_t i) {
       double nats = 0;
       for (const System& system : group) nats += system[i][kNats];
       return nats / static_cast<double>(group.size());
     };
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t i = 0; i < units.size(); ++i) {
       const double a = mean(first, i), b = mean(second, i);
-      rows[i].update({{"first", a}, {"second", b}, {"difference", b - a}});
+      rows.push_back({units[i], a, b, b - a});
     }
-    std::ranges::stable_sort(rows, std::greater{}, [](const Json& row) {
-      return std::abs(row["difference"].get<double>());
-    });
-    rows.resize(std::min(kShown, rows.size()));
-    return rows;
+    std::ranges::stable_sort(rows, std::greater{},
+                             [](const Nats& row) { return std::abs(row.difference); });
+    Json most = Json::array();
+    for (const auto& [i, a, b, by] : std::span(rows).first(std::min(kShown, rows.size()))) {
+      most.push_back(unit(i));
+      most.back().update({{"first", a}, {"second", b}, {"difference", by}});
+    }
+    return most;
   }
 
   const ComparedText& given_;
   Pool& pool_;
   Log& log_;
   std::optional<Pairs> pairs_;  // as they are written
-  std::vector<Json> units_;     // {"line", "text"}
   std::vector<MeasuredRun> runs_;
-  std::set<std::string> said_;  // notes
+  std::set<std::string> said_;  // notes and warnings
 };
 
 // Error if a run of groups stands twice; says in which other keys than seed a group differs.
 void check_groups(const std::vector<RunGroup>& groups, Log& log) {
-  std::map<ConfigKeys, std::string> seen;
+  std::vector<std::pair<std::string, RunConfig>> seen;
   for (const RunGroup& group : groups) {
-    std::vector<ConfigKeys> keys(group.size());
-    std::vector<ConfigKeys*> all;
+    const std::size_t begin = seen.size();
     std::set<std::string> differing;
     for (const std::string& run : group) {
-      ConfigKeys& of_run = *all.emplace_back(&keys[all.size()]);
-      of_run = keys_of(checkpoint_config(open_checkpoint(run)));
-      if (const auto [other, is_new] = seen.try_emplace(of_run, run); !is_new)
-        throw Error(
-            Exit::usage,
-            fmt::format("{} and {} have one config and one seed: that tells nothing of luck.",
-                        other->second, run),
-            "runs of other seeds: heed train CONFIG --set seed=2");
+      const RunConfig config = checkpoint_config(open_checkpoint(run));
+      for (const auto& [other, its_config] : seen)
+        if (changed_keys(its_config, config).empty()) refuse_twins(other, run);
+      seen.emplace_back(run, config);
+      for (const KeyChange& change : changed_keys(seen[begin].second, config))
+        differing.insert(change.key);
     }
-    keep_differences(all);
-    for (const ConfigKeys& of_run : keys)
-      for (const auto& [key, value] : of_run) differing.insert(key);
     differing.erase("seed");
     if (!differing.empty())
       log.warn("the runs of a group differ in more than seed: " +
@@ -307,8 +351,19 @@ void check_groups(const std::vector<RunGroup>& groups, Log& log) {
   }
 }
 
+std::string small_text(const Json& number) {
+  return number.is_null() ? "" : small(number);
+}
+
 std::string range_text(const Json& interval) {
-  return fmt::format("[{}, {}]", fixed<4>(interval[0]), fixed<4>(interval[1]));
+  return fmt::format("[{}, {}]", small_text(interval[0]), small_text(interval[1]));
+}
+
+// Paths differ at their ends.
+std::string shortened_path(const std::string& path) {
+  constexpr std::size_t kMost = 24;
+  const std::size_t over = std::max(path.size(), kMost) - kMost;
+  return over == 0 ? path : "\u2026" + path.substr(utf8_floor(path, over + 1));
 }
 
 std::string one_line(const Json& text) {
@@ -318,20 +373,20 @@ std::string one_line(const Json& text) {
 void print_compared(const Json& r) {
   const auto name = [&](const char* key) {  // "runs/a1 +2": of three
     const Json& runs = r[key];
-    return shortened(runs[0], 24) +
+    return shortened_path(runs[0]) +
            (runs.size() > 1 ? fmt::format(" +{}", runs.size() - 1) : std::string());
   };
   const std::vector<Json> figures(r["figures"].begin(), r["figures"].end());
   std::vector<Column> columns = {{"", "unit"},
                                  {name("first"), "first", fixed<4>},
                                  {name("second"), "second", fixed<4>},
-                                 {"difference", "difference", fixed<4>},
+                                 {"difference", "difference", small_text},
                                  {"95 % interval", "interval", range_text}};
   if (figures[0].contains("p"))
     columns.push_back({"p", "p", fixed<4>});
   else
-    columns.insert(columns.end(), {{"p, bootstrap", "p_bootstrap", fixed<4>, 2},
-                                   {"p, randomization", "p_randomization", fixed<4>, 1}});
+    columns.insert(columns.end(), {{"p, bootstrap", "p_bootstrap", fixed<4>, 1},
+                                   {"p, randomization", "p_randomization", fixed<4>, 2}});
   const Column of_units[] = {{"line", "line"},
                              {name("first"), "first", fixed<2>, 1},
                              {name("second"), "second", fixed<2>, 2},
@@ -339,29 +394,25 @@ void print_compared(const Json& r) {
                              {"text", "text", one_line, 0, Column::cut}};
   print_table(figures, columns);
   print_prose(fmt::format(
-      "\n{} Measured on {} of {}.{}\n\n", r["sentence"].get<std::string>(),
-      counted(r["units"].dump(), r["unit"]),
+      "\n{} Measured on {} of {}.{}\n\n", r["sentence"].get<std::string>(), units_in_words(r),
       r["data"] == "validation" ? "the held-out data" : plain(r["data"]),
       r["figures"].contains("loss") ? "" : " Their tokens differ, so losses do not compare."));
-  print_table(r["most_different"], of_units);
+  if (!r["most_different"].empty()) print_table(r["most_different"], of_units);
 }
 
 }  // namespace
 
-Json compare_groups_of_runs(const std::vector<RunGroup>& groups, const ComparedText& text,
-                            Pool& pool, Log& log) {
+void compare_groups_of_runs(const std::vector<RunGroup>& groups, const ComparedText& text,
+                            Pool& pool, Log& log, const std::function<void(const Json&)>& take) {
   RunComparer comparer(text, pool, log);
   if (std::ranges::any_of(groups, [](const RunGroup& group) { return group.size() > 1; }))
     check_groups(groups, log);
-  for (const RunGroup& group : groups)
-    for (const std::string& run : group) comparer.measure(run);
-  Json all = Json::array();
   std::size_t from = 0;
   for (const RunGroup& group : groups) {
-    if (from > 0) all.push_back(comparer.compared(groups[0].size(), from, from + group.size()));
+    for (const std::string& run : group) comparer.measure(run);
+    if (from > 0) take(comparer.compared(groups[0].size(), from, from + group.size()));
     from += group.size();
   }
-  return all;
 }
 
 Exit run_compare(CommandLine& line) {
@@ -383,8 +434,9 @@ Exit run_compare(CommandLine& line) {
   if (!to.empty()) groups = {runs, to};
   Log log({.quiet = line.quiet()});
   Pool pool(line.threads() > 0 ? line.threads() : available_cores());
-  for (const Json& compared : compare_groups_of_runs(groups, text, pool, log))
+  compare_groups_of_runs(groups, text, pool, log, [&](const Json& compared) {
     line.json() ? print_line(compared) : print_compared(compared);
+  });
   return Exit::ok;
 }
 

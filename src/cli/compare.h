@@ -1,6 +1,7 @@
 // Runs compared on one text, for heed compare and heed report RUN RUN.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -17,9 +18,10 @@ struct ComparedText {
   bool translate = true;                    // of pairs
 };
 
-// Each further group with the first: an array of the objects that heed compare --json prints
-// (docs/formats.md). Error (usage) if two runs cannot be compared.
-nlohmann::ordered_json compare_groups_of_runs(const std::vector<RunGroup>& groups,
-                                              const ComparedText& text, Pool& pool, Log& log);
+// Each further group with the first: `take` gets the objects that heed compare --json prints
+// (docs/formats.md), one after the other. Error (usage) if two runs cannot be compared.
+void compare_groups_of_runs(const std::vector<RunGroup>& groups, const ComparedText& text,
+                            Pool& pool, Log& log,
+                            const std::function<void(const nlohmann::ordered_json&)>& take);
 
 }  // namespace heed

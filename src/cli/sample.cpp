@@ -172,10 +172,10 @@ std::string read_prompt(const SampleOptions& o, OpenModel& m) {
 void complete_request(const TrainedModel& m, const ReadPrompt& prompt, Log& log, SampleRequest& r) {
   const Tokenizer& tokenizer = *m.tokenizers.target;
   r.prompt = prompt.ids;
-  r.banned = r.banned_first = m.objective->never_written(tokenizer);
-  if (prompt.before_space && is_subword(tokenizer.type()) && !r.prompt.empty())
-    for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id)
-      if (!tokenizer.text_after(r.prompt.back(), id).starts_with(' ')) r.banned_first.push_back(id);
+  r.banned = m.objective->never_written(tokenizer);
+  r.writing.not_next = prompt.before_space && is_subword(tokenizer.type()) && !r.prompt.empty()
+                           ? without_space(tokenizer, r.prompt.back())
+                           : TokenIds();
   if (m.objective->continues()) return;
   const int longest = most_positions(m.config.model);
   if (r.max_tokens > longest)
@@ -218,6 +218,8 @@ void add_sample_options(CommandLine& line, SampleOptions& o) {
       "itself (may be repeated)",
       "TEXT");
   app.add_option("--seed", r.seed, "seed of the random draws")->check(in_range(std::uint64_t{0}));
+  line.only_where({"--min-tokens"}, "for a model whose texts end (pairs, spans)",
+                  [](auto* model) { return !model || !make_objective(*model)->continues(); });
   line.only_where({"--top-p", "--min-p", "--seed"}, "with a --temperature above 0",
                   [&r](auto*) { return r.rules.draws(); });
   line.only_where({"--top-k"}, "with a --temperature above 0, or --json",

@@ -108,9 +108,9 @@ std::string with_masks(const CommandLine& line, const GivenText& given, const Ru
   static const std::regex gap("<mask>|\\[mask\\]|_{3,}", std::regex::icase);
   std::string text = std::regex_replace(given.text, gap, std::string(kMaskText));
   if (text.find(kMaskText) == std::string::npos)
-    throw Error(
-        Exit::data, given.name + " has no [MASK], <mask> or ___.",
-        fmt::format("heed {} {} {}", line.name(), line.run(), shell_word(given.text + " [MASK]")));
+    throw Error(Exit::data, given.name + " has no [MASK], <mask> or ___.",
+                fmt::format("heed {} {} {}", line.name(), line.run(),
+                            shell_word(shortened(given.text, 60) + " [MASK]")));
   if (config.tokenizer.type != TokenizerConfig::word ||
       config.tokenizer.punctuation != Punctuation::keep)
     return text;

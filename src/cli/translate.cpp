@@ -72,11 +72,22 @@ class LineTranslator {
     if (beam.max_length == 0) beam.max_length = translation_limit(m_.state.longest_target);
     if (o_.prefix.find('\n') != std::string::npos)
       throw Error(Exit::usage, "--prefix has several lines; this model translates one line.");
-    std::string prefix = o_.prefix;  // pieces of words begin with their space
-    if (is_subword(m_.tokenizers.target->type()) && prefix.ends_with(' ')) prefix.pop_back();
-    beam.rules.beginning = texts_.inspected(Side::target, prefix, "--prefix", false).ids();
-    beam.max_length = std::max(beam.max_length, static_cast<int>(beam.rules.beginning.size()));
-    const auto [lines, sources, refused] = sources_of(read, beam.rules.beginning.size(), refusals);
+    std::string prefix = o_.prefix;
+    const Tokenizer& target = *m_.tokenizers.target;
+    const bool before_space = is_subword(target.type()) && prefix.ends_with(' ');
+    if (before_space) prefix.pop_back();
+    TokenIds& beginning = beam.rules.beginning;
+    beginning = texts_.inspected(Side::target, prefix, "--prefix", false).ids();
+    if (before_space && !beginning.empty()) {
+      beam.rules.not_next = without_space(target, beginning.back());
+      beam.rules.not_next.push_back(Tokenizer::kEos);
+    }
+    const int least = static_cast<int>(beginning.size());
+    if (o_.beam.max_length > 0 && o_.beam.max_length < least)
+      throw Error(Exit::usage, fmt::format("--prefix has {} tokens, more than --max-length {}.",
+                                           least, o_.beam.max_length));
+    beam.max_length = std::max(beam.max_length, least);
+    const auto [lines, sources, refused] = sources_of(read, beginning.size(), refusals);
     auto found = translate(m_, m_.pool, sources, beam);
     if (o_.alignment)
       m_.pool.run(static_cast<int>(found.size()), [&](int i, int) {

@@ -160,6 +160,8 @@ Verification verify(const std::string& run) {
   for (const std::string& name : names_in(checkpoints))
     if (name.starts_with(kStepPrefix) || name.starts_with(kAveragePrefix))
       add_checkpoint(v, name, checkpoints / name);
+  if (fs::is_symlink(checkpoints, none))
+    add(v, v.files, kCheckpoints, [&] { RunWriter::require_own_checkpoints(run); });
   for (const char* link : kLinks)
     if (v.step >= 0 || path_exists(checkpoints / link))
       add(v, v.files, link, [&] { check_link(v, run, link); });

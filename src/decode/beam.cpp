@@ -45,7 +45,7 @@ class Search {
         allowed_next(options_->rules, a.ids, a.ids.size(), options_->banned, options_->end);
     a.next = only ? std::vector{scored_token(logits, *only)}
                   : best_tokens(logits, full ? 1 : options_->beam_size, banned);
-    a.cut = a.next.empty() || (full && a.next.front().id != options_->end);
+    a.cut = full && !a.next.empty() && a.next.front().id != options_->end;
     if (full || a.next.empty()) a.next = {scored_token(logits, options_->end)};
   }
 

@@ -61,20 +61,17 @@ RowsChanged<float> averaging(const Transformer& first, Workspace& workspace, con
 
 std::vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other) {
   const auto learned = [](const RunConfig& c) { return c.model.positions == Positions::learned; };
-  const auto read_and_asked = [&](const RunConfig& c) {
-    RunConfig of;
-    of.objective = c.objective;
-    of.objective.label_smoothing = 0;
-    of.data.lowercase = c.data.lowercase;
-    of.data.normalize = c.data.normalize;
-    of.model.encoder_layers = std::min(c.model.encoder_layers, 1);
-    if (learned(first) != learned(other))
-      of.model.positions = c.model.positions;
-    else if (learned(c))
-      of.model.max_length = c.model.max_length;
-    return of;
+  const auto matters = [&](const std::string& key) {
+    if (key == "model.encoder_layers")
+      return (first.model.encoder_layers > 0) != (other.model.encoder_layers > 0);
+    if (key == "model.positions") return learned(first) != learned(other);
+    if (key == "model.max_length") return learned(first) && learned(other);
+    return key == "data.lowercase" || key == "data.normalize" ||
+           (key.starts_with("objective.") && key != "objective.label_smoothing");
   };
-  return changed_keys(read_and_asked(first), read_and_asked(other));
+  std::vector<KeyChange> changes = changed_keys(first, other);
+  std::erase_if(changes, [&](const KeyChange& change) { return !matters(change.key); });
+  return changes;
 }
 
 }  // namespace heed

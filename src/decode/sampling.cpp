@@ -66,12 +66,11 @@ class Group {
  private:
   TokenOdds choose(int s, std::span<float> logits, int position) {
     if (request_.n_best >= 0) row_of_[s].assign(logits.begin(), logits.end());
-    const bool first = position == 0 && !request_.banned_first.empty();
     const auto written = static_cast<std::size_t>(position);
     const std::span<const int> text(texts_[s]);
     const auto [only, banned] =
         allowed_next(request_.writing, objective_.continues() ? text : text.last(written), written,
-                     first ? request_.banned_first : request_.banned, Tokenizer::kEos);
+                     request_.banned, Tokenizer::kEos);
     apply_rules(logits, request_.rules, occurred_[s], banned);
     const std::uint64_t key = noise_key(request_.seed, Purpose::sample, first_ + s);
     const int id =

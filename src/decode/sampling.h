@@ -23,9 +23,8 @@ struct SampleRequest {
   int num_samples = 1;
   std::uint64_t seed = 1;
   SamplingRules rules;
-  WritingRules writing = {};   // a text that continues its prompt is one with it
-  TokenIds banned;             // ids that are never drawn: the objective's never_written()
-  TokenIds banned_first = {};  // unless empty, in their place for the first token
+  WritingRules writing = {};  // a text that continues its prompt is one with it
+  TokenIds banned;            // ids that are never drawn: the objective's never_written()
   int n_best = -1;  // look at this many of the most probable ids for each token; -1: do not look
 };
 

@@ -8,7 +8,6 @@
 
 #include "math/lanes.h"
 #include "math/softmax.h"
-#include "text/tokenizer.h"
 
 namespace heed {
 namespace {
@@ -66,10 +65,19 @@ void keep_min_p(std::vector<Candidate>& candidates, double min_p) {
 
 }  // namespace
 
+std::vector<int> without_space(const Tokenizer& tokenizer, int previous) {
+  std::vector<int> ids;
+  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id)
+    if (!tokenizer.text_after(previous, id).starts_with(' ')) ids.push_back(id);
+  return ids;
+}
+
 AllowedNext allowed_next(const WritingRules& rules, std::span<const int> text, std::size_t written,
                          std::span<const int> never, int end) {
   if (written < rules.beginning.size()) return {rules.beginning[written], {}};
   AllowedNext next{{}, {never.begin(), never.end()}};
+  if (written == rules.beginning.size())
+    next.banned.insert(next.banned.end(), rules.not_next.begin(), rules.not_next.end());
   if (std::cmp_less(written, rules.min_tokens)) next.banned.push_back(end);
   const auto n = static_cast<std::size_t>(rules.no_repeat);
   if (n == 0 || text.size() < n) return next;

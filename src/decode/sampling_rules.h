@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "text/tokenizer.h"
+
 namespace heed {
 
 // To add one: a line in allowed_next(), and one in CommandLine::add_rules().
@@ -15,7 +17,12 @@ struct WritingRules {
   int no_repeat = 0;   // no so many tokens in a row twice (Paulus et al. 2018, section 2.5); 0: any
   int min_tokens = 0;  // the end not before so many
   std::vector<int> beginning = {};  // of a text
+  std::vector<int> not_next = {};   // ids that do not follow it
 };
+
+// What does not follow a text, whose last id is `previous`, that ends in a space where pieces of
+// words begin with theirs: the ids of text that does not begin with one.
+std::vector<int> without_space(const Tokenizer& tokenizer, int previous);
 
 struct AllowedNext {
   std::optional<int> only;  // this id and no other

@@ -12,6 +12,7 @@ namespace heed {
 namespace {
 
 constexpr int kResamples = 1'000, kShuffles = 10'000;
+constexpr std::size_t kChrf = kTranslation + 10, kAllSums = kChrf + 18;
 
 double bleu_of(const Sums& sums) {
   const auto at = [&](std::size_t i) { return std::llround(sums[kTranslation + i]); };
@@ -25,7 +26,7 @@ double bleu_of(const Sums& sums) {
 
 double chrf_of(const Sums& sums) {
   Chrf chrf;
-  const double* at = &sums[kTranslation + 10];
+  const double* at = &sums[kChrf];
   for (NgramCounts& c : chrf.counts)
     for (std::int64_t* n : {&c.hypothesis, &c.reference, &c.matches}) *n = std::llround(*at++);
   chrf.rate();
@@ -33,14 +34,14 @@ double chrf_of(const Sums& sums) {
 }
 
 constexpr Figure kFigures[] = {
-    {"loss", "nats per token", Figure::same_tokens, true,
+    {"loss", "nats per token", Figure::same_tokens, true, kNats, kTokens + 1,
      [](const Sums& s) { return s[kNats] / s[kTokens]; }},
-    {"accuracy", "accuracy", Figure::same_tokens, false,
+    {"accuracy", "accuracy", Figure::same_tokens, false, kRight, kJudged + 1,
      [](const Sums& s) { return s[kRight] / s[kJudged]; }},
-    {"bits_per_byte", "bits per byte", Figure::bytes, true,
+    {"bits_per_byte", "bits per byte", Figure::bytes, true, kNats, kBytes + 1,
      [](const Sums& s) { return s[kNats] / (std::numbers::ln2 * s[kBytes]); }},
-    {"bleu", "BLEU", Figure::translations, false, bleu_of},
-    {"chrf", "chrF2", Figure::translations, false, chrf_of},
+    {"bleu", "BLEU", Figure::translations, false, kTranslation, kChrf, bleu_of},
+    {"chrf", "chrF2", Figure::translations, false, kChrf, kAllSums, chrf_of},
 };
 
 using Numbers = std::valarray<double>;
@@ -78,9 +79,9 @@ Numbers means(std::span<const System> group, const Figure& metric, Pool& pool, i
   pool.run(draws, [&](int r, int) {
     const Numbers times = draw(group.front().size(), r);
     for (const System& system : group) {
-      Sums sums(system.front().size());
+      Sums sums(metric.end);
       for (std::size_t i = 0; i < system.size(); ++i)
-        for (std::size_t k = 0; times[i] != 0 && k < sums.size(); ++k)
+        for (std::size_t k = metric.begin; times[i] != 0 && k < metric.end; ++k)
           sums[k] += times[i] * system[i][k];
       figures[r] += metric.score(sums) / static_cast<double>(group.size());
     }
@@ -188,7 +189,7 @@ double student_tail(double t, std::size_t degrees) {
   double term = odd ? cosine : 1, sum = degrees == 1 ? 0 : term;
   for (double k = odd ? 3 : 2; k < n; k += 2) sum += term *= cosine * cosine * (k - 1) / k;
   const double inside = std::sin(angle) * sum;
-  return 1 - (odd ? (angle + inside) * 2 / std::numbers::pi : inside);
+  return std::max(0.0, 1 - (odd ? (angle + inside) * 2 / std::numbers::pi : inside));
 }
 
 double student_quantile(double tail, std::size_t degrees) {

@@ -7,10 +7,11 @@
 //   two models   The interval holds 95 % of the differences of 1,000 paired bootstrap resamples of
 //                the units (Koehn 2004), with the wider tails that n units ask for (expanded
 //                percentiles: Hesterberg 2015, The American Statistician 69, section 5.2). The
-//                intervals of each (without these tails) and p of paired bootstrap (1,000) and of
-//                approximate randomization (10,000) are those of sacreBLEU: (c + 1) / (R + 1), c
-//                times a difference by chance alone is larger. Where there is no difference at
-//                all, p is 1.
+//                intervals of each (percentiles, without these tails) and p of paired bootstrap
+//                (1,000) and of approximate randomization (10,000) are as sacreBLEU's:
+//                (c + 1) / (R + 1), c times a difference by chance alone is larger. So p is too
+//                low where few units differ: then chance often makes one just as large. Where
+//                there is no difference at all, p is 1.
 //   two groups   d ± t √(s₁²/n₁ + s₂²/n₂ + u): s² the variance of a group's figures, u that of the
 //                difference over the resamples, t Student's with n₁ + n₂ - 2 degrees of freedom.
 //                A group of one has no s²: it is taken to have the other's.
@@ -42,6 +43,7 @@ struct Figure {
   const char *key, *unit;
   enum Needs { same_tokens, bytes, translations } needs;
   bool less_is_better;
+  std::size_t begin, end;  // of the sums that it is made of
   double (*score)(const Sums& sums);
 };
 std::span<const Figure> compared_figures();

@@ -9,7 +9,7 @@ SpeltText spelt(const Ids& ids, const Tokenizer& tokenizer) {
   int previous = -1;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     spelt.begins.push_back(spelt.text.size());
-    spelt.text += tokenizer.text_after(previous, ids[i]);
+    spelt.text += ids[i] == Tokenizer::kUnk ? "\uFFFD" : tokenizer.text_after(previous, ids[i]);
     if (!tokenizer.is_special(ids[i])) previous = ids[i];
   }
   spelt.ends = unit_ends(spelt.text);

@@ -19,7 +19,8 @@ namespace heed {
 // end in. What is left at the end belongs to the last.
 std::vector<std::size_t> unit_ends(std::string_view text);
 
-// A text as its tokens give it back, where each begins, and where its units end.
+// A text as its tokens give it back (� for an unknown one), where each begins, and where its units
+// end.
 struct SpeltText {
   std::string text;
   std::vector<std::size_t> begins, ends;

@@ -26,13 +26,18 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const Tokeni
     RunConfig there = other, here = config;
     there.model = without_training(there.model);
     here.model = without_training(here.model);
+    if (here.model.positions == Positions::learned) {
+      there.model.max_length = other.model.max_length;
+      here.model.max_length = config.model.max_length;
+    }
     std::vector<std::string> differ;
     for (const KeyChange& change : changed_keys(there, here))
       if (std::ranges::any_of(keys, [&](const auto& key) { return change.key.starts_with(key); }))
         differ.push_back(
             fmt::format("{} is {} there and {} here", change.key, change.before, change.after));
     throw Error(Exit::usage, fmt::format("--init-from {}: {}.", run, joined(differ, "; ")),
-                "--set with the values there");
+                "--set with the values there; model.max_length follows from data.max_length and "
+                "the lengths of the objective");
   };
   const auto same_words = [](const TokenizerConfig& a, const TokenizerConfig& b) {
     return a.type == b.type && a.punctuation == b.punctuation;
@@ -61,18 +66,22 @@ std::vector<std::string> other_function(const RunConfig& weights, const RunConfi
   return changes;
 }
 
-// Where --init-from is once --force has renamed the run that it may be in.
+// Where --init-from is, for commands in any folder, once --force has renamed the run that it may be
+// in.
 std::string kept_at(const TrainRequest& request) {
+  if (request.init_from.empty()) return "";
   const fs::path inside = fs::relative(request.init_from, fs::absolute(request.run.folder));
-  if (request.init_from.empty() || *inside.begin() == "..") return request.init_from;
   const fs::path old = free_name(request.run.folder);
-  return (inside == "." ? old : old / inside).string();
+  const fs::path kept = *inside.begin() == ".." ? fs::path(request.init_from)
+                        : inside == "."         ? old
+                                                : old / inside;
+  return fs::absolute(kept).lexically_normal().string();
 }
 
 }  // namespace
 
-LineFacts earlier_facts(std::string from) {
-  LineFacts all;
+EarlierFacts earlier_facts(std::string from) {
+  EarlierFacts all;
   std::set<std::string> seen;  // a run may have begun with what it replaced
   try {
     while (!from.empty() && seen.insert(from).second) {
@@ -82,7 +91,8 @@ LineFacts earlier_facts(std::string from) {
       all.hashes.insert(all.hashes.end(), lines.begin(), lines.end());
       from = read_origin(m.run).init_from;
     }
-  } catch (const Error&) {  // they are gone
+  } catch (const Error&) {
+    all.whole = false;
   }
   return all;
 }

@@ -18,8 +18,11 @@ struct TrainRequest {
 };
 
 // The lines of the training data of the run `from`, whose weights were taken, and of those before
-// it; of data that can't be read any more, none.
-LineFacts earlier_facts(std::string from);
+// it, as far as they can still be read.
+struct EarlierFacts : LineFacts {
+  bool whole = true;
+};
+EarlierFacts earlier_facts(std::string from);
 
 // `folder`: where relative paths of the config start. From here on signals stop the training.
 Beginning prepare_start(const TrainRequest& request, const RunConfig& config,

@@ -1,4 +1,5 @@
 """heed compare: two runs, or groups of seeds, on the same text."""
+import json
 import math
 import shutil
 import unittest
@@ -123,6 +124,9 @@ class Compare(RunsTest):
         self.check("compare", "byte", "tuned", "--file", "b.txt", status=2, facts=["tuned", "%"])
         (self.folder / "more").rename(self.folder / "moved")
         self.tells(self.check("compare", "byte", "tuned", "--file", "c.txt").err, ["tuned", "more"])
+        (self.folder / "moved").rename(self.folder / "more")
+        runs = [self.folder / run for run in ("byte", "tuned")]  # in any folder
+        self.check("compare", *runs, "--file", self.folder / "b.txt", status=2, facts=["tuned", "%"], cwd="/")
         self.check("compare", "byte", "more", "--file", "-", status=3, facts="/dev/stdin", stdin="the mill\n")
         shutil.copy(self.folder / "a.source", self.folder / "s")
         shutil.copy(self.folder / "a.target", self.folder / "t")
@@ -136,6 +140,36 @@ class Compare(RunsTest):
         self.train(self.config("lower", family="seq2seq", **STEPS, data__lowercase=True), "lower")
         (self.folder / "s").write_text("The mill\n" * 9)
         self.check("compare", "seq2seq", "lower", "--file", "s", "--target-file", "s", status=2, facts=["lower", "data.lowercase"])
+
+    def test_models_that_are_asked_in_few_units(self):
+        """Spans are asked of a tile, which here has several units; and three runs need not be asked in the same ones."""
+        for name, length in (("wide", 600), ("wide2", 600), ("narrow", 16), ("narrow2", 16)):
+            self.train(self.config(name, family="span_corruption", seed=len(name), **STEPS, objective__source_length=length), name)
+        alone = self.compare("wide", "wide2")
+        self.assertLess(alone["units"], self.compare("narrow", "narrow2")["units"])
+        first, second = self.json("compare", "wide", "wide2", "seq2seq", status=2), self.json("compare", "wide", "wide2", "narrow", status=2)
+        self.assertEqual((first, second), ([alone], [alone]))
+        (self.folder / "short.txt").write_text("a")  # not masked with this seed
+        self.check("compare", "masked_lm2", "masked_lm", "--file", "short.txt", status=3, facts="no token to predict")
+
+    def test_what_has_one_config_and_what_is_one_model(self):
+        for other in ("causal_lm", "causal_lm/checkpoints/last"):
+            self.assertIn("configs are the same", self.compare("causal_lm", other)["sentence"])
+        self.train(self.config("copy", family="causal_lm", seed=2, **{**STEPS, "train__max_steps": 16, "train__log_every": 1}), "copy")
+        self.check("compare", "causal_lm2", "copy", "--to", "causal_lm", "prefix_lm", status=2, facts=["causal_lm2", "copy", "same model"])
+
+    def test_unknown_characters_stand_in_the_text(self):
+        (self.folder / "strange.txt").write_text("\u0436\u0437\u0438 \u043a\n" * 500)
+        told = self.check("compare", "causal_lm", "prefix_lm", "--file", "strange.txt", "--json")
+        found = json.loads(told.out)
+        self.assertGreater(found["units"], 8)
+        self.assertIn("\ufffd", found["most_different"][0]["text"])
+        self.tells(told.err, "unknown")
+
+    def test_nats_of_other_tokens_are_not_compared(self):
+        self.train(self.config("rare", family="seq2seq", **STEPS, tokenizer={"type": "word", "vocab_size": 9}), "rare")
+        found = self.compare("seq2seq", "rare")
+        self.assertEqual((set(found["figures"]), found["most_different"]), ({"bleu", "chrf"}, []))
 
     def test_too_few_units_tell_nothing(self):
         (self.folder / "few.txt").write_text(text(300, seed=5))

@@ -129,9 +129,9 @@ class RunsTest(unittest.TestCase):
         path.write_text(json.dumps(c))
         return path
 
-    def heed(self, *args, env=None, timeout=600, stdin=""):
+    def heed(self, *args, env=None, timeout=600, stdin="", cwd=None):
         return Result(subprocess.run([HEED, *map(str, args)], capture_output=True, text=True,
-                                     input=stdin, timeout=timeout, cwd=self.folder,
+                                     input=stdin, timeout=timeout, cwd=cwd or self.folder,
                                      env={**os.environ, **(env or {})}, errors="replace"))
 
     def as_nobody(self, *args, **kw):

@@ -61,6 +61,10 @@ class Sample(RunsTest):
         self.check("sample", "run", "the " * 100, "--max-tokens", 2, facts=["400", "8"])
         self.assertEqual(self.check("sample", "run", "the", "--max-tokens", 2).err, "")
 
+    def test_no_least_length_of_texts_that_do_not_end(self):
+        self.train(self.config("gpt", family="causal_lm", train__max_steps=2), "gpt")
+        self.check("sample", "gpt", "the", "--min-tokens", 9, status=2, facts="pairs")
+
     def test_a_prompt_may_be_piped(self):
         piped = self.json("sample", "run", "--file", "-", "--max-tokens", 20,
                           stdin="the \n")

@@ -80,7 +80,9 @@ class TranslateLongTargets(RunsTest):
                     "model": {"d_model": 48, "n_heads": 2, "d_ff": 96, "encoder_layers": 1, "decoder_layers": 1,
                               "dropout": 0, "positions": "rotary"},
                     "optimizer": {"learning_rate": 0.01, "schedule": "constant", "warmup_steps": 10},
-                    "train": {"batch_tokens": 400, "max_steps": 160, "eval_every": 80, "select_by": "bleu"}}}
+                    "train": {"batch_tokens": 400, "max_steps": 160, "eval_every": 80, "select_by": "bleu"}},
+            "pieces": {"family": "seq2seq", "data": {"pairs": "keys.tsv", "valid_pairs": "keys.tsv"},
+                       "tokenizer": {"type": "bpe", "vocab_size": 300}, **SMALL}}
 
     def texts(self):
         super().texts()
@@ -115,6 +117,12 @@ class TranslateLongTargets(RunsTest):
             self.assertGreaterEqual(len(self.out(command, "run", "--min-tokens", 35, "k00").split()), 35, command)
         self.check("translate", "run", "--prefix", "w3 else", "k00", status=3, facts="'else'")
         self.check("translate", "run", "--prefix", "w3\nw5", "k00", status=2)
+        self.check("translate", "run", "--prefix", "w3 w5 w3", "--max-length", 2, "k00", status=2, facts=["3", "--max-length 2"])
+        # Where nothing may follow, the text has ended.
+        words = self.check("translate", "run", "--no-repeat", 1, "--min-tokens", 90, "--max-length", 200, "k00")
+        self.assertNotIn("--max-length", words.err)
+        pieces = self.out("translate", "pieces", "--prefix", "w3 ", stdin="k00\nk01\n").splitlines()
+        self.assertEqual([line[:3] for line in pieces], ["w3 "] * len(pieces))
         self.check("translate", "run", "--no-repeat", "-1", "k00", status=2, facts="0 to")
         self.check("evaluate", "run", "--no-repeat", 2, status=2, facts="--bleu")
 

@@ -132,6 +132,21 @@ TEST(Comparison, GroupsVaryBySeed) {
   EXPECT_NEAR(one.interval.high - one.value, 4.302652729749464 * std::sqrt(0.04 / 3 + 0.04), 1e-6);
 }
 
+// Figures without spread over seeds vary by their units: by those of the difference.
+TEST(Comparison, GroupsVaryByUnits) {
+  const std::vector<double> nats = normals(11, 400, 20, 3), by = normals(12, 400, 0, 2);
+  std::vector<double> more = nats, apart = nats;
+  for (std::size_t i = 0; i < nats.size(); ++i) ++more[i], apart[i] += by[i];
+  const std::vector<System> a(2, system_of(nats)), b(2, system_of(more)), c(2, system_of(apart));
+  Pool pool(1);
+  const auto half = [&](const std::vector<System>& group) {
+    const Difference d = difference(a, group, loss_metric(), pool);
+    return d.interval.high - d.value;
+  };
+  EXPECT_NEAR(half(b), 0, 1e-9);
+  EXPECT_NEAR(half(c), 4.302652729749464 * 0.2 / 20, 0.1 * 0.043);
+}
+
 TEST(Comparison, TooFewUnitsTellNothing) {
   const std::vector<double> low(kFewestUnits, 10), high(kFewestUnits, 20);
   EXPECT_TRUE(difference_of(system_of(low), system_of(high)).shown());
