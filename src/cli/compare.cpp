@@ -41,7 +41,7 @@ std::string units_in_words(const Json& result) {
 
 // With four decimals, or two digits where these would be zeros.
 std::string small(double x) {
-  return x != 0 && std::abs(x) < 1e-3 ? fmt::format("{:.1e}", x) : format_fixed(x, 4);
+  return x != 0 && std::abs(x) < 5e-4 ? fmt::format("{:.1e}", x) : format_fixed(x, 4);
 }
 
 [[noreturn]] void refuse_twins(const std::string& run, const std::string& other) {

@@ -23,6 +23,12 @@ bool is_long(std::string_view text, std::ptrdiff_t characters) {
                                [](char b) { return (b & 0xC0) != 0x80; }) >= characters;
 }
 
+// Without spaces around it: a copy may be indented.
+std::string_view trimmed(std::string_view line) {
+  const std::size_t begin = std::min(line.find_first_not_of(" \t\r\n"), line.size());
+  return line.substr(begin, line.find_last_not_of(" \t\r\n") + 1 - begin);
+}
+
 }  // namespace
 
 void LineFacts::add(std::string_view text) {
@@ -51,11 +57,12 @@ void LineFacts::end_line(std::string_view line) {
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   add_length(line.size());
+  line = trimmed(line);
   if (is_long(line, kLongLine)) {
     hashes.push_back(line_hash(line));
     return open_.clear();
   }
-  open_.resize(begin + line.size());
+  open_ = open_.substr(0, begin).append(line);
   if (open_.size() == begin) return;
   open_ += '\n';
   std::string_view lines = open_;
@@ -72,7 +79,7 @@ void LineFacts::add(std::string_view source, std::string_view target) {
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;  // the sides are not the same
   pairs = true;
   add_length(std::min(kMostOfLine, source.size() + target.size()));
-  hashes.push_back((line_hash(source) * kOdd) ^ line_hash(target));
+  hashes.push_back((line_hash(trimmed(source)) * kOdd) ^ line_hash(trimmed(target)));
 }
 
 void LineFacts::add_length(std::size_t bytes) {

@@ -38,6 +38,7 @@ TEST(LineFacts, CountLongLinesThatAreInTheTrainingText) {
   EXPECT_THAT(leaks(train, facts("short\n" + kLong + "2\n" + kLong + "3\n" + kLong + "2\r\n")),
               HasSubstr("2 of 3 held-out lines"));
   EXPECT_EQ(leaks(train, facts("short\n" + kLong + "3\n")), "");
+  EXPECT_EQ(common(train, facts("  " + kLong + "1  \r\n\t" + kLong + "2")), 1);
   const std::string wide = "天天天天天天天天天天天天天天\n", almost(39, 'x');  // 42 bytes
   EXPECT_EQ(leaks(facts(wide), facts(wide)), "");
   EXPECT_EQ(leaks(facts(almost + "\n"), facts(almost + "\n")), "");
@@ -57,6 +58,10 @@ TEST(LineFacts, ShortLinesInARowAreKnown) {
   EXPECT_EQ(common(train, part), std::ssize(part.hashes));
   EXPECT_EQ(leaks(train, facts(names(1000, 1200))), "");
   EXPECT_EQ(facts(names(0, 1000), 3).hashes, train.hashes);
+  std::string indented = "    " + names(0, 1000);
+  for (std::size_t i = 0; (i = indented.find('\n', i)) != indented.npos;)
+    indented.replace(i, 1, "\n  "), ++i;
+  EXPECT_EQ(facts(indented).hashes, train.hashes);
 }
 
 // A text of one line is known wherever it begins.
@@ -77,7 +82,7 @@ TEST(LineFacts, APairIsKnownIfBothSidesAre) {
   held_out.add("a", "y");
   held_out.add("x", "a");
   EXPECT_EQ(leaks(train, held_out), "");
-  held_out.add("b", "y");
+  held_out.add("b ", " y");
   EXPECT_THAT(leaks(train, held_out), HasSubstr("1 of 3 held-out pairs"));
 }
 
