@@ -378,15 +378,15 @@ void print_compared(const Json& r) {
   };
   const std::vector<Json> figures(r["figures"].begin(), r["figures"].end());
   std::vector<Column> columns = {{"", "unit"},
-                                 {name("first"), "first", fixed<4>},
-                                 {name("second"), "second", fixed<4>},
+                                 {name("first"), "first", fixed<4>, 3},
+                                 {name("second"), "second", fixed<4>, 4},
                                  {"difference", "difference", small_text},
                                  {"95 % interval", "interval", range_text}};
   if (figures[0].contains("p"))
     columns.push_back({"p", "p", fixed<4>});
   else
     columns.insert(columns.end(), {{"p, bootstrap", "p_bootstrap", fixed<4>, 1},
-                                   {"p, randomization", "p_randomization", fixed<4>, 2}});
+                                   {"p, exchanges", "p_randomization", fixed<4>, 2}});
   const Column of_units[] = {{"line", "line"},
                              {name("first"), "first", fixed<2>, 1},
                              {name("second"), "second", fixed<2>, 2},
