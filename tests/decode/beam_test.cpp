@@ -90,7 +90,7 @@ TEST(Beam, RulesHoldInEverySearch) {
   once.rules.min_tokens = 40;
   const auto all = beam_search(m.model, m.values, pool, {&sources[0], 1}, once).front();
   EXPECT_EQ(all.front().ids.size(), 8u);  // 11 ids without <unk>, <s> and </s>
-  EXPECT_TRUE(all.front().ended);  // not cut
+  EXPECT_TRUE(all.front().ended);         // not cut
   SampleRequest request;
   request.prompt = {3, 4};
   request.max_tokens = 12;
