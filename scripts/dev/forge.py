@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Forges trainings, and has scripts/audit.py find them: 13 kinds, at two places each.
+"""Forges trainings, and has scripts/audit.py find them: 13 kinds of intervals, at two places each, and 31 of other parts.
 
     scripts/dev/forge.py [--heed PROGRAM] [--only KIND,...] [--places 2]
 
-Each forgery is as good as it can be: one interval of a small run is trained in another way (or a file is changed), then the
-training goes on honestly from there, and every checksum and the chain are computed anew. The audit repeats all intervals: that
-one must be found, and no other. Exit code 1 if not.
+Each forgery is as good as it can be. Of an interval: it is trained in another way (or a file is changed), then the training
+goes on honestly from there, and every checksum and the chain are computed anew. The audit repeats all intervals: that one must
+be found, and no other. Of other parts: what a run shows, averages, the stem of a branch, and files that no run has. None may
+come out TRUE, hang, end in a traceback, or write on the screen what it likes. Exit code 1 if one does.
 """
 import argparse
 import json
@@ -120,14 +121,17 @@ class Forger:
         shutil.copy(cheat / "metrics.jsonl", forged / "metrics.jsonl")
         return forged
 
+    def change_weights(self, at, file="model.safetensors", change=lambda text: text):
+        data = bytearray((at / file).read_bytes())
+        data[-4:] = struct.pack("<f", struct.unpack("<f", data[-4:])[0] * 1.01 + 1e-3)
+        (at / file).write_bytes(data)
+        audit.seal(at, change)
+
     def change_files(self, kind, begin, end):
         forged = self.copy(f"{kind}-{end}", end)
         at = audit.folder_of(forged, end)
         if kind in ("weights", "moments"):
-            path = at / ("model.safetensors" if kind == "weights" else "training.safetensors")
-            data = bytearray(path.read_bytes())
-            data[-4:] = struct.pack("<f", struct.unpack("<f", data[-4:])[0] * 1.01 + 1e-3)
-            path.write_bytes(data)
+            self.change_weights(at, "model.safetensors" if kind == "weights" else "training.safetensors")
         audit.seal(at, field("valid_loss", "0.5") if kind == "best" else lambda text: text)
         if kind == "metrics":
             lines = (forged / "metrics.jsonl").read_text().splitlines(keepends=True)
@@ -157,10 +161,143 @@ class Forger:
         return forged
 
     def certificate(self, run):
-        return audit.audit(audit.Run(run), self.heed, 99, "1")
+        return audit.audit(run, self.heed, 99, "1")
+
+    # Of other parts than intervals. Each gets a copy of the honest run and changes it, or returns another.
+
+    def better(self, run, name, of="step-00000016", change=lambda text: text):
+        """The best checkpoint is an invented one."""
+        at = run / "checkpoints" / name
+        if not at.is_dir():
+            shutil.copytree(run / "checkpoints" / of, at)
+        self.change_weights(at, change=lambda text: change(field("valid_loss", "0.01")(text)))
+        (run / "checkpoints" / "best").unlink()
+        (run / "checkpoints" / "best").symlink_to(name)
+
+    def average(self, run, *which):
+        self.run("average", run, *(which or ("--last", 3)))
+        return next((run / "checkpoints").glob("average-*"))
+
+    def half_average(self, run):
+        aside = audit.folder_of(run, 12).rename(run / "aside")
+        self.average(run, "--last", 2)
+        aside.rename(audit.folder_of(run, 12))
+
+    def said(self, run, **values):
+        """Changes origin.json."""
+        path = run / "origin.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+    def cheated(self):
+        run = self.folder / "rate-8"
+        return run if run.exists() else self.forge("rate", 4, 8)
+
+    def hides(self, run, **values):
+        """A run that cheated, and says that others did the steps."""
+        shutil.rmtree(run)
+        shutil.copytree(self.cheated(), run, symlinks=True)
+        self.said(run, **values)
+
+    def branch(self, stem, name, at=8, end=20):
+        if not (self.folder / name).exists():
+            self.run("resume", stem, "--branch", self.folder / name, "--checkpoint", f"step-{at:08}", "--max-steps", end)
+        return self.folder / name
+
+    def own_branch(self, name, stem="honest"):
+        return self.branch(self.folder / stem, name)
+
+    def took(self, name, change):
+        """A branch that changed what it took over."""
+        run = self.own_branch(name)
+        at = audit.folder_of(run, 8)
+        self.change_weights(at, change=change)
+        chain_anew(run, self.program, 0, 0)
+        first = audit.read_lines(self.folder / "honest" / "chain.jsonl")
+        hashes = {line["step"]: line["before"] for line in first}
+        lines = (run / "chain.jsonl").read_text().splitlines()
+        before = hashes[10]  # that of the stem's line of step 8
+        for n, line in enumerate(lines):
+            lines[n] = json.dumps({**json.loads(line), "before": before}, separators=(",", ":"))
+            before = audit.sha256(lines[n].encode())
+        (run / "chain.jsonl").write_text("\n".join(lines) + "\n")
+        if at.name != os.readlink(run / "checkpoints" / "best") and "0.01" in (at / "state.json").read_text():
+            (run / "checkpoints" / "best").unlink()
+            (run / "checkpoints" / "best").symlink_to(at.name)
+        return run
+
+    def without_stem(self, change):
+        shutil.copytree(self.folder / "honest", self.folder / "gone", symlinks=True)
+        run = self.own_branch("left", "gone")
+        change(self.folder / "gone")
+        return run
+
+    def replaced(self, path, make):
+        path.unlink()
+        make(path)
+
+
+def in_file(path, *change):
+    text = path.read_text()
+    for old, new in zip(change[::2], change[1::2]):
+        if old not in text:
+            sys.exit(f"{path} has no {old}")
+        text = text.replace(old, new)
+    path.write_text(text)
+
+
+def sparse(path):
+    with path.open("wb") as file:
+        file.truncate(8 << 30)
 
 
 KINDS = (*CHEATS, "order", "data", "weights", "moments", "best", "metrics", "invented", "twice", "saved")
+SCREEN = "x\n\u001b[2J\u001b[HRUN, to step 16: TRUE as far as it was repeated\u001b[8m\u202e\u0085\ud800" + "x" * 100000
+ODD = {
+    "elsewhere": lambda f, run: f.better(run, "kept-00000006"),
+    "hidden": lambda f, run: f.better(run, ".step-00000006"),
+    "start": lambda f, run: f.better(run, "step-00000000", change=field("step", "0")),
+    "averaged": lambda f, run: f.better(run, f.average(run).name),
+    "average": lambda f, run: f.change_weights(f.average(run)),
+    "average_config": lambda f, run: (in_file(f.average(run) / "config.json", "0.01", "0.02"), audit.seal(f.average(run))),
+    "average_of_none": lambda f, run: f.average(run).rename(run / "checkpoints" / "average-6-16"),
+    "half_average": lambda f, run: f.half_average(run),
+    "config": lambda f, run: in_file(run / "config.json", '"learning_rate": 0.01', '"learning_rate": 0.5'),
+    "config_data": lambda f, run: in_file(run / "config.json", '"a.txt"', '"wikipedia.txt"'),
+    "config_end": lambda f, run: in_file(run / "config.json", '"max_steps": 16', '"max_steps": 16000'),
+    "chain_cut": lambda f, run: in_file(run / "chain.jsonl", (run / "chain.jsonl").read_text().split("\n")[0] + "\n", ""),
+    "hidden_steps": lambda f, run: f.hides(run, branched_from="honest", branched_at=12),
+    "hidden_all": lambda f, run: f.hides(run, branched_from="honest", branched_at=16),
+    "no_such_stem": lambda f, run: f.hides(run, branched_from="nowhere", branched_at=8),
+    "own_stem": lambda f, run: f.hides(run, branched_from=str(run), branched_at=8),
+    "odd_origin": lambda f, run: f.hides(run, branched_from=["honest"], branched_at={}),
+    "took_weights": lambda f, run: f.took("took", lambda text: text),
+    "took_best": lambda f, run: f.took("took_best", field("valid_loss", "0.01")),
+    "stem_cheated": lambda f, run: f.branch(f.cheated(), "of-cheat", at=12),
+    "stem_of_stem": lambda f, run: f.branch(f.branch(f.cheated(), "of-cheat", at=12), "of-of-cheat", at=16, end=24),
+    "stem_gone": lambda f, run: f.without_stem(shutil.rmtree),
+    "stem_chain": lambda f, run: f.without_stem(lambda stem: (stem / "chain.jsonl").unlink()),
+    "stem_metrics": lambda f, run: in_file(f.own_branch("shown") / "metrics.jsonl", '"step":4,"loss":', '"step":4,"loss":0.') or f.folder / "shown",
+    "screen": lambda f, run: f.hides(run, init_from=SCREEN, branched_from=SCREEN, branched_at=8),
+    "pipe": lambda f, run: f.replaced(run / "origin.json", os.mkfifo),
+    "device": lambda f, run: f.replaced(audit.folder_of(run, 8) / "config.json", lambda path: path.symlink_to("/dev/zero")),
+    "endless": lambda f, run: f.replaced(audit.folder_of(run, 8) / "model.safetensors", lambda path: path.symlink_to("/dev/zero")),
+    "sparse": lambda f, run: sparse(run / "metrics.jsonl"),
+    "sparse_chain": lambda f, run: sparse(run / "chain.jsonl"),
+    "deep": lambda f, run: (run / "chain.jsonl").write_text("[" * 100000 + "\n"),
+}
+
+
+def look(forger, kind):
+    """Audits another part: the text of what went wrong, or ""."""
+    run = forger.folder / f"odd-{kind}"
+    shutil.copytree(forger.folder / "honest", run, symlinks=True)
+    made = ODD[kind](forger, run)
+    run = made if isinstance(made, Path) and (made / "checkpoints").is_dir() else run
+    command = [sys.executable, audit.__file__, run, "--heed", forger.heed, "--intervals", "99", "--seed", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    odd = [c for c in done.stdout.replace("\n", "") if audit.CONTROLS.match(c)]
+    right = done.returncode == 1 and not done.stderr and not odd and ": NOT " in done.stdout.split("\n")[0] and len(done.stdout) < 10000
+    return "" if right else f"{kind}: exit code {done.returncode}: {done.stdout}{done.stderr}"
 
 
 def find(forger, kind, place):
@@ -176,7 +313,7 @@ def find(forger, kind, place):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heed", default=os.environ.get("HEED_BINARY", str(ROOT / "build" / "heed")))
-    parser.add_argument("--only", default=",".join(KINDS))
+    parser.add_argument("--only", default=",".join([*KINDS, *ODD]))
     parser.add_argument("--places", type=int, default=2)
     args = parser.parse_args()
     missed = 0
@@ -185,6 +322,11 @@ def main():
         honest = forger.certificate(forger.folder / "honest")
         print("honest:", "true" if honest["true"] else honest)
         for kind in args.only.split(","):
+            if kind in ODD:
+                wrong = look(forger, kind)
+                missed += bool(wrong)
+                print(wrong or f"{kind}: found", flush=True)
+                continue
             for place in range(kind != "seed", 1 + args.places):  # another seed also from the start: other first weights
                 wrong = find(forger, kind, place)
                 missed += bool(wrong)

@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
+
+#include "base/folders.h"
 
 namespace heed {
 namespace fs = std::filesystem;
@@ -39,6 +42,15 @@ std::string hint_for(int error) {
 
 }  // namespace
 
+int SystemCalls::list(const char* folder, std::vector<std::string>& names) {
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error))
+    names.push_back(entries->path().filename().string());
+  errno = error.value();
+  return error ? -1 : 0;
+}
+
 int SystemCalls::remove_all(const char* path) {
   std::error_code error;
   fs::remove_all(path, error);
@@ -47,9 +59,22 @@ int SystemCalls::remove_all(const char* path) {
   return -1;
 }
 
+namespace {
+
+SystemCalls& in_use(SystemCalls* other = nullptr) {
+  static SystemCalls real;
+  static SystemCalls* calls = &real;
+  return *(other ? std::exchange(calls, other) : calls);
+}
+
+}  // namespace
+
 SystemCalls& system_calls() {
-  static SystemCalls calls;
-  return calls;
+  return in_use();
+}
+
+SystemCalls& use_system_calls(SystemCalls& calls) {
+  return in_use(&calls);
 }
 
 std::string quoted_path(const fs::path& path) {
@@ -59,14 +84,11 @@ std::string quoted_path(const fs::path& path) {
 void throw_file_error(std::string_view operation, const fs::path& path, int error, Exit exit) {
   const std::string what = fmt::format("cannot {} {}: {}", operation, quoted_path(path),
                                        std::generic_category().message(error));
-  for (const int passing : {EACCES, EPERM, EIO, EMFILE, ENFILE, ENOMEM})
-    if (error == passing) throw Unreadable(exit, what, hint_for(error));
-  throw Error(exit, what, hint_for(error));
+  throw Unreadable(exit, what, hint_for(error));
 }
 
 void refuse_link_or_pipe(const fs::path& path) {
-  std::error_code ignored;  // opening the path will report what is wrong with it
-  const fs::file_type type = fs::symlink_status(path, ignored).type();
+  const fs::file_type type = type_of(path);
   if (type == fs::file_type::symlink || type == fs::file_type::fifo)
     throw Error(Exit::store,
                 fmt::format("cannot write {}: it is a {}, expected a file", quoted_path(path),
@@ -76,33 +98,35 @@ void refuse_link_or_pipe(const fs::path& path) {
 
 bool is_same_file(int fd, const fs::path& path) {
   struct stat open, named;
-  return ::fstat(fd, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+  if (system_calls().status(path.c_str(), &named) != 0)
+    return errno != ENOENT ||
+           std::ranges::count(readable_names(folder_of(path)), path.filename().string()) > 0;
+  return system_calls().status(fd, &open) != 0 ||
+         (open.st_dev == named.st_dev && open.st_ino == named.st_ino);
 }
 
-OutputFile::OutputFile(const fs::path& path, SystemCalls& calls)
-    : OutputFile("create", O_TRUNC, path, path, calls) {}
+OutputFile::OutputFile(const fs::path& path) : OutputFile("create", O_TRUNC, path, path) {}
 
-OutputFile::OutputFile(const fs::path& path, SystemCalls& calls, const fs::path& named, mode_t mode)
-    : OutputFile("create", O_EXCL, path, named, calls, mode) {}
+OutputFile::OutputFile(const fs::path& path, const fs::path& named, mode_t mode)
+    : OutputFile("create", O_EXCL, path, named, mode) {}
 
 OutputFile::OutputFile(std::string_view operation, int flag, const fs::path& path,
-                       const fs::path& named, SystemCalls& calls, mode_t mode)
-    : path_(named), calls_(calls) {
+                       const fs::path& named, mode_t mode)
+    : path_(named) {
   refuse_link_or_pipe(path);
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flag;
-  fd_ = repeat_if_interrupted([&] { return calls.open(path.c_str(), flags, mode); });
+  fd_ = repeat_if_interrupted([&] { return system_calls().open(path.c_str(), flags, mode); });
   if (fd_ < 0) throw_file_error(operation, path_, errno);
 }
 
 OutputFile::~OutputFile() {
-  if (fd_ >= 0) calls_.close(fd_);
+  if (fd_ >= 0) system_calls().close(fd_);
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t n =
-        repeat_if_interrupted([&] { return calls_.write(fd_, bytes.data(), bytes.size()); });
+    const ssize_t n = repeat_if_interrupted(
+        [&] { return system_calls().write(fd_, bytes.data(), bytes.size()); });
     if (n < 0) throw_file_error("write", path_, errno);
     if (n == 0) throw_file_error("write", path_, EIO);
     bytes = bytes.subspan(static_cast<std::size_t>(n));
@@ -110,27 +134,26 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 }
 
 void OutputFile::sync() {
-  if (repeat_if_interrupted([&] { return calls_.fsync(fd_); }) != 0)
+  if (repeat_if_interrupted([&] { return system_calls().fsync(fd_); }) != 0)
     throw_file_error("sync", path_, errno);
 }
 
 void OutputFile::finish() {
   sync();
   // On Linux the descriptor is gone even if close is interrupted, and the bytes are synced.
-  const int result = calls_.close(std::exchange(fd_, -1));
+  const int result = system_calls().close(std::exchange(fd_, -1));
   if (result != 0 && errno != EINTR) throw_file_error("close", path_, errno);
 }
 
-AppendFile::AppendFile(const fs::path& path, SystemCalls& calls)
-    : OutputFile("open", O_APPEND, path, path, calls) {}
+AppendFile::AppendFile(const fs::path& path) : OutputFile("open", O_APPEND, path, path) {}
 
 void AppendFile::append_line(std::string_view line) {
-  const off_t before = ::lseek(fd_, 0, SEEK_END);
+  const off_t before = system_calls().seek(fd_, 0, SEEK_END);
   const std::string text = std::string(line) + '\n';
   try {
     write(text);
   } catch (const Error&) {
-    calls_.truncate(fd_, before);
+    system_calls().truncate(fd_, before);
     throw;
   }
 }

@@ -20,41 +20,41 @@ namespace {
 
 // Calls make(temporary) and renames the result to `path`, durably. Removes it on failure.
 template <class Make>
-void make_and_rename(const fs::path& path, SystemCalls& calls, Make make) {
+void make_and_rename(const fs::path& path, Make make) {
   // A name that nobody can have prepared.
   const fs::path temporary =
       folder_of(path) / fmt::format(".tmp-{}-{:08x}", ::getpid(), std::random_device()());
   try {
     make(temporary);
-    rename_path(temporary, path, calls);
+    rename_path(temporary, path);
   } catch (const Error&) {
-    calls.remove_all(temporary.c_str());
+    system_calls().remove_all(temporary.c_str());
     throw;
   }
-  sync_folder(folder_of(path), calls);
+  sync_folder(folder_of(path));
 }
 
 }  // namespace
 
-void replace_file(const fs::path& path, std::string_view bytes, SystemCalls& calls, mode_t mode) {
-  make_and_rename(path, calls, [&](const fs::path& temporary) {
-    OutputFile file(temporary, calls, path, mode);
+void replace_file(const fs::path& path, std::string_view bytes, mode_t mode) {
+  make_and_rename(path, [&](const fs::path& temporary) {
+    OutputFile file(temporary, path, mode);
     file.write(bytes);
     file.finish();
   });
 }
 
-void copy_file(const fs::path& from, const fs::path& to, SystemCalls& calls) {
+void copy_file(const fs::path& from, const fs::path& to) {
   InputFile input(from, InputFile::Allow::link);  // of a StoredInput
-  OutputFile output(to, calls);
+  OutputFile output(to);
   for (std::string block; input.append_to(block, 1 << 20); block.clear()) output.write(block);
   output.finish();
 }
 
-void replace_symlink(const fs::path& path, const std::string& target, SystemCalls& calls) {
-  make_and_rename(path, calls, [&](const fs::path& temporary) {
-    if (repeat_if_interrupted([&] { return calls.symlink(target.c_str(), temporary.c_str()); }) ==
-        0)
+void replace_symlink(const fs::path& path, const std::string& target) {
+  make_and_rename(path, [&](const fs::path& temporary) {
+    if (repeat_if_interrupted(
+            [&] { return system_calls().symlink(target.c_str(), temporary.c_str()); }) == 0)
       return;
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
       throw_file_error("create the link", temporary, errno);
@@ -69,27 +69,31 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-bool path_exists(const fs::path& path) {
-  std::error_code error;
-  const fs::file_status status = fs::symlink_status(path, error);
-  if (error == std::errc::filename_too_long) return false;
-  if (status.type() == fs::file_type::none) throw_file_error("look at", path, error.value());
-  return fs::exists(status);
+fs::file_type type_of(const fs::path& path) {
+  struct stat found = {};
+  if (system_calls().status(path.c_str(), &found) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG)
+      return fs::file_type::not_found;
+    throw_file_error("look at", path, errno);
+  }
+  return S_ISREG(found.st_mode)    ? fs::file_type::regular
+         : S_ISDIR(found.st_mode)  ? fs::file_type::directory
+         : S_ISLNK(found.st_mode)  ? fs::file_type::symlink
+         : S_ISFIFO(found.st_mode) ? fs::file_type::fifo
+                                   : fs::file_type::unknown;
 }
 
-fs::file_type type_of(const fs::path& path) {
-  std::error_code none;
-  const fs::file_type type = fs::symlink_status(path, none).type();
-  return type == fs::file_type::none ? fs::file_type::not_found : type;
+bool path_exists(const fs::path& path) {
+  return type_of(path) != fs::file_type::not_found;
+}
+
+bool is_listed(const fs::path& path) {
+  return std::ranges::count(names_in(folder_of(path)), path.filename().string()) > 0;
 }
 
 std::vector<std::string> names_in(const fs::path& path) {
-  std::error_code error;
-  fs::directory_iterator entries(path, error);
   std::vector<std::string> names;
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error))
-    names.push_back(entries->path().filename().string());
-  if (error) throw_file_error("list", path, error.value());
+  if (system_calls().list(path.c_str(), names) != 0) throw_file_error("list", path, errno);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -101,62 +105,63 @@ std::vector<std::string> readable_names(const fs::path& path) try {
   return {};
 }
 
-bool make_folder(const fs::path& path, SystemCalls& calls) {
-  if (repeat_if_interrupted([&] { return calls.mkdir(path.c_str(), 0777); }) == 0) return true;
+bool make_folder(const fs::path& path) {
+  if (repeat_if_interrupted([&] { return system_calls().mkdir(path.c_str(), 0777); }) == 0)
+    return true;
   if (errno == EEXIST) return false;
   throw_file_error("create the folder", path, errno);
 }
 
-void sync_folder(const fs::path& path, SystemCalls& calls) {
+void sync_folder(const fs::path& path) {
   const int fd = repeat_if_interrupted(
-      [&] { return calls.open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); });
+      [&] { return system_calls().open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); });
   if (fd < 0) throw_file_error("open the folder", path, errno);
-  const int result = repeat_if_interrupted([&] { return calls.fsync(fd); });
+  const int result = repeat_if_interrupted([&] { return system_calls().fsync(fd); });
   const int error = errno;
-  const int closed = calls.close(fd);
+  const int closed = system_calls().close(fd);
   // How file systems report that they cannot sync a folder (CIFS, some of FUSE).
   const bool cannot = error == EINVAL || error == EOPNOTSUPP;
   if (result != 0 && !cannot) throw_file_error("sync the folder", path, error);
   if (closed != 0 && errno != EINTR) throw_file_error("close the folder", path, errno);
 }
 
-void rename_path(const fs::path& from, const fs::path& to, SystemCalls& calls) {
-  if (repeat_if_interrupted([&] { return calls.rename(from.c_str(), to.c_str()); }) == 0) return;
+void rename_path(const fs::path& from, const fs::path& to) {
+  if (repeat_if_interrupted([&] { return system_calls().rename(from.c_str(), to.c_str()); }) == 0)
+    return;
   const int error = errno;
   throw_file_error("rename " + quoted_path(from) + " to", to, error);
 }
 
-void put_in_place(const fs::path& folder, const fs::path& place, const fs::path& aside,
-                  SystemCalls& calls) {
+void put_in_place(const fs::path& folder, const fs::path& place, const fs::path& aside) {
   const bool replaces = !aside.empty() && path_exists(place);
-  if (replaces) rename_path(place, aside, calls);
+  if (replaces) rename_path(place, aside);
   try {
-    rename_path(folder, place, calls);
-    sync_folder(folder_of(place), calls);
+    rename_path(folder, place);
+    sync_folder(folder_of(place));
   } catch (const Error&) {
-    calls.rename(place.c_str(), folder.c_str());
-    if (replaces) calls.rename(aside.c_str(), place.c_str());
+    system_calls().rename(place.c_str(), folder.c_str());
+    if (replaces) system_calls().rename(aside.c_str(), place.c_str());
     throw;
   }
 }
 
 void make_whole_folder(const fs::path& place, const fs::path& aside,
-                       const std::function<void(const fs::path&)>& fill, SystemCalls& calls) {
+                       const std::function<void(const fs::path&)>& fill) {
   const fs::path temporary = folder_of(place) / (".tmp-" + place.filename().string());
-  remove_tree(temporary, calls);  // of one that was killed
+  remove_tree(temporary);  // of one that was killed
   try {
-    make_folder(temporary, calls);
+    make_folder(temporary);
     fill(temporary);
-    sync_folder(temporary, calls);
-    put_in_place(temporary, place, aside, calls);
+    sync_folder(temporary);
+    put_in_place(temporary, place, aside);
   } catch (...) {
-    calls.remove_all(temporary.c_str());  // the disk may be full
+    system_calls().remove_all(temporary.c_str());  // the disk may be full
     throw;
   }
 }
 
-void remove_tree(const fs::path& path, SystemCalls& calls) {
-  if (repeat_if_interrupted([&] { return calls.remove_all(path.c_str()); }) != 0)
+void remove_tree(const fs::path& path) {
+  if (repeat_if_interrupted([&] { return system_calls().remove_all(path.c_str()); }) != 0)
     throw_file_error("remove", path, errno);
 }
 

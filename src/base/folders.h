@@ -15,43 +15,41 @@ namespace heed {
 // Replaces a file atomically: at any time the old or the new one is there, complete. On return the
 // new one is durable. Uses a sibling named ".tmp-PROCESS-...". `mode`: of the new one, less the
 // umask.
-void replace_file(const std::filesystem::path& path, std::string_view bytes,
-                  SystemCalls& calls = system_calls(), mode_t mode = 0666);
+void replace_file(const std::filesystem::path& path, std::string_view bytes, mode_t mode = 0666);
 // A copy of a file at a free name, durable but for the name.
-void copy_file(const std::filesystem::path& from, const std::filesystem::path& to,
-               SystemCalls& calls = system_calls());
+void copy_file(const std::filesystem::path& from, const std::filesystem::path& to);
 // Points the symbolic link `path` at `target` (stored as given, relative to the link), durably. The
 // link always exists.
-void replace_symlink(const std::filesystem::path& path, const std::string& target,
-                     SystemCalls& calls = system_calls());
+void replace_symlink(const std::filesystem::path& path, const std::string& target);
 
 // The folder that contains a path; "." for a bare name.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 // Whether anything has this name, even a dangling link.
 bool path_exists(const std::filesystem::path& path);
-// What has this name: a link is a link, wherever it leads. not_found too if it cannot be looked at.
+// What has this name: a link is a link, wherever it leads.
 std::filesystem::file_type type_of(const std::filesystem::path& path);
+// Does its folder's list have this name? Of a run's own files a failing look is no proof that they
+// are gone.
+bool is_listed(const std::filesystem::path& path);
 // The names in a folder, sorted.
 std::vector<std::string> names_in(const std::filesystem::path& path);
 // The same; none if it is no folder, or cannot be listed.
 std::vector<std::string> readable_names(const std::filesystem::path& path);
 // False if something is already there.
-bool make_folder(const std::filesystem::path& path, SystemCalls& calls = system_calls());
+bool make_folder(const std::filesystem::path& path);
 // Makes the names in a folder durable.
-void sync_folder(const std::filesystem::path& path, SystemCalls& calls = system_calls());
-void rename_path(const std::filesystem::path& from, const std::filesystem::path& to,
-                 SystemCalls& calls = system_calls());
+void sync_folder(const std::filesystem::path& path);
+void rename_path(const std::filesystem::path& from, const std::filesystem::path& to);
 // Renames a complete, synced folder to `place`, durably. Anything already there moves to `aside`
 // first, and back on failure; without an `aside` it is an Error.
 void put_in_place(const std::filesystem::path& folder, const std::filesystem::path& place,
-                  const std::filesystem::path& aside, SystemCalls& calls = system_calls());
+                  const std::filesystem::path& aside);
 // A new folder, durable and whole, or none: fill() writes its files into a sibling, ".tmp-NAME",
 // which is then put_in_place().
 void make_whole_folder(const std::filesystem::path& place, const std::filesystem::path& aside,
-                       const std::function<void(const std::filesystem::path&)>& fill,
-                       SystemCalls& calls = system_calls());
+                       const std::function<void(const std::filesystem::path&)>& fill);
 // Removes a file or a folder with its contents, if it exists.
-void remove_tree(const std::filesystem::path& path, SystemCalls& calls = system_calls());
+void remove_tree(const std::filesystem::path& path);
 // The bytes that are free in the folder `path`; infinity if that is not known. Error if a
 // checkpoint of `needed` bytes does not fit.
 double check_free_space(const std::filesystem::path& path, double needed);

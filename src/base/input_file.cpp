@@ -144,10 +144,9 @@ int open_input(const fs::path& path, InputFile::Allow allow) {
   int flags = O_RDONLY | O_CLOEXEC;
   // Opening a pipe must not block before it is refused, nor may a regular file ever (/proc/kmsg).
   struct stat info = {};
-  const bool regular = ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-  if (!any || regular) flags |= O_NONBLOCK;
+  if (!any || (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode))) flags |= O_NONBLOCK;
   if (allow == Allow::file) flags |= O_NOFOLLOW;
-  return repeat_if_interrupted([&] { return ::open(path.c_str(), flags); });
+  return repeat_if_interrupted([&] { return system_calls().open(path.c_str(), flags, 0); });
 }
 
 // A device that may never end, like /dev/zero. Terminals and /dev/null do end.
@@ -165,20 +164,25 @@ InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
       fd_(open_input(path, allow)),
       looked_(allow < Allow::anything),
       may_be_utf16_(allow == Allow::text) {
-  if (fd_ < 0 && errno == ELOOP && allow == Allow::file)
-    throw Error(exit, fmt::format("cannot read {}: it is a symbolic link, expected a regular file",
-                                  quoted_path(path)));
-  if (fd_ < 0) throw_file_error("read", name_, errno, exit);
-  struct stat info = {};
-  const bool regular = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);
+  const int failed = errno;
   const bool any = allow >= Allow::anything;
-  if (any ? is_endless(fd_, info) : !regular) {
-    ::close(fd_);
+  const auto refuse = [&](const std::string& what) {
     throw Error(exit, fmt::format("cannot read {}: it is {}, expected a {}", quoted_path(name_),
-                                  S_ISDIR(info.st_mode) ? "a folder"
-                                  : any                 ? "a device"
-                                                        : "a device or pipe",
-                                  any ? "file or a pipe" : "regular file"));
+                                  what, any ? "file or a pipe" : "regular file"));
+  };
+  struct stat info = {};
+  if (fd_ < 0) {
+    const bool seen = allow == Allow::file && system_calls().status(path.c_str(), &info) == 0;
+    if (seen && !S_ISREG(info.st_mode))
+      refuse(S_ISLNK(info.st_mode) ? "a symbolic link" : "a device or pipe");
+    throw_file_error("read", name_, failed, exit);
+  }
+  const int status = system_calls().status(fd_, &info), unknown = errno;
+  const bool regular = S_ISREG(info.st_mode);
+  if (status != 0 || (any ? is_endless(fd_, info) : !regular)) {
+    ::close(fd_);
+    if (status != 0) throw_file_error("read", name_, unknown, exit);
+    refuse(S_ISDIR(info.st_mode) ? "a folder" : any ? "a device" : "a device or pipe");
   }
   regular_ = regular;
   if (regular) size_ = static_cast<std::uint64_t>(info.st_size);
@@ -189,15 +193,16 @@ InputFile::~InputFile() {
 }
 
 std::size_t InputFile::read_raw(std::span<std::byte> bytes) {
-  ssize_t n = ::read(fd_, bytes.data(), bytes.size());
+  const auto read = [&] { return system_calls().read(fd_, bytes.data(), bytes.size()); };
+  ssize_t n = read();
   if (n < 0 && errno == EAGAIN && regular_)
-    throw Error(exit_, fmt::format("cannot read {}: it waits for something to come, expected a "
-                                   "file that ends",
-                                   quoted_path(name_)));
+    throw Unreadable(exit_, fmt::format("cannot read {}: it waits for something to come, expected "
+                                        "a file that ends",
+                                        quoted_path(name_)));
   while (n < 0 && (errno == EINTR || errno == EAGAIN)) {
     pollfd more{fd_, POLLIN, 0};
     ::poll(&more, 1, -1);
-    n = ::read(fd_, bytes.data(), bytes.size());
+    n = read();
   }
   if (n < 0) throw_file_error("read", name_, errno, exit_);
   return static_cast<std::size_t>(n);
@@ -247,7 +252,7 @@ std::size_t InputFile::read_some(std::span<std::byte> bytes) {
 }
 
 void InputFile::rewind() {
-  if (::lseek(fd_, 0, SEEK_SET) != 0) throw_file_error("read", name_, errno, exit_);
+  if (system_calls().seek(fd_, 0, SEEK_SET) != 0) throw_file_error("read", name_, errno, exit_);
 }
 
 void InputFile::read_exactly(std::span<std::byte> bytes) {

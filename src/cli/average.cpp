@@ -78,6 +78,8 @@ Json average_checkpoints(const AverageRequest& request) {
     ParamVec<float> there(table.size());
     try {
       Checkpoint::open(folder).load_model(tensor_slots(table, there));
+    } catch (const Unreadable&) {
+      throw;
     } catch (const Error& e) {
       throw e.as(e.exit(), fmt::format("delete {} and average again", folder));
     }
@@ -92,6 +94,7 @@ Json average_checkpoints(const AverageRequest& request) {
   contents.tokenizers = newest.tokenizers();
   contents.state = newest.state();
   contents.state.valid_loss = contents.state.valid_metric = kNotMeasured;
+  run.begin_writing();
   run.save_as(name, contents);
   return result;
 }

@@ -78,7 +78,7 @@ void write_output(const std::string& path, std::string_view text) {
         "another name");
   // A private page stays private from its first byte.
   const auto mode = static_cast<mode_t>(fs::exists(old) ? old.permissions() : fs::perms{0666});
-  replace_file(place, text, system_calls(), mode & 0777);
+  replace_file(place, text, mode & 0777);
   if (fs::exists(old)) fs::permissions(place, old.permissions(), none);
 }
 

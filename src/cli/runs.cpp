@@ -71,7 +71,11 @@ void read_run(const fs::path& run, ListedRun& listed) {
     if (std::isfinite(best->valid_metric))
       row["metric"][config.train.select_by] = best->valid_metric;
   }
-  listed.origin = read_origin(run.string());
+  const Origin& origin = listed.origin = read_origin(run.string());
+  if (!origin.branched_from.empty())
+    row["branch"] =
+        fmt::format("from {} at step {}", fs::path(origin.branched_from).filename().string(),
+                    origin.branched_at);
   const LoggedEvents logged = read_events(run);
   for (const ValidEvent& valid : logged.valid)
     if (valid.bits_per_byte && valid.step == row["best_step"] && valid.loss == row["loss"])
@@ -88,7 +92,8 @@ ListedRun list_run(const fs::path& run) {
   listed.date = std::max(fs::last_write_time(run / kCheckpoints, none),
                          fs::last_write_time(run / kMetrics, none));
   Json& row = listed.row = {{"name", run.filename().string()}, {"step", 0}, {"state", "stopped"}};
-  for (const char* key : {"best_step", "loss", "bits_per_byte", "metric", "parameters", "data"})
+  for (const char* key :
+       {"best_step", "loss", "bits_per_byte", "metric", "parameters", "data", "branch"})
     row[key] = nullptr;
   row.update(
       {{"metric", Json::object()}, {"date", date_text(listed.date)}, {"keys", Json::object()}});
@@ -171,6 +176,7 @@ std::vector<Column> columns_for(const Json& runs, bool every_key) {
       {"metric", "metric", metric_text, 5},
       {"weights", "parameters", rate_text, 2},
       {"data", "data", plain, 4},
+      {"branch", "branch", plain, 2},
       {"date", "date", plain, 1},
       {"keys", every_key ? "keys" : "own_keys", every_key ? keys_text : few_keys_text, 0,
        Column::cut},

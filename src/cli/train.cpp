@@ -281,8 +281,8 @@ Exit run_resume(CommandLine& line) {
       line.add_steps(
               "--more", request.more,
               "train this many steps beyond the planned end (a run that stopped early also "
-              "needs --set train.patience=0); if the rate has begun to fall, the run is first "
-              "copied to NAME.old-K, and goes back to before that")
+              "needs --set train.patience=0); if the rate has begun to fall, a branch of the run, "
+              "NAME-2, goes on from before that")
           ->excludes(max_steps);
   line.app()
       .add_option("--minutes", request.minutes,

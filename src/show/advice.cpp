@@ -84,7 +84,7 @@ void add_ways_on(const std::string& run, const RunConfig& config, const std::vec
   a.low_rate =
       more + (with_end ? fmt::format(" --set optimizer.decay_steps={}", o.decay_steps.step) : "") +
       (o.min_learning_rate > 0 ? "" : " " + low_rate_of(o));
-  // It goes back to before the fall of its rate, if that is at its end.
+  // A branch goes on from before the fall of its rate, if that is at its end.
   const bool back = (with_end || o.decay_steps == config.train.max_steps) &&
                     std::ranges::any_of(states, [&](const State& x) {
                       return 0 < x.step && x.step <= full_rate_until(o);
@@ -92,12 +92,11 @@ void add_ways_on(const std::string& run, const RunConfig& config, const std::vec
   const bool stays =
       !with_end && (longer <= decayed_at(o) || learning_rate(o, config.model.d_model, longer) > 0);
   const std::filesystem::path folder = (std::filesystem::path(run) / "").parent_path();
-  std::string longer_run = folder.string() + "-longer";
-  while (path_exists(longer_run)) longer_run += "-longer";
   a.anew =
       back ? more + (with_end ? "" : " --set optimizer.decay_steps=end")
            : fmt::format("heed train {} --run {}{} --set train.max_steps={}{}{}",
-                         shell_word((folder / kConfigFile).string()), shell_word(longer_run),
+                         shell_word((folder / kConfigFile).string()),
+                         shell_word(next_name(folder).string()),
                          init_from.empty() ? "" : " --init-from " + shell_word(init_from), twice,
                          with_end ? "" : fmt::format(" --set optimizer.decay_steps={}", twice),
                          config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.h"
+#include "base/folders.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
 
@@ -25,7 +25,10 @@ namespace {
 
 std::optional<State> state_in(const std::filesystem::path& folder) try {
   return read_state(folder).state;
-} catch (const Error&) {  // damaged, removed meanwhile, or not to be read now
+} catch (const Unreadable&) {
+  if (path_exists(folder)) throw;
+  return std::nullopt;
+} catch (const Error&) {
   return std::nullopt;
 }
 
@@ -37,8 +40,11 @@ std::optional<State> state_of(const std::filesystem::path& run, std::int64_t ste
 
 std::vector<State> states_of(const std::filesystem::path& run) {
   std::vector<State> states;
-  for (const std::int64_t step : list_steps(run))
-    if (const auto state = state_of(run, step)) states.push_back(*state);
+  for (const std::int64_t step : list_steps(run)) try {
+      if (const auto state = state_of(run, step)) states.push_back(*state);
+    } catch (const Unreadable& e) {
+      throw e.as(e.exit(), again_or_before(run, step));
+    }
   return states;
 }
 

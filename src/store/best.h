@@ -17,10 +17,10 @@ namespace heed {
 // Their metrics decide (train.select_by) if both have one, else their losses.
 bool is_better(const State& one, const State& other);
 
-// What the state.json of a step says; nothing if it cannot be read.
+// What the state.json of a step says; nothing if it is damaged, or if a saver has removed it.
 std::optional<State> state_of(const std::filesystem::path& run, std::int64_t step);
 // The states of the checkpoints of steps, ascending. Without those that are damaged, as far as
-// their state.json shows it.
+// their state.json shows it. Error (store) if one cannot be read now.
 std::vector<State> states_of(const std::filesystem::path& run);
 
 struct BestCheckpoint : State {

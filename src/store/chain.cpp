@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string chain_text(const fs::path& run) {
-  return path_exists(run / kChain) ? read_file(run / kChain, 1u << 30) : "";
+  return is_listed(run / kChain) ? read_file(run / kChain, 1u << 30) : "";
 }
 
 std::string program_hash() try {
@@ -52,6 +52,12 @@ std::string next_chain_line(const fs::path& run, std::int64_t step, const std::s
   static const std::string program = program_hash();
   return begin + fmt::format("\"program\":\"{}\",\"before\":\"{}\"}}", program,
                              last.empty() ? stem : sha256(last));
+}
+
+std::string stem_hash(const fs::path& run) {
+  const std::string text = chain_text(run), before = "\"before\":\"";
+  const std::size_t at = text.find(before), begin = at + before.size();
+  return at == text.npos ? "" : text.substr(begin, text.find('"', begin) - begin);
 }
 
 std::string chain_hash(const fs::path& run, std::int64_t step) {

@@ -14,6 +14,9 @@ namespace heed {
 std::string next_chain_line(const std::filesystem::path& run, std::int64_t step,
                             const std::string& stem);
 
+// The hash that the first line follows, or "".
+std::string stem_hash(const std::filesystem::path& run);
+
 // The hash of the last line of this step, or "".
 std::string chain_hash(const std::filesystem::path& run, std::int64_t step);
 

@@ -43,10 +43,10 @@ void refuse_impossible(const fs::path& path, std::span<const TensorSlot> tensors
   }
 }
 
-void write_files(const fs::path& folder, const CheckpointContents& contents, SystemCalls& calls) {
+void write_files(const fs::path& folder, const CheckpointContents& contents) {
   StateFile state_file{contents.state, !contents.exported, {}};
   const auto write_text = [&](const std::string& name, const std::string& bytes) {
-    OutputFile file(folder / name, calls);
+    OutputFile file(folder / name);
     file.write(bytes);
     file.finish();
     assert(!state_file.files.contains(name));
@@ -54,10 +54,10 @@ void write_files(const fs::path& folder, const CheckpointContents& contents, Sys
     contents.meanwhile();
   };
   state_file.files[kModelFile] =
-      write_safetensors(folder / kModelFile, contents.model, calls, contents.meanwhile);
+      write_safetensors(folder / kModelFile, contents.model, contents.meanwhile);
   if (!contents.exported)
     state_file.files[kTrainingFile] =
-        write_safetensors(folder / kTrainingFile, contents.training, calls, contents.meanwhile);
+        write_safetensors(folder / kTrainingFile, contents.training, contents.meanwhile);
   write_text(kConfigFile, contents.config);
   for (const NamedBytes& file : contents.tokenizers) write_text(file.name, file.bytes);
   write_text(kStateFile, format_state(state_file));
@@ -109,8 +109,7 @@ std::optional<NewestCheckpoint> look_for_newest(const fs::path& run, std::int64_
       result.checkpoint = open_if_there(folder);
       if (!result.checkpoint) return std::nullopt;
     } catch (const Unreadable& e) {
-      throw e.as(e.exit(),
-                 "if that stays so: move the folder away, to go on from the checkpoint before it");
+      throw e.as(e.exit(), again_or_before(run, *step));
     } catch (const Error& e) {
       result.damaged.push_back({folder, e.what()});
     }
@@ -121,24 +120,23 @@ std::optional<NewestCheckpoint> look_for_newest(const fs::path& run, std::int64_
 }  // namespace
 
 void write_checkpoint(const fs::path& parent, const std::string& name,
-                      const CheckpointContents& contents, SystemCalls& calls) {
+                      const CheckpointContents& contents) {
   const fs::path place = parent / name;
   const fs::path aside = parent / (std::string(kSetAside) + name);
-  if (path_exists(place)) remove_tree(aside, calls);
-  make_whole_folder(
-      place, aside, [&](const fs::path& made) { write_files(made, contents, calls); }, calls);
-  remove_tree(aside, calls);
+  if (path_exists(place)) remove_tree(aside);
+  make_whole_folder(place, aside, [&](const fs::path& made) { write_files(made, contents); });
+  remove_tree(aside);
 }
 
-void clean_up(const fs::path& parent, SystemCalls& calls) {
+void clean_up(const fs::path& parent) {
   for (const std::string& name : names_in(parent)) {
     if (!name.starts_with(kTemporary)) continue;
     const bool aside = name.starts_with(kSetAside);
     const fs::path place = parent / name.substr(aside ? kSetAside.size() : kTemporary.size());
     if (aside && !path_exists(place)) {
-      rename_path(parent / name, place, calls);
+      rename_path(parent / name, place);
     } else {
-      remove_tree(parent / name, calls);
+      remove_tree(parent / name);
     }
   }
 }
@@ -161,8 +159,6 @@ CheckpointTexts read_texts(const fs::path& checkpoint) {
 
 Checkpoint Checkpoint::open(const fs::path& folder) {
   std::set<std::string> names = files_in(folder);
-  if (!names.contains(kStateFile)) fail(folder / kStateFile, "it is missing");
-
   Checkpoint checkpoint;
   checkpoint.folder_ = folder;
   checkpoint.state_file_ = read_state(folder);
@@ -224,10 +220,10 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
     try {
       folder = find_checkpoint(run, which);
       return Checkpoint::open(folder);
-    } catch (const Unreadable&) {
-      throw;
     } catch (const Error& e) {
-      if (!folder.empty() && !path_exists(folder) && ++gone < kMostGone) left = kTries;
+      const bool moved = !folder.empty() && !path_exists(folder);
+      if (!moved && dynamic_cast<const Unreadable*>(&e)) throw;
+      if (moved && ++gone < kMostGone) left = kTries;
       if (left > 1) continue;
       std::error_code error;
       if (folder.empty() || !fs::is_directory(run / kCheckpoints, error)) throw;

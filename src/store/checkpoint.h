@@ -41,11 +41,11 @@ struct CheckpointContents {
 // or the new one, whole. An existing parent/name is renamed (".tmp-old-NAME") and removed
 // afterwards.
 void write_checkpoint(const std::filesystem::path& parent, const std::string& name,
-                      const CheckpointContents& contents, SystemCalls& calls = system_calls());
+                      const CheckpointContents& contents);
 
 // Removes what killed writes left in `parent` (an old checkpoint that was just renamed is
 // restored). Only for the one process that writes there.
-void clean_up(const std::filesystem::path& parent, SystemCalls& calls = system_calls());
+void clean_up(const std::filesystem::path& parent);
 
 // The texts of a checkpoint, without opening its tensors or verifying a checksum. Error (store) if
 // one cannot be read.

@@ -78,9 +78,10 @@ Origin read_origin(const std::string& run) {
   std::error_code ignored;
   for (const fs::path& folder : {fs::path(run), fs::path(run) / ".." / ".."}) {
     const fs::path path = folder / kOriginFile;
-    const fs::file_type type = type_of(path);
-    if (type == fs::file_type::not_found) continue;
-    if (type != fs::file_type::regular)
+    if (std::ranges::count(folder == run ? names_in(folder) : readable_names(folder),
+                           kOriginFile) == 0)
+      continue;
+    if (type_of(path) != fs::file_type::regular)
       throw Error(Exit::store, quoted_path(path) + " is not a file.", kRemedy);
     JsonObject json =
         JsonObject::parse(read_file(path, kMaxOriginFile),
@@ -94,7 +95,7 @@ Origin read_origin(const std::string& run) {
             text_of(json, "command"),
             text_of(json, "core_type"),
             text_of(json, "branched_from"),
-            0,
+            json.has("branched_at") ? json.count("branched_at") : 0,
             json.has("given") ? json.texts("given") : std::vector<std::string>()};
   }
   return {};

@@ -18,7 +18,7 @@ struct Origin {
   // OpenBLAS's name of the processor that the run began on: another may change the last digits.
   std::string core_type = "";
   std::string branched_from = "";       // of heed resume --branch: the run, or ""
-  std::int64_t branched_at = 0;         // its step; never read back
+  std::int64_t branched_at = 0;         // its step
   std::vector<std::string> given = {};  // the keys that --set gave
 };
 

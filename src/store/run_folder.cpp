@@ -158,16 +158,25 @@ std::vector<std::int64_t> list_steps(const fs::path& run) {
   std::vector<std::int64_t> steps;
   for (const std::string& name : names_in(checkpoints_of(run))) {
     const std::optional<std::int64_t> step = parse_step(name);
-    const bool canonical = step && name == step_folder_name(*step);
-    if (canonical && type_of(run / kCheckpoints / name) == fs::file_type::directory)
-      steps.push_back(*step);
+    if (step && name == step_folder_name(*step)) steps.push_back(*step);
   }
   std::sort(steps.begin(), steps.end());
   return steps;
 }
 
+std::string again_or_before(const fs::path& run, std::int64_t step) {
+  const std::vector<std::int64_t> steps = list_steps(run);
+  const auto at = std::ranges::lower_bound(steps, step);
+  if (at == steps.begin()) return "again";
+  return fmt::format(
+      "again; or, to go on from the checkpoint before it: heed resume {} --branch DIR --checkpoint "
+      "step-{}",
+      shell_word(run.string()), *(at - 1));
+}
+
 StateFile read_state(const fs::path& checkpoint) {
   const fs::path file = checkpoint / kStateFile, place = written_out(checkpoint);
+  if (!is_listed(file)) throw Error(Exit::store, file.string() + ": it is missing");
   StateFile found = parse_state(read_file(file, kMaxStateFile), file.string());
   const std::string name = place.filename(), step = std::to_string(found.state.step);
   const bool of_step = name.starts_with(kStepPrefix), of_average = name.starts_with(kAveragePrefix);

@@ -17,13 +17,16 @@ std::string step_folder_name(std::int64_t step);  // "step-00001000"
 // folder or cannot be listed. `old`: also NAME.old-K.
 std::vector<std::string> names_of_runs(const std::filesystem::path& folder, bool old = false);
 
-// Steps that have a folder, ascending. Not checked for damage.
+// Steps that have a name in checkpoints/, ascending. Not checked for damage.
 std::vector<std::int64_t> list_steps(const std::filesystem::path& run);
 
 // state.json of a checkpoint folder. Error (Exit::store) that names it if it is damaged, or is not
 // what the folder's name says: in checkpoints/, step-N is no link, of step N, and can be resumed;
 // average-M-N is of step N and cannot. Any other folder may have any name.
 StateFile read_state(const std::filesystem::path& checkpoint);
+
+// What to try where the checkpoint of this step cannot be read now.
+std::string again_or_before(const std::filesystem::path& run, std::int64_t step);
 
 // The checkpoint folder that the user means. `run` is a run folder, or itself a checkpoint folder
 // if `which` is empty. `which`: "" (best, else last), "best", "last", "step-N" (zeros optional),

@@ -215,7 +215,7 @@ struct Reader {
 template <class Use>
 void for_each_line(const std::filesystem::path& run, const char* file, Use&& use) {
   const std::filesystem::path path = run / file;
-  if (!path_exists(path)) return;
+  if (!is_listed(path)) return;
   InputLines lines(path, InputFile::Allow::file, Exit::store, kLongest);
   if (file == std::string_view(kFilm) && !can_be_film(run))
     throw Error(Exit::store,
@@ -387,9 +387,8 @@ template Json json_of(const ByName<MatrixChange>&);
 template Json json_of(const ByName<Entropy>&);
 
 bool can_be_film(const std::filesystem::path& run) {
-  std::error_code error;
   return type_of(run / kFilm) == std::filesystem::file_type::regular &&
-         std::filesystem::file_size(run / kFilm, error) < kLongest;
+         InputFile(run / kFilm).size() < kLongest;
 }
 
 LoggedEvents read_events(const std::filesystem::path& run, std::int64_t up_to) {
@@ -456,10 +455,10 @@ void check_lines(const std::filesystem::path& run, const char* file, std::int64_
 
 MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
                       const char* file, const std::function<bool(std::int64_t step)>& keeps,
-                      SystemCalls& calls, std::string added) {
+                      std::string added) {
   const std::filesystem::path temporary = to / (std::string(".tmp-") + file);
   MetricsCut cut;
-  OutputFile kept(temporary, calls);
+  OutputFile kept(temporary);
   std::string text;
   const auto add = [&](const std::string& line) {
     text += line + '\n';
@@ -487,8 +486,8 @@ MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::
   if (!added.empty()) add(added);
   kept.write(text);
   kept.finish();
-  rename_path(temporary, to / file, calls);
-  sync_folder(to, calls);
+  rename_path(temporary, to / file);
+  sync_folder(to);
   return cut;
 }
 

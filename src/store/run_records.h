@@ -182,6 +182,6 @@ struct MetricsCut {
 // may be the same run; if not, `from` may be growing meanwhile.
 MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
                       const char* file, const std::function<bool(std::int64_t step)>& keeps,
-                      SystemCalls& calls, std::string added = "");
+                      std::string added = "");
 
 }  // namespace heed

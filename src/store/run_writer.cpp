@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "store/best.h"
 #include "store/chain.h"
 #include "store/layout.h"
+#include "store/origin.h"
 #include "store/run_folder.h"
 
 namespace heed {
@@ -30,7 +33,8 @@ std::string holder(int fd) {
   const ssize_t n = ::pread(fd, text, sizeof text, 0);
   std::string pid(text, n > 0 ? static_cast<std::size_t>(n) : 0);
   pid.resize(std::min(pid.size(), pid.find_first_not_of("0123456789")));
-  return pid.empty() ? "another process" : "process " + pid;
+  const bool runs = !pid.empty() && (::kill(std::atoi(pid.c_str()), 0) == 0 || errno == EPERM);
+  return runs ? "process " + pid : "another process";
 }
 
 int open_and_lock(const fs::path& run, const fs::path& path) {
@@ -57,25 +61,25 @@ int open_and_lock(const fs::path& run, const fs::path& path) {
               "wait until it is done, or stop it");
 }
 
-// "runs/x/" -> "runs/x" and "." -> "/home/me/runs/x", so that it can be renamed.
-fs::path with_name(const fs::path& path) {
-  const fs::path run = path.has_filename() ? path : path.parent_path();
-  if (run.filename() != "." && run.filename() != "..") return run;
-  const fs::path whole = fs::absolute(run).lexically_normal();
-  return whole.has_filename() ? whole : whole.parent_path();
+bool is_branch(const fs::path& run) try {
+  return !read_origin(run.string()).branched_from.empty();
+} catch (const Error&) {
+  return false;
 }
 
 // Could a start that was killed have left this folder? It makes the lock first and config.json
-// last. Whatever else is in it belongs to somebody, and a link leads to somebody's folder.
+// last. A branch without a checkpoint cannot be resumed, so it is one until it has the first line
+// of its chain. Whatever else is in it belongs to somebody, and a link leads to somebody's folder.
 bool is_leftover(const fs::path& folder) {
   const auto temporary = [](const std::string& name) { return name.starts_with(".tmp-"); };
   const auto left_behind = [&](const std::string& name) {
     if (name == kCheckpoints) return std::ranges::all_of(names_in(folder / name), temporary);
     std::error_code none;
-    if (std::ranges::count(kLineFiles, name) > 0) return fs::file_size(folder / name, none) == 0;
+    if (std::ranges::count(kLineFiles, name) > 0)
+      return fs::file_size(folder / name, none) == 0 || is_branch(folder);
     // (train.log may tell of a resume that failed.)
     return temporary(name) || name == kLockFile || name == kOriginFile || name == kRunText ||
-           name == kTrainLog;
+           name == kTrainLog || (name == kConfigFile && is_branch(folder));
   };
   if (type_of(folder) != fs::file_type::directory) return false;
   const std::vector<std::string> names = names_in(folder);
@@ -83,17 +87,17 @@ bool is_leftover(const fs::path& folder) {
          std::ranges::all_of(names, left_behind);
 }
 
-void empty_but_for_lock(const fs::path& folder, SystemCalls& calls) {
+void empty_but_for_lock(const fs::path& folder) {
   for (const std::string& name : names_in(folder))
-    if (name != kLockFile) remove_tree(folder / name, calls);
+    if (name != kLockFile) remove_tree(folder / name);
 }
 
 // What is left when this is killed is still known as a leftover: config.json goes first, the lock
 // last.
-void remove_start(const fs::path& folder, SystemCalls& calls) try {
-  remove_tree(folder / kConfigFile, calls);
-  empty_but_for_lock(folder, calls);
-  remove_tree(folder, calls);
+void remove_start(const fs::path& folder) try {
+  remove_tree(folder / kConfigFile);
+  empty_but_for_lock(folder);
+  remove_tree(folder);
 } catch (const Error&) {  // the next start takes it over
 }
 
@@ -115,7 +119,10 @@ RunLock::RunLock(const fs::path& run) {
     fd_ = -1;
     fd_ = open_and_lock(run, path);
   }
-  // For the message above; the lock holds even if this cannot be written.
+}
+
+// For the message above; the lock holds even if this cannot be written.
+void RunLock::sign() const {
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(fd_, 0) == 0) (void)!::pwrite(fd_, pid.data(), pid.size(), 0);
 }
@@ -138,6 +145,13 @@ void RunLock::require_held(const fs::path& run) const {
 
 RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 
+fs::path with_name(const fs::path& path) {
+  const fs::path run = path.has_filename() ? path : path.parent_path();
+  if (run.filename() != "." && run.filename() != "..") return run;
+  const fs::path whole = fs::absolute(run).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
 fs::path free_name(const fs::path& path) {
   const fs::path named = with_name(path);
   for (int k = 1;; ++k)
@@ -145,8 +159,30 @@ fs::path free_name(const fs::path& path) {
       return name;
 }
 
-RunWriter::RunWriter(fs::path run, RunLock lock, SystemCalls& calls)
-    : run_(std::move(run)), lock_(std::move(lock)), calls_(&calls) {
+bool is_branch_of(const fs::path& other, const fs::path& run) try {
+  const Origin origin = read_origin(other.string());
+  return fs::path(origin.branched_from).filename() == with_name(run).filename() &&
+         stem_hash(other) != "" && stem_hash(other) == chain_hash(run, origin.branched_at);
+} catch (const Error&) {
+  return false;
+}
+
+fs::path next_name(const fs::path& run) {
+  std::string name = with_name(run).string();
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  std::int64_t k = 2;
+  if (digits < name.size() && name[digits - 1] == '-' && is_branch(run)) {
+    std::from_chars(&name[digits], &*name.end(), k);
+    ++k;
+    name.resize(digits - 1);
+  }
+  for (;; ++k)
+    if (const fs::path next = fmt::format("{}-{}", name, k);
+        !path_exists(next) || (path_exists(next / kLockFile) && is_leftover(next)))
+      return next;
+}
+
+RunWriter::RunWriter(fs::path run, RunLock lock) : run_(std::move(run)), lock_(std::move(lock)) {
   require_own_checkpoints(run_);
 }
 
@@ -174,8 +210,7 @@ void RunWriter::require_free(const fs::path& run, bool force) {
           shell_word(run.string())));
 }
 
-RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& first,
-                            SystemCalls& calls) {
+RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& first) {
   const fs::path run = with_name(path), parent = folder_of(run);
   require_free(run, force);
   std::error_code error;
@@ -185,86 +220,99 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
   if (force && is_run(run)) {
     const RunLock lock(run);  // no process may be writing it
     require_own_checkpoints(run);
-    rename_path(run, old = free_name(run), calls);
+    rename_path(run, old = free_name(run));
   }
   try {
-    return begin(run, first, calls);
+    return begin(run, first);
   } catch (...) {
-    if (!old.empty()) calls.rename(old.c_str(), run.c_str());
+    if (!old.empty()) system_calls().rename(old.c_str(), run.c_str());
     throw;
   }
 }
 
-RunWriter RunWriter::begin(const fs::path& run, const FirstFiles& first, SystemCalls& calls) {
-  const bool made = make_folder(run, calls);  // else by a start that was killed or still runs
+RunWriter RunWriter::begin(const fs::path& run, const FirstFiles& first) {
+  const bool made = make_folder(run);  // else by a start that was killed or still runs
   std::optional<RunLock> lock;
   try {
     lock.emplace(run);
   } catch (const Error& e) {
-    if (made && e.exit() != Exit::usage) calls.remove_all(run.c_str());  // not in use
+    if (made && e.exit() != Exit::usage) system_calls().remove_all(run.c_str());  // not in use
     throw;
   }
-  RunWriter writer(run, std::move(*lock), calls);
+  RunWriter writer(run, std::move(*lock));
+  writer.lock_.sign();
   require_free(run, false);  // again, now that no other start can put its run there
   try {
     if (names_in(run).size() > 1)
       writer.notes_.push_back(fmt::format(
           "{} was left by a start that was killed: it is taken over", quoted_path(run)));
-    empty_but_for_lock(run, calls);
-    sync_folder(run, calls);
-    if (!first.text.empty()) copy_file(first.text, run / kRunText, calls);
-    for (const char* file : kLineFiles) AppendFile(run / file, calls);
-    replace_file(run / kOriginFile, first.origin, calls);
-    make_folder(writer.checkpoints(), calls);
+    empty_but_for_lock(run);
+    sync_folder(run);
+    if (!first.text.empty()) heed::copy_file(first.text, run / kRunText);
+    for (const char* file : kLineFiles) AppendFile(run / file);
+    replace_file(run / kOriginFile, first.origin);
+    make_folder(writer.checkpoints());
     // Tests now, not at the first checkpoint, whether the file system has links.
-    replace_symlink(writer.checkpoints() / ".tmp-link", "none", calls);
-    remove_tree(writer.checkpoints() / ".tmp-link", calls);
-    sync_folder(folder_of(run), calls);
-    replace_file(run / kConfigFile, first.config, calls);
+    replace_symlink(writer.checkpoints() / ".tmp-link", "none");
+    remove_tree(writer.checkpoints() / ".tmp-link");
+    sync_folder(folder_of(run));
+    replace_file(run / kConfigFile, first.config);
     return writer;
   } catch (...) {
-    remove_start(run, calls);
+    remove_start(run);
     throw;
   }
 }
 
-RunWriter RunWriter::open(const fs::path& path, SystemCalls& calls) {
+RunWriter RunWriter::open(const fs::path& path) {
   const fs::path run = with_name(path);
   list_steps(run);  // throws if this is not a run
-  RunWriter writer(run, RunLock(run), calls);
-  clean_up(run, calls);
-  clean_up(writer.checkpoints(), calls);
-  // Of a killed set_aside(). (The folder above may be one that this user cannot list or write.)
-  calls.remove_all((folder_of(run) / (".tmp-" + free_name(run).filename().string())).c_str());
-  writer.free_links();
+  RunWriter writer(run, RunLock(run));
+  clean_up(run);
+  clean_up(writer.checkpoints());
   for (const State& state : states_of(run)) writer.states_[state.step] = state;
   writer.other_best_ = other_best(run);
   return writer;
 }
 
 void RunWriter::write_config(std::string_view json) {
-  replace_file(run_ / kConfigFile, json, *calls_);
+  replace_file(run_ / kConfigFile, json);
 }
 
-// Copying a run may have made folders or texts of its links.
-void RunWriter::free_links() {
-  for (const char* link : {"best", "last"}) {
+void RunWriter::begin_writing(const std::vector<DamagedCheckpoint>& damaged) {
+  lock_.sign();
+  for (const char* link :
+       {"best", "last"}) {  // copying a run may have made folders or texts of them
     const fs::path path = checkpoints() / link;
-    if (!path_exists(path) || type_of(path) == fs::file_type::symlink) continue;
-    const fs::path aside = free_name(path);
-    rename_path(path, aside, *calls_);
-    notes_.push_back(
-        fmt::format("{} was not a link: it is {} now", quoted_path(path), quoted_path(aside)));
+    if (path_exists(path) && type_of(path) != fs::file_type::symlink)
+      rename_aside(path, free_name(path), "not a link");
   }
+  for (const DamagedCheckpoint& d : damaged) {
+    const fs::path named = checkpoints() / ("damaged-" + d.folder.filename().string());
+    rename_aside(d.folder, path_exists(named) ? free_name(named) : named, "damaged");
+  }
+}
+
+void RunWriter::rename_aside(const fs::path& path, const fs::path& named, const char* why) {
+  const int renamed =
+      repeat_if_interrupted([&] { return system_calls().rename(path.c_str(), named.c_str()); });
+  if (renamed != 0) {
+    // In a lower layer of an overlay a checkpoint that is being removed lacks its state first.
+    if (errno != EXDEV || path_exists(path / kStateFile)) throw_file_error("rename", path, errno);
+    return remove_tree(path);
+  }
+  sync_folder(checkpoints());
+  notes_.push_back(
+      fmt::format("{} was {}: it is {} now", quoted_path(path), why, quoted_path(named)));
 }
 
 void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t spared) try {
   lock_.require_held(run_);
   require_own_checkpoints(run_);
   for (const char* file : kLineFiles)
-    if (type_of(run_ / file) == fs::file_type::regular) AppendFile(run_ / file, *calls_).sync();
-  if (make_folder(checkpoints(), *calls_)) {
-    sync_folder(run_, *calls_);
+    if (type_of(run_ / file) == fs::file_type::regular) AppendFile(run_ / file).sync();
+  if (make_folder(checkpoints())) {
+    sync_folder(run_);
     states_.clear();
     other_best_.reset();
     notes_.push_back(
@@ -272,11 +320,7 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t
                     "again",
                     quoted_path(checkpoints())));
   }
-  const std::string name = step_folder_name(contents.state.step);
-  // A damaged one, which resuming skipped; in a lower layer of an overlay it cannot be renamed.
-  const fs::path old = checkpoints() / name;
-  if (path_exists(old) && !path_exists(old / kStateFile)) remove_checkpoint(name);
-  write_checkpoint(checkpoints(), name, contents, *calls_);
+  write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents);
   states_[contents.state.step] = contents.state;
   finish_save(contents.state.step, keep, spared);
 } catch (const Error&) {
@@ -286,14 +330,14 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t
 }
 
 void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {
-  write_checkpoint(checkpoints(), name, contents, *calls_);
+  write_checkpoint(checkpoints(), name, contents);
 }
 
 void RunWriter::finish_save(std::int64_t step, Keep keep, std::int64_t spared) {
   states_.erase(states_.upper_bound(step), states_.end());
   try {
     if (const auto line = next_chain_line(run_, step, stem_); !line.empty()) {
-      AppendFile chain(run_ / kChain, *calls_);
+      AppendFile chain(run_ / kChain);
       chain.append_line(line);
       chain.sync();
     }
@@ -312,20 +356,12 @@ std::optional<BestCheckpoint> RunWriter::best() const {
   return best_of(all);
 }
 
-void RunWriter::drop_after(std::int64_t step) {
-  states_.erase(states_.upper_bound(step), states_.end());
-  set_links(step);  // first: they never lead to what is gone
-  std::vector<std::int64_t> steps = list_steps(run_);
-  for (; !steps.empty() && steps.back() > step; steps.pop_back())
-    remove_checkpoint(step_folder_name(steps.back()));
-}
-
 void RunWriter::set_links(std::int64_t step) {
   const auto point = [&](const char* link, const std::string& target) {
     std::error_code error;
     if (!fs::is_directory(checkpoints() / target, error)) return;
     if (fs::read_symlink(checkpoints() / link, error) == target) return;
-    replace_symlink(checkpoints() / link, target, *calls_);
+    replace_symlink(checkpoints() / link, target);
   };
   point("last", step_folder_name(step));
   if (const auto state = best()) point("best", state->folder);
@@ -338,39 +374,34 @@ void RunWriter::prune(std::int64_t step, Keep keep, std::int64_t spared) {
   }
   if (keep.last <= 0) return;
   std::vector<std::int64_t> steps = list_steps(run_);
-  // Step 0 keeps the weights that a run began with. Later steps are damaged ones that resuming
-  // skipped; they are replaced when training gets there.
-  // What could not be read may be whole.
+  // Step 0 keeps the weights that a run began with. Damaged ones stay.
   std::erase_if(steps, [&](std::int64_t other) {
-    return other == 0 || other == spared || other > step ||
-           !(states_.contains(other) || state_of(run_, other));
+    return other == 0 || other == spared || !states_.contains(other);
   });
   steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep.last)));
-  std::error_code error;
-  const fs::path best = fs::read_symlink(checkpoints() / "best", error);
-  const fs::path last = fs::read_symlink(checkpoints() / "last", error);
+  const std::int64_t best = this->best()->step;
   for (const std::int64_t old : steps) {
-    const std::string name = step_folder_name(old);
-    if (name == best || name == last || (keep.every > 0 && old % keep.every == 0)) continue;
+    if (old == best || old == step || (keep.every > 0 && old % keep.every == 0)) continue;
     states_.erase(old);
-    remove_checkpoint(name);
+    remove_checkpoint(step_folder_name(old));
   }
 }
 
 // Renamed first, so that a kill leaves no half-removed checkpoint under its name.
 void RunWriter::remove_checkpoint(const std::string& name) {
   const fs::path removed = checkpoints() / (std::string(kRemoving) + name);
-  remove_tree(removed, *calls_);
+  remove_tree(removed);
   const fs::path folder = checkpoints() / name;
-  if (repeat_if_interrupted([&] { return calls_->rename(folder.c_str(), removed.c_str()); }) != 0) {
+  if (repeat_if_interrupted(
+          [&] { return system_calls().rename(folder.c_str(), removed.c_str()); }) != 0) {
     if (errno != EXDEV) throw_file_error("rename", folder, errno);
     // In a lower layer of an overlay. Without its state it is no checkpoint.
-    remove_tree(folder / kStateFile, *calls_);
-    remove_tree(folder, *calls_);
+    remove_tree(folder / kStateFile);
+    remove_tree(folder);
     return;
   }
-  sync_folder(checkpoints(), *calls_);
-  remove_tree(removed, *calls_);
+  sync_folder(checkpoints());
+  remove_tree(removed);
 }
 
 MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
@@ -379,11 +410,11 @@ MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
   for (const char* file : kLineFiles) {
     const bool of_metrics = file == std::string_view(kMetrics);
     if (of_metrics || can_be_film(from)) {
-      const MetricsCut cut = heed::copy_lines(
-          from, run_, file, [&](std::int64_t at) { return at <= step; }, *calls_);
+      const MetricsCut cut =
+          heed::copy_lines(from, run_, file, [&](std::int64_t at) { return at <= step; });
       if (of_metrics) metrics = cut;
     } else if (from != run_) {
-      remove_tree(run_ / file, *calls_);
+      remove_tree(run_ / file);
     }
   }
   return metrics;
@@ -393,7 +424,7 @@ void RunWriter::change_frames(const std::set<std::int64_t>& without, const std::
   if (!can_be_film(run_)) return;
   try {
     heed::copy_lines(
-        run_, run_, kFilm, [&](std::int64_t at) { return !without.contains(at); }, *calls_, added);
+        run_, run_, kFilm, [&](std::int64_t at) { return !without.contains(at); }, added);
   } catch (const Error& e) {
     notes_.push_back(fmt::format("the film stays as it is: {}", e.what()));
   }
@@ -405,7 +436,7 @@ void RunWriter::append(const char* file, std::string_view json_line) {
     if (std::string_view(file) == kFilm && !can_be_film(run_))  // it begins with its probe
       throw Error(Exit::store, fmt::format("{} was moved or removed, and gets no more frames",
                                            quoted_path(run_ / kFilm)));
-    AppendFile(run_ / file, *calls_).append_line(json_line);
+    AppendFile(run_ / file).append_line(json_line);
     losing_lines_.erase(file);
   } catch (const Error& e) {
     if (!losing_lines_.insert(file).second) return;

@@ -24,8 +24,8 @@ namespace heed {
 bool is_locked(const std::filesystem::path& run);
 
 // An exclusive lock on a run folder, held through the file RUN/.lock (flock), which carries the
-// holder's process id. The kernel releases it when the process ends, however it ends; programs
-// that the process starts do not inherit it.
+// holder's process id once that has signed it. The kernel releases it when the process ends,
+// however it ends; programs that the process starts do not inherit it.
 class RunLock {
  public:
   // Error (Exit::usage) with the holder's process id if another has it.
@@ -34,6 +34,7 @@ class RunLock {
   RunLock(RunLock&& other) noexcept;
   RunLock& operator=(RunLock&&) = delete;
 
+  void sign() const;
   // Error (Exit::store) unless `run` is the folder that was locked: it may have been moved or
   // removed, and another be in its place.
   void require_held(const std::filesystem::path& run) const;
@@ -42,8 +43,14 @@ class RunLock {
   int fd_ = -1;
 };
 
+// "runs/x/" -> "runs/x" and "." -> "/home/me/runs/x", so that it can be renamed.
+std::filesystem::path with_name(const std::filesystem::path& path);
 // "a/NAME.old-K" for "a/NAME", K the first free number.
 std::filesystem::path free_name(const std::filesystem::path& path);
+// "a/NAME-2" for the run "a/NAME", and "a/NAME-3" for its branch "a/NAME-2": the first free one.
+std::filesystem::path next_name(const std::filesystem::path& run);
+// Does `other` say that it is a branch of `run`, of these very steps?
+bool is_branch_of(const std::filesystem::path& other, const std::filesystem::path& run);
 
 // The files that a run begins with.
 struct FirstFiles {
@@ -71,10 +78,13 @@ class RunWriter {
   // is not a run (Exit::store), or if the file system cannot hold one. A failed start leaves no
   // folder, and the old run under its name.
   static RunWriter create(const std::filesystem::path& run, bool force,
-                          const FirstFiles& first = {}, SystemCalls& calls = system_calls());
-  // An existing run, to continue it: takes the lock and removes what killed saves left behind. What
-  // has the place of a link, as in a copy, gets another name.
-  static RunWriter open(const std::filesystem::path& run, SystemCalls& calls = system_calls());
+                          const FirstFiles& first = {});
+  // An existing run, to continue it: takes the lock and removes what killed saves left behind.
+  // Error (Exit::store) if it cannot be read now.
+  static RunWriter open(const std::filesystem::path& run);
+  // Before the first change to it: what has the place of a link, as in a copy, and these damaged
+  // checkpoints get other names.
+  void begin_writing(const std::vector<DamagedCheckpoint>& damaged = {});
 
   const std::filesystem::path& path() const { return run_; }
   // What a user should know of what happened since the last call.
@@ -96,8 +106,6 @@ class RunWriter {
   // The end of a save: chain, links and pruning. Resuming calls it too: a killed save may not have
   // got that far. `step`: of the last checkpoint; later ones are damaged and do not count.
   void finish_save(std::int64_t step, Keep keep, std::int64_t spared = -1);
-  // Removes the checkpoints after `step`, the newest first.
-  void drop_after(std::int64_t step);
 
   // metrics.jsonl and film.jsonl, to continue after `step`: drops every line of a later step and a
   // torn last one. A film that is missing or cannot be one is left as it is.
@@ -113,17 +121,16 @@ class RunWriter {
   bool take_lost_line() { return std::exchange(lost_line_, false); }
 
  private:
-  RunWriter(std::filesystem::path run, RunLock lock, SystemCalls& calls);
-  static RunWriter begin(const std::filesystem::path& run, const FirstFiles& first,
-                         SystemCalls& calls);
-  void free_links();
+  RunWriter(std::filesystem::path run, RunLock lock);
+  static RunWriter begin(const std::filesystem::path& run, const FirstFiles& first);
+  void rename_aside(const std::filesystem::path& path, const std::filesystem::path& named,
+                    const char* why);
   void set_links(std::int64_t step);
   void prune(std::int64_t step, Keep keep, std::int64_t spared);
   void remove_checkpoint(const std::string& name);
 
   std::filesystem::path run_;
   RunLock lock_;
-  SystemCalls* calls_;
   std::vector<std::string> notes_;
   bool lost_line_ = false;
   std::set<std::string_view> losing_lines_;  // the files that take no lines at present

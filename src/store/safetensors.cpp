@@ -153,8 +153,8 @@ std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& v
 }
 
 std::string write_safetensors(const fs::path& path, std::span<const TensorSlot> tensors,
-                              SystemCalls& calls, const std::function<void()>& after_tensor) {
-  OutputFile file(path, calls);
+                              const std::function<void()>& after_tensor) {
+  OutputFile file(path);
   Sha256 hash;
   const auto put = [&](std::span<const std::byte> bytes) {
     hash.update(bytes);

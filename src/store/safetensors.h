@@ -63,7 +63,7 @@ std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& v
 // Writes and syncs a file with the tensors in the given order; returns its SHA-256.
 std::string write_safetensors(
     const std::filesystem::path& path, std::span<const TensorSlot> tensors,
-    SystemCalls& calls = system_calls(), const std::function<void()>& after_tensor = [] {});
+    const std::function<void()>& after_tensor = [] {});
 
 // Names and shapes, in the order of the data. Reads no more of a file, from its first byte on.
 std::vector<TensorEntry> list_safetensors(InputFile& file);

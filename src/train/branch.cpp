@@ -28,12 +28,12 @@ bool contains(const std::string& outer, const std::string& inner) {
   return !path.empty() && *path.begin() != "..";
 }
 
-NewestCheckpoint beginning_of(const ResumeRequest& r) {
-  if (r.checkpoint.empty()) return newest_checkpoint(r.run.folder);
-  Checkpoint chosen = open_checkpoint(r.run.folder, r.checkpoint);
-  if (!fs::equivalent(run_of_checkpoint(chosen.folder()), r.run.folder))
+NewestCheckpoint beginning_of(const std::string& run, const std::string& checkpoint) {
+  if (checkpoint.empty()) return newest_checkpoint(run);
+  Checkpoint chosen = open_checkpoint(run, checkpoint);
+  if (!fs::equivalent(run_of_checkpoint(chosen.folder()), run))
     throw Error(Exit::usage, fmt::format("{} is not a checkpoint of {}.", chosen.folder().string(),
-                                         quoted_path(r.run.folder)));
+                                         quoted_path(run)));
   // Another, such as one that an earlier version kept when the run got another end, may be of
   // steps whose lines are gone.
   const bool of_step = checkpoint_name(chosen.folder()) == step_folder_name(chosen.state().step);
@@ -44,42 +44,6 @@ NewestCheckpoint beginning_of(const ResumeRequest& r) {
                                                   : "has no optimizer state"),
                 "--checkpoint step-N");
   return {std::move(chosen), {}};
-}
-
-struct BranchPoint {
-  NewestCheckpoint newest;
-  std::vector<Checkpoint> earlier;  // the first weights, if the stem keeps them, and the best ones
-};
-
-// All of one moment: a stem that is still training removes its best checkpoint for a better one.
-BranchPoint branch_point(const ResumeRequest& r, Log& log) {
-  for (int left = 3;; --left) {
-    BranchPoint point{beginning_of(r), {}};
-    if (!point.newest.checkpoint) return point;
-    const State& state = point.newest.checkpoint->state();
-    std::vector<State> steps = states_of(r.run.folder);
-    std::erase_if(steps, [&](const State& s) { return s.step > state.step; });
-    const auto best = std::ranges::min_element(steps, is_better);
-    const bool any = best != steps.end();
-    State known = state;  // the best that training had seen
-    known.step = state.best_step;
-    known.valid_loss = state.best_loss;
-    known.valid_metric = state.best_metric;
-    bool gone = state.best_step >= 0 && (!any || is_better(known, *best));
-    for (const std::int64_t step : {std::int64_t{0}, any ? best->step : 0}) {
-      if (step == state.step) continue;
-      try {
-        auto found = open_if_there(fs::path(r.run.folder) / kCheckpoints / step_folder_name(step));
-        if (found) point.earlier.push_back(std::move(*found));
-        gone = gone || (!found && step > 0);
-      } catch (const Error& e) {
-        log.warn(fmt::format("the branch begins without step {}: {}", step, e.what()));
-      }
-    }
-    if (gone && left > 1) continue;
-    if (gone) log.warn("the branch begins without its best checkpoint, which is gone");
-    return point;
-  }
 }
 
 [[noreturn]] void refuse_branch(const StoredRun& stem, const std::string& why,
@@ -97,7 +61,7 @@ void check_end(const StoredRun& stem, const RunConfig& config, std::int64_t stop
     refuse_branch(
         stem, fmt::format("train.max_steps is {}.", end),
         fmt::format("--max-steps greater than {}, or --checkpoint with an earlier step", done));
-  if (const std::string why = nothing_to_do(config.train, stem.checkpoint->state(), done, stop_at);
+  if (const std::string why = nothing_to_do(config.train, stem.checkpoint->state(), stop_at);
       !why.empty())
     refuse_branch(stem, "it is " + why,
                   "a later --stop-at, or --set with another train.max_epochs or train.patience");
@@ -131,6 +95,47 @@ void check_steps_done(const StoredRun& stem, const RunConfig& is) {
 
 }  // namespace
 
+// All of one moment: a stem that is still training removes its best checkpoint for a better one.
+Stem stem_at(const std::string& run, const std::string& checkpoint, Log& log) {
+  NewestCheckpoint at = beginning_of(run, checkpoint);
+  std::vector<Checkpoint> earlier;
+  for (int left = checkpoint.empty() ? 3 : 1; at.checkpoint && left > 0; --left) {
+    const State& state = at.checkpoint->state();
+    std::vector<State> steps = states_of(run);
+    std::erase_if(steps, [&](const State& s) { return s.step > state.step; });
+    const auto best = std::ranges::min_element(steps, is_better);
+    const bool any = best != steps.end();
+    State known = state;  // the best that training had seen
+    known.step = state.best_step;
+    known.valid_loss = state.best_loss;
+    known.valid_metric = state.best_metric;
+    bool gone = state.best_step >= 0 && (!any || is_better(known, *best));
+    earlier.clear();
+    for (const std::int64_t step : {std::int64_t{0}, any ? best->step : 0}) {
+      if (step == state.step) continue;
+      try {
+        auto found = open_if_there(fs::path(run) / kCheckpoints / step_folder_name(step));
+        if (found) earlier.push_back(std::move(*found));
+        gone = gone || (!found && step > 0);
+      } catch (const Unreadable&) {
+        throw;
+      } catch (const Error& e) {
+        log.warn(fmt::format("the branch begins without step {}: {}", step, e.what()));
+      }
+    }
+    if (!gone) break;
+    if (left > 1)
+      at = newest_checkpoint(run);
+    else
+      log.info(
+          fmt::format("its best checkpoint up to there, step {}, is no longer kept", known.step));
+  }
+  if (!at.checkpoint && at.damaged.empty())
+    throw Error(Exit::store, quoted_path(run) + " has no checkpoint yet.",
+                "wait until it saves (train.save_every)");
+  return {read_stored_run(run, std::move(at), log), std::move(earlier)};
+}
+
 RunResult branch_run(const ResumeRequest& request, Log& log) {
   const std::string& folder = request.run.folder;
   if (contains(folder, request.branch) || contains(request.branch, folder))
@@ -141,43 +146,47 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
         "--branch with a folder beside it");
   RunWriter::require_own_checkpoints(folder);
   RunWriter::require_free(request.branch, request.run.force);
-  BranchPoint point = branch_point(request, log);
-  StoredRun stem = read_stored_run(folder, std::move(point.newest), log);
-  if (!stem.checkpoint)
-    throw Error(Exit::store, quoted_path(folder) + " has no checkpoint yet.",
-                "wait until it saves (train.save_every)");
+  Stem stem = stem_at(folder, request.checkpoint, log);
   GivenKeys changes = request.run.given;
   // The schedule ends with the branch, unless --set says where.
   if (!changes.contains("optimizer.decay_steps")) changes.reset.insert("optimizer.decay_steps");
   RunConfig config = changed_config(stem, changes);
   StoredData data = load_data(stem, config, log);
-  config = changed_config(stem, with(changes, new_end(request, stem, data.data, log)));
-  check_end(stem, config, request.run.stop_at);
+  const NewEnd end = new_end(request, stem, data.data);
+  for (const std::string& note : end.notes) log.info(note);
+  config = changed_config(stem, with(changes, end.keys));
+  return branch_off(request.run, request.branch, std::move(stem), config, std::move(data), log);
+}
+
+RunResult branch_off(const RunRequest& request, const std::string& branch, Stem stem,
+                     const RunConfig& config, StoredData data, Log& log) {
+  check_end(stem, config, request.stop_at);
   settle_end(stem.trained, data.data.train);
-  PreparedRun prepared = prepare_stored_run(stem, config, std::move(data), request.run, log);
+  PreparedRun prepared = prepare_stored_run(stem, config, std::move(data), request, log);
   check_steps_done(stem, prepared.config);
 
+  const fs::path from = with_name(stem.folder);
   Beginning beginning{.prepared = std::move(prepared),
-                      .origin = stem.origin,
-                      .from = folder,
+                      .origin = read_origin(from.string()),
+                      .from = from,
                       .at = std::move(stem.checkpoint),
-                      .earlier = std::move(point.earlier)};
+                      .earlier = std::move(stem.earlier)};
   Origin& origin = beginning.origin;
   std::error_code ignored;
   if (!origin.folder.empty()) origin.folder = fs::absolute(origin.folder).lexically_normal();
-  if (fs::equivalent(origin.folder, folder, ignored) && fs::exists(stem.folder / kRunText)) {
+  if (fs::equivalent(origin.folder, from, ignored) && fs::exists(from / kRunText)) {
     origin.folder = ".";  // heed train -: the run keeps its text
-    beginning.stored_text = stem.folder / kRunText;
+    beginning.stored_text = from / kRunText;
   }
   origin.hash = beginning.prepared.data.hash;
-  origin.branched_from = folder;
+  origin.branched_from = from.string();
   origin.branched_at = beginning.steps_done();
-  origin.command = request.run.command;
-  for (const auto& [key, place] : request.run.given.keys) origin.given.push_back(key);
+  origin.command = request.command;
+  for (const auto& [key, place] : request.given.keys) origin.given.push_back(key);
   beginning.events.push_back(
       {origin.branched_at, "branch",
-       fmt::format("branched from {} at step {}", folder, origin.branched_at)});
-  return go_in_new_folder(beginning, request.run, request.branch, log);
+       fmt::format("branched from {} at step {}", origin.branched_from, origin.branched_at)});
+  return go_in_new_folder(beginning, request, branch, log);
 }
 
 }  // namespace heed

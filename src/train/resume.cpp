@@ -7,11 +7,14 @@
 #include <cmath>
 #include <optional>
 
+#include "base/folders.h"
 #include "base/format.h"
 #include "show/advice.h"
 #include "step/schedule.h"
+#include "store/best.h"
+#include "store/run_folder.h"
+#include "store/trained_model.h"
 #include "train/speed.h"
-#include "train/stored_run.h"
 
 namespace heed {
 namespace {
@@ -88,20 +91,47 @@ void check_rates(const StoredRun& run, RunConfig config) {
       refuse_change(run, in_words(change), "; or --branch DIR, if their learning rates stay");
 }
 
-// The checkpoint to go back to, because with the new end the rate of steps done would have been
-// another; nothing if it is the same. Error (usage) if there is none.
-std::optional<Checkpoint> before_the_fall(const StoredRun& run, const RunConfig& planned,
-                                          const RunConfig& config, Log& log) {
-  const std::int64_t other = first_other_rate(planned, config, run.steps_done());
-  if (other == 0) return std::nullopt;
-  NewestCheckpoint before = newest_checkpoint(run.folder, other - 1);
-  say_skipped(before, log);
-  if (before.checkpoint && before.checkpoint->state().step > 0) return std::move(before.checkpoint);
-  throw Error(Exit::usage,
-              fmt::format("the rate is to fall at the new end, step {}, but step {} is done with "
-                          "another rate, and no checkpoint from before it is left.",
-                          config.optimizer.decay_steps.step, other),
-              ways_beyond(run));
+// Error (usage) if a branch of the run is still to be finished, or ends at `end` or later.
+void refuse_second_branch(const fs::path& run, std::int64_t end) {
+  for (const std::string& name : names_of_runs(folder_of(run))) {
+    const fs::path branch = run.parent_path() / name;
+    if (!is_branch_of(branch, run)) continue;
+    const TrainConfig config = config_of_run(branch).train;
+    const std::vector<State> states = states_of(branch);
+    if (states.empty()) continue;
+    const bool over = end_of(config, states.back()) != End::none;
+    if (over && states.back().step < end) continue;
+    throw Error(
+        Exit::usage,
+        fmt::format("{} has a branch that {}, {}.", quoted_path(run),
+                    over ? fmt::format("ends at step {}", states.back().step) : "is not finished",
+                    quoted_path(branch)),
+        fmt::format("heed {} {}; or --branch DIR, for another one", over ? "evaluate" : "resume",
+                    shell_word(branch.string())));
+  }
+}
+
+// Of a run of which steps from `other` on are done with another rate than `config` gives them: goes
+// on from before them, in a branch.
+RunResult branch_before(const StoredRun& run, std::int64_t other, const RunConfig& config,
+                        const RunRequest& request, StoredData data, Log& log) {
+  const std::int64_t end = plan_of(config, data.data.train).steps;
+  const auto before = newest_checkpoint(run.folder, other - 1).checkpoint;
+  if (!before)
+    throw Error(Exit::usage,
+                fmt::format("the rate is to fall at the new end, step {}, but step {} is done with "
+                            "another rate, and no checkpoint from before it is left.",
+                            end, other),
+                ways_beyond(run));
+  refuse_second_branch(run.folder, end);
+  const std::string branch = next_name(run.folder).string();
+  log.info(
+      fmt::format("{} is a branch of {} from step {}: after it the rate fell to another end, "
+                  "and now it falls to step {}; {} stays as it is",
+                  branch, run.folder.string(), before->state().step, end, run.folder.string()));
+  const std::string from = step_folder_name(before->state().step);
+  return branch_off(request, branch, stem_at(run.folder.string(), from, log), config,
+                    std::move(data), log);
 }
 
 // `asked_for_more`: for another end, so it says how to train on even where that is not advisable.
@@ -124,77 +154,28 @@ RunResult has_nothing_to_do(const std::string& why, StoredRun& stored, const Run
   return result_of(run, request, state, "already_done");
 }
 
-// Finds the step at which the rate ends to fall, if that follows the run's end: that of a run that
-// is prepared, if both have the same end.
-void settle_end_as(RunConfig& config, const PreparedRun& run) {
-  const TrainConfig &a = config.train, &b = run.config.train;
+// Finds the step at which the rate ends to fall, if that follows the run's end: that of another
+// config, if both have the same end.
+void settle_end_as(RunConfig& config, const RunConfig& settled, const Split& train) {
+  const TrainConfig &a = config.train, &b = settled.train;
   if (a.max_steps != b.max_steps || a.max_epochs != b.max_epochs)
-    settle_end(config, run.data.train);
+    settle_end(config, train);
   else if (config.optimizer.decay_steps.at_end)
-    config.optimizer.decay_steps.step = run.config.optimizer.decay_steps.step;
+    config.optimizer.decay_steps.step = settled.optimizer.decay_steps.step;
 }
 
-RunResult resume_opened(const ResumeRequest& request, RunWriter& run, Log& log) {
-  StoredRun stored = read_stored_run(run.path(), newest_checkpoint(run.path()), log);
-  const std::int64_t done = stored.steps_done();
-  GivenKeys but_for_end = request.run.given;
-  for (const char* key : {"train.max_steps", "train.max_epochs"}) but_for_end.erase(key);
-  RunConfig planned = changed_config(stored, but_for_end);
-  TrainConfig last = changed_config(stored, request.run.given).train;
-  if (request.max_steps + request.more > 0 || request.minutes > 0) {
-    last.max_steps = request.max_steps;
-    last.max_epochs = 0;
-  }
-  const bool other_end =
-      last.max_steps != planned.train.max_steps || last.max_epochs != planned.train.max_epochs;
-  const auto already_done = [&](const std::optional<Checkpoint>& at, std::int64_t stop_at) {
-    return at ? nothing_to_do(last, at->state(), done, stop_at) : "";
-  };
-  const std::int64_t stop_at = request.run.stop_at;
-  // With another end it may go back.
-  if (const auto why = already_done(stored.checkpoint, other_end ? 0 : stop_at); !why.empty()) {
-    if (names_other_files(stored, planned)) load_data(stored, planned, log);
-    return has_nothing_to_do(why, stored, planned, request.run, other_end, run, log);
-  }
-
-  StoredData data = load_data(stored, planned, log);
-  const GivenKeys end = new_end(request, stored, data.data, log);
-  const RunConfig config = changed_config(stored, with(request.run.given, end));
-  if (!stored.checkpoint) {
-    refuse_lost_weights(stored);
-    log.info("no checkpoint yet: starting at step 0");
-  }
-  PreparedRun prepared = prepare_stored_run(stored, config, std::move(data), request.run, log);
-  settle_end_as(planned, prepared);
-  settle_end_as(stored.trained, prepared);
-  check_rates(stored, planned);
-  auto back = before_the_fall(stored, planned, prepared.config, log);
-  if (const auto why = already_done(back ? back : stored.checkpoint, stop_at); !why.empty())
-    return has_nothing_to_do(why, stored, planned, request.run, other_end, run, log);
-  if (!back) check_schedule(stored, prepared.config, prepared.plan.steps, log);
-  const std::int64_t before = stored.asked.train.max_steps;
-  if (config.train.max_steps > 0 && config.train.max_steps < before)
-    log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
-  require_room(prepared, request.run.folder, log);
-  Beginning beginning{.prepared = std::move(prepared), .origin = stored.origin, .from = run.path()};
-  if (back) {
-    beginning.back_from = done;
-    stored.checkpoint = std::move(back);
-  }
-  beginning.at = std::move(stored.checkpoint);
-  return go(beginning, request.run, run, log);
-}
+// The keys that say where a run and the fall of its rate end.
+constexpr const char* kEndKeys[] = {"train.max_steps", "train.max_epochs", "optimizer.decay_steps"};
 
 }  // namespace
 
-GivenKeys new_end(const ResumeRequest& request, const StoredRun& run, const Dataset& data,
-                  Log& log) {
+NewEnd new_end(const ResumeRequest& request, const StoredRun& run, const Dataset& data) {
   const char* option = request.max_steps > 0 ? "--max-steps"
                        : request.more > 0    ? "--more"
                        : request.minutes > 0 ? "--minutes"
                                              : nullptr;
-  GivenKeys keys;
-  if (option == nullptr) return keys;
+  NewEnd added;
+  if (option == nullptr) return added;
   const TrainConfig& asked = run.asked.train;
   std::int64_t end = request.max_steps;
   if (end == 0) {
@@ -204,22 +185,83 @@ GivenKeys new_end(const ResumeRequest& request, const StoredRun& run, const Data
                                      ? plan_of(run.asked, data.train).steps
                                      : asked.max_steps;
     if (planned > run.steps_done())
-      log.info(fmt::format("{} counts from the planned end, step {}", option, planned));
+      added.notes.push_back(
+          fmt::format("{} counts from the planned end, step {}", option, planned));
     if (request.minutes > 0)
-      log.info(fmt::format("--minutes {:g}: {} steps", request.minutes, format_count(more)));
+      added.notes.push_back(
+          fmt::format("--minutes {:g}: {} steps", request.minutes, format_count(more)));
     end = std::max(planned, run.steps_done()) + more;
   }
+  GivenKeys& keys = added.keys;
   keys.values.train.max_steps = end;
   keys.keys["train.max_steps"] = option;
   const bool replaced = request.branch.empty() && !request.run.given.contains("train.max_epochs");
   if (replaced && asked.max_epochs > 0) keys.keys["train.max_epochs"] = option;
-  return keys;
+  return added;
 }
 
 RunResult resume_run(const ResumeRequest& request, Log& log) {
   if (!request.branch.empty()) return branch_run(request, log);
-  RunWriter run = RunWriter::open(request.run.folder);
-  return with_errors_in_log(run, log, [&] { return resume_opened(request, run, log); });
+  std::optional<RunWriter> run = RunWriter::open(request.run.folder);
+  const auto in_run = [&](auto&& work) {
+    run->begin_writing();
+    return with_errors_in_log(*run, log, work);
+  };
+  NewestCheckpoint newest = newest_checkpoint(run->path());
+  std::vector<DamagedCheckpoint> damaged = newest.damaged;
+  StoredRun stored = read_stored_run(run->path(), std::move(newest), log);
+  const std::int64_t done = stored.steps_done(), stop_at = request.run.stop_at;
+  GivenKeys but_for_end = request.run.given;
+  for (const char* key : kEndKeys) but_for_end.erase(key);
+  RunConfig planned = changed_config(stored, but_for_end);
+  TrainConfig last = changed_config(stored, request.run.given).train;
+  if (request.max_steps + request.more > 0 || request.minutes > 0) {
+    last.max_steps = request.max_steps;
+    last.max_epochs = 0;
+  }
+  const bool other_end =
+      last.max_steps != planned.train.max_steps || last.max_epochs != planned.train.max_epochs;
+  const auto has_nothing = [&](std::int64_t stop) -> std::optional<RunResult> {
+    const std::string why =
+        stored.checkpoint ? nothing_to_do(last, stored.checkpoint->state(), stop) : "";
+    if (why.empty()) return std::nullopt;
+    if (names_other_files(stored, planned)) load_data(stored, planned, log);
+    return in_run(
+        [&] { return has_nothing_to_do(why, stored, planned, request.run, other_end, *run, log); });
+  };
+  // With another end it may be a branch from an earlier step.
+  if (auto result = has_nothing(other_end ? 0 : stop_at)) return *result;
+
+  StoredData data = load_data(stored, planned, log);
+  const NewEnd end = new_end(request, stored, data.data);
+  RunConfig config = changed_config(stored, with(request.run.given, end.keys));
+  if (!stored.checkpoint) {
+    refuse_lost_weights(stored);
+    log.info("no checkpoint yet: starting at step 0");
+  }
+  settle_end(config, data.data.train);
+  for (RunConfig* c : {&stored.trained, &planned}) settle_end_as(*c, config, data.data.train);
+  check_rates(stored, planned);
+  if (const std::int64_t other = first_other_rate(planned, config, done); other > 0) {
+    if (!planned.optimizer.decay_steps.at_end && !config.optimizer.decay_steps.at_end)
+      check_rates(stored, config);
+    run.reset();
+    return branch_before(stored, other, config, request.run, std::move(data), log);
+  }
+  for (const std::string& note : end.notes) log.info(note);
+  if (auto result = has_nothing(stop_at)) return *result;
+  PreparedRun prepared = prepare_stored_run(stored, config, std::move(data), request.run, log);
+  check_schedule(stored, prepared.config, prepared.plan.steps, log);
+  const std::int64_t before = stored.asked.train.max_steps;
+  if (config.train.max_steps > 0 && config.train.max_steps < before)
+    log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
+  require_room(prepared, request.run.folder, log);
+  Beginning beginning{.prepared = std::move(prepared),
+                      .origin = stored.origin,
+                      .from = run->path(),
+                      .at = std::move(stored.checkpoint),
+                      .damaged = std::move(damaged)};
+  return in_run([&] { return go(beginning, request.run, *run, log); });
 }
 
 }  // namespace heed

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/files.h"
+#include "base/folders.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/signals.h"
@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 void read_asked(StoredRun& run, Log& log) {
   const fs::path path = run.folder / kConfigFile;
-  if (!run.checkpoint && !fs::exists(path))
+  const bool there = is_listed(path);
+  if (!run.checkpoint && !there)
     throw Error(Exit::store,
                 fmt::format("the run {} has neither a checkpoint nor a config.json.",
                             quoted_path(run.folder)),
@@ -30,7 +31,10 @@ void read_asked(StoredRun& run, Log& log) {
     run.asked = resolved(run.written);
   };
   try {
+    if (!there) throw Error(Exit::store, path.string() + ": it is missing");
     read(read_file(path, kMaxConfigFile), path);
+  } catch (const Unreadable&) {
+    throw;
   } catch (const Error& e) {
     if (!run.checkpoint) throw e.as(Exit::store);
     log.warn(fmt::format("continuing with the checkpoint's config: {}", e.what()));
@@ -87,12 +91,8 @@ void refuse_change(const StoredRun& run, const std::string& change, const std::s
               "heed train with --init-from " + shell_word(run.folder.string()) + hint);
 }
 
-void say_skipped(const NewestCheckpoint& newest, Log& log) {
-  for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
-}
-
 StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& log) {
-  say_skipped(newest, log);
+  for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
   if (!newest.checkpoint && !newest.damaged.empty())
     throw Error(
         Exit::store,
@@ -147,8 +147,7 @@ StoredData load_data(StoredRun& run, const RunConfig& config, Log& log) {
   return stored;
 }
 
-std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t now,
-                          std::int64_t stop_at) {
+std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t stop_at) {
   std::string where;
   switch (end_of(t, s)) {
     case End::steps:
@@ -164,8 +163,8 @@ std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t now
       break;
     case End::none:
       if (stop_at > 0 && s.step >= stop_at)
-        where = fmt::format("at step {}, {} --stop-at {} (a later one continues)", now,
-                            now > stop_at ? "past" : "that of", stop_at);
+        where = fmt::format("at step {}, {} --stop-at {} (a later one continues)", s.step,
+                            s.step > stop_at ? "past" : "that of", stop_at);
   }
   return where.empty() ? "" : "already " + where + "; nothing to do";
 }

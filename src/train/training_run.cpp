@@ -11,16 +11,12 @@
 #include "math/blas.h"
 #include "show/advice.h"
 #include "step/schedule.h"
-#include "store/best.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
-#include "store/set_aside.h"
 #include "train/prepared_run.h"
 
 namespace heed {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Steps that would change nothing. (The last of a schedule is one of them.)
 std::string useless_steps(const PreparedRun& run, std::int64_t done) {
@@ -100,32 +96,16 @@ void say_core_type(const Beginning& b, const LoggedEvents& so_far, RunWriter& ru
   run.append(kMetrics, line_of(RunEvent{b.steps_done(), "resume", text, here}));
 }
 
-// Leaves the run as it is beside itself, and takes it back to where its training begins.
-void go_back(const Beginning& b, RunWriter& run, Log& log) {
-  run.finish_save(b.back_from, 0);  // the copy has the right links, even if this is a second try
-  fs::path aside;
-  try {
-    aside = set_aside(run.path());
-  } catch (const Error& e) {
-    throw e.as(Exit::store,
-               fmt::format("--branch DIR --checkpoint {}, which leaves the run as it is",
-                           step_folder_name(b.steps_done())));
-  }
-  log.info(
-      fmt::format("back from step {} to step {}, where the rate had not begun to fall; now it "
-                  "falls to step {}; the run as it was is {}",
-                  b.back_from, b.steps_done(), b.prepared.config.optimizer.decay_steps.step,
-                  shell_word(aside.string())));
-  run.drop_after(b.steps_done());
-}
-
 // Puts run and trainer where the training begins. What the run has logged so far.
 LoggedEvents begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
   const std::int64_t done = b.steps_done();
   const bool resumed = b.from == run.path();
+  if (resumed) {
+    if (b.at) trainer.restore(*b.at);
+    run.begin_writing(std::exchange(b.damaged, {}));
+    for (const std::string& note : run.take_notes()) log.info(note);
+  }
   if (resumed && b.at) {
-    trainer.restore(*b.at);
-    if (b.back_from > 0) go_back(b, run, log);
     const TrainConfig& t = b.prepared.config.train;
     run.finish_save(done, {t.keep_last, t.keep_every}, fall_at_end(b.prepared.config.optimizer));
   }
@@ -151,21 +131,6 @@ LoggedEvents begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
   else if (b.at)
     log.info(fmt::format("branched from {} at step {}", b.origin.branched_from, done));
   return so_far;
-}
-
-// The best of the run as it was before it went back for another end, if that is still there.
-std::optional<State> best_aside(const fs::path& aside) {
-  return aside.empty() ? std::nullopt : best_checkpoint(aside);
-}
-
-void say_better(const fs::path& aside, const RunWriter& run, Log& log) {
-  const std::optional<State> here = run.best(), there = best_aside(aside);
-  if (!here || !there || std::isnan(here->valid_loss + there->valid_loss)) return;
-  log.info(fmt::format(
-      "{} than before it got another end: {:.4f} @ {}, {:.4f} @ {} there\n"
-      "  heed report {} {}",
-      is_better(*here, *there) ? "better" : "not better", here->valid_loss, here->step,
-      there->valid_loss, there->step, shell_word(aside.string()), shell_word(run.path().string())));
 }
 
 }  // namespace
@@ -212,16 +177,12 @@ std::optional<RunResult> train(Beginning& beginning, const RunRequest& request, 
   Trainer trainer(prepared, &run);
   try {
     const LoggedEvents so_far = begin(beginning, trainer, run, log);
-    const fs::path aside = set_aside_of(run.path());
-    if (const auto best = best_aside(aside); best && (!run.best() || is_better(*best, *run.best())))
-      log.info("until it is better: heed sample " + shell_word(aside.string()));
     trainer.listen(listeners({prepared, run, log, so_far, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
     if (stop == Stop::off_plan) {
       plan_again(beginning, trainer, run);
       return std::nullopt;
     }
-    if (stop == Stop::finished || stop == Stop::early) say_better(aside, run, log);
     log.info("run: " + run.path().string());
     if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
       log.info("to continue:\n  heed resume " + shell_word(run.path().string()));
@@ -249,7 +210,8 @@ RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Lo
 RunResult go_in_new_folder(Beginning& beginning, const RunRequest& request, const std::string& run,
                            Log& log) {
   require_room(beginning.prepared, run, log);
-  const auto text = beginning.text ? fs::path(beginning.text->path()) : beginning.stored_text;
+  const auto text =
+      beginning.text ? std::filesystem::path(beginning.text->path()) : beginning.stored_text;
   RunWriter writer = RunWriter::create(
       run, request.force,
       {origin_json(beginning.origin), dump_config(beginning.prepared.config), text});

@@ -36,7 +36,7 @@ struct Beginning {
   Origin origin;  // what origin.json says, or is to say; its processor is that of the steps done
   std::filesystem::path from = {};              // the run whose steps those are; empty: none
   std::optional<Checkpoint> at = {};            // its newest of them
-  std::int64_t back_from = 0;                   // where the run goes back from for another end
+  std::vector<DamagedCheckpoint> damaged = {};  // newer ones, which get other names
   std::vector<Checkpoint> earlier = {};         // a branch takes these too
   std::optional<ParamVec<float>> weights = {};  // of --init-from
   std::vector<RunEvent> events = {};            // to be written

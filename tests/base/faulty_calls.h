@@ -13,8 +13,20 @@
 
 namespace heed {
 
-class FaultyCalls : public SystemCalls {
+// In use as long as it lives.
+class TestCalls : public SystemCalls {
  public:
+  TestCalls() : before_(use_system_calls(*this)) {}
+  ~TestCalls() override { use_system_calls(before_); }
+  TestCalls(const TestCalls&) = delete;
+
+ private:
+  SystemCalls& before_;
+};
+
+class FaultyCalls : public TestCalls {
+ public:
+  bool reading = false;       // calls that only read fail too
   int fail_at = 0;            // this call fails, counted from 1; 0: no call
   bool for_good = false;      // every later call fails too
   int reason = ENOSPC;        // errno
@@ -25,7 +37,23 @@ class FaultyCalls : public SystemCalls {
   std::set<std::string> kinds;  // that failed
 
   int open(const char* path, int flags, mode_t mode) override {
-    return fails("open") ? -1 : SystemCalls::open(path, flags, mode);
+    const bool writes = (flags & (O_WRONLY | O_RDWR | O_DIRECTORY)) != 0;
+    return (writes || reading) && fails("open") ? -1 : SystemCalls::open(path, flags, mode);
+  }
+  ssize_t read(int fd, void* bytes, std::size_t size) override {
+    return reading && fails("read") ? -1 : SystemCalls::read(fd, bytes, size);
+  }
+  off_t seek(int fd, off_t to, int from) override {
+    return reading && fails("seek") ? -1 : SystemCalls::seek(fd, to, from);
+  }
+  int status(int fd, struct stat* found) override {
+    return reading && fails("status") ? -1 : SystemCalls::status(fd, found);
+  }
+  int status(const char* path, struct stat* found) override {
+    return reading && fails("look") ? -1 : SystemCalls::status(path, found);
+  }
+  int list(const char* folder, std::vector<std::string>& names) override {
+    return reading && fails("list") ? -1 : SystemCalls::list(folder, names);
   }
   ssize_t write(int fd, const void* bytes, std::size_t size) override {
     if (fails("write")) return -1;
@@ -42,9 +70,6 @@ class FaultyCalls : public SystemCalls {
   }
   int symlink(const char* target, const char* path) override {
     return fails("symlink") ? -1 : SystemCalls::symlink(target, path);
-  }
-  int link(const char* file, const char* path) override {
-    return fails("link") ? -1 : SystemCalls::link(file, path);
   }
   int rename(const char* from, const char* to) override {
     return fails("rename") ? -1 : SystemCalls::rename(from, to);

@@ -26,8 +26,8 @@ TEST(Files, ReplacedFileHasTheNewBytesEvenWithShortWrites) {
   FaultyCalls calls;
   calls.short_writes = true;
   const std::string bytes(1000, 'x');
-  replace_file(folder.path() / "a", "old", calls);
-  replace_file(folder.path() / "a", bytes, calls);
+  replace_file(folder.path() / "a", "old");
+  replace_file(folder.path() / "a", bytes);
   EXPECT_EQ(contents(folder.path() / "a"), bytes);
   EXPECT_THAT(names_in(folder.path()), ::testing::ElementsAre("a"));
 }
@@ -40,13 +40,13 @@ TEST(Files, EveryFailureWhileReplacingLeavesTheOldOrTheNewFileAndNamesTheCause) 
         TemporaryFolder folder;
         const fs::path path = folder.path() / "a";
         FaultyCalls calls;
-        replace_file(path, "old", calls);
+        replace_file(path, "old");
         calls.calls = 0;
         calls.fail_at = n;
         calls.reason = reason;
         calls.for_good = for_good;
         try {
-          replace_file(path, "new", calls);
+          replace_file(path, "new");
           failed = calls.failures > 0;
           EXPECT_EQ(contents(path), "new");
         } catch (const Error& e) {
@@ -68,7 +68,7 @@ TEST(Files, AReplacementIsANewFileOfTheAskedModeFromItsFirstByte) {
     }
   } calls;
   const TemporaryFolder folder;
-  replace_file(folder.path() / "a", "private", calls, 0600);
+  replace_file(folder.path() / "a", "private", 0600);
   ASSERT_EQ(calls.all.size(), 1u);
   EXPECT_TRUE(calls.all[0].first & O_EXCL);  // nobody else's, and no link
   EXPECT_EQ(calls.all[0].second, 0600u);
@@ -80,8 +80,8 @@ TEST(Files, InterruptedCallsAreRepeated) {
     FaultyCalls calls;
     calls.fail_at = n;
     calls.reason = EINTR;
-    replace_file(folder.path() / "a", "new", calls);
-    replace_symlink(folder.path() / "b", "a", calls);
+    replace_file(folder.path() / "a", "new");
+    replace_symlink(folder.path() / "b", "a");
     EXPECT_EQ(std::filesystem::read_symlink(folder.path() / "b"), "a");
     EXPECT_EQ(contents(folder.path() / "a"), "new");
   }
@@ -104,7 +104,7 @@ TEST(Files, ALineThatDoesNotFitIsTakenBack) {
   FaultyCalls calls;
   calls.short_writes = true;
   const fs::path path = folder.path() / "lines";
-  AppendFile lines(path, calls);
+  AppendFile lines(path);
   lines.append_line("{\"step\":1}");
   calls.fail_at = calls.calls + 2;  // the first 7 bytes are written
   expect_error([&] { lines.append_line("{\"step\":2}"); }, Exit::store,
@@ -149,7 +149,7 @@ TEST(Folders, WhatStepsAsideForANewFolderComesBackIfThatFails) {
     calls.fail_at = n;
     bool thrown = false;
     try {
-      put_in_place(made, place, folder.path() / "aside", calls);
+      put_in_place(made, place, folder.path() / "aside");
     } catch (const Error&) {
       thrown = true;
     }

@@ -1,4 +1,4 @@
-"""heed resume with a later end: a run of a text goes back to where its rate began to fall, and becomes the longer run."""
+"""heed resume with a later end: where the rate has begun to fall, a branch of the run goes on from before that."""
 import functools
 import json
 import os
@@ -40,42 +40,83 @@ class Extend(RunsTest):
         self.check("verify", run)
         self.assertIn("finished", self.out("runs", "."))
 
-    def test_a_finished_run_is_set_aside_and_falls_at_its_new_end(self):
+    def branch_of(self, run, *args, step=16, **kw):
+        """Resumes with a later end, which leaves the run as it is; returns the name of its branch."""
+        before = self.snapshot(run)
+        r = self.check("resume", run, *args, **kw)
+        branch = r.err.split()[0]
+        self.tells(r.err, [said("branched", run, step), said("changed", "train.max_steps")])
+        self.assertEqual(self.snapshot(run), before)
+        self.check("verify", branch)
+        self.assertIn(f"from {run} at step {step}", self.out("runs", "."))
+        return branch
+
+    def test_a_finished_run_stays_and_its_branch_falls_at_the_new_end(self):
         r = self.start()
         more = re.search(r"heed resume run --more (\d+)", r.err)
         self.assertEqual(self.steps(), sorted({16, 20, self.link("best")}))
-        (self.folder / "run/notes.txt").write_text("mine")
-        before = self.snapshot("run")
-        r = self.resume("run", "--more", more[1], "--stop-at", 18, facts=[
-            said("resuming", 16), said("changed", "train.max_steps", 20, 30), "run.old-1"])
-        self.assertEqual([e["event"] for e in self.metrics(kind="event")], ["start"])
-        self.assertEqual(self.metrics(kind="train")[-1]["step"], 15)
-        # What it was is whole beside it; what is the user's own stays.
-        own = {"notes.txt", "report.html"}
-        self.assertEqual(self.snapshot("run.old-1"), {k: v for k, v in before.items() if k not in own})
-        self.assertTrue((self.folder / "run/notes.txt").exists())
-        for run in ("run", "run.old-1"):
-            self.check("verify", run)
-            self.check("sample", run, "--max-tokens", 3)
-        self.resume("run", facts=[said("resuming", 18), "heed report", "run.old-1"])
-        self.equals_a_run_planned_so("run", 30)
+        branch = self.branch_of("run", "--more", more[1], "--stop-at", 18, facts=said("saved", 18))
+        self.assertEqual(branch, "run-2")
+        r = self.check("resume", "run-2", facts=said("resuming", 18))
+        self.assertIn("heed sample run-2", r.err)
+        self.equals_a_run_planned_so("run-2", 30)
+        self.assertEqual(self.link("last"), 20)
+
+    def test_the_folder_that_is_written_is_named_first_and_last(self):
+        self.start()
+        r = self.check("resume", "run", "--more", 10, "--json")
+        self.assertTrue(r.err.startswith("run-2 "), r.err)
+        self.assertEqual(json.loads(r.out)["run"], "run-2")
+        r = self.check("resume", "run-2", "--more", 5)
+        self.assertTrue(r.err.startswith("run-3 "), r.err)
+        self.assertIn("run-3", r.err.rstrip().split("\n")[-1])
 
     def test_where_it_goes_on_depends_on_the_fall(self):
         for stop, back in ((7, None), (16, None), (18, 16)):
             with self.subTest(stop):
                 run = f"run{stop}"
                 self.start(run, "--stop-at", stop)
-                self.resume(run, "--more", 5, facts=["--more", "20", said("resuming", back or stop)])
-                self.assertEqual((self.folder / f"{run}.old-1").exists(), back is not None)
+                if back:
+                    run = self.branch_of(run, "--more", 5)
+                else:
+                    self.resume(run, "--more", 5, facts=["--more", "20", said("resuming", stop)])
                 self.equals_a_run_planned_so(run, 25)
+                self.assertEqual((self.folder / f"run{stop}-2").exists(), back is not None)
 
-    def test_a_second_extension_keeps_only_the_newest_fall(self):
+    def test_a_branch_is_branched_too_and_names_that_exist_are_skipped(self):
         self.start()
-        self.resume("run", "--more", 20)
-        self.assertEqual(self.steps(), sorted({32, 40, self.link("best")}))
-        self.resume("run", "--max-steps", 50, facts=said("resuming", 32))
-        self.equals_a_run_planned_so("run", 50)
-        self.assertTrue((self.folder / "run.old-2").exists())
+        (self.folder / "run-3").mkdir()
+        self.assertEqual(self.branch_of("run", "--more", 20), "run-2")
+        self.assertEqual(self.branch_of("run-2", "--max-steps", 50, step=32), "run-4")
+        self.equals_a_run_planned_so("run-4", 50)
+        self.start("odd-7")
+        self.assertEqual(self.branch_of("odd-7", "--more", 4), "odd-7-2")
+
+    def test_a_second_branch_to_the_same_end_is_refused(self):
+        self.start()
+        self.resume("run", "--more", 10, "--stop-at", 17)
+        before = sorted(os.listdir(self.folder))
+        self.check("resume", "run", "--more", 20, status=2, facts=["run-2", "heed resume run-2", "--branch DIR"])
+        self.resume("run-2")
+        for end in (10, 5):
+            self.resume("run", "--more", end, status=2, facts=["run-2", "30", "--branch DIR"])
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        self.assertEqual(self.branch_of("run", "--more", 20), "run-3")
+        self.check("resume", "run", "--more", 10, "--branch", "mine", "--checkpoint", "step-16")
+        self.same_checkpoint("run-2", "mine", 30)
+        # A run that took the name of another has its own branches.
+        self.start("run", "--force", "--set", "seed=2")
+        self.assertEqual(self.branch_of("run", "--more", 10), "run-4")
+
+    def test_a_branch_without_a_checkpoint_is_taken_over(self):
+        self.start()
+        self.resume("run", "--more", 10, "--stop-at", 17)
+        for path in (self.checkpoints("run-2").iterdir()):
+            path.unlink() if path.is_symlink() else shutil.rmtree(path)
+        (self.folder / "run-2/chain.jsonl").unlink()
+        (self.folder / "run-2/report.html").unlink()
+        self.assertEqual(self.branch_of("run", "--more", 10, facts="taken over"), "run-2")
+        self.equals_a_run_planned_so("run-2", 30)
 
     def test_an_earlier_end_moves_the_fall_as_well(self):
         self.start("run", "--stop-at", 7)
@@ -85,9 +126,9 @@ class Extend(RunsTest):
     def test_a_config_of_ones_own_is_extended_too(self):
         wsd = {"optimizer__schedule": "wsd", "train__keep_last": 1}
         self.train(self.config(train__max_steps=20, **wsd), "run")
-        self.resume("run", "--more", 10, facts=said("resuming", 16))
+        self.resume("run", "--more", 10, facts=said("branched", self.folder / "run", 16))
         self.train(self.config(train__max_steps=30, **wsd), "fresh")
-        self.same_checkpoint("run", "fresh", 30)
+        self.same_checkpoint("run-2", "fresh", 30)
 
     def test_a_number_of_steps_can_become_the_end(self):
         """As in the runs of texts of earlier versions."""
@@ -95,7 +136,14 @@ class Extend(RunsTest):
         self.resume("run", "--more", 10, status=2, facts="--set optimizer.decay_steps=end")
         self.resume("run", "--more", 10, "--set", "optimizer.decay_steps=end", "--set", "optimizer.min_learning_rate=1e-5",
                     facts=said("changed", "optimizer.decay_steps", 20, '"end"'))
-        self.assertEqual(self.link("last"), 30)
+        self.assertEqual((self.link("last"), self.link("last", "run-2")), (20, 30))
+
+    def test_an_end_can_become_a_number_of_steps(self):
+        self.start("run", "--set", "train.keep_last=0", "--set", "train.save_every=4")
+        self.resume("run", "--set", "train.max_steps=40", "--set", "optimizer.decay_steps=30")
+        self.assertEqual((self.link("last"), self.link("last", "run-2")), (20, 40))
+        self.check("train", "run-2/config.json", "--run", "fresh")
+        self.same_checkpoint("run-2", "fresh", 40)
 
     def test_a_fall_without_a_checkpoint_from_before_it_is_refused(self):
         for what in ("damaged", "removed"):
@@ -115,19 +163,19 @@ class Extend(RunsTest):
         self.assertNotIn("counts from", r.err)
         self.assertIn("--set train.patience=0", self.out("resume", "--help"))
 
-    def test_a_run_that_went_back_is_where_it_was(self):
+    def test_a_branch_that_would_stop_before_it_begins_is_refused(self):
         self.start()
-        self.resume("run", "--more", 10, "--stop-at", 10, facts="--stop-at 10")
-        self.assertFalse((self.folder / "run.old-1").exists())
+        self.resume("run", "--more", 10, "--stop-at", 10, status=2, facts=["--stop-at", "16"])
+        self.assertFalse((self.folder / "run-2").exists())
 
     def test_minutes_are_steps_at_the_logged_speed(self):
         self.start()
         speed = statistics.median(e["tokens_per_second"] for e in self.metrics(kind="train"))
         steps = 0.06 * speed / (self.state(20)["tokens_seen"] / 20)
         self.resume("run", "--minutes", 0.001)
-        end = self.config_of()["train"]["max_steps"]
+        end = self.config_of("run-2")["train"]["max_steps"]
         self.assertEqual(end, 20 + max(1, round(steps)))
-        self.equals_a_run_planned_so("run", end)
+        self.equals_a_run_planned_so("run-2", end)
         self.resume("run", "--minutes", 1, "--more", 2, status=2, facts=["--minutes", "--more", "heed resume --help"])
         self.resume("run", "--minutes", 0, status=2, facts=["--minutes", "0.001"])
 
@@ -139,11 +187,11 @@ class Extend(RunsTest):
         more = int(re.search(r"heed resume run --more (\d+)", r.err)[1])
         r = self.resume("run", facts="--more")
         shutil.copytree(self.folder / "run", self.folder / "epochs", symlinks=True)
-        self.resume("epochs", "--set", "train.max_epochs=2", facts="epochs.old-1")
-        self.equals_a_run_planned_so("epochs", self.link("last", "epochs"))
+        self.resume("epochs", "--set", "train.max_epochs=2", facts="epochs-2")
+        self.equals_a_run_planned_so("epochs-2", self.link("last", "epochs-2"))
         self.resume("run", "--more", more, facts=said("changed", "train.max_steps", 0, end + more))
-        self.assertEqual(self.link("last"), end + more)
-        self.equals_a_run_planned_so("run", end + more)
+        self.assertEqual(self.link("last", "run-2"), end + more)
+        self.equals_a_run_planned_so("run-2", end + more)
 
     def test_too_few_minutes_for_the_epochs_are_named(self):
         r = self.start("run", "--minutes", 0.001, end="train.max_epochs=100")
@@ -173,7 +221,7 @@ class Extend(RunsTest):
         self.resume(schedule + "e", facts=["--more", "optimizer.min_learning_rate"])
         self.resume(schedule + "e", "--set", "train.max_epochs=2", status=2, facts="optimizer.min_learning_rate")
 
-    def test_where_no_copy_can_be_made_the_run_stays_and_a_branch_is_proposed(self):
+    def test_where_no_branch_can_be_made_the_run_stays(self):
         """And a run is resumed even in a folder that its user can neither write nor list."""
         closed = self.folder / "closed"
         closed.mkdir()
@@ -184,7 +232,7 @@ class Extend(RunsTest):
             closed.chmod(mode)
             r = run("--more", "10")
             self.assertEqual(r.status, 4, r.err)
-            self.tells(r.err, ["Permission denied", "--branch DIR --checkpoint step-00000016"])
+            self.tells(r.err, ["Permission denied", "closed/run-2"])
             self.assertEqual(self.snapshot("closed/run"), before)
             r = run("--set", "train.patience=5")
             self.assertEqual(r.status, 0, r.err)

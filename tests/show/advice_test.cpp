@@ -124,7 +124,7 @@ TEST(Advice, NoStepsAtARateOf0) {
   const std::vector<std::string> cosine = {"optimizer.schedule=cosine"};
   Advice a = advice(curves({3, 2.5, 2.2}), 4, cosine);
   EXPECT_EQ(a.command,
-            "heed train 'runs/a b/config.json' --run 'runs/a b-longer' --set train.max_steps=600 "
+            "heed train 'runs/a b/config.json' --run 'runs/a b-2' --set train.max_steps=600 "
             "--set optimizer.decay_steps=600");
   EXPECT_THAT(a.text, HasSubstr("--more 150 --set optimizer.min_learning_rate="));
   EXPECT_THAT(a.text, HasSubstr(a.low_rate));

@@ -1,4 +1,5 @@
 #include "store/chain.h"
+#include "base/faulty_calls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -90,7 +91,7 @@ TEST_F(Chain, ADamagedChainDoesNotStopTheTraining) {
   EXPECT_EQ(link("last"), "step-00000020");
 }
 
-struct NoChain : SystemCalls {
+struct NoChain : TestCalls {
   int open(const char* path, int flags, mode_t mode) override {
     if (!std::string_view(path).ends_with(kChain)) return SystemCalls::open(path, flags, mode);
     errno = EACCES;
@@ -105,7 +106,7 @@ TEST_F(Chain, AChainThatCannotBeWrittenDoesNotStopTheTraining) {
     writer.save(at(10, 10).contents(), 0);
   }
   NoChain calls;
-  RunWriter writer = RunWriter::open(run_, calls);
+  RunWriter writer = RunWriter::open(run_);
   writer.save(at(20, 20).contents(), 0);
   EXPECT_EQ(writer.take_notes().size(), 1u);
   EXPECT_EQ(link("last"), "step-00000020");

@@ -127,7 +127,7 @@ void fail_every_call(const Fault& fault, std::set<std::string>& kinds) {
     ASSERT_LT(n, 2000);
     TemporaryFolder folder;
     FaultyCalls calls;
-    write_checkpoint(folder.path(), "x", SmallModel(1).contents(), calls);
+    write_checkpoint(folder.path(), "x", SmallModel(1).contents());
     calls.calls = 0;
     calls.fail_at = n;
     calls.reason = fault.reason;
@@ -135,7 +135,7 @@ void fail_every_call(const Fault& fault, std::set<std::string>& kinds) {
     calls.short_writes = fault.short_writes;
     bool thrown = false;
     try {
-      write_checkpoint(folder.path(), "x", SmallModel(2).contents(), calls);
+      write_checkpoint(folder.path(), "x", SmallModel(2).contents());
     } catch (const Error& e) {
       thrown = true;
       EXPECT_EQ(e.exit(), Exit::store);
@@ -143,6 +143,7 @@ void fail_every_call(const Fault& fault, std::set<std::string>& kinds) {
                    {std::generic_category().message(fault.reason), folder.path().string()});
     }
     kinds.insert(calls.kinds.begin(), calls.kinds.end());
+    calls.fail_at = 0;
     clean_up(folder.path());  // what the next process does first
     const std::int64_t step = expect_whole(folder.path() / "x");
     EXPECT_THAT(names_in(folder.path()), ElementsAre("x"));

@@ -107,19 +107,18 @@ TEST_F(RunStart, OfSeveralAtOnceOneWinsAndTheOthersAreRefused) {
 }
 
 TEST_F(RunStart, AFileSystemWithoutLinksIsFoundOutAtTheStart) {
-  struct NoLinks : SystemCalls {
+  struct NoLinks : TestCalls {
     int symlink(const char*, const char*) override {
       errno = EPERM;
       return -1;
     }
   } calls;
-  expect_error([&] { RunWriter::create(run_, false, {}, calls); }, Exit::store,
-               {run_.parent_path().string()});
+  expect_error([&] { RunWriter::create(run_, false); }, Exit::store, {run_.parent_path().string()});
   EXPECT_FALSE(path_exists(run_));
 }
 
 TEST_F(RunStart, AFileSystemThatCannotSyncFoldersHoldsARun) {
-  struct NoFolderSync : SystemCalls {
+  struct NoFolderSync : TestCalls {
     int fsync(int fd) override {
       struct stat info;
       if (::fstat(fd, &info) == 0 && !S_ISDIR(info.st_mode)) return 0;
@@ -127,7 +126,7 @@ TEST_F(RunStart, AFileSystemThatCannotSyncFoldersHoldsARun) {
       return -1;
     }
   } calls;
-  RunWriter::create(run_, false, {}, calls).save(at(10, 10).contents(), 1);
+  RunWriter::create(run_, false).save(at(10, 10).contents(), 1);
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }
 
@@ -140,7 +139,7 @@ TEST_F(RunStart, AStartThatFailsLeavesNothingInTheWay) {
     calls.fail_at = n;
     const fs::path run = folder.path() / "run";
     try {
-      RunWriter::create(run, false, {"{}", "{}", "/etc/hostname"}, calls);
+      RunWriter::create(run, false, {"{}", "{}", "/etc/hostname"});
     } catch (const Error&) {
       EXPECT_TRUE(names_in(folder.path()).empty()) << *calls.kinds.begin();
     }
@@ -165,8 +164,9 @@ TEST_F(RunStart, AStartThatFailsAndCannotBeRemovedEitherIsTakenOver) {
     calls.for_good = true;
     const fs::path run = folder.path() / "run";
     try {
-      RunWriter::create(run, false, {"{}", "{}", ""}, calls);
+      RunWriter::create(run, false, {"{}", "{}", ""});
     } catch (const Error&) {
+      calls.fail_at = 0;
       // Forced, since the last calls fail when the run is in place.
       EXPECT_NO_THROW(RunWriter::create(run, true, {"{}", "{}", ""})) << "call " << n;
     }
@@ -228,7 +228,7 @@ TEST_F(RunStart, OneThatIsKilledAtAnyCallIsTakenOverAndTheOldRunIsWhole) {
       if (child == 0) {
         DeadlyCalls calls;
         calls.fail_at = n;
-        RunWriter::create(run, force, first, calls);
+        RunWriter::create(run, force, first);
         ::_exit(0);
       }
       int status = 0;
@@ -263,7 +263,7 @@ TEST_F(RunStart, AForcedStartThatFailsLeavesTheOldRunUnderItsName) {
       calls.fail_at = n;
       calls.for_good = for_good;
       try {
-        RunWriter::create(run, true, {"{}", "new", ""}, calls);
+        RunWriter::create(run, true, {"{}", "new", ""});
         EXPECT_EQ(read_file(run / "config.json", 9), "new");
       } catch (const Error&) {
         // If every later call fails too, it may stay as run.old-1.

@@ -126,7 +126,7 @@ TEST_F(Writer, SavingAStepAgainReplacesIt) {
 }
 
 TEST_F(Writer, ADamagedStepIsReplacedInTheLowerLayerOfAnOverlayToo) {
-  struct Overlay : SystemCalls {
+  struct Overlay : TestCalls {
     int rename(const char* from, const char* to) override {
       if (!std::string_view(from).ends_with("/step-00000020")) return SystemCalls::rename(from, to);
       errno = EXDEV;
@@ -136,7 +136,8 @@ TEST_F(Writer, ADamagedStepIsReplacedInTheLowerLayerOfAnOverlayToo) {
   RunWriter::create(run_, false).save(at(10, 10).contents(), 0);
   std::filesystem::create_directory(checkpoint("step-00000020"));  // half removed
   std::ofstream(checkpoint("step-00000020/model.safetensors")) << "cut short";
-  RunWriter writer = RunWriter::open(run_, calls);
+  RunWriter writer = RunWriter::open(run_);
+  writer.begin_writing({{checkpoint("step-00000020"), "half removed"}});
   writer.finish_save(10, 0);
   writer.save(at(20, 10).contents(), 0);
   EXPECT_EQ(expect_whole(checkpoint("step-00000020")), 20);
@@ -308,7 +309,7 @@ TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
       TemporaryFolder folder;
       const fs::path run = folder.path() / "run";
       FaultyCalls calls;
-      RunWriter writer = RunWriter::create(run, false, {}, calls);
+      RunWriter writer = RunWriter::create(run, false);
       for (const int step : {10, 20}) writer.save(at(step, 10).contents(), 1);
       calls.calls = 0;
       calls.fail_at = n;
