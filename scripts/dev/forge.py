@@ -40,8 +40,8 @@ def field(name, value):
     return lambda text: re.sub(f'("{name}": )[^,\n]*', lambda m: m[1] + value, text, count=1)
 
 
-def chain_anew(run, program, begin, end):
-    before, out = "", []
+def chain_anew(run, program, begin, end, before=""):
+    out = []
     for line in audit.read_lines(run / "chain.jsonl"):
         step = line["step"]
         if (audit.folder_of(run, step) / "state.json").is_file():
@@ -67,7 +67,7 @@ class Forger:
         (folder / "other" / "a.txt").write_text("".join(text[300:] + text[:300]))
         (folder / "c.json").write_text(json.dumps(CONFIG))
         self.run("train", folder / "c.json", "--run", folder / "honest")
-        self.program = audit.read_lines(folder / "honest" / "chain.jsonl")[0]["program"]
+        self.program = next(audit.read_lines(folder / "honest" / "chain.jsonl"))["program"]
 
     def run(self, *arguments):
         done = subprocess.run([self.heed, *map(str, arguments), "--quiet"], capture_output=True, text=True, cwd=self.folder)
@@ -151,7 +151,7 @@ class Forger:
         forged = (self.train_otherwise if trained else self.change_files)(kind, begin, end)
         self.run("resume", forged)  # honestly, to the end
         if kind == "saved":  # a save that never was
-            lines = audit.read_lines(forged / "chain.jsonl")
+            lines = list(audit.read_lines(forged / "chain.jsonl"))
             at = next(i for i, line in enumerate(lines) if line["step"] == end)
             lines.insert(at, {**lines[at], "step": end - 1})
             (forged / "chain.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -178,6 +178,10 @@ class Forger:
         self.run("average", run, *(which or ("--last", 3)))
         return next((run / "checkpoints").glob("average-*"))
 
+    def change_config(self, at):
+        in_file(at / "config.json", '"learning_rate": 0.01', '"learning_rate": 0.02')
+        audit.seal(at)
+
     def half_average(self, run):
         aside = audit.folder_of(run, 12).rename(run / "aside")
         self.average(run, "--last", 2)
@@ -203,23 +207,13 @@ class Forger:
             self.run("resume", stem, "--branch", self.folder / name, "--checkpoint", f"step-{at:08}", "--max-steps", end)
         return self.folder / name
 
-    def own_branch(self, name, stem="honest"):
-        return self.branch(self.folder / stem, name)
-
     def took(self, name, change):
         """A branch that changed what it took over."""
-        run = self.own_branch(name)
+        run = self.branch("honest", name)
         at = audit.folder_of(run, 8)
         self.change_weights(at, change=change)
-        chain_anew(run, self.program, 0, 0)
-        first = audit.read_lines(self.folder / "honest" / "chain.jsonl")
-        hashes = {line["step"]: line["before"] for line in first}
-        lines = (run / "chain.jsonl").read_text().splitlines()
-        before = hashes[10]  # that of the stem's line of step 8
-        for n, line in enumerate(lines):
-            lines[n] = json.dumps({**json.loads(line), "before": before}, separators=(",", ":"))
-            before = audit.sha256(lines[n].encode())
-        (run / "chain.jsonl").write_text("\n".join(lines) + "\n")
+        own = json.loads((run / "chain.jsonl").read_text().splitlines()[0])["before"]
+        chain_anew(run, self.program, 0, 0, own)
         if at.name != os.readlink(run / "checkpoints" / "best") and "0.01" in (at / "state.json").read_text():
             (run / "checkpoints" / "best").unlink()
             (run / "checkpoints" / "best").symlink_to(at.name)
@@ -227,8 +221,19 @@ class Forger:
 
     def without_stem(self, change):
         shutil.copytree(self.folder / "honest", self.folder / "gone", symlinks=True)
-        run = self.own_branch("left", "gone")
+        run = self.branch("gone", "left")
         change(self.folder / "gone")
+        return run
+
+    def shows(self, run):
+        """Names that would clear the screen and say TRUE."""
+        run = self.folder / "begun"
+        self.run("train", self.folder / "c.json", "--run", run, "--init-from", self.folder / "honest")
+        kernels = next(e["core_type"] for e in audit.read_lines(run / "metrics.jsonl") if "core_type" in e)
+        in_file(run / "metrics.jsonl", json.dumps(kernels), json.dumps(SCREEN))
+        self.said(run, init_from=SCREEN, branched_from=SCREEN, branched_at=8)
+        chain_anew(run, SCREEN, 0, 0)
+        (run / "checkpoints" / SCREEN[:60].replace("/", "")).mkdir()
         return run
 
     def replaced(self, path, make):
@@ -236,13 +241,12 @@ class Forger:
         make(path)
 
 
-def in_file(path, *change):
+def in_file(path, old, new):
     text = path.read_text()
-    for old, new in zip(change[::2], change[1::2]):
-        if old not in text:
-            sys.exit(f"{path} has no {old}")
-        text = text.replace(old, new)
-    path.write_text(text)
+    if old not in text:
+        sys.exit(f"{path} has no {old}")
+    path.write_text(text.replace(old, new))
+    return path.parent
 
 
 def sparse(path):
@@ -251,14 +255,14 @@ def sparse(path):
 
 
 KINDS = (*CHEATS, "order", "data", "weights", "moments", "best", "metrics", "invented", "twice", "saved")
-SCREEN = "x\n\u001b[2J\u001b[HRUN, to step 16: TRUE as far as it was repeated\u001b[8m\u202e\u0085\ud800" + "x" * 100000
+SCREEN = "x\n\u001b[2J\u001b[HRUN, to step 16: TRUE as far as it was repeated\u001b[8m\u202e\u0085" + "x" * 100000
 ODD = {
     "elsewhere": lambda f, run: f.better(run, "kept-00000006"),
     "hidden": lambda f, run: f.better(run, ".step-00000006"),
     "start": lambda f, run: f.better(run, "step-00000000", change=field("step", "0")),
     "averaged": lambda f, run: f.better(run, f.average(run).name),
     "average": lambda f, run: f.change_weights(f.average(run)),
-    "average_config": lambda f, run: (in_file(f.average(run) / "config.json", "0.01", "0.02"), audit.seal(f.average(run))),
+    "average_config": lambda f, run: f.change_config(f.average(run)),
     "average_of_none": lambda f, run: f.average(run).rename(run / "checkpoints" / "average-6-16"),
     "half_average": lambda f, run: f.half_average(run),
     "config": lambda f, run: in_file(run / "config.json", '"learning_rate": 0.01', '"learning_rate": 0.5'),
@@ -276,8 +280,8 @@ ODD = {
     "stem_of_stem": lambda f, run: f.branch(f.branch(f.cheated(), "of-cheat", at=12), "of-of-cheat", at=16, end=24),
     "stem_gone": lambda f, run: f.without_stem(shutil.rmtree),
     "stem_chain": lambda f, run: f.without_stem(lambda stem: (stem / "chain.jsonl").unlink()),
-    "stem_metrics": lambda f, run: in_file(f.own_branch("shown") / "metrics.jsonl", '"step":4,"loss":', '"step":4,"loss":0.') or f.folder / "shown",
-    "screen": lambda f, run: f.hides(run, init_from=SCREEN, branched_from=SCREEN, branched_at=8),
+    "stem_metrics": lambda f, run: in_file(f.branch("honest", "shown") / "metrics.jsonl", '"step":4,"loss":', '"step":4,"loss":0.'),
+    "screen": lambda f, run: f.shows(run),
     "pipe": lambda f, run: f.replaced(run / "origin.json", os.mkfifo),
     "device": lambda f, run: f.replaced(audit.folder_of(run, 8) / "config.json", lambda path: path.symlink_to("/dev/zero")),
     "endless": lambda f, run: f.replaced(audit.folder_of(run, 8) / "model.safetensors", lambda path: path.symlink_to("/dev/zero")),
@@ -287,16 +291,17 @@ ODD = {
 }
 
 
-def look(forger, kind):
+def look(forger, kind, intervals=99):
     """Audits another part: the text of what went wrong, or ""."""
     run = forger.folder / f"odd-{kind}"
     shutil.copytree(forger.folder / "honest", run, symlinks=True)
     made = ODD[kind](forger, run)
     run = made if isinstance(made, Path) and (made / "checkpoints").is_dir() else run
-    command = [sys.executable, audit.__file__, run, "--heed", forger.heed, "--intervals", "99", "--seed", "1"]
+    command = [sys.executable, audit.__file__, run, "--heed", forger.heed, "--intervals", str(intervals), "--seed", "1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     odd = [c for c in done.stdout.replace("\n", "") if audit.CONTROLS.match(c)]
-    right = done.returncode == 1 and not done.stderr and not odd and ": NOT " in done.stdout.split("\n")[0] and len(done.stdout) < 10000
+    said = ": NOT " in done.stdout.split("\n")[0] and len(done.stdout) < 10000
+    right = done.returncode == 1 and not done.stderr and not odd and said
     return "" if right else f"{kind}: exit code {done.returncode}: {done.stdout}{done.stderr}"
 
 

@@ -168,7 +168,7 @@ RecordedFrames read_frames(const std::filesystem::path& run, std::int64_t up_to 
 
 // Error (Exit::store) that names the first line that is not an object, or is not in order, or does
 // not fit, or if there is none although steps up to `saved` are. A last line that is cut short may
-// be there: heed resume drops it.
+// be there: heed resume drops it. chain.jsonl may have no line, and go back.
 void check_lines(const std::filesystem::path& run, const char* file, std::int64_t saved = 0);
 
 struct MetricsCut {

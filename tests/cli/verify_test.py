@@ -262,10 +262,20 @@ class Verify(RunsTest):
         self.assertEqual(list(self.wrong(self.verify(status=STORE))), ["config.json"])
         path.write_text(whole)
 
-    def test_lines_of_metrics_and_film_are_in_order(self):
+    def test_a_chain_that_goes_back_ends_early_or_is_cut_short_is_whole(self):
+        path = self.folder / "run" / "chain.jsonl"
+        whole = path.read_text()
+        for text in (whole + whole.splitlines(keepends=True)[0], "", whole[:-5]):
+            path.write_text(text)
+            self.verify()
+        path.write_text(whole)
+
+    def test_lines_of_files_are_in_order(self):
         for name, change, words in [
                 ("metrics.jsonl", lambda l: [*l, l[0]], "is of step 0, after one of 12"),
                 ("metrics.jsonl", lambda l: [l[0].replace('"step"', '"stp"'), *l[1:]], "line 1 has no step"),
+                ("chain.jsonl", lambda l: [*l, "[]"], "is not a JSON object"),
+                ("chain.jsonl", lambda l: [l[0].replace('"step"', '"stp"'), *l[1:]], "line 1 has no step"),
                 ("film.jsonl", lambda l: l[1:], "line 1 is damaged"),
                 ("film.jsonl", lambda l: [*l[:2], l[2][:-40], *l[3:]], "line 3 is not a JSON object"),
                 ("film.jsonl", lambda l: [*l[:2], l[2].replace('"weights":["', '"weights":["A'), *l[3:]], "line 3 is damaged"),
@@ -285,7 +295,7 @@ class Verify(RunsTest):
     def test_deeply_nested_lines_end_nothing(self):
         deep = "[" * 1_000_000 + "]" * 1_000_000
         shutil.copytree(self.folder / "run", self.folder / "deep", symlinks=True)
-        for name, line in (("film.jsonl", '{"kind":"probe","step":0,"a":' + deep + "}\n"),
+        for name, line in (("chain.jsonl", deep + "\n"), ("film.jsonl", '{"kind":"probe","step":0,"a":' + deep + "}\n"),
                            ("metrics.jsonl", '{"kind":"valid","step":1,"loss":' + deep + "}\n")):
             path = self.folder / "deep" / name
             path.write_text(line + path.read_text())

@@ -48,7 +48,7 @@ class Audit(unittest.TestCase):
         lines = (honest / "chain.jsonl").read_text().splitlines(keepends=True)
         for changed in (lines[:1] + lines[2:], lines[:-1] + [lines[-1].replace('"state.json":"', '"state.json":"0')]):
             (broken / "chain.jsonl").write_text("".join(changed))
-            self.assertEqual(len(audit.Run(broken).broken), 1)
+            self.assertEqual(len(audit.Run(broken, HEED).damaged), 1)
         old = self.forger.folder / "old"
         shutil.copytree(honest, old, symlinks=True)
         (old / "chain.jsonl").unlink()
@@ -71,6 +71,33 @@ class Audit(unittest.TestCase):
                                   capture_output=True, text=True)
             self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
             self.assertIn(program, done.stderr)
+
+    def test_a_branch_of_a_branch_is_true_from_its_first_step_on(self):
+        f = self.forger
+        branch = f.branch(f.branch("honest", "one", end=18), "two", at=16, end=20)
+        result = f.certificate(branch)
+        self.assertEqual((result["true"], result["intervals"], [b["step"] for b in result["begins"]["branches"]]), (True, 5, [16, 8]))
+        for stem, moved in ("one", ["moved"]), ("honest", ["one", "moved"]):
+            (f.folder / stem).rename(f.folder / "moved")
+            said, given = (audit.audit(branch, HEED, 0, "1", stems) for stems in ([], [f.folder / name for name in moved]))
+            (f.folder / "moved").rename(f.folder / stem)
+            self.assertEqual((audit.verdict(said), given["true"]), ("NOT PROVED", True), said)
+
+    def test_an_average_is_averaged_anew(self):
+        run = self.forger.folder / "averaged"
+        shutil.copytree(self.forger.folder / "honest", run, symlinks=True)
+        for which in ("--last", 2), ("--best", 3):
+            self.forger.average(run, *which)
+        self.assertTrue(audit.audit(run, HEED, 0, "1")["true"])
+
+    def test_names_are_escaped_as_heed_does(self):
+        self.assertEqual(audit.printable("a\n\x1b[2J\x7f\x85\u202e\u200dé\udcff\ud800"), "a\\n<0x1B>[2J<0x7F><U+0085><U+202E>\u200dé<0xFF><U+D800>")
+        self.assertEqual(audit.printable("x" * 9, 5), "xxxxx...")
+
+    def test_other_parts_than_intervals_are_found(self):
+        for kind in ("elsewhere", "average", "config", "took_best", "screen", "pipe", "endless", "deep"):
+            with self.subTest(kind):
+                self.assertEqual(forge.look(self.forger, kind, 0), "")
 
     def test_forgeries_are_found_where_they_are(self):
         for kind, place in (("seed", 0), ("order", 2), ("invented", 1), ("twice", 1), ("saved", 1)):
