@@ -59,6 +59,12 @@ int SystemCalls::remove_all(const char* path) {
   return -1;
 }
 
+int SystemCalls::rename_new(const char* from, const char* to) {
+  const int result = ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+  const bool can = result == 0 || (errno != EINVAL && errno != ENOSYS);
+  return can ? result : rename(from, to);  // which replaces files and empty folders alone
+}
+
 namespace {
 
 SystemCalls& in_use(SystemCalls* other = nullptr) {

@@ -42,7 +42,8 @@ class SystemCalls {
   virtual int mkdir(const char* path, mode_t mode) { return ::mkdir(path, mode); }
   virtual int symlink(const char* target, const char* path) { return ::symlink(target, path); }
   virtual int rename(const char* from, const char* to) { return ::rename(from, to); }
-  virtual int remove_all(const char* path);  // does not follow symlinks
+  virtual int rename_new(const char* from, const char* to);  // EEXIST if `to` is there
+  virtual int remove_all(const char* path);                  // does not follow symlinks
 };
 // Those in use: the real ones, which are stateless, unless a test replaces them.
 SystemCalls& system_calls();

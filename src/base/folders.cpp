@@ -125,36 +125,44 @@ void sync_folder(const fs::path& path) {
   if (closed != 0 && errno != EINTR) throw_file_error("close the folder", path, errno);
 }
 
-void rename_path(const fs::path& from, const fs::path& to) {
-  if (repeat_if_interrupted([&] { return system_calls().rename(from.c_str(), to.c_str()); }) == 0)
+void rename_path(const fs::path& from, const fs::path& to, bool replace) {
+  const auto rename = replace ? &SystemCalls::rename : &SystemCalls::rename_new;
+  if (repeat_if_interrupted([&] { return (system_calls().*rename)(from.c_str(), to.c_str()); }) ==
+      0)
     return;
   const int error = errno;
   throw_file_error("rename " + quoted_path(from) + " to", to, error);
 }
 
-void put_in_place(const fs::path& folder, const fs::path& place, const fs::path& aside) {
-  const bool replaces = !aside.empty() && path_exists(place);
-  if (replaces) rename_path(place, aside);
-  try {
-    rename_path(folder, place);
-    sync_folder(folder_of(place));
-  } catch (const Error&) {
-    system_calls().rename(place.c_str(), folder.c_str());
-    if (replaces) system_calls().rename(aside.c_str(), place.c_str());
-    throw;
-  }
-}
-
 void make_whole_folder(const fs::path& place, const fs::path& aside,
                        const std::function<void(const fs::path&)>& fill) {
-  const fs::path temporary = folder_of(place) / (".tmp-" + place.filename().string());
-  remove_tree(temporary);  // of one that was killed
+  std::error_code none;
+  const bool inside = aside.empty() && fs::is_directory(place, none);
+  const fs::path folder = inside ? place : folder_of(place),
+                 temporary =
+                     folder / (inside ? ".tmp-heed"
+                                      : fmt::format(".tmp-{}-{:08x}", place.filename().string(),
+                                                    std::random_device()()));
+  if (!make_folder(temporary)) throw_file_error("create the folder", temporary, EEXIST);
+  std::vector<std::pair<fs::path, fs::path>> renamed;
+  const auto move = [&](const fs::path& from, const fs::path& to) {
+    rename_path(from, to, false);
+    renamed.emplace_back(from, to);
+  };
   try {
-    make_folder(temporary);
+    if (inside && names_in(place).size() > 1) throw_file_error("fill", place, ENOTEMPTY);
     fill(temporary);
     sync_folder(temporary);
-    put_in_place(temporary, place, aside);
+    std::vector<std::string> names = inside ? names_in(temporary) : std::vector<std::string>{};
+    std::ranges::stable_partition(names, [](const auto& name) { return name != "config.json"; });
+    for (const std::string& name : names) move(temporary / name, place / name);
+    if (!aside.empty() && path_exists(place)) move(place, aside);
+    if (!inside) move(temporary, place);
+    sync_folder(folder);
+    if (inside) remove_tree(temporary);
   } catch (...) {
+    for (; !renamed.empty(); renamed.pop_back())
+      system_calls().rename(renamed.back().second.c_str(), renamed.back().first.c_str());
     system_calls().remove_all(temporary.c_str());  // the disk may be full
     throw;
   }

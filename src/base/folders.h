@@ -39,13 +39,13 @@ std::vector<std::string> readable_names(const std::filesystem::path& path);
 bool make_folder(const std::filesystem::path& path);
 // Makes the names in a folder durable.
 void sync_folder(const std::filesystem::path& path);
-void rename_path(const std::filesystem::path& from, const std::filesystem::path& to);
-// Renames a complete, synced folder to `place`, durably. Anything already there moves to `aside`
-// first, and back on failure; without an `aside` it is an Error.
-void put_in_place(const std::filesystem::path& folder, const std::filesystem::path& place,
-                  const std::filesystem::path& aside);
-// A new folder, durable and whole, or none: fill() writes its files into a sibling, ".tmp-NAME",
-// which is then put_in_place().
+// Without `replace`, nothing may have the name `to`.
+void rename_path(const std::filesystem::path& from, const std::filesystem::path& to,
+                 bool replace = true);
+// A new folder, durable and whole, or none: fill() writes its files into a sibling with a name of
+// its own, ".tmp-NAME-" and eight hexadecimal digits, which is then renamed. Anything already there
+// moves to `aside` first, and back on failure. Without an `aside` it is an Error, unless it is an
+// empty folder, which stays: files are renamed from ".tmp-heed" in it, config.json the last.
 void make_whole_folder(const std::filesystem::path& place, const std::filesystem::path& aside,
                        const std::function<void(const std::filesystem::path&)>& fill);
 // Removes a file or a folder with its contents, if it exists.

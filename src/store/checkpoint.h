@@ -36,7 +36,7 @@ struct CheckpointContents {
   std::function<void()> meanwhile = [] {};  // called after each tensor and file
 };
 
-// Writes parent/name: a temporary sibling (".tmp-NAME"), every file synced, then renamed into
+// Writes parent/name: a temporary sibling (".tmp-NAME-..."), every file synced, then renamed into
 // place. When it returns the checkpoint is durable; when it throws, parent/name is unchanged
 // or the new one, whole. An existing parent/name is renamed (".tmp-old-NAME") and removed
 // afterwards.

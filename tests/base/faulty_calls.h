@@ -74,6 +74,9 @@ class FaultyCalls : public TestCalls {
   int rename(const char* from, const char* to) override {
     return fails("rename") ? -1 : SystemCalls::rename(from, to);
   }
+  int rename_new(const char* from, const char* to) override {
+    return fails("rename") ? -1 : SystemCalls::rename_new(from, to);
+  }
   int remove_all(const char* path) override {
     return fails("remove") ? -1 : SystemCalls::remove_all(path);
   }

@@ -137,25 +137,58 @@ TEST(Folders, TooLittleSpaceIsSaid) {
                {folder.path().string(), "4547474 TiB", "--run"});
 }
 
-TEST(Folders, WhatStepsAsideForANewFolderComesBackIfThatFails) {
-  for (int n = 1; n < 9; ++n) {
-    TemporaryFolder folder;
-    const fs::path place = folder.path() / "place", made = folder.path() / "new";
-    for (const fs::path& path : {place, made}) {
-      make_folder(path);
-      replace_file(path / "name", path.filename().string());
-    }
+TEST(Folders, AnEmptyFolderIsFilledOrStaysEmptyWhateverCallFails) {
+  for (int fail_at = 1, failures = 1; failures > 0; ++fail_at) {
+    SCOPED_TRACE(fail_at);
+    const TemporaryFolder folder;
     FaultyCalls calls;
-    calls.fail_at = n;
+    calls.fail_at = fail_at;
+    const auto fill = [&](const fs::path& made) {
+      for (const char* name : {"a", "config.json", "z"}) replace_file(made / name, name);
+    };
+    try {
+      make_whole_folder(folder.path(), "", fill);
+      EXPECT_THAT(names_in(folder.path()), ::testing::ElementsAre("a", "config.json", "z"));
+      EXPECT_ANY_THROW(make_whole_folder(folder.path(), "", fill));
+      EXPECT_THAT(names_in(folder.path()), ::testing::ElementsAre("a", "config.json", "z"));
+    } catch (const Error&) {
+      EXPECT_EQ(calls.failures, 1);
+      EXPECT_THAT(names_in(folder.path()), ::testing::IsEmpty());
+    }
+    failures = calls.failures;
+  }
+}
+
+TEST(Folders, WhatIsThereIsNeitherReplacedNorRemoved) {
+  const TemporaryFolder folder;
+  const fs::path place = folder.path() / "place";
+  const auto fill = [&](const fs::path&) { make_folder(place); };  // meanwhile, by somebody
+  make_folder(folder.path() / ".tmp-place");
+  make_folder(folder.path() / ".tmp-place-mine");
+  EXPECT_ANY_THROW(make_whole_folder(place, "", fill));
+  EXPECT_THAT(names_in(folder.path()),
+              ::testing::ElementsAre(".tmp-place", ".tmp-place-mine", "place"));
+}
+
+TEST(Folders, WhatStepsAsideForANewFolderComesBackIfThatFails) {
+  for (int fail_at = 1, failures = 1; failures > 0; ++fail_at) {
+    SCOPED_TRACE(fail_at);
+    TemporaryFolder folder;
+    const fs::path place = folder.path() / "place", aside = folder.path() / "aside";
+    make_folder(place);
+    replace_file(place / "name", "old");
+    FaultyCalls calls;
+    calls.fail_at = fail_at;
     bool thrown = false;
     try {
-      put_in_place(made, place, folder.path() / "aside");
+      make_whole_folder(place, aside,
+                        [&](const fs::path& made) { replace_file(made / "name", "new"); });
     } catch (const Error&) {
       thrown = true;
     }
-    EXPECT_EQ(contents(place / "name"), thrown ? "place" : "new") << n;
-    EXPECT_EQ(contents((thrown ? made : folder.path() / "aside") / "name"),
-              thrown ? "new" : "place");
+    EXPECT_EQ(contents(place / "name"), thrown ? "old" : "new");
+    EXPECT_EQ(names_in(folder.path()).size(), thrown ? 1u : 2u);
+    failures = calls.failures;
   }
 }
 

@@ -265,18 +265,26 @@ int link(const char* file, const char* path) {
   return done;
 }
 
-int rename(const char* from, const char* to) {
-  REAL(rename);
+static int renamed(const char* from, const char* to, unsigned flags) {
+  REAL(renameat2);
   char one[PATH_MAX], other[PATH_MAX];
-  if (!inside(AT_FDCWD, from, one) || !inside(AT_FDCWD, to, other)) return real_rename(from, to);
+  if (!inside(AT_FDCWD, from, one) || !inside(AT_FDCWD, to, other))
+    return real_renameat2(AT_FDCWD, from, AT_FDCWD, to, flags);
   static const int errors[] = {ENOSPC, EIO};
   int error;
   const long me = enter(errors, 2, &error);
   if (!error) bury(me, other);
-  const int done = error ? -1 : real_rename(from, to);
+  const int done = error ? -1 : real_renameat2(AT_FDCWD, from, AT_FDCWD, to, flags);
   if (error) errno = error;
   leave(me, done == 0, "rename", 0, 0, one, other);
   return done;
+}
+int rename(const char* from, const char* to) {
+  return renamed(from, to, 0);
+}
+int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  (void)from_folder, (void)to_folder;  // heed gives AT_FDCWD
+  return renamed(from, to, flags);
 }
 
 static int removed(int folder, const char* path, int flags) {

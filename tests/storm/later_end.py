@@ -105,7 +105,7 @@ class LaterEnd(crashes.Crashes):
         if done.returncode != 0:
             raise Finding(f"{self.name} gets no later end: {done.stderr}")
         calls = power_cut.read_log(self.log)
-        aside = max(c.number for c in calls if c.path == str(self.root / ".tmp-run.old-1"))
+        aside = max(c.number for c in calls if c.path.startswith(str(self.root / ".tmp-run.old-1-")))
         saving = min(c.number for c in calls if c.number > aside and "/checkpoints/.tmp-step-" in c.path)
         return [c for c in calls if c.number < saving and c.name != "look"]
 
