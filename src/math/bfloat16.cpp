@@ -1,11 +1,13 @@
 #include "math/bfloat16.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <vector>
 
@@ -21,29 +23,42 @@ namespace {
 using Bfloat16 = std::uint16_t;
 
 struct Module {
-  decltype(&heed_onednn_multiply) multiply = nullptr;  // null: there is none
+  decltype(OnednnModule::multiply) multiply = nullptr;  // null: there is none
   std::string info;
 };
 
+Module without(const std::string& why) {
+  return {nullptr, "float32 products of rounded numbers, slower: " + why};
+}
+
+// To open a pipe hangs, and one that is cut short ends the program. Its table of sections is last.
+bool is_whole(const std::filesystem::path& file) {
+  ElfW(Ehdr) head = {};
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(file, unknown)) return false;
+  std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&head), sizeof head);
+  return head.e_shoff + head.e_shnum * head.e_shentsize <= std::filesystem::file_size(file);
+}
+
 // Beside the program, or in ../lib/heed.
 Module load_module() {
-  const std::string slower = "float32 products of rounded numbers, slower: ";
 #ifdef HEED_STATIC
-  return {nullptr, slower + "a static program has no heed_onednn.so"};
+  return without("a static program has no heed_onednn.so");
 #else
   std::error_code unknown;
   const auto here = "/" / std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
   auto file = here / "heed_onednn.so";
   if (!std::filesystem::exists(file, unknown)) file = here / "../lib/heed/heed_onednn.so";
+  if (std::filesystem::exists(file, unknown) && !is_whole(file))
+    return without(file.string() + " is damaged");
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return {nullptr, slower + ::dlerror()};
-  const auto version =
-      reinterpret_cast<decltype(&heed_onednn_version)>(::dlsym(library, "heed_onednn_version"))();
-  if (version == nullptr)
-    return {nullptr, slower + "no AVX512_BF16 (the processor's, or ONEDNN_MAX_CPU_ISA)"};
-  return {
-      reinterpret_cast<decltype(&heed_onednn_multiply)>(::dlsym(library, "heed_onednn_multiply")),
-      "oneDNN " + std::string(version)};
+  if (library == nullptr) return without(::dlerror());
+  const auto module = static_cast<const OnednnModule*>(::dlsym(library, "heed_onednn"));
+  if (!module || module->interface != OnednnModule::kInterface)
+    return without(file.string() + " is of another heed");
+  const char* const version = module->version();
+  if (version == nullptr) return without("no AVX512_BF16 (the processor's, or ONEDNN_MAX_CPU_ISA)");
+  return {module->multiply, "oneDNN " + std::string(version)};
 #endif
 }
 

@@ -70,9 +70,7 @@ Prepared Worker::prepare(const OnednnProduct& p) {
   return made;
 }
 
-}  // namespace
-
-const char* heed_onednn_version() {
+const char* version() {
   if (!__builtin_cpu_supports("avx512bf16")) return nullptr;
   constexpr int kRequest = 0x1023, kTiles = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   ::syscall(SYS_arch_prctl, kRequest, kTiles);   // refused where there are none
@@ -83,14 +81,13 @@ const char* heed_onednn_version() {
   };
   if (!uses(dnnl::cpu_isa::avx512_core_bf16)) return nullptr;
   const bool tiles = uses(dnnl::cpu_isa::avx512_core_amx);
-  static const std::string version = std::to_string(v->major) + "." + std::to_string(v->minor) +
-                                     "." + std::to_string(v->patch) +
-                                     (tiles ? ", AMX" : ", AVX512_BF16");
-  return version.c_str();
+  static const std::string text = std::to_string(v->major) + "." + std::to_string(v->minor) + "." +
+                                  std::to_string(v->patch) + (tiles ? ", AMX" : ", AVX512_BF16");
+  return text.c_str();
 }
 
-void heed_onednn_multiply(const OnednnProduct& product, const std::uint16_t* a,
-                          const std::uint16_t* b, const float* bias, float* c) {
+void multiply(const OnednnProduct& product, const std::uint16_t* a, const std::uint16_t* b,
+              const float* bias, float* c) {
   thread_local Worker worker;
   auto found = worker.prepared.find(product);
   if (found == worker.prepared.end())
@@ -107,5 +104,9 @@ void heed_onednn_multiply(const OnednnProduct& product, const std::uint16_t* a,
   p.product.execute(worker.stream, p.operands);
   worker.stream.wait();
 }
+
+}  // namespace
+
+const OnednnModule heed_onednn = {.version = version, .multiply = multiply};
 
 }  // namespace heed

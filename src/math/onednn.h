@@ -15,13 +15,18 @@ struct OnednnProduct {
   auto operator<=>(const OnednnProduct&) const = default;
 };
 
-extern "C" {
-// "2.6.3, AVX512_BF16"; null where the processor has no products of bfloat16, or oneDNN is told not
-// to use them. Asks the system for the registers of AMX, so it comes before the first product.
-const char* heed_onednn_version();
-// Any number of threads at once; each keeps what it has prepared for the products that it has seen.
-void heed_onednn_multiply(const OnednnProduct& product, const std::uint16_t* a,
-                          const std::uint16_t* b, const float* bias, float* c);
-}
+// The one symbol of the module.
+struct OnednnModule {
+  // Counted up with every change to this file: one with another number is of another heed.
+  static constexpr int kInterface = 1;
+  int interface = kInterface;
+  // "2.6.3, AVX512_BF16"; null without such products, or where oneDNN is told not to use them. Asks
+  // the system for the registers of AMX, so it comes before the first product.
+  const char* (*version)();
+  // Any number of threads at once; each keeps what it has prepared for the products it has seen.
+  void (*multiply)(const OnednnProduct& product, const std::uint16_t* a, const std::uint16_t* b,
+                   const float* bias, float* c);
+};
+extern "C" const OnednnModule heed_onednn;
 
 }  // namespace heed

@@ -1,8 +1,10 @@
 """train.precision "bfloat16": which commands round, what may change it, and the path without the module."""
 import json
+import os
 import shutil
 import subprocess
 import unittest
+from pathlib import Path
 
 from runs import HEED, SMALL, RunsTest
 
@@ -60,6 +62,22 @@ class Precision(RunsTest):
         self.assertAlmostEqual(self.loss("slow"), self.loss("run"), delta=0.01)
         if "oneDNN" in self.out("--version"):
             self.resume("slow", "--more", 2, facts=["slower", "oneDNN"])
+
+    def test_a_broken_module_counts_as_none(self):
+        alone, module = shutil.copy(HEED, self.folder / "alone"), self.folder / "heed_onednn.so"
+        other = next(Path("/usr/lib").glob("*/libz.so.1")).read_bytes()
+
+        def said():
+            done = subprocess.run([alone, "--version"], capture_output=True, text=True, timeout=20)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            module.unlink()
+            return done.stdout
+
+        for broken in other, other[:len(other) // 2], other[:100], b"", b"none" * 100:
+            module.write_bytes(broken)
+            self.tells(said(), ["slower", "heed_onednn.so"])
+        os.mkfifo(module)
+        self.tells(said(), ["slower", "heed_onednn.so"])
 
     def test_what_onednn_is_told_not_to_use_is_not_used(self):
         self.assertNotIn("AVX512_BF16\n", self.out("--version", env={"ONEDNN_MAX_CPU_ISA": "AVX512_CORE"}))
