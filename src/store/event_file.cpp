@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
 #include "base/folders.h"
 #include "base/format.h"
@@ -26,11 +28,16 @@ double seconds_since_1970() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-// Sorted names are in the order of the starts.
+// Sorted names are in the order of the starts, even if the clock was set back between them.
 fs::path new_name(const fs::path& folder) {
+  constexpr std::string_view kBegin = "events.out.tfevents.";
   if (!make_folder(folder) && type_of(folder) != fs::file_type::directory)
     throw Error(Exit::store, quoted_path(folder) + " is no folder");
-  return folder / fmt::format("events.out.tfevents.{:.6f}", seconds_since_1970());
+  double seconds = seconds_since_1970();
+  for (const std::string& name : names_in(folder))
+    if (name.starts_with(kBegin))
+      seconds = std::max(seconds, 1 + std::atof(name.c_str() + kBegin.size()));
+  return folder / fmt::format("{}{:.6f}", kBegin, seconds);
 }
 
 }  // namespace

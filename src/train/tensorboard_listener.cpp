@@ -22,18 +22,7 @@ class TensorboardListener : public Listener {
       : context_(context), on_(context.prepared.config.train.tensorboard) {}
 
   void began(const Moment&) override {
-    unless_impossible([&] {
-      const std::filesystem::path& run = context_.run.path();
-      file_.emplace(run / kTensorboard);
-      file_->text(0, "config", dump_config(context_.prepared.config));
-      const LoggedEvents so_far = read_events(run);
-      for (const TrainEvent& line : so_far.train) add(line);
-      for (const ValidEvent& line : so_far.valid) add(line);
-      for (const Json& yardstick : json_of(so_far.yardsticks))
-        add_numbers(0, "yardsticks/" + yardstick["name"].get<std::string>(), yardstick);
-      add_samples();
-      context_.log.info("to watch:\n  tensorboard --logdir " + shell_word(run.string()));
-    });
+    unless_impossible([] {});
   }
   void logged(const TrainEvent& line) override {
     unless_impossible([&] { add(line); });
@@ -49,6 +38,21 @@ class TensorboardListener : public Listener {
   }
 
  private:
+  // With all that the run has so far.
+  void begin_file() {
+    const std::filesystem::path& run = context_.run.path();
+    file_.emplace(run / kTensorboard);
+    file_->text(0, "config", dump_config(context_.prepared.config));
+    const LoggedEvents so_far = read_events(run);
+    for (const TrainEvent& line : so_far.train) add(line);
+    for (const ValidEvent& line : so_far.valid) add(line);
+    for (const Json& yardstick : json_of(so_far.yardsticks))
+      add_numbers(0, "yardsticks/" + yardstick["name"].get<std::string>(), yardstick);
+    film_size_ = 0;
+    sampled_ = -1;
+    add_samples();
+    context_.log.info("to watch:\n  tensorboard --logdir " + shell_word(run.string()));
+  }
   void add(const auto& event) { add_numbers(event.step, event.kKind, Json::parse(line_of(event))); }
   void add_numbers(std::int64_t step, const std::string& group, const Json& of) {
     for (const auto& [key, number] : of.items())
@@ -71,10 +75,15 @@ class TensorboardListener : public Listener {
     }
   }
 
-  // A file that cannot be written any further is left as it is: its last record may be torn.
+  // A file that is gone is begun again; the run has what would be written. One that cannot be
+  // written any further is left as it is: its last record may be torn.
   template <class Write>
   void unless_impossible(Write&& write) try {
-    if (on_) write();
+    if (!on_) return;
+    if (file_ && file_->is_there())
+      write();
+    else
+      begin_file();
   } catch (const Error& e) {
     if (e.exit() != Exit::store) throw;
     on_ = false;

@@ -178,6 +178,20 @@ class Tensorboard(RunsTest):
         self.assertEqual(read(self.folder / "falls.old-1" / "tensorboard"), before)
         self.says_what_the_run_says("falls")
 
+    def test_a_folder_that_is_removed_is_made_again(self):
+        config = self.config("long", **{**TENSORBOARD, "train__max_steps": 10**6, "train__save_every": 0, "train__eval_every": 0})
+        process = self.spawn("train", config, "--run", "long")
+        for _ in range(2):
+            end = time.time() + 60
+            while time.time() < end and not list((self.folder / "long").glob("tensorboard/*")):
+                time.sleep(0.01)
+            time.sleep(0.3)
+            shutil.rmtree(self.folder / "long" / "tensorboard")
+        time.sleep(0.3)
+        process.terminate()
+        process.communicate()
+        self.says_what_the_run_says("long")
+
     def test_a_folder_that_is_none_is_named_and_the_run_goes_on(self):
         shutil.rmtree(self.folder / "run" / "tensorboard")
         (self.folder / "elsewhere").mkdir()

@@ -43,6 +43,14 @@ TEST(EventFile, IsNewAtEveryStartAndInAFolderOfItsOwn) {
   EventFile(place).text(4, "text", "two\nlines");
   ASSERT_EQ(sizes().size(), 2u);
   EXPECT_EQ(sizes()[0], first[0]);
+  // A reader reads it last, also where the clock was set back.
+  std::ofstream(place / "events.out.tfevents.9999999998.1");
+  EventFile last(place);
+  EXPECT_EQ(names_in(place).back(), "events.out.tfevents.9999999999.100000");
+  EXPECT_TRUE(last.is_there());
+  remove_tree(place);
+  EXPECT_FALSE(last.is_there());
+  make_folder(place);
   std::filesystem::create_directory_symlink(place, folder.path() / "link");
   std::ofstream(folder.path() / "file");
   EXPECT_THROW(EventFile(folder.path() / "link"), Error);
