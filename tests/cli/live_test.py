@@ -140,6 +140,19 @@ class LivePage(RunsTest):
                 if not reading and name in ("byte", "bpe"):
                     self.assertEqual(texts, lines)
 
+    def test_pieces_of_equal_score(self):
+        """Where two readings are equally probable, rounding decides: the page rounds as heed does."""
+        draw = random.Random(7)
+        repeated = ["0", "00", "0000", "00000", "ha", "haha", "hahahaha", "o", "oo", "ooo", "!", "!!", "!!!!", "l", "ll"]
+        words = [draw.choice(["", *"abcxyz"]) + draw.choice(repeated) + draw.choice(["", *"abcxyz"]) for _ in range(6000)]
+        (self.folder / "a.txt").write_text("".join(" ".join(words[i:i + 9]) + "\n" for i in range(0, 6000, 9)))
+        lines = ["".join(draw.choice("0!lohax") * draw.randint(1, 7) for _ in range(draw.randint(1, 4))) for _ in range(2000)]
+        (self.folder / "lines").write_text("".join(line + "\n" for line in lines))
+        self.train(self.config("u", **of(GPT, tokenizer={"type": "unigram", "vocab_size": 310}, train__max_steps=1)), "u")
+        heeds = [told["ids"] for told in self.json("tokenize", "u", "--file", "lines")]
+        mine, = self.run_page(self.live("u"), ["tokens", lines])
+        self.assertEqual([line for line, m, h in zip(lines, mine, heeds, strict=True) if m != h], [])
+
     def test_a_tokenizer_of_others_reads_whole_lines(self):
         """A SentencePiece model without a normaliser's table, with the usual space in front and without extra spaces."""
         lines = [line for line in many_lines(300) if "\t" not in line]

@@ -35,6 +35,13 @@ TEST(PieceTokenizer, LearnsWholeWordsAndKeepsNewlinesApart) {
             (std::vector<std::string>{"▁the", "▁river", "<0x0A>", "▁the"}));
 }
 
+// Of readings that are equally probable, rounding decides: sums of float32, as the page makes them.
+TEST(PieceTokenizer, ProbabilitiesAreSumsOfFloat32) {
+  const PieceTokenizer tokenizer({.unigram = true, .pieces = {{"l", -4.9f}, {"ll", -4.8f}}}, "");
+  EXPECT_EQ(pieces(tokenizer, "lll"), (std::vector<std::string>{"ll", "l"}));
+  EXPECT_EQ(pieces(tokenizer, "lllllll"), (std::vector<std::string>{"ll", "ll", "l", "ll"}));
+}
+
 TEST(PieceTokenizer, NoTwoIdsAreShownAlike) {
   for (const Type type : {TokenizerConfig::bpe, TokenizerConfig::unigram}) {
     const auto tokenizer = train(type, training_text() + "e <0x65> <0x20>\n");

@@ -137,7 +137,7 @@ const mostBytes = 1024;  // of a word
 class PieceTokenizer extends Tokenizer {
   constructor(file) {
     super({ special: file.special, tokens: file.pieces });
-    const { pieces, scores, reading } = file;
+    const { pieces, reading } = file, scores = file.scores.map(Math.fround);
     Object.assign(this, { pieces, scores, reading, byLine: file.by_line, user: new Set(file.user_defined), unigram: file.type === "unigram" });
     this.texts = new Map(pieces.map((piece, i) => [piece, i]));
     this.longest = pieces.reduce((most, piece) => Math.max(most, piece.length), 0);
