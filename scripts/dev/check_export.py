@@ -185,6 +185,13 @@ def check_texts(model, tokenizer, network, work):
             theirs.append(tokenizer.decode(network.generate(**given)[0], skip_special_tokens=True))
             if model.name.endswith("lower"):
                 ours[-1] = ours[-1].replace(prompt, prompt.lower(), 1)
+        given = tokenizer(prompts, return_tensors="pt", padding=True)
+        together = network.generate(**given, max_new_tokens=20, max_length=None)
+        for i, prompt in enumerate(prompts):
+            alone = network.generate(**tokenizer(prompt, return_tensors="pt"), max_new_tokens=20, max_length=None)
+            if tokenizer.decode(together[i], skip_special_tokens=True) != tokenizer.decode(alone[0], skip_special_tokens=True):
+                ours.append("alone as in a batch")
+                theirs.append(prompt)
     same = sum(a == b for a, b in zip(ours, theirs))
     print(f"  greedy texts: {same} of {len(ours)} equal")
     if same < len(ours):

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/input_file.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
 
@@ -81,7 +82,19 @@ std::string other_program(const fs::path& path) {
   return "";
 }
 
+bool is_export(const fs::path& path) {
+  std::error_code none;
+  const fs::path folder = fs::is_directory(path, none) ? path : folder_of(path);
+  std::string begin;
+  for (const fs::path& file : {folder / "README.md", folder / "model.gguf"})
+    if (type_of(file) == fs::file_type::regular) InputFile(file).append_to(begin, 4096);
+  return begin.find("trained with heed") != begin.npos;
+}
+
 void throw_other_program(const fs::path& path, const std::string& name, Exit exit) {
+  if (is_export(path))
+    throw Error(exit, quoted_path(path) + " was written by heed export, for other programs",
+                "the run that it was exported from");
   throw Error(exit,
               fmt::format("{} is a model of another program ({}); heed reads its own only",
                           quoted_path(path), name),

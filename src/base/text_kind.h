@@ -27,6 +27,8 @@ Markup markup_of(std::string_view first);
 // What a model of another program, a file or a folder, is known by: "pytorch_model.bin"; "" if it
 // is none.
 std::string other_program(const std::filesystem::path& path);
+// Did heed export write it, or the folder it is in?
+bool is_export(const std::filesystem::path& path);
 [[noreturn]] void throw_other_program(const std::filesystem::path& path, const std::string& name,
                                       Exit exit);
 

@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "evaluate/bleu.h"
@@ -31,13 +32,9 @@ using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kTypes = {"f32", "f16", "q8_0"};  // of GgufType
 
-bool reads_pairs(const TrainedModel& m) {  // with an encoder
-  return m.model.has_encoder();
-}
-
 // Greedy: heed writes the same.
 Json generation_config(const TrainedModel& m, const Json& config) {
-  Json json;
+  Json json = {{"do_sample", false}};
   for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"})
     if (config.contains(key)) json[key] = config[key];
   // With the first id, which is given; the last one is not read.
@@ -46,39 +43,49 @@ Json generation_config(const TrainedModel& m, const Json& config) {
     json["max_new_tokens"] = std::min<std::int64_t>(limit, most - 2 - m.state.longest_source);
   else
     json["max_length"] =
-        1 + (reads_pairs(m) ? std::min(most, limit) : m.config.objective.target_length);
+        1 + (m.model.has_encoder() ? std::min(most, limit) : m.config.objective.target_length);
   json["suppress_tokens"] = m.objective->never_written(*m.tokenizers.target);
   return json;
 }
 
+// On one line of Markdown, in a table too: nothing in it has a meaning there.
+std::string in_markdown(const std::string& text) {
+  std::string out = printable(text);
+  for (const std::string mark : {"\\", "`", "|", "*", "_", "[", "]", "<", "&", "$", "#"})
+    out = replace_all(out, mark, "\\" + mark);
+  return out;
+}
+
 // What heed knows of a model, and how to load it.
 std::string model_card(const TrainedModel& m, const std::string& name, const std::string& family) {
-  const bool pairs = reads_pairs(m);
-  std::vector<std::pair<std::string, std::string>> facts = {
-      {"data", data_in_words(m.config.data)},
-      {"its hash", m.state.data_hash},
-      {"exported by", "heed " HEED_VERSION},
-      {"checkpoint of step", format_count(m.state.step)}};
+  const bool pairs = m.model.has_encoder();
+  std::string rows;
+  const auto add = [&](const std::string& fact, const std::string& value) {
+    rows += fmt::format("| {} | {} |\n", fact, in_markdown(value));
+  };
+  add("data", data_in_words(m.config.data));
+  add("its hash", m.state.data_hash);
+  add("exported by", "heed " HEED_VERSION);
+  add("checkpoint of step", format_count(m.state.step));
   if (!std::isnan(m.state.valid_loss))
-    facts.emplace_back("held-out loss, nats per token", format_fixed(m.state.valid_loss, 4));
+    add("held-out loss, nats per token", format_fixed(m.state.valid_loss, 4));
   for (const ValidEvent& valid : read_events(run_of_checkpoint(m.folder)).valid) {
     if (valid.step != m.state.step) continue;
-    facts.emplace_back("held-out tokens", format_count(valid.tokens));
-    if (valid.bits_per_byte)
-      facts.emplace_back("bits per byte", format_fixed(*valid.bits_per_byte, 4));
+    add("held-out tokens", format_count(valid.tokens));
+    if (valid.bits_per_byte) add("bits per byte", format_fixed(*valid.bits_per_byte, 4));
     if (valid.metric)
-      facts.emplace_back(*valid.metric_name,
-                         format_fixed(*valid.metric, find_metric(*valid.metric_name)->digits));
+      add(*valid.metric_name, format_fixed(*valid.metric, find_metric(*valid.metric_name)->digits));
   }
-  std::string rows;
-  for (const auto& [fact, value] : facts) rows += fmt::format("| {} | {} |\n", fact, value);
   const std::vector<std::string> card = foreign_table().at("card");
   return fmt::format(
-      fmt::runtime(joined(card, "\n")), pairs ? "translation" : "text-generation", name, family,
-      format_count(m.values.size()), rows, pairs ? "AutoModelForSeq2SeqLM" : "AutoModelForCausalLM",
+      fmt::runtime(joined(card, "\n")), pairs ? "translation" : "text-generation",
+      in_markdown(name), family, format_count(m.values.size()), rows,
+      pairs ? "AutoModelForSeq2SeqLM" : "AutoModelForCausalLM",
       m.objective->traits().joined
           ? "\nA prompt ends in `</s>`, which this tokenizer adds; the answer follows.\n"
-          : "");
+          : "",
+      // As JSON has it: Python reads the same, but for halves of characters.
+      Json(name).dump(-1, ' ', printable(name) != name, Json::error_handler_t::replace));
 }
 
 void write_huggingface(const TrainedModel& m, const std::string& name, const fs::path& folder) {
@@ -102,7 +109,8 @@ void write_huggingface(const TrainedModel& m, const std::string& name, const fs:
 }
 
 void require_free(const fs::path& place) {
-  const bool empty = type_of(place) == fs::file_type::directory && names_in(place).empty();
+  std::error_code none;
+  const bool empty = fs::is_directory(place, none) && names_in(place).empty();
   if (path_exists(place) && !empty)
     throw Error(Exit::usage, quoted_path(place) + " exists already.", "a new or an empty folder");
   for (fs::path p = fs::weakly_canonical(place).parent_path(); p != p.root_path();
@@ -152,8 +160,12 @@ Exit run_export(CommandLine& line) {
     else
       write_huggingface(model, name, inner);
   });
-  if (gguf && model.config.tokenizer.type == TokenizerConfig::unigram)
-    model.log.warn("llama.cpp's unigram has no bytes: a character without a piece is <unk> there.");
+  if (model.config.tokenizer.type == TokenizerConfig::unigram)
+    model.log.warn(fmt::format(
+        "where two ways to cut a word are equally probable (000: 00 0, 0 00), {} may take the "
+        "other.{}",
+        gguf ? "llama.cpp" : "transformers",
+        gguf ? " Its unigram has no bytes: a character without a piece is <unk> there." : ""));
   if (line.json())
     print_line({{"folder", place.string()}});
   else

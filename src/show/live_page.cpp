@@ -2,12 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <bit>
-#include <cmath>
-#include <cstdint>
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/float16.h"
 #include "base/format.h"
 #include "show/packed_maps.h"
@@ -30,13 +28,9 @@ std::string float16_weights(const TrainedModel& m) {
   std::vector<unsigned char> all;
   for (const ParamInfo& info : m.model.table.infos())
     for (std::size_t i = 0; i < info.param.size(); ++i) {
-      const auto x = static_cast<Float16>(m.values.data()[info.param.offset + i]);
-      if (!std::isfinite(static_cast<float>(x)))
-        throw Error(Exit::usage, info.name + " has a weight beyond 65504, the largest float16.",
-                    "heed report without --live");
-      const auto bits = std::bit_cast<std::uint16_t>(x);
-      for (const int byte : {bits & 0xFF, bits >> 8})
-        all.push_back(static_cast<unsigned char>(byte));
+      const float x = m.values.data()[info.param.offset + i];
+      const std::string two = bytes_of(to_float16(x, info.name, "heed report without --live"));
+      all.insert(all.end(), two.begin(), two.end());
     }
   return base64(all);
 }

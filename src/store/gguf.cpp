@@ -65,7 +65,8 @@ void add_tokenizer(const PieceModel& model, Json& about) {
   for (const auto& [key, value] : tokenizer.items()) about["tokenizer.ggml." + key] = value;
 }
 
-std::string in_type(const std::vector<float>& numbers, GgufType type) {
+std::string in_type(const std::vector<float>& numbers, GgufType type, const std::string& name) {
+  const auto half = [&](float x) { return bytes_of(to_float16(x, name, "--type f32")); };
   std::string bytes;
   if (type == GgufType::q8_0)
     for (std::size_t i = 0; i < numbers.size(); i += kBlock) {
@@ -73,13 +74,12 @@ std::string in_type(const std::vector<float>& numbers, GgufType type) {
       float largest = 0;
       for (const float x : block) largest = std::max(largest, std::abs(x));
       const float scale = largest / 127;
-      bytes += bytes_of(static_cast<Float16>(scale));
+      bytes += half(scale);
       for (const float x : block)
         bytes += static_cast<char>(scale > 0 ? std::lround(x / scale) : 0);
     }
   else
-    for (const float x : numbers)
-      bytes += type == GgufType::f32 ? bytes_of(x) : bytes_of(static_cast<Float16>(x));
+    for (const float x : numbers) bytes += type == GgufType::f32 ? bytes_of(x) : half(x);
   pad(bytes);
   return bytes;
 }
@@ -94,6 +94,7 @@ void write_gguf(const std::filesystem::path& path, const TrainedModel& m, const 
   const std::string architecture = row.at("architecture");
   Json about = {{"general.architecture", architecture},
                 {"general.name", name},
+                {"general.description", "trained with heed"},
                 {"general.file_type", kFileTypes[static_cast<int>(type)]},
                 {"general.quantization_version", 2}};
   const Json config = foreign_config(row, m.config, tokenizer.size());
@@ -116,7 +117,7 @@ void write_gguf(const std::filesystem::path& path, const TrainedModel& m, const 
     head += counted_bytes(t.name) + bytes_of(static_cast<std::uint32_t>(t.shape.size()));
     for (std::size_t i = t.shape.size(); i-- > 0;) head += bytes_of(std::uint64_t(t.shape[i]));
     head += bytes_of(kTensorTypes[static_cast<int>(own)]) + bytes_of(std::uint64_t{data.size()});
-    data += in_type(numbers_of(t, m.values), own);
+    data += in_type(numbers_of(t, m.values), own, t.name);
   }
   pad(head);
   OutputFile file(path);

@@ -138,6 +138,7 @@ HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const Run
                  {"eos", v.names[Tokenizer::kEos]},
                  {"longest", longest_read(config)},
                  {"added_tokens", added_tokens(v, parts.at("added"))},
+                 {"padding_side", config.model.encoder_layers > 0 ? "right" : "left"},
                  {"framing", parts.at("framing").at(framing)},
                  {"model", model_of(v, tokenizer.type())}};
   Json file = parts.at("file"), about = parts.at("config");

@@ -1,6 +1,8 @@
 """heed export: folders for transformers and GGUF files. scripts/dev/check_export.py asks the programs themselves."""
 import array
+import ast
 import json
+import os
 import re
 import struct
 import unittest
@@ -95,9 +97,29 @@ class Export(RunsTest):
         generation = json.loads((folder / "generation_config.json").read_text())
         self.assertEqual(generation["suppress_tokens"], [0, 1, 2])
         self.assertIsNone(generation["eos_token_id"])
+        self.assertIs(generation["do_sample"], False)  # pipelines sample unless told
+        self.assertEqual(self.padding_side("qwen3"), "left")  # so that a prompt goes on where it ends
         card = (folder / "README.md").read_text()
         for words in ("AutoModelForCausalLM", "a.txt", "| checkpoint of step | 12 |", "held-out tokens", self.state(12, "qwen3")["data_hash"], "bits per byte"):
             self.assertIn(words, card)
+
+    def padding_side(self, run):
+        self.check("export", run, "padded_" + run)
+        return json.loads((self.folder / f"padded_{run}" / "tokenizer_config.json").read_text())["padding_side"]
+
+    def test_names_do_not_break_out_of_the_card(self):
+        data = "a|b\n\n```python\nimport os`<b>[x](y)\x1b[31m.txt"
+        (self.folder / data).write_bytes((self.folder / "a.txt").read_bytes())
+        self.train(self.config("odd", **{**self.RUNS["qwen3"], "train__max_steps": 1}, data={"train": data, "valid_fraction": 0.1}), "odd")
+        for name in 'x"); import os; ("\\', "n\n```\nx\u202e", "\U0001f422 '":
+            self.check("export", "odd", name)
+            card = (self.folder / name / "README.md").read_text()
+            self.assertEqual(re.findall("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", card), [])
+            self.assertEqual([line for line in card.splitlines() if line.startswith("```")], ["```python", "```"])
+            self.assertIn("| data | a\\|b", card)
+            code = ast.parse(card.split("```python\n")[1].split("```\n")[0])
+            names = [node.value for node in ast.walk(code) if isinstance(node, ast.Constant)]
+            self.assertEqual(names.count(name), 2, card)
 
     def test_texts_end_where_heed_begins_again(self):
         folder = self.exported("gpt2")
@@ -135,6 +157,7 @@ class Export(RunsTest):
         self.assertEqual((config["decoder_start_token_id"], config["forced_eos_token_id"], config["eos_token_id"]), (1, None, 2))
         tokenizer = json.loads((folder / "tokenizer.json").read_text())
         self.assertEqual([next(iter(part)) for part in tokenizer["post_processor"]["single"]], ["Sequence", "SpecialToken"])
+        self.assertEqual(self.padding_side("pairs"), "right")
         card = (folder / "README.md").read_text()
         self.assertIn("AutoModelForSeq2SeqLM", card)
         self.assertRegex(card, r"\| data \| [^/|]+ pairs \|")  # where it is is nobody's business
@@ -153,10 +176,48 @@ class Export(RunsTest):
         self.assertEqual(file.types["blk.0.ffn_up.weight"], 1)  # its rows are 16 wide
         self.assertEqual((file.about["general.architecture"], file.about["general.name"]), ("qwen3", "q8_0"))
         self.assertEqual(file.about["tokenizer.ggml.tokens"][:4], ["<unk>", "<s>", "</s>", "<0x00>"])
-        self.check("export", "llama", "l", "--to", "gguf", "--type", "f32", facts="<unk> there")
+        self.check("export", "llama", "l", "--to", "gguf", "--type", "f32", facts=["<unk> there", "equally probable"])
         file = Gguf(self.folder / "l" / "model.gguf")
         self.assertEqual(file.tensors["blk.0.attn_q.weight"], ours["decoder.layers.0.self_attn.q_proj.weight"])
         self.assertIn("output.weight", file.tensors)
+
+    def test_weights_beyond_float16_are_refused(self):
+        def scaled(factor):
+            for checkpoint in self.checkpoints("qwen3").glob("step-*"):
+                header, body = read_tensors(checkpoint / "model.safetensors")
+                begin, _ = header["decoder.layers.0.fc2.weight"]["data_offsets"]
+                values = array.array("f", body)
+                values[begin // 4] = factor
+                write_tensors(checkpoint / "model.safetensors", header, values.tobytes())
+                seal(checkpoint)
+
+        def refused(*options):
+            self.check("export", "qwen3", "out", "--to", "gguf", *options, status=2, facts=["blk.0.ffn_down.weight", "65504", "--type f32"])
+            self.assertEqual([*self.folder.glob("*out*")], [])
+
+        scaled(-65600)
+        refused()
+        self.check("export", "qwen3", "q8", "--to", "gguf", "--type", "q8_0")
+        scaled(127 * 65600)
+        refused("--type", "q8_0")
+        self.check("export", "qwen3", "out", "--to", "gguf", "--type", "f32")
+        self.assertEqual(Gguf(self.folder / "out" / "model.gguf").tensors["blk.0.ffn_down.weight"][0], 127 * 65600)
+
+    def test_heed_knows_its_exports(self):
+        self.check("export", "qwen3", "hf")
+        self.check("export", "qwen3", "gg", "--to", "gguf")
+        config, own = self.config("new", **self.RUNS["llama"]), ["written by heed export", "exported from"]
+        for folder in "hf", "gg":
+            self.train(config, "next", "--init-from", folder, status=4, facts=own)
+            self.check("evaluate", folder, status=4, facts=own)
+            self.check("train", folder, status=3, facts=own)
+        self.check("evaluate", "gg/model.gguf", status=4, facts=own)
+        self.check("train", "hf/model.safetensors", status=3, facts=own)
+        for name in "tokenizer", "tokenizer_config":
+            self.train(config, "next", "--set", f"tokenizer.file=hf/{name}.json", "--set", "tokenizer.type=word",
+                       status=3, facts=own)
+        (self.folder / "hf/README.md").unlink()
+        self.check("evaluate", "hf", status=4, facts="another program")
 
     def test_what_no_class_computes_is_refused_by_key(self):
         self.check("export", "other", "new/out", status=2, facts=["prefix_lm", "causal_lm and seq2seq"])
@@ -194,6 +255,47 @@ class Export(RunsTest):
         files = sorted(p.relative_to(self.folder / "a") for p in self.folder.glob("a/**/*.json"))
         self.assertEqual(len(files), 4)
         self.assertEqual({str(p.parent) for p in files}, {"new/place"})
+
+    def test_an_empty_folder_stays_what_it_is(self):
+        (self.folder / "target").mkdir()
+        (self.folder / "target").chmod(0o2710)
+        (self.folder / "out").symlink_to("target")
+        before = (self.folder / "target").stat()
+        r = self.limited("-f 4", "export", "qwen3", "out")
+        self.assertEqual((r.status, [*(self.folder / "target").iterdir()]), (4, []), r.err)
+        self.exported("qwen3")
+        after = (self.folder / "target").stat()
+        self.assertEqual((after.st_mode, after.st_ino), (before.st_mode, before.st_ino))
+        self.assertEqual(len([*(self.folder / "target").iterdir()]), 6)
+        self.assertTrue((self.folder / "out").is_symlink())
+
+    def test_what_is_not_its_own_stays(self):
+        for place in ".tmp-out", "half/.tmp-heed":
+            (self.folder / place).mkdir(parents=True)
+            (self.folder / place / "x").write_text("mine")
+        self.exported("qwen3")
+        self.check("export", "qwen3", "half", status=2, facts="exists already")
+        self.assertEqual([(self.folder / place / "x").read_text() for place in (".tmp-out", "half/.tmp-heed")], ["mine"] * 2)
+
+    def test_of_several_at_once_one_wins(self):
+        expected = [{"model.gguf"}, {"README.md", "config.json", "generation_config.json", "model.safetensors", "tokenizer.json",
+                                     "tokenizer_config.json"}]
+        for i in range(12):
+            place = self.folder / f"at_once_{i}"
+            if i % 2:
+                place.mkdir()
+            exports = [self.spawn("export", run, place.name, "--to", to)
+                       for run, to in (("qwen3", "huggingface"), ("llama", "gguf"), ("llama", "huggingface"), ("qwen3", "gguf"))]
+            for export in exports:
+                export.communicate()
+            codes = sorted(export.returncode for export in exports)
+            self.assertEqual(codes[0], 0)
+            self.assertLessEqual(set(codes[1:]), {2, 4})
+            self.assertIn({path.name for path in place.iterdir()}, expected)
+            if (place / "config.json").exists():
+                one = json.loads((place / "config.json").read_text())["model_type"] == "qwen3"
+                self.assertEqual(one, '"BPE"' in (place / "tokenizer.json").read_text())
+        self.assertEqual([*self.folder.glob("**/.tmp-*")], [])
 
     def test_a_model_with_nan_is_refused(self):
         for checkpoint in self.checkpoints("qwen3").glob("step-*"):
