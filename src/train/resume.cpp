@@ -167,45 +167,18 @@ void settle_end_as(RunConfig& config, const RunConfig& settled, const Split& tra
 // The keys that say where a run and the fall of its rate end.
 constexpr const char* kEndKeys[] = {"train.max_steps", "train.max_epochs", "optimizer.decay_steps"};
 
-}  // namespace
-
-NewEnd new_end(const ResumeRequest& request, const StoredRun& run, const Dataset& data) {
-  const char* option = request.max_steps > 0 ? "--max-steps"
-                       : request.more > 0    ? "--more"
-                       : request.minutes > 0 ? "--minutes"
-                                             : nullptr;
-  NewEnd added;
-  if (option == nullptr) return added;
-  const TrainConfig& asked = run.asked.train;
-  std::int64_t end = request.max_steps;
-  if (end == 0) {
-    const std::int64_t more =
-        request.more > 0 ? request.more : steps_at_speed(request.minutes, run);
-    const std::int64_t planned = asked.max_steps > 0 && asked.max_epochs > 0
-                                     ? plan_of(run.asked, data.train).steps
-                                     : asked.max_steps;
-    if (planned > run.steps_done())
-      added.notes.push_back(
-          fmt::format("{} counts from the planned end, step {}", option, planned));
-    if (request.minutes > 0)
-      added.notes.push_back(
-          fmt::format("--minutes {:g}: {} steps", request.minutes, format_count(more)));
-    end = std::max(planned, run.steps_done()) + more;
-  }
-  GivenKeys& keys = added.keys;
-  keys.values.train.max_steps = end;
-  keys.keys["train.max_steps"] = option;
-  const bool replaced = request.branch.empty() && !request.run.given.contains("train.max_epochs");
-  if (replaced && asked.max_epochs > 0) keys.keys["train.max_epochs"] = option;
-  return added;
+bool asks_for_end(const ResumeRequest& request) {
+  return request.max_steps + request.more > 0 || request.minutes > 0 ||
+         std::ranges::any_of(kEndKeys,
+                             [&](const char* key) { return request.run.given.contains(key); });
 }
 
-RunResult resume_run(const ResumeRequest& request, Log& log) {
-  if (!request.branch.empty()) return branch_run(request, log);
-  std::optional<RunWriter> run = RunWriter::open(request.run.folder);
+// `logs`: errors already go to the run's log.
+RunResult resume_opened(const ResumeRequest& request, std::optional<RunWriter>& run, bool logs,
+                        Log& log) {
   const auto in_run = [&](auto&& work) {
     run->begin_writing();
-    return with_errors_in_log(*run, log, work);
+    return logs ? work() : with_errors_in_log(*run, log, work);
   };
   NewestCheckpoint newest = newest_checkpoint(run->path());
   std::vector<DamagedCheckpoint> damaged = newest.damaged;
@@ -262,6 +235,47 @@ RunResult resume_run(const ResumeRequest& request, Log& log) {
                       .at = std::move(stored.checkpoint),
                       .damaged = std::move(damaged)};
   return in_run([&] { return go(beginning, request.run, *run, log); });
+}
+
+}  // namespace
+
+NewEnd new_end(const ResumeRequest& request, const StoredRun& run, const Dataset& data) {
+  const char* option = request.max_steps > 0 ? "--max-steps"
+                       : request.more > 0    ? "--more"
+                       : request.minutes > 0 ? "--minutes"
+                                             : nullptr;
+  NewEnd added;
+  if (option == nullptr) return added;
+  const TrainConfig& asked = run.asked.train;
+  std::int64_t end = request.max_steps;
+  if (end == 0) {
+    const std::int64_t more =
+        request.more > 0 ? request.more : steps_at_speed(request.minutes, run);
+    const std::int64_t planned = asked.max_steps > 0 && asked.max_epochs > 0
+                                     ? plan_of(run.asked, data.train).steps
+                                     : asked.max_steps;
+    if (planned > run.steps_done())
+      added.notes.push_back(
+          fmt::format("{} counts from the planned end, step {}", option, planned));
+    if (request.minutes > 0)
+      added.notes.push_back(
+          fmt::format("--minutes {:g}: {} steps", request.minutes, format_count(more)));
+    end = std::max(planned, run.steps_done()) + more;
+  }
+  GivenKeys& keys = added.keys;
+  keys.values.train.max_steps = end;
+  keys.keys["train.max_steps"] = option;
+  const bool replaced = request.branch.empty() && !request.run.given.contains("train.max_epochs");
+  if (replaced && asked.max_epochs > 0) keys.keys["train.max_epochs"] = option;
+  return added;
+}
+
+RunResult resume_run(const ResumeRequest& request, Log& log) {
+  if (!request.branch.empty()) return branch_run(request, log);
+  std::optional<RunWriter> run = RunWriter::open(request.run.folder);
+  // A run that gets a branch stays as it is, its log too.
+  if (asks_for_end(request)) return resume_opened(request, run, false, log);
+  return with_errors_in_log(*run, log, [&] { return resume_opened(request, run, true, log); });
 }
 
 }  // namespace heed

@@ -29,7 +29,8 @@ struct ResumeRequest {
   std::string checkpoint;      // where the branch begins; empty: at the newest
 };
 
-// Errors leave every checkpoint as it was; those of the training are logged in train.log too. Error
+// Errors leave every checkpoint as it was, and are logged in train.log too, unless a later end is
+// asked for and there is no branch yet. Error
 // (usage) if a branch's config does not fit the steps done or, as heed train, if its folder is
 // taken, or if a run that would get a branch has one that is still to be finished, or ends there.
 RunResult resume_run(const ResumeRequest& request, Log& log);
