@@ -55,6 +55,8 @@ class Finding(Exception):
 class Crashes:
     """One config, trained again and again in folder/root from the texts in folder/texts."""
 
+    written = "run"  # the folder in root that the command writes
+
     def __init__(self, heed, calls, folder, name, config, draw):
         self.heed, self.calls, self.draw = heed, calls, draw
         self.folder, self.name = Path(folder), name
@@ -71,7 +73,7 @@ class Crashes:
         calls_made = power_cut.read_log(self.log)
         self.last_call = max(c.number for c in calls_made)
         self.rare_calls = [c.number for c in calls_made if c.name != "write"]
-        shutil.copytree(self.root / "run", self.reference, symlinks=True)
+        shutil.copytree(self.root / self.written, self.reference, symlinks=True)
 
     def prepare(self):
         """What must be there before the training that is stormed."""
@@ -122,7 +124,7 @@ class Crashes:
         if first.exists() and snapshot(first) != snapshot(self.root / "first"):
             raise Finding("the run that it began with has changed")
         try:
-            check_run.compare(str(self.root / "run"), str(self.reference), lines_lost)
+            check_run.compare(str(self.root / self.written), str(self.reference), lines_lost)
         except (AssertionError, OSError, ValueError) as error:
             raise Finding(f"the resumed run is another: {error}") from error
 

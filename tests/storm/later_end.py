@@ -1,9 +1,9 @@
-"""A finished run that gets a later end: `heed resume RUN --more N` sets it aside as RUN.old-1 and goes back in its place.
+"""A finished run that gets a later end: `heed resume RUN --more N` writes the branch RUN-2 and leaves RUN as it is.
 
-Each call that writes, up to the first new checkpoint, is a case: heed is killed there, or that call fails. Then RUN.old-1
-is the run as it was, or not there; RUN goes on, to either end, in the bytes of a run that nothing happened to; the best model
-is in one of them; what the user keeps in RUN stays; and nothing temporary is left. It happens in a plain folder, in one
-behind a symbolic link, and in the lower layer of an overlay file system, where no folder can be renamed.
+Each call that writes, up to the branch's first checkpoints, is a case: heed is killed there, or that call fails. Then RUN is
+what it was, to the byte; the branch, or another one that the same command makes, ends in the bytes of a branch that nothing
+happened to; and nothing temporary is left. It happens in a plain folder, in one behind a symbolic link, and in the lower layer
+of an overlay file system, where no folder can be renamed.
 """
 import json
 import os
@@ -23,11 +23,9 @@ CONFIGS = {
 }
 MORE = 4  # steps
 PLACES = ("folder", "link", "overlay")
-OWN = "notes.txt"  # the user's
-BESIDE = (OWN, "report.html")  # stay where they are
 # How many errors calls.c knows for a call.
-ERRORS = {"link": 3, "create": 3, "truncate": 3, "open": 3, "mkdir": 3, "write": 5, "sync": 2, "symlink": 2, "rename": 2,
-          "unlink": 2, "rmdir": 2, "cut": 1}
+ERRORS = {"create": 3, "truncate": 3, "open": 3, "mkdir": 3, "write": 5, "sync": 2, "symlink": 2, "rename": 2, "unlink": 2,
+          "rmdir": 2, "cut": 1}
 
 
 def mount_overlay(layers, place):
@@ -52,6 +50,8 @@ def can_mount_overlay(folder):
 class LaterEnd(crashes.Crashes):
     """One config in one of PLACES. The run is root/run."""
 
+    written = "run-2"
+
     def __init__(self, heed, calls, folder, name, draw, place):
         self.place = place
         self.layers = None  # of the overlay, once there is one
@@ -63,8 +63,6 @@ class LaterEnd(crashes.Crashes):
         if first.returncode != 0:
             raise Finding(f"{self.name} does not train: {first.stderr}")
         run = self.root / "run"
-        (run / OWN).write_text("mine")
-        self.first_end = self.end_of(run)
         if self.place == "link":
             (texts / "elsewhere").mkdir()
             run.rename(texts / "elsewhere" / "run")
@@ -76,8 +74,8 @@ class LaterEnd(crashes.Crashes):
             self.layers.mkdir()
             texts.rename(self.layers / "lower")
         self.clear()
-        self.before, self.best = snapshot(run), self.best_in(run)
-        self.begin = ["resume", run, "--more", MORE]
+        self.before = snapshot(run)
+        self.begin = ["resume", run, "--more", MORE, "--json"]
         self.calls_that_write = [self.first_calls(), self.first_calls(STORM_FAIL=0)]
         self.clear()
 
@@ -99,15 +97,14 @@ class LaterEnd(crashes.Crashes):
         return self.train(**environment)
 
     def first_calls(self, **environment):
-        """The calls that write of the command, up to its first checkpoint."""
+        """The calls that write of the command, until the branch has its first checkpoints and one of its own."""
         self.clear()
-        done = self.train("--stop-at", self.first_end, STORM_LOG=self.log, **environment)
+        done = self.train(STORM_LOG=self.log, **environment)
         if done.returncode != 0:
             raise Finding(f"{self.name} gets no later end: {done.stderr}")
         calls = power_cut.read_log(self.log)
-        aside = max(c.number for c in calls if c.path.startswith(str(self.root / ".tmp-run.old-1-")))
-        saving = min(c.number for c in calls if c.number > aside and "/checkpoints/.tmp-step-" in c.path)
-        return [c for c in calls if c.number < saving and c.name != "look"]
+        saves = [c.number for c in calls if c.name == "symlink" and "/run-2/checkpoints/" in c.path]
+        return [c for c in calls if c.number < saves[min(len(saves), 6) - 1] and c.name != "look"]
 
     def cases(self):
         # What comes before a call comes after the one before it, so to be killed there is only one case.
@@ -117,57 +114,35 @@ class LaterEnd(crashes.Crashes):
         failed = [("fail", c.number, error) for c in fails for error in range(ERRORS[c.name])]
         return killed + failed
 
-    def end_of(self, run):
-        return json.loads((run / "config.json").read_text())["train"]["max_steps"]
-
-    def best_in(self, *runs):
-        """Of their best checkpoint, the lower the better."""
-        states = [json.loads(p.read_text()) for run in runs for p in (run / "checkpoints").glob("step-*/state.json")]
-        metric = "valid_loss" if self.name == "fall" else "valid_metric"
-        values = [s[metric] for s in states if isinstance(s.get(metric), (int, float))]  # else it was not validated
-        return min(values) if self.name == "fall" else -max(values)
-
-    def olds(self):
-        return sorted(self.root.glob("run.old-*"))
-
     def check(self, what):
-        """Whatever happened, all is there."""
-        run = self.root / "run"
-        for old in self.olds():
-            if old.name == "run.old-1" and snapshot(old) != {k: v for k, v in self.before.items() if k not in BESIDE}:
-                raise Finding(f"{what}: {old.name} is not the run as it was")
-            verified = self.run("verify", old)
-            if verified.returncode != 0:
-                raise Finding(f"{what}: verify of {old.name}: {verified.stdout}{verified.stderr}")
-        if (run / OWN).read_text() != "mine":
-            raise Finding(f"{what}: {OWN} is lost")
-        if self.best_in(run, *self.olds()) > self.best:
-            raise Finding(f"{what}: the best model is gone")
-        if self.place != "overlay":  # where a checkpoint that is being removed lacks its state first
-            try:
-                check_run.check_run(str(run))
-            except (AssertionError, OSError) as error:
-                raise Finding(f"{what}: {error}") from error
-
-    def leftovers(self):
-        return [str(p) for p in self.root.rglob(".tmp-*")]
+        """Whatever happened, the run is what it was, and whatever there is of branches is whole."""
+        if snapshot(self.root / "run") != self.before:
+            raise Finding(f"{what}: the run has changed")
+        for branch in self.root.glob("run-*"):
+            if (branch / "chain.jsonl").exists():
+                try:
+                    check_run.check_run(str(branch))
+                except (AssertionError, OSError) as error:
+                    raise Finding(f"{what}: {error}") from error
 
     def finish(self, lines_lost=False):
-        """Goes on as the user would who is told "heed resume run", or types the same command again."""
-        run = self.root / "run"
-        if self.end_of(run) != self.first_end or self.draw.random() < 0.5:
-            done = self.run("resume", run, "--threads", self.draw.randint(1, 3))
-            if done.returncode != 0:
-                raise Finding(f"cannot be resumed, exit {done.returncode}: {done.stderr}")
-        if self.end_of(run) == self.first_end:
-            done = self.start()
-            if done.returncode != 0:
-                raise Finding(f"gets no later end any more, exit {done.returncode}: {done.stderr}")
-        if "already at step" not in done.stderr and "run.old-" not in done.stderr:
-            raise Finding(f"the end does not name what the run was: {done.stderr}")
+        """Goes on as the user would who types the same command again and does what it says."""
+        done = self.start()
+        if done.returncode == 2 and "has a branch that is not finished" in done.stderr:
+            branch = done.stderr.split('"')[3]
+            done = self.run("resume", branch, "--threads", self.draw.randint(1, 3), "--json")
+        elif done.returncode == 2 and "has a branch that ends at" in done.stderr:
+            branch = done.stderr.split('"')[3]
+            done.returncode = 0
+        elif done.returncode == 0:
+            branch = json.loads(done.stdout)["run"]
+        if done.returncode != 0:
+            raise Finding(f"gets no later end any more, exit {done.returncode}: {done.stderr}")
         self.check("at its later end")
-        if self.leftovers():
-            raise Finding(f"left behind: {self.leftovers()}")
+        left = [str(p) for p in self.root.rglob(".tmp-*")]
+        if left:
+            raise Finding(f"left behind: {left}")
+        self.written = os.path.basename(branch)
         self.compare(lines_lost)
 
     def run_case(self, kind, call, how):
@@ -186,8 +161,6 @@ class LaterEnd(crashes.Crashes):
             done = self.start(STORM_FAIL=call, STORM_ERROR=how)
             if done.returncode not in (0, 4) or (done.returncode and "heed: error: " not in done.stderr):
                 raise Finding(f"exit {done.returncode} with a call that fails: {done.stderr}")
-            if done.returncode and not self.olds() and snapshot(self.root / "run") != self.before:
-                raise Finding(f"not set aside, but changed: {done.stderr}")
             self.check("after a call that failed")
             self.finish(crashes.LINE_LOST in done.stderr)
         return done.returncode
