@@ -268,7 +268,7 @@ Exit run_runs(CommandLine& line) {
   app.add_option("--sort", sort,
                  "by a column or a key: loss, metric, model.d_model (default: date)");
   app.add_flag("--keys", every_key, "all keys of the config that differ");
-  app.add_flag("--all", all, "also NAME.old-K, what runs were before");
+  app.add_flag("--all", all, "also NAME.old-K, what --force replaced");
   app.add_flag("--tsv", tsv, "columns separated by tabs, one for each such key");
   line.only_where({"--tsv"}, "without --json", [&](auto*) { return !line.json(); });
   line.only_where({"--keys"}, "without --tsv and --json, which have them",
