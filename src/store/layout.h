@@ -33,7 +33,7 @@ inline constexpr const char* kLineFiles[] = {kMetrics, kFilm};
 // Folders in checkpoints/ begin with one of these: step-00001000, average-100-500.
 inline constexpr std::string_view kStepPrefix = "step-", kAveragePrefix = "average-";
 
-inline constexpr std::string_view kOldRun = ".old-";  // NAME.old-K: what the run NAME was before --force
+inline constexpr std::string_view kOldRun = ".old-";  // NAME.old-K: the run before --force
 
 // Of a checkpoint, with config.json and tokenizers.
 inline constexpr const char* kModelFile = "model.safetensors";
