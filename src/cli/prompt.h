@@ -2,8 +2,7 @@
 // one while the model stays loaded.
 //
 // Lines can be edited and have a history (libedit; it ends with the program). Ctrl-D ends
-// with exit code 0. Ctrl-C ends an answer of a command that asks interrupted(), or empties the
-// line. After an error in a text, the prompt asks for the next one.
+// with exit code 0, Ctrl-C with 130. After an error in a text, the prompt asks for the next one.
 #pragma once
 
 #include <functional>
@@ -28,12 +27,8 @@ struct PromptText {
 };
 
 // Says what to type, prompts "COMMAND> " and answers every line until the end. A line ":temperature
-// 0.5" changes a setting, ":again" answers the last text again, ":help" lists these, and "quit"
-// ends. Returns the exit code.
+// 0.5" changes a setting, ":help" lists these, and ":q" ends. Returns the exit code.
 Exit prompt_for_texts(CommandLine& line, const PromptText& prompt, Log& log,
                       const std::function<void(const std::string& text)>& answer);
-
-// True if a signal asks to end the current answer. Always false without a prompt.
-bool interrupted();
 
 }  // namespace heed

@@ -253,19 +253,18 @@ Exit run_sample(CommandLine& line) {
     SamplePrinter printer(m, r, o.stops, line.json(), prompt, read.before_space);
     draw_samples(
         m.model, m.values, *m.objective, m.pool, r,
-        [&](int i, const TokenOdds& token) { return !interrupted() && printer.add(i, token); },
+        [&](int i, const TokenOdds& token) { return printer.add(i, token); },
         [&](int i) { printer.complete(i); });
     ++r.seed;
     return Unknown();
   };
   if (!o.texts.text && (o.texts.file || !can_prompt())) o.texts.text = read_prompt(o, m);
-  return answer_texts(
-      line,
-      {.instructions = std::string(m.objective->use().instructions) + " Ctrl-C stops an answer.",
-       .settings = {"temperature", "top-k", "top-p", "min-p", "repetition-penalty", "no-repeat",
-                    "min-tokens", "max-tokens", "num-samples", "seed"},
-       .allow_empty = true},
-      {}, m.config, m.log, answer);
+  return answer_texts(line,
+                      {.instructions = std::string(m.objective->use().instructions),
+                       .settings = {"temperature", "top-k", "top-p", "min-p", "repetition-penalty",
+                                    "no-repeat", "min-tokens", "max-tokens", "num-samples", "seed"},
+                       .allow_empty = true},
+                      {}, m.config, m.log, answer);
 }
 
 }  // namespace heed

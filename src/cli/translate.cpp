@@ -184,10 +184,9 @@ Exit run_translate(CommandLine& line) {
   o.n_best = n_best->count() > 0;
   o.alignment = align->count() > 0;
   o.json = line.json();
-  o.beam.stopped = interrupted;
   LineTranslator translator(o, m);
   return answer_texts(line,
-                      {.instructions = std::string(kTranslates.instructions) + " Ctrl-C stops it.",
+                      {.instructions = std::string(kTranslates.instructions),
                        .settings = {"beam-size", "length-penalty", "max-length", "no-repeat",
                                     "min-tokens", "prefix"}},
                       {.most = kTranslatedLines}, m.config, m.log,

@@ -156,7 +156,7 @@ std::vector<std::vector<Hypothesis>> search_group(const BeamInput& in,
         const std::span<const int> ids(a.ids);
         tokens.push_back({a.slot, ids.empty() ? options.prefix : ids.last(1)});
       }
-    if (rows.empty() || (options.stopped && options.stopped())) break;
+    if (rows.empty()) break;
     const Mat<float> logits = decoder.step(tokens);
     in.pool.run(static_cast<int>(rows.size()), [&](int i, int) {
       rows[i].search->look(*rows[i].hypothesis,

@@ -34,7 +34,6 @@ struct BeamOptions {
   std::vector<int> banned;                      // ids that are never produced
   std::vector<int> prefix = {Tokenizer::kBos};  // what the decoder reads before a target
   int end = Tokenizer::kEos;                    // the id that ends a target
-  bool (*stopped)() = nullptr;                  // true: stop, return what was found
 };
 
 struct Hypothesis {
