@@ -83,7 +83,7 @@ void read_run(const fs::path& run, ListedRun& listed) {
   if (!logged.events.empty() && logged.events.back().event == "diverged") row["state"] = "diverged";
   if (is_locked(run) && !logged.train.empty())
     row["step"] = std::max(row["step"].get<std::int64_t>(), logged.train.back().step);
-  if (best) row["parameters"] = parameters_in(run / kCheckpoints / best->folder);
+  if (best) row["parameters"] = parameters_in(run / kCheckpoints / step_folder_name(best->step));
 }
 
 ListedRun list_run(const fs::path& run) {

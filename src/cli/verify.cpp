@@ -110,7 +110,7 @@ void check_link(const Verification& v, const std::string& run, const std::string
                    v.checkpoints.end();  // it is damaged or new
       for (std::size_t n = steps.size(); n > 0 && n + 2 > steps.size(); --n) {
         const auto best = best_checkpoint(run, steps[n - 1]);
-        right |= found == (link == "last" || !best ? step_folder_name(steps[n - 1]) : best->folder);
+        right |= found == step_folder_name(link == "last" || !best ? steps[n - 1] : best->step);
       }
       if (right) return;
       throw Error(Exit::store, "it leads to " + found + ", which is not the " + link + " one");

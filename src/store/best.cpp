@@ -21,21 +21,13 @@ bool is_better(const State& one, const State& other) {
                                             : one.step < other.step;
 }
 
-namespace {
-
-std::optional<State> state_in(const std::filesystem::path& folder) try {
-  return read_state(folder).state;
+std::optional<State> state_of(const std::filesystem::path& run, std::int64_t step) try {
+  return read_state(run / kCheckpoints / step_folder_name(step)).state;
 } catch (const Unreadable&) {
-  if (path_exists(folder)) throw;
+  if (path_exists(run / kCheckpoints / step_folder_name(step))) throw;
   return std::nullopt;
 } catch (const Error&) {
   return std::nullopt;
-}
-
-}  // namespace
-
-std::optional<State> state_of(const std::filesystem::path& run, std::int64_t step) {
-  return state_in(run / kCheckpoints / step_folder_name(step));
 }
 
 std::vector<State> states_of(const std::filesystem::path& run) {
@@ -48,26 +40,11 @@ std::vector<State> states_of(const std::filesystem::path& run) {
   return states;
 }
 
-std::optional<BestCheckpoint> other_best(const std::filesystem::path& run) {
-  std::error_code none;
-  const std::string name = std::filesystem::read_symlink(run / kCheckpoints / "best", none);
-  if (name.starts_with(kStepPrefix) || name.find('/') != name.npos) return std::nullopt;
-  const auto state = state_in(run / kCheckpoints / name);
-  return state ? std::optional(BestCheckpoint{*state, name}) : std::nullopt;
-}
-
-std::optional<BestCheckpoint> best_of(const std::vector<BestCheckpoint>& some) {
-  const auto best = std::ranges::min_element(some, is_better);
-  return best == some.end() ? std::nullopt : std::optional(*best);
-}
-
-std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& run,
-                                              std::int64_t up_to) {
-  std::vector<BestCheckpoint> all;
-  for (const State& state : states_of(run))
-    if (state.step <= up_to) all.push_back({state, step_folder_name(state.step)});
-  if (const auto other = other_best(run)) all.push_back(*other);
-  return best_of(all);
+std::optional<State> best_checkpoint(const std::filesystem::path& run, std::int64_t up_to) {
+  std::vector<State> states = states_of(run);
+  std::erase_if(states, [&](const State& state) { return state.step > up_to; });
+  const auto best = std::ranges::min_element(states, is_better);
+  return best == states.end() ? std::nullopt : std::optional(*best);
 }
 
 }  // namespace heed

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "store/state.h"
@@ -23,17 +22,8 @@ std::optional<State> state_of(const std::filesystem::path& run, std::int64_t ste
 // their state.json shows it. Error (store) if one cannot be read now.
 std::vector<State> states_of(const std::filesystem::path& run);
 
-struct BestCheckpoint : State {
-  std::string folder;  // its name
-};
-// Where the link best leads, if that is no step: an earlier version kept the best of a run that it
-// extended under another name. It counts as well.
-std::optional<BestCheckpoint> other_best(const std::filesystem::path& run);
-// The best of some, and of equal ones the first; nothing of none.
-std::optional<BestCheckpoint> best_of(const std::vector<BestCheckpoint>& some);
 // The best of those of steps up to one; nothing if there are none.
-std::optional<BestCheckpoint> best_checkpoint(
-    const std::filesystem::path& run,
-    std::int64_t up_to = std::numeric_limits<std::int64_t>::max());
+std::optional<State> best_checkpoint(const std::filesystem::path& run,
+                                     std::int64_t up_to = std::numeric_limits<std::int64_t>::max());
 
 }  // namespace heed

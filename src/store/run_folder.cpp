@@ -28,6 +28,12 @@ std::optional<std::int64_t> parse_step(std::string_view name) {
   return step;
 }
 
+// Is it the whole name of a step's folder?
+bool is_step(const std::string& name) {
+  const std::optional<std::int64_t> step = parse_step(name);
+  return step && name == step_folder_name(*step);
+}
+
 std::string what_exists(const fs::path& checkpoints) {
   std::vector<std::string> names = names_in(checkpoints);
   std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
@@ -40,12 +46,11 @@ fs::path follow_link(const fs::path& link) {
   const std::string target = fs::read_symlink(link, error).string();
   if (error) throw_file_error("read the link", link, error.value());
   const fs::path folder = link.parent_path() / target;
-  const bool own = target.find('/') == std::string::npos && target != ".." &&
-                   type_of(folder) == fs::file_type::directory && is_checkpoint(folder);
+  const bool own = is_step(target) && type_of(folder) == fs::file_type::directory;
   if (!own) {
     throw Error(Exit::store,
-                fmt::format("{}: it leads to \"{}\", expected a checkpoint folder beside it; {}",
-                            link.string(), target, what_exists(link.parent_path())),
+                fmt::format("{}: it leads to \"{}\", expected a step beside it; {}", link.string(),
+                            target, what_exists(link.parent_path())),
                 "--checkpoint with one of these");
   }
   return folder;
@@ -117,7 +122,7 @@ fs::path canonical_folder(const fs::path& folder) {
   return error ? written_out(folder) : path;
 }
 
-// "NAME.old-2": of a run that --force renamed, or that got another end.
+// "NAME.old-2": of a run that --force renamed.
 bool is_old(const std::string& name) {
   const std::size_t at = name.rfind(kOldRun);
   return at != name.npos && at + kOldRun.size() < name.size() &&
@@ -135,7 +140,7 @@ std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string
   const std::vector<std::int64_t> steps = list_steps(run);
   if (steps.empty()) return std::nullopt;
   const auto best = which == "best" ? best_checkpoint(run) : std::nullopt;
-  return checkpoints / (best ? best->folder : step_folder_name(steps.back()));
+  return checkpoints / step_folder_name(best ? best->step : steps.back());
 }
 
 }  // namespace
@@ -156,10 +161,8 @@ std::string step_folder_name(std::int64_t step) {
 
 std::vector<std::int64_t> list_steps(const fs::path& run) {
   std::vector<std::int64_t> steps;
-  for (const std::string& name : names_in(checkpoints_of(run))) {
-    const std::optional<std::int64_t> step = parse_step(name);
-    if (step && name == step_folder_name(*step)) steps.push_back(*step);
-  }
+  for (const std::string& name : names_in(checkpoints_of(run)))
+    if (is_step(name)) steps.push_back(*parse_step(name));
   std::sort(steps.begin(), steps.end());
   return steps;
 }

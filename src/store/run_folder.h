@@ -31,7 +31,7 @@ std::string again_or_before(const std::filesystem::path& run, std::int64_t step)
 // The checkpoint folder that the user means. `run` is a run folder, or itself a checkpoint folder
 // if `which` is empty. `which`: "" (best, else last), "best", "last", "step-N" (zeros optional),
 // the name of another folder in checkpoints/, or the path of a checkpoint folder. The links best
-// and last must lead to a folder of the run's own checkpoints/; without them (a copy may lack them)
+// and last must lead to a step of the run's own; without them (a copy may lack them)
 // the rule of store/best.h says which are meant. Error (Exit::store) says what
 // exists.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run,

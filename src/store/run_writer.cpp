@@ -271,7 +271,6 @@ RunWriter RunWriter::open(const fs::path& path) {
   clean_up(run);
   clean_up(writer.checkpoints());
   for (const State& state : states_of(run)) writer.states_[state.step] = state;
-  writer.other_best_ = other_best(run);
   return writer;
 }
 
@@ -314,7 +313,6 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t
   if (make_folder(checkpoints())) {
     sync_folder(run_);
     states_.clear();
-    other_best_.reset();
     notes_.push_back(
         fmt::format("{} was moved or removed, with the checkpoints in it: it is made "
                     "again",
@@ -349,11 +347,10 @@ void RunWriter::finish_save(std::int64_t step, Keep keep, std::int64_t spared) {
   prune(step, keep, spared);
 }
 
-std::optional<BestCheckpoint> RunWriter::best() const {
-  std::vector<BestCheckpoint> all;
-  for (const auto& [step, state] : states_) all.push_back({state, step_folder_name(step)});
-  if (other_best_) all.push_back(*other_best_);
-  return best_of(all);
+std::optional<State> RunWriter::best() const {
+  const auto best = std::ranges::min_element(
+      states_, is_better, [](const auto& entry) -> const State& { return entry.second; });
+  return best == states_.end() ? std::nullopt : std::optional(best->second);
 }
 
 void RunWriter::set_links(std::int64_t step) {
@@ -364,14 +361,10 @@ void RunWriter::set_links(std::int64_t step) {
     replace_symlink(checkpoints() / link, target);
   };
   point("last", step_folder_name(step));
-  if (const auto state = best()) point("best", state->folder);
+  if (const auto state = best()) point("best", step_folder_name(state->step));
 }
 
 void RunWriter::prune(std::int64_t step, Keep keep, std::int64_t spared) {
-  if (other_best_ && best()->folder != other_best_->folder) {
-    remove_checkpoint(other_best_->folder);
-    other_best_.reset();
-  }
   if (keep.last <= 0) return;
   std::vector<std::int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Damaged ones stay.
@@ -383,12 +376,13 @@ void RunWriter::prune(std::int64_t step, Keep keep, std::int64_t spared) {
   for (const std::int64_t old : steps) {
     if (old == best || old == step || (keep.every > 0 && old % keep.every == 0)) continue;
     states_.erase(old);
-    remove_checkpoint(step_folder_name(old));
+    remove_checkpoint(old);
   }
 }
 
 // Renamed first, so that a kill leaves no half-removed checkpoint under its name.
-void RunWriter::remove_checkpoint(const std::string& name) {
+void RunWriter::remove_checkpoint(std::int64_t step) {
+  const std::string name = step_folder_name(step);
   const fs::path removed = checkpoints() / (std::string(kRemoving) + name);
   remove_tree(removed);
   const fs::path folder = checkpoints() / name;

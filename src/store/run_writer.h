@@ -90,7 +90,7 @@ class RunWriter {
   // What a user should know of what happened since the last call.
   std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
   // The best of the checkpoints that it may continue from, or has written itself.
-  std::optional<BestCheckpoint> best() const;
+  std::optional<State> best() const;
   std::filesystem::path checkpoints() const { return run_ / kCheckpoints; }
 
   void write_config(std::string_view json);  // config.json
@@ -127,7 +127,7 @@ class RunWriter {
                     const char* why);
   void set_links(std::int64_t step);
   void prune(std::int64_t step, Keep keep, std::int64_t spared);
-  void remove_checkpoint(const std::string& name);
+  void remove_checkpoint(std::int64_t step);
 
   std::filesystem::path run_;
   RunLock lock_;
@@ -135,7 +135,6 @@ class RunWriter {
   bool lost_line_ = false;
   std::set<std::string_view> losing_lines_;  // the files that take no lines at present
   std::map<std::int64_t, State> states_;     // of the checkpoints, as far as they could be read
-  std::optional<BestCheckpoint> other_best_;
   std::string stem_;  // of a branch: the hash of the line of the chain that it comes from
 };
 

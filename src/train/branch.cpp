@@ -34,8 +34,7 @@ NewestCheckpoint beginning_of(const std::string& run, const std::string& checkpo
   if (!fs::equivalent(run_of_checkpoint(chosen.folder()), run))
     throw Error(Exit::usage, fmt::format("{} is not a checkpoint of {}.", chosen.folder().string(),
                                          quoted_path(run)));
-  // Another, such as one that an earlier version kept when the run got another end, may be of
-  // steps whose lines are gone.
+  // A copy under another name may be of steps whose lines are gone.
   const bool of_step = checkpoint_name(chosen.folder()) == step_folder_name(chosen.state().step);
   if (!of_step || !chosen.has_training())
     throw Error(Exit::usage,

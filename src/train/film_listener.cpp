@@ -85,13 +85,12 @@ class FilmListener : public Listener {
   // Reads the film so far. One with another probe is left as it is.
   bool continues(std::int64_t step) {
     const RecordedFrames so_far = read_frames(run_.path());
-    Probe probe = film_.probe();
+    const Probe probe = film_.probe();
     std::error_code none;
     if (step == 0 && std::filesystem::is_empty(run_.path() / kFilm, none)) {
       run_.append(kFilm, line_of(probe));
       return !std::filesystem::is_empty(run_.path() / kFilm, none);  // a lost probe: no frames
     }
-    if (!so_far.probe.follows) probe.follows.reset();  // of an older film
     if (line_of(so_far.probe) != line_of(probe)) {
       log_.info("film.jsonl does not begin with this run's probe: it gets no frames");
       return false;
@@ -147,11 +146,12 @@ class FilmListener : public Listener {
   }
 
   // Adds the frame of an earlier step's checkpoint.
-  void add_best(const BestCheckpoint& best) {
+  void add_best(const State& best) {
     record_ = LearningRecord(prepared_.model.table);  // makes room
     unless_impossible([&] {
       ParamVec<float> values(prepared_.model.table.size());
-      const Checkpoint checkpoint = Checkpoint::open(run_.checkpoints() / best.folder);
+      const Checkpoint checkpoint =
+          Checkpoint::open(run_.checkpoints() / step_folder_name(best.step));
       checkpoint.load_model(tensor_slots(prepared_.model.table, values));
       const Frame known{.step = best.step, .valid_loss = best.valid_loss, .end = true};
       run_.change_frames({}, line_of(film_.frame(known, values).frame));

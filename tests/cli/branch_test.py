@@ -134,9 +134,9 @@ class Branch(RunsTest):
         self.branch("--max-steps", 20, "--checkpoint", "step-7", run="no", status=4, facts="step-7")
         self.check("resume", "fallen", "--branch", self.folder / "no", "--max-steps", 120, "--checkpoint", "average-88-90",
                    status=2, facts=["average-88-90", "--checkpoint step-N"])
-        shutil.copytree(self.checkpoints("fallen") / "step-00000080", self.checkpoints("fallen") / "kept-00000080")
-        self.check("resume", "fallen", "--branch", self.folder / "no", "--max-steps", 120, "--checkpoint", "kept-00000080",
-                   status=2, facts=["kept-00000080", "--checkpoint step-N"])
+        shutil.copytree(self.checkpoints("fallen") / "step-00000080", self.checkpoints("fallen") / "copy-00000080")
+        self.check("resume", "fallen", "--branch", self.folder / "no", "--max-steps", 120, "--checkpoint", "copy-00000080",
+                   status=2, facts=["copy-00000080", "--checkpoint step-N"])
         self.branch("--max-steps", 20, "--checkpoint", self.checkpoints("fallen") / "step-00000012", run="no", status=2,
                     facts="stem")
         self.check("resume", "stem", "--checkpoint", "last", status=2, facts="--branch")

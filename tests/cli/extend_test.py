@@ -131,7 +131,6 @@ class Extend(RunsTest):
         self.same_checkpoint("run-2", "fresh", 30)
 
     def test_a_number_of_steps_can_become_the_end(self):
-        """As in the runs of texts of earlier versions."""
         self.start("run", "--set", "train.keep_last=0", "--set", "train.save_every=4", "--set", "optimizer.decay_steps=20", "--set", "optimizer.min_learning_rate=0")
         self.resume("run", "--more", 10, status=2, facts="--set optimizer.decay_steps=end")
         self.resume("run", "--more", 10, "--set", "optimizer.decay_steps=end", "--set", "optimizer.min_learning_rate=1e-5",

@@ -86,8 +86,9 @@ TEST_F(RunFolder, WhatIsNotThereIsSaidWithWhatIs) {
 TEST_F(RunFolder, LinksThatLeadOutOfTheRunAreRefused) {
   fs::copy(checkpoint("step-00000010"), folder_.path() / "step-00000099");
   fs::create_symlink(folder_.path() / "step-00000099", checkpoint("step-00000099"));
-  for (const std::string target :
-       {"../../step-00000099", "..", ".", "/etc", "step-00000099", "./step-00000010"}) {
+  fs::copy(checkpoint("step-00000010"), checkpoint("kept-00000010"));
+  for (const std::string target : {"../../step-00000099", "..", ".", "/etc", "step-00000099",
+                                   "./step-00000010", "kept-00000010"}) {
     fs::remove(checkpoint("best"));
     fs::create_symlink(target, checkpoint("best"));
     expect_error([&] { find_checkpoint(run_); }, Exit::store, {"best", target});
