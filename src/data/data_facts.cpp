@@ -13,14 +13,12 @@
 namespace heed {
 namespace {
 
-constexpr std::ptrdiff_t kLongLine = 40, kShortLines = 120;  // characters
-constexpr std::size_t kMostOfLine = 1 << 16;                 // bytes: a longer one is several
-constexpr std::size_t kOneIn = 4;  // rows are kept: one begins with every line
+constexpr std::size_t kMostOfLine = 1 << 16;  // bytes: a longer one is several
 const std::hash<std::string_view> line_hash{};
 
-bool is_long(std::string_view text, std::ptrdiff_t characters) {
-  return std::ranges::count_if(text.substr(0, static_cast<std::size_t>(4 * characters)),
-                               [](char b) { return (b & 0xC0) != 0x80; }) >= characters;
+bool is_long(std::string_view line) {  // in characters
+  return std::ranges::count_if(line.substr(0, 160), [](char b) { return (b & 0xC0) != 0x80; }) >=
+         40;
 }
 
 // Without spaces around it: a copy may be indented.
@@ -32,47 +30,15 @@ std::string_view trimmed(std::string_view line) {
 }  // namespace
 
 void LineFacts::add(std::string_view text) {
-  constexpr std::size_t kWhole = 1024, kSeen = 8, kPassage = 1024;  // on average
-  std::size_t begin = open_.rfind('\n') + 1;
-  while (!text.empty()) {
-    // To the end of the line, or so far that it may be cut; then byte by byte.
-    const std::size_t open = open_.size() - begin;
-    std::string_view next = text.substr(0, open < kWhole ? kWhole - open : 1);
-    if (const std::size_t end = next.find('\n'); end != next.npos) next = next.substr(0, end + 1);
-    open_ += next;
-    text.remove_prefix(next.size());
-    const std::string_view line = std::string_view(open_).substr(begin);
-    // A line that hardly ends is cut, soon at the same places in each text that has it.
-    const bool cut =
-        line.size() > kWhole && line_hash(line.substr(line.size() - kSeen)) % kPassage == 0;
-    if (!line.ends_with('\n') && !cut && line.size() < kMostOfLine) continue;
-    end_line(line);
-    begin = open_.size();
+  for (const char byte : text) {
+    if (byte != '\n') open_ += byte;
+    if (byte != '\n' && open_.size() < kMostOfLine) continue;
+    if (open_.ends_with('\r')) open_.pop_back();
+    add_length(open_.size());
+    const std::string_view line = trimmed(open_);
+    if (is_long(line)) hashes.push_back(line_hash(line));
+    open_.clear();
   }
-}
-
-// `line`: the end of open_.
-void LineFacts::end_line(std::string_view line) {
-  const std::size_t begin = open_.size() - line.size();
-  if (line.ends_with('\n')) line.remove_suffix(1);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  add_length(line.size());
-  line = trimmed(line);
-  if (is_long(line, kLongLine)) {
-    hashes.push_back(line_hash(line));
-    return open_.clear();
-  }
-  open_ = open_.substr(0, begin).append(line);
-  if (open_.size() == begin) return;
-  open_ += '\n';
-  std::string_view lines = open_;
-  for (std::size_t end; is_long(lines.substr(end = lines.find('\n') + 1), kShortLines);)
-    lines.remove_prefix(end);
-  const std::size_t hash = line_hash(lines);
-  if (is_long(lines, kShortLines) && hash % kOneIn == 0 &&
-      (hashes.empty() || hashes.back() != hash))
-    hashes.push_back(hash);
-  open_.erase(0, open_.size() - lines.size());
 }
 
 void LineFacts::add(std::string_view source, std::string_view target) {
@@ -97,11 +63,10 @@ std::int64_t common(const LineFacts& train, const LineFacts& held_out) {
 std::string leaks(const LineFacts& train, const LineFacts& held_out) {
   const std::int64_t n = common(train, held_out);
   if (n == 0) return "";
-  return fmt::format(
-      "{} of {} held-out {} {} in the training data", format_count(n),
-      format_count(std::ssize(held_out.hashes)),
-      held_out.pairs ? "pairs" : "lines (of 40 characters or more, short ones in a row)",
-      n == 1 ? "is" : "are");
+  return fmt::format("{} of {} held-out {} {} in the training data", format_count(n),
+                     format_count(std::ssize(held_out.hashes)),
+                     held_out.pairs ? "pairs" : "lines (of 40 characters or more)",
+                     n == 1 ? "is" : "are");
 }
 
 void say_common(Dataset& data) {

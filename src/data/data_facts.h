@@ -13,9 +13,8 @@ struct Dataset;
 struct Split;
 enum class Side;
 
-// Of the lines of a text, or of pairs: a 64-bit hash of each line of at least 40 characters, of
-// every fourth row of shorter ones with 120, or of each pair, and how many there are of each
-// length.
+// Of the lines of a text, or of pairs: a 64-bit hash of each line of at least 40 characters, or
+// of each pair, and how many there are of each length.
 class LineFacts {
  public:
   void add(std::string_view text);  // the next part of a text, cut anywhere
@@ -27,8 +26,7 @@ class LineFacts {
 
  private:
   void add_length(std::size_t bytes);
-  void end_line(std::string_view line);
-  std::string open_;  // short lines, then the line that goes on
+  std::string open_;  // the line that goes on
 };
 
 // How many of the held-out hashes the training data has too.

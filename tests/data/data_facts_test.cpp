@@ -44,37 +44,6 @@ TEST(LineFacts, CountLongLinesThatAreInTheTrainingText) {
   EXPECT_EQ(leaks(facts(almost + "\n"), facts(almost + "\n")), "");
 }
 
-// Names, say: in a row they do not repeat by chance.
-TEST(LineFacts, ShortLinesInARowAreKnown) {
-  const auto names = [](int from, int to) {
-    std::string text;
-    for (int i = from; i < to; ++i)
-      text += "name " + std::to_string(i * i) + (i % 5 ? "\n" : "\n\n");
-    return text;
-  };
-  const LineFacts train = facts(names(0, 1000)), part = facts(names(600, 800));
-  EXPECT_GT(part.hashes.size(), 30u);
-  EXPECT_LT(part.hashes.size(), 70u);
-  EXPECT_EQ(common(train, part), std::ssize(part.hashes));
-  EXPECT_EQ(leaks(train, facts(names(1000, 1200))), "");
-  EXPECT_EQ(facts(names(0, 1000), 3).hashes, train.hashes);
-  std::string indented = "    " + names(0, 1000);
-  for (std::size_t i = 0; (i = indented.find('\n', i)) != indented.npos;)
-    indented.replace(i, 1, "\n  "), ++i;
-  EXPECT_EQ(facts(indented).hashes, train.hashes);
-}
-
-// A text of one line is known wherever it begins.
-TEST(LineFacts, PassagesOfALineThatHardlyEndsAreKnown) {
-  std::string text;
-  for (int i = 0; i < 20'000; ++i) text += std::to_string(i * 2'654'435'761ULL % 99'991) + " ";
-  const LineFacts train = facts(text + "\n"), part = facts(text.substr(40'013, 40'000) + "\n");
-  EXPECT_GT(part.hashes.size(), 10u);
-  EXPECT_GT(common(train, part), std::ssize(part.hashes) / 2);
-  EXPECT_EQ(common(facts(text.substr(0, 40'000) + "\n"), part), 0);
-  EXPECT_EQ(facts(text + "\n", 7).hashes, train.hashes);
-}
-
 TEST(LineFacts, APairIsKnownIfBothSidesAre) {
   LineFacts train, held_out;
   train.add("a", "x");
