@@ -12,7 +12,8 @@ source "$(dirname "$0")/common.sh"
 build_packages=(
   g++ cmake ninja-build pkg-config
   libcli11-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libsentencepiece-dev libutf8proc-dev libssl-dev
-  zlib1g-dev liblzma-dev  # .gz and .xz
+  zlib1g-dev   # .gz
+  liblzma-dev  # a yardstick
   libedit-dev  # the line editor of prompts
   # OpenBLAS with its own threads. libopenblas-openmp-dev ignores the request to use only the calling thread.
   libopenblas-pthread-dev

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <lzma.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,7 +14,6 @@
 #include <fstream>
 #include <new>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "base/cgroup.h"
@@ -25,97 +23,20 @@
 namespace heed {
 namespace fs = std::filesystem;
 
-// Unpacking gzip (.gz) and xz (.xz) a piece at a time. A file is recognised by its first bytes, not
-// by its name. Every checksum is verified, as `gzip -t` and `xz -t` do (libarchive would not: it
-// reads past gzip's). Several members in one file are read in turn; zero padding is skipped.
-class Decompressor {
- public:
-  virtual ~Decompressor() = default;
-
-  struct Step {
-    std::size_t read, written;
-    const char* fault = nullptr;  // what is wrong with the bytes, or nullptr
-  };
-  // Unpacks the front of `packed` into `out`. If it writes nothing, it has read all of
-  // `packed` and needs more.
-  virtual Step unpack(std::string_view packed, std::span<std::byte> out) = 0;
-  virtual bool complete() = 0;              // at the end of the input: may it end here?
-  virtual const char* program() const = 0;  // "gzip", "xz"
+// What unpacks gzip (.gz). Its checksums are verified, as `gzip -t` does.
+struct Gzip {
+  Gzip() {
+    constexpr int kGzipOnly = 16;
+    if (inflateInit2(&stream, kGzipOnly + MAX_WBITS) != Z_OK) throw std::bad_alloc();
+  }
+  ~Gzip() { inflateEnd(&stream); }
+  z_stream stream{};
 };
 
 namespace {
 
 constexpr std::string_view kGzipMagic = "\x1F\x8B\x08";              // RFC 1952
 constexpr std::string_view kXzMagic("\xFD\x37\x7A\x58\x5A\x00", 6);  // xz-file-format.txt
-constexpr std::uint64_t kMostXzMemory = 1 << 30;                     // xz -9 needs 65 MiB
-
-// z_stream and lzma_stream have the same members.
-template <class Stream>
-class StreamDecompressor : public Decompressor {
- public:
-  Step unpack(std::string_view packed, std::span<std::byte> out) final {
-    using Byte = std::remove_reference_t<decltype(*stream_.next_out)>;
-    stream_.next_in = const_cast<Byte*>(reinterpret_cast<const Byte*>(packed.data()));
-    stream_.avail_in = static_cast<decltype(stream_.avail_in)>(packed.size());
-    stream_.next_out = reinterpret_cast<Byte*>(out.data());
-    stream_.avail_out = static_cast<decltype(stream_.avail_out)>(out.size());
-    const char* fault = nullptr;
-    do fault = advance();
-    while (!fault && stream_.avail_in > 0 && stream_.avail_out == out.size());
-    return {packed.size() - stream_.avail_in, out.size() - stream_.avail_out, fault};
-  }
-
- protected:
-  virtual const char* advance() = 0;  // a fault or nullptr
-
-  Stream stream_{};
-};
-
-class Gzip final : public StreamDecompressor<z_stream> {
- public:
-  Gzip() {
-    constexpr int kGzipOnly = 16;
-    if (inflateInit2(&stream_, kGzipOnly + MAX_WBITS) != Z_OK) throw std::bad_alloc();
-  }
-  ~Gzip() override { inflateEnd(&stream_); }
-  bool complete() override { return stream_.total_in == 0; }
-  const char* program() const override { return "gzip"; }
-
- private:
-  // A member ends with a reset. Zeros after it are padding: `gzip -t` skips them, zlib does not.
-  const char* advance() override {
-    while (complete() && stream_.avail_in > 0 && *stream_.next_in == 0)
-      ++stream_.next_in, --stream_.avail_in;
-    const int status = inflate(&stream_, Z_NO_FLUSH);
-    if (status == Z_MEM_ERROR) throw std::bad_alloc();
-    if (status == Z_STREAM_END) inflateReset(&stream_);
-    const bool good = status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR;
-    return good ? nullptr : stream_.msg ? stream_.msg : "damaged data";
-  }
-};
-
-class Xz final : public StreamDecompressor<lzma_stream> {
- public:
-  Xz() {
-    if (lzma_stream_decoder(&stream_, kMostXzMemory, LZMA_CONCATENATED) != LZMA_OK)
-      throw std::bad_alloc();
-  }
-  ~Xz() override { lzma_end(&stream_); }
-  bool complete() override {
-    stream_.avail_in = stream_.avail_out = 0;
-    return lzma_code(&stream_, LZMA_FINISH) == LZMA_STREAM_END;
-  }
-  const char* program() const override { return "xz"; }
-
- private:
-  const char* advance() override {
-    const lzma_ret status = lzma_code(&stream_, LZMA_RUN);
-    if (status == LZMA_MEM_ERROR) throw std::bad_alloc();
-    if (status == LZMA_MEMLIMIT_ERROR) return "it needs more than 1 GiB of memory";
-    const bool ended = status == LZMA_STREAM_END && stream_.avail_in == 0;
-    return ended || status == LZMA_OK || status == LZMA_BUF_ERROR ? nullptr : "damaged data";
-  }
-};
 
 // Are these first bytes too few to tell whether the file is compressed?
 bool may_be_compressed(std::string_view bytes) {
@@ -123,13 +44,6 @@ bool may_be_compressed(std::string_view bytes) {
     return bytes.size() < magic.size() && magic.starts_with(bytes);
   };
   return may_be(kGzipMagic) || may_be(kXzMagic);
-}
-
-// Null if a file with these first bytes is not compressed.
-std::unique_ptr<Decompressor> decompressor_for(std::string_view bytes) {
-  if (bytes.starts_with(kGzipMagic)) return std::make_unique<Gzip>();
-  if (bytes.starts_with(kXzMagic)) return std::make_unique<Xz>();
-  return nullptr;
 }
 
 constexpr std::string_view kUtf32Mark("\xFF\xFE\0\0", 4);  // little-endian
@@ -142,9 +56,7 @@ int open_input(const fs::path& path, InputFile::Allow allow) {
   const bool any = allow >= Allow::anything;
   if (any && path == "-") return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
   int flags = O_RDONLY | O_CLOEXEC;
-  // Opening a pipe must not block before it is refused, nor may a regular file ever (/proc/kmsg).
-  struct stat info = {};
-  if (!any || (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode))) flags |= O_NONBLOCK;
+  if (!any) flags |= O_NONBLOCK;  // opening a pipe must not block before it is refused
   if (allow == Allow::file) flags |= O_NOFOLLOW;
   return repeat_if_interrupted([&] { return system_calls().open(path.c_str(), flags, 0); });
 }
@@ -184,7 +96,6 @@ InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
     if (status != 0) throw_file_error("read", name_, unknown, exit);
     refuse(S_ISDIR(info.st_mode) ? "a folder" : any ? "a device" : "a device or pipe");
   }
-  regular_ = regular;
   if (regular) size_ = static_cast<std::uint64_t>(info.st_size);
 }
 
@@ -195,10 +106,6 @@ InputFile::~InputFile() {
 std::size_t InputFile::read_raw(std::span<std::byte> bytes) {
   const auto read = [&] { return system_calls().read(fd_, bytes.data(), bytes.size()); };
   ssize_t n = read();
-  if (n < 0 && errno == EAGAIN && regular_)
-    throw Unreadable(exit_, fmt::format("cannot read {}: it waits for something to come, expected "
-                                        "a file that ends",
-                                        quoted_path(name_)));
   while (n < 0 && (errno == EINTR || errno == EAGAIN)) {
     pollfd more{fd_, POLLIN, 0};
     ::poll(&more, 1, -1);
@@ -219,10 +126,13 @@ bool InputFile::compressed() {
   if (!looked_) {
     while (may_be_compressed(held_) && hold_more()) {
     }
-    decompressor_ = decompressor_for(held_);
+    if (held_.starts_with(kXzMagic))
+      throw Error(exit_, fmt::format("cannot read {}: it is packed by xz", quoted_path(name_)),
+                  "xz -dc FILE | heed ... -");
+    if (held_.starts_with(kGzipMagic)) gzip_ = std::make_unique<Gzip>();
     looked_ = true;
   }
-  return decompressor_ != nullptr;
+  return gzip_ != nullptr;
 }
 
 std::size_t InputFile::read_some(std::span<std::byte> bytes) {
@@ -236,19 +146,25 @@ std::size_t InputFile::read_some(std::span<std::byte> bytes) {
   }
   const auto refuse = [&](const std::string& what) {
     throw Error(exit_, fmt::format("cannot read {}: {}", quoted_path(name_), what),
-                fmt::format("{} -t tests such a file", decompressor_->program()));
+                "gzip -t tests such a file");
   };
-  std::size_t n = 0;
-  while (n < bytes.size()) {  // fills `bytes`, as a plain file does
-    const Decompressor::Step step = decompressor_->unpack(held_, bytes.subspan(n));
-    if (step.fault) refuse(fmt::format("it is damaged ({})", step.fault));
-    held_.erase(0, step.read);
-    n += step.written;
-    if (step.written > 0 || hold_more()) continue;
-    if (!decompressor_->complete()) refuse("it is cut short");
-    break;
+  z_stream& s = gzip_->stream;
+  s.next_out = reinterpret_cast<Bytef*>(bytes.data());
+  s.avail_out = static_cast<uInt>(bytes.size());
+  while (s.avail_out > 0 && (!held_.empty() || hold_more())) {  // as a plain file fills `bytes`
+    // Between members; zeros there are padding, which zlib would not skip.
+    if (s.total_in == 0) held_.erase(0, held_.find_first_not_of('\0'));
+    s.next_in = reinterpret_cast<Bytef*>(held_.data());
+    s.avail_in = static_cast<uInt>(held_.size());
+    const int status = inflate(&s, Z_NO_FLUSH);
+    if (status == Z_MEM_ERROR) throw std::bad_alloc();
+    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+      refuse(fmt::format("it is damaged ({})", s.msg ? s.msg : "damaged data"));
+    held_.erase(0, held_.size() - s.avail_in);
+    if (status == Z_STREAM_END) inflateReset(&s);
   }
-  return n;
+  if (s.avail_out > 0 && s.total_in > 0) refuse("it is cut short");
+  return bytes.size() - s.avail_out;
 }
 
 void InputFile::rewind() {

@@ -1,7 +1,8 @@
 // Reading bytes from a regular file, a pipe, a terminal or standard input.
 //
-// With Allow::anything and Allow::text, gzip and xz are unpacked while reading; a damaged or
-// truncated file is an Error. Allow::text also reads UTF-16 that begins with its mark, as UTF-8.
+// With Allow::anything and Allow::text, gzip is unpacked while reading; a damaged or truncated
+// file is an Error, and so is xz. Allow::text also reads UTF-16 that begins with its mark, as
+// UTF-8.
 //
 // Every function throws Error (Exit::store by default) with the path and the system's reason.
 // Interrupted calls (EINTR) are repeated; reads of a non-blocking standard input (EAGAIN) wait.
@@ -19,7 +20,7 @@
 
 namespace heed {
 
-class Decompressor;
+struct Gzip;
 
 class InputFile {
  public:
@@ -38,7 +39,6 @@ class InputFile {
   const std::filesystem::path& name() const { return name_; }
   // On disk when opened; 0 for pipes and devices.
   std::uint64_t size() const { return size_; }
-  bool compressed();                     // waits for the first bytes
   bool utf16() const { return utf16_; }  // what append_to() has read is in UTF-16
   void rewind();  // back to the first byte; only with Allow::file and Allow::link
   // Fills `bytes`; Error if the file ends early.
@@ -51,18 +51,18 @@ class InputFile {
  private:
   std::size_t read_raw(std::span<std::byte> bytes);
   std::size_t read_some(std::span<std::byte> bytes);
-  bool hold_more();  // false at the end
+  bool compressed();  // waits for the first bytes
+  bool hold_more();   // false at the end
 
   std::filesystem::path name_;
   Exit exit_;
   int fd_ = -1;
   std::uint64_t size_ = 0;
-  bool regular_ = false;
   bool looked_;       // the first bytes have been seen, or do not matter
   std::string held_;  // read from the file, not yet handed out or unpacked
   bool may_be_utf16_, utf16_ = false, big_endian_ = false;
   std::string undecoded_;
-  std::unique_ptr<Decompressor> decompressor_;
+  std::unique_ptr<Gzip> gzip_;
 };
 
 // All bytes, at most `limit`.

@@ -12,8 +12,8 @@ std::vector<Field> fields(DataConfig& c, const When& pairs) {
   return {
       {"train", &c.train,
        "text to train on: a file, a folder (the files directly in it, by name) or a list of these; "
-       "each file ends with a newline, added if it is missing; here and everywhere, gzip and xz "
-       "are unpacked, a byte order mark at the start is dropped, and UTF-16 that begins with its "
+       "each file ends with a newline, added if it is missing; here and everywhere, gzip is "
+       "unpacked, a byte order mark at the start is dropped, and UTF-16 that begins with its "
        "mark is read as UTF-8 (but for tokenizer.type byte)",
        kAny, kMoved},
       {"source", &c.source, "source sentences, one per line (with `target`)", kAny, kMoved},

@@ -1,5 +1,5 @@
 // Reading corpora: one text (files, one after the other), or sentence pairs (two files of parallel
-// lines, or one TSV file). gzip and xz are unpacked. One rule for all of them: a byte order mark at
+// lines, or one TSV file). gzip is unpacked. One rule for all of them: a byte order mark at
 // the start of a file is dropped, and one of UTF-16 tells how to read it; each file is a text of
 // its own, so one that ends without a newline gets one; in lines and pairs a \r before the \n
 // belongs to the line end, in a text every character stays; NULs are refused. Nothing is printed.

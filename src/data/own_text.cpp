@@ -60,7 +60,7 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
 
 bool is_tsv(const std::string& path) {
   const std::string name = lower_case(path);
-  return name.ends_with(".tsv") || name.ends_with(".tsv.gz") || name.ends_with(".tsv.xz");
+  return name.ends_with(".tsv") || name.ends_with(".tsv.gz");
 }
 
 void check_writable(const std::string& path) {

@@ -288,7 +288,7 @@ std::string name_of_text(const std::string& path) {
   const fs::path whole = (fs::absolute(path) / "").lexically_normal().parent_path();
   std::error_code none;
   fs::path name = fs::is_directory(whole, none) ? whole.filename() : whole.stem();
-  if (whole.extension() == ".gz" || whole.extension() == ".xz") name = name.stem();
+  if (whole.extension() == ".gz") name = name.stem();
   return name.empty() ? "text" : name.string();
 }
 

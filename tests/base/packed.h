@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <lzma.h>
 #include <zlib.h>
 
 #include <string>
@@ -20,17 +19,6 @@ inline std::string gzip(const std::string& text) {
   EXPECT_EQ(deflate(&s, Z_FINISH), Z_STREAM_END);
   packed.resize(s.total_out);
   deflateEnd(&s);
-  return packed;
-}
-
-inline std::string xz(const std::string& text) {
-  std::string packed(text.size() + 1000, '\0');
-  std::size_t size = 0;
-  EXPECT_EQ(lzma_easy_buffer_encode(
-                1, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()),
-                text.size(), reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size()),
-            LZMA_OK);
-  packed.resize(size);
   return packed;
 }
 

@@ -41,10 +41,6 @@ class BadTexts(RunsTest):
                 self.train(config, status=status, facts=facts)
                 self.assertFalse((f / "run").exists())
 
-    @unittest.skipUnless(os.access("/proc/kmsg", os.R_OK), "/proc/kmsg is for root")
-    def test_a_regular_file_that_would_be_waited_for_is_refused(self):
-        self.check("train", "/proc/kmsg", status=DATA, facts="/proc/kmsg", timeout=20)
-
     def test_minutes_are_decimal(self):
         self.check("train", "a.txt", "--minutes", "0x10", status=USAGE, facts="0x10")
 

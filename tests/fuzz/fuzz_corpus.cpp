@@ -1,5 +1,5 @@
 // A corpus; the first byte says how it is read: as text, lines, TSV or two sides of parallel lines;
-// lower-cased, normalised, as any bytes. What begins like gzip or xz is unpacked.
+// lower-cased, normalised, as any bytes. What begins like gzip is unpacked.
 #include "data/corpus.h"
 
 #include "base/utf8.h"

@@ -14,7 +14,6 @@ TEST(NameOfText, IsThatOfTheFileOrFolderWithoutEndings) {
   EXPECT_EQ(name_of_text("-"), "stdin");
   EXPECT_EQ(name_of_text("a/mine.txt"), "mine");
   EXPECT_EQ(name_of_text("mine.txt.gz"), "mine");
-  EXPECT_EQ(name_of_text("mine.xz"), "mine");
   EXPECT_EQ(name_of_text("my.own.novel.txt"), "my.own.novel");
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "texts.d");
