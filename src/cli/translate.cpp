@@ -10,7 +10,6 @@
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
-#include "show/attention_maps.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -24,29 +23,26 @@ struct TranslateOptions {
   TextArguments texts;
   BeamOptions beam;
   std::string prefix;
-  HeadChoice aligned;
-  bool json = false, n_best = false, alignment = false;
+  bool json = false, n_best = false;
 };
 
-Json translation_json(const Translation& t, bool alignment) {
-  Json j{{"translation", to_valid_utf8(t.text)},
-         {"score", t.score},
-         {"logprob", t.log_probability},
-         {"ids", t.ids},
-         {"ended", t.ended}};
-  if (alignment) j["alignment"] = t.alignment;
-  return j;
+Json translation_json(const Translation& t) {
+  return {{"translation", to_valid_utf8(t.text)},
+          {"score", t.score},
+          {"logprob", t.log_probability},
+          {"ids", t.ids},
+          {"ended", t.ended}};
 }
 
 // Of a line without a translation: an empty one.
 Json line_json(std::size_t number, const std::string& source, const std::vector<Translation>& found,
                const TranslateOptions& o) {
   Json j{{"line", number}, {"source", to_valid_utf8(source)}};
-  j.update(translation_json(found.empty() ? Translation{} : found.front(), o.alignment));
+  j.update(translation_json(found.empty() ? Translation{} : found.front()));
   if (found.empty()) j.erase("ended");
   if (o.n_best) j["n_best"] = Json::array();
   for (std::size_t i = 0; o.n_best && i < found.size(); ++i)
-    j["n_best"].push_back(translation_json(found[i], o.alignment));
+    j["n_best"].push_back(translation_json(found[i]));
   return j;
 }
 
@@ -56,7 +52,6 @@ void print_plain(const Json& line) {
     std::string row = t.contains("error") ? "" : t["translation"];
     if (!all.is_null())
       row = fmt::format("{} ||| {} ||| {}", line["line"].dump(), row, fixed<6>(t["score"]));
-    if (t.contains("alignment")) row += " ||| " + t["alignment"].get<std::string>();
     print_data(row + "\n");
   }
 }
@@ -88,11 +83,7 @@ class LineTranslator {
                                            least, o_.beam.max_length));
     beam.max_length = std::max(beam.max_length, least);
     const auto [lines, sources, refused] = sources_of(read, beginning.size(), refusals);
-    auto found = translate(m_, m_.pool, sources, beam);
-    if (o_.alignment)
-      m_.pool.run(static_cast<int>(found.size()), [&](int i, int) {
-        for (Translation& t : found[i]) t.alignment = alignment(m_, o_.aligned, sources[i], t.ids);
-      });
+    const auto found = translate(m_, m_.pool, sources, beam);
     std::vector<std::string> cut;
     std::vector<TokenIds> cut_sources;
     const bool typed = !o_.texts.given() && !read.front().is_line;
@@ -165,10 +156,6 @@ Exit run_translate(CommandLine& line) {
                      "translations to print for each line, if the search finds that many")
           ->check(in_range(1, 1000));
   app.add_option("--prefix", o.prefix, "what every translation begins with")->type_name("TEXT");
-  std::string aligned;
-  auto* align = app.add_flag("--alignment{}", aligned,
-                             "also print which source token each target token comes from; "
-                             "--alignment=LAYER or =LAYER.HEAD: by these heads");
   line.only_where({"--length-penalty"}, "with a --beam-size above 1, or for scores", [&](auto*) {
     return o.beam.beam_size > 1 || n_best->count() > 0 || line.json();
   });
@@ -180,9 +167,7 @@ Exit run_translate(CommandLine& line) {
 
   OpenModel m(line);
   m.objective->check_use("translate", m.run);
-  o.aligned = alignment_heads(aligned, m.config.model);
   o.n_best = n_best->count() > 0;
-  o.alignment = align->count() > 0;
   o.json = line.json();
   LineTranslator translator(o, m);
   return answer_texts(line,

@@ -12,7 +12,6 @@ namespace heed {
 
 struct Translation : Hypothesis {
   std::string text;
-  std::string alignment = {};  // if it is asked for (show/attention_maps.h)
 };
 
 // The most tokens of a translation, unless a user says otherwise: those of the longest target that

@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.h"
-#include "base/format.h"
-#include "base/number.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -129,46 +126,6 @@ InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
   const Tokenizer &source = tokenizers.source(), &target = *tokenizers.target;
   return {source.pieces(input.source), target.pieces(input.target), text_of(input.source, source),
           text_of(input.target, target)};
-}
-
-HeadChoice alignment_heads(const std::string& text, const ModelConfig& model) {
-  const char* kind = model.encoder_layers > 0 ? "cross" : "decoder";
-  if (text.empty()) return {kind, std::max(0, model.decoder_layers - 2), {}};
-  const std::size_t dot = text.find('.');
-  const bool whole = dot == std::string::npos;
-  const auto layer = read_number<int>(text.substr(0, dot)),
-             head = whole ? 0 : read_number<int>(text.substr(dot + 1));
-  const auto is_below = [](std::optional<int> n, int end) { return n && 0 <= *n && *n < end; };
-  if (!is_below(layer, model.decoder_layers) || !is_below(head, model.n_heads))
-    throw Error(
-        Exit::usage,
-        fmt::format("--alignment={}: expected LAYER or LAYER.HEAD, a layer from 0 to {} and "
-                    "a head from 0 to {}.",
-                    text, model.decoder_layers - 1, model.n_heads - 1));
-  return {kind, layer, whole ? std::nullopt : head};
-}
-
-std::string alignment(const ModelView& m, const HeadChoice& heads, const TokenIds& source,
-                      const TokenIds& target) {
-  if (source.empty() || target.empty()) return "";
-  Workspace workspace;
-  Example read{m.objective.framed_source(source), Objective::framed_target(target)};
-  m.objective.join(read);
-  const MapsAndNext pass = maps_and_next(m.model, m.values, read, workspace, 0, heads);
-  const bool alone = m.objective.traits().joined;
-  const AttentionMap& map =
-      map_of(pass.maps, alone ? AttentionKind::decoder_self : AttentionKind::cross);
-  const int first = alone,                                      // of the source's own tokens
-      row = map.queries - 1 - static_cast<int>(target.size());  // writes the target's first token
-  std::vector<std::string> pairs;
-  for (std::size_t t = 0; t < target.size(); ++t) {
-    std::vector<double> weight(source.size());
-    for (int head = 0; head < map.heads; ++head)
-      for (std::size_t s = 0; s < source.size(); ++s)
-        weight[s] += map.head(0, head)(row + static_cast<int>(t), first + static_cast<int>(s));
-    pairs.push_back(fmt::format("{}-{}", std::ranges::max_element(weight) - weight.begin(), t));
-  }
-  return joined(pairs, " ");
 }
 
 }  // namespace heed

@@ -45,31 +45,6 @@ class Translate(RunsTest):
         for row, score in zip(rows, scores):
             self.assertAlmostEqual(float(row[2]), float(score), delta=1e-4)
 
-    def test_an_alignment_is_where_the_row_that_writes_a_token_looks_most(self):
-        choices = ("", "=0", "=0.1", "=1")
-        found = [self.json("translate", "run", "--alignment" + choice, "--n-best", 2, "--file", "-", stdin=self.lines[0] + "\n")[0]
-                 for choice in choices]
-        texts = sorted({best["translation"] for j in found for best in j["n_best"]})
-        (self.folder / "s").write_text((self.lines[0] + "\n") * len(texts))
-        (self.folder / "t").write_text("".join(t + "\n" for t in texts))
-        all_maps = dict(zip(texts, self.json("attend", "run", "--file", "s", "--target-file", "t")))
-        for choice, j in zip(choices, found):
-            for best in j["n_best"]:
-                maps = all_maps[best["translation"]]
-                layer = maps["cross"][int(choice[1]) if choice else 0]
-                heads = [layer[1]] if "." in choice else layer
-                pairs = []
-                for j in range(len(best["ids"])):
-                    means = [sum(h[j][i] for h in heads) for i in range(len(maps["source_ids"]) - 1)]
-                    pairs.append(f"{means.index(max(means))}-{j}")
-                self.assertEqual(best["alignment"], " ".join(pairs))
-        plain = self.out("translate", "run", "--alignment", self.lines[0])
-        first, = self.json("translate", "run", self.lines[0], "--alignment")
-        self.assertEqual(plain, f"{first['translation']} ||| {first['alignment']}\n")
-        self.check("translate", "run", "--alignment=7", "a", status=2, facts=["0", "1"])
-        for args, columns in ((["--alignment"], 2), (["--alignment", "--n-best", 1], 4)):
-            rows = self.out("translate", "run", *args, stdin=self.lines[0] + "\n\n").splitlines()
-            self.assertEqual([len(row.split(" ||| ")) for row in rows], [columns] * 2)
 
 
 class TranslateLongTargets(RunsTest):
