@@ -17,7 +17,7 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kTexts = 12, kRandomTexts = 10, kAlignedTexts = 200;
+constexpr std::int64_t kTexts = 12, kRandomTexts = 10;
 constexpr int kLongest = 64;  // tokens read of a text, on each side
 constexpr double kLeastScore = 0.3, kMargin = 0.1;
 constexpr int kFewestRows = 3;  // of one text, for words about a head
@@ -26,11 +26,9 @@ constexpr int kFewestRows = 3;  // of one text, for words about a head
 struct PatternInput {
   std::span<const int> queries, keys;
   const std::vector<bool>* punctuation = nullptr;  // by id of a key
-  std::span<const int> aligned = {};               // for each query its key, or -1
 
   bool is_query(int j, int i) const { return i < std::ssize(queries) && keys[j] == queries[i]; }
   bool earlier_copy(int i, int j) const { return j < i && is_query(j, i); }
-  bool is_aligned(int i, int j) const { return aligned[i] >= 0 && keys[j] == keys[aligned[i]]; }
   bool is_punctuation(int j) const { return (*punctuation)[keys[j]]; }
 };
 
@@ -55,7 +53,6 @@ constexpr HeadPattern kPatterns[] = {
      [](auto& in, int i, int j) { return j > 0 && in.earlier_copy(i, j - 1); }, !kCross, kRandom},
     {nullptr, "the token after an earlier copy",
      [](auto& in, int i, int j) { return 0 < j && j < i && in.earlier_copy(i, j - 1); }},
-    {"alignment", nullptr, [](auto& in, int i, int j) { return in.is_aligned(i, j); }, kCross},
     {nullptr, "the word it is about to write",
      [](auto& in, int i, int j) { return in.is_query(j, i + 1); }, kCross},
     {nullptr, "the token at the same position", [](auto&, int i, int j) { return j == i; }, kCross},
@@ -145,38 +142,6 @@ std::vector<Share> key_shares(AttentionKind kind, Mat<const float> weights,
     if (const int seen = visible(kind, q, weights.cols); seen > 1)
       for (int k = 0; k < seen; ++k) shares[k].add(weights(q, k), 1.0 / seen);
   return shares;
-}
-
-// t(label | source token) of IBM's model 1, by five steps of EM (Brown et al. 1993).
-std::map<std::pair<int, int>, double> translations(const std::vector<Example>& pairs) {
-  std::map<std::pair<int, int>, double> t;
-  for (int step = 0; step < 6; ++step) {
-    std::map<std::pair<int, int>, double> counts;
-    std::map<int, double> totals;
-    for (const Example& e : pairs)
-      for (const int label : e.labels) {
-        double sum = 0;
-        for (const int s : e.source) sum += step == 0 ? 1 : t[{s, label}];
-        for (const int s : e.source) {
-          const double share = (step == 0 ? 1 : t[{s, label}]) / sum;
-          counts[{s, label}] += share;
-          totals[s] += share;
-        }
-      }
-    for (auto& [pair, count] : counts) t[pair] = count / totals[pair.first];
-  }
-  return t;
-}
-
-// For each label the token of the source that it most likely translates; -1 without a table.
-std::vector<int> aligned_keys(const Example& read, std::map<std::pair<int, int>, double>& t) {
-  std::vector<int> keys(read.labels.size(), -1);
-  for (std::size_t i = 0; i < keys.size() && !t.empty(); ++i) {
-    const auto chance = [&](int id) { return t[{id, read.labels[i]}]; };
-    keys[i] =
-        static_cast<int>(std::ranges::max_element(read.source, {}, chance) - read.source.begin());
-  }
-  return keys;
 }
 
 // Which ids are punctuation, a space before it or not.
@@ -305,16 +270,11 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
       punctuation_{punctuation_of(tokenizers.source()), punctuation_of(*tokenizers.target)} {
   const Tokenizer& tokenizer = *tokenizers.target;
   const ExampleList all = objective.evaluation(held_out);
-  std::vector<Example> pairs(std::min(all.count, kAlignedTexts));
-  for (std::size_t i = 0; i < pairs.size(); ++i) all.get(static_cast<std::int64_t>(i), pairs[i]);
-  std::map<std::pair<int, int>, double> t;
-  if (objective.traits().pairs()) t = translations(pairs);
   for (std::int64_t i = 0; i < std::min(all.count, kTexts); ++i) {
-    Text text{pairs[i], false, {}};
-    for (TokenIds* ids : {&text.read.source, &text.read.target, &text.read.labels})
+    Text& text = texts_.emplace_back();
+    all.get(i, text.read);
+    for (TokenIds* ids : {&text.read.source, &text.read.target})
       ids->resize(std::min<std::size_t>(ids->size(), kLongest));
-    text.aligned = aligned_keys(text.read, t);
-    texts_.push_back(std::move(text));
   }
   for (int i = 0; i < kRandomTexts; ++i) {
     const auto repeated = [&](Side side, int vocab) {
@@ -332,7 +292,7 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
     if (model.has_encoder()) e.source = repeated(Side::source, model.source_vocab);
     if (model.has_decoder()) e.target = repeated(Side::target, model.target_vocab);
     if (model.has_encoder() && e.source.empty()) break;  // it reads one token at a time
-    texts_.push_back({e, true, {}});
+    texts_.push_back({e, true});
   }
 }
 
@@ -343,7 +303,7 @@ HeadScores HeadProbe::score(const ParamVec<float>& values) const {
     const AttentionMaps maps = attention_maps(model_, values, text.read, workspace);
     for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
       const PatternInput input{queries_of(text.read, kind), keys_of(text.read, kind),
-                               &punctuation_[kind == AttentionKind::decoder_self], text.aligned};
+                               &punctuation_[kind == AttentionKind::decoder_self]};
       for (int p = 0; p < std::ssize(kPatterns); ++p) {
         const HeadPattern& pattern = kPatterns[p];
         if (pattern.name == nullptr || pattern.random != text.random || !is_of(pattern, kind))

@@ -12,8 +12,8 @@
 // over all orders, which is what even weights give. A head gets the name of the pattern that beats
 // the second by most, if its score is at least 0.3, and both controls are beaten by 0.1 at the
 // lower end of the 95 % interval (show/ablation.h), which takes ten texts at least.
-// The names are "previous token", "same token", "first token", "duplicate", "punctuation",
-// "induction" and "alignment".
+// The names are "previous token", "same token", "first token", "duplicate", "punctuation" and
+// "induction".
 #pragma once
 
 #include <array>
@@ -88,8 +88,7 @@ class HeadProbe {
  private:
   struct Text {
     Example read;
-    bool random;
-    std::vector<int> aligned;  // for each row of cross-attention its key, or -1
+    bool random = false;
   };
   const Transformer& model_;
   std::array<std::vector<bool>, 2> punctuation_;  // source, target; by id

@@ -10,34 +10,26 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class HeadNamesTest(RunsTest):
-    def test_repeated_random_tokens_teach_induction_heads(self):
+    def test_heads_get_names_as_they_learn_induction(self):
         self.train(ROOT / "configs" / "induction.json")
-        a, = self.json("attend", "run", "5 17 9", "--names")
-        self.assertEqual({h["layer"] for h in a["head_names"] if h["name"] == "induction"}, {1})
-        self.assertEqual({h["layer"] for h in a["head_names"] if h["name"] == "previous token"}, {0})
-
-    def test_a_head_that_reverses_lines_is_named_once_it_aligns_them(self):
-        self.train(ROOT / "configs" / "reverse.json", "run", "--set", "train.max_steps=200", "--set", "train.eval_every=40")
         frames = [json.loads(line) for line in (self.folder / "run" / "film.jsonl").read_text().splitlines()][1:]
         self.assertEqual(frames[0]["heads"], [])  # untrained
         last = frames[-1]["heads"]
-        self.assertIn(("cross", "alignment"), [(h["kind"], h["name"]) for h in last])
+        for name, layer in ("previous token", 0), ("induction", 1):
+            self.assertEqual({h["layer"] for h in last if h["name"] == name}, {layer})
         for head in last:
             self.assertGreaterEqual(head["score"], 0.3)
             for control in ("untrained", "shuffled"):
                 self.assertGreater(head["score"], head[control] + 0.1)
-        pair = ["--target", "5 12 9 17 3"]
-        a, = self.json("attend", "run", "--checkpoint", "last", "3 17 9 12 5", *pair, "--names")
+        attend = ["attend", "run", "--checkpoint", "last", "5 17 9"]
+        a, = self.json(*attend, "--names")
         self.assertEqual((a["named_at"], a["head_names"]), (frames[-1]["step"], last))
-        plain, = self.json("attend", "run", "--checkpoint", "last", "3 17 9 12 5", *pair)
-        self.assertNotIn("head_names", plain)
-        words = self.out("attend", "run", "--checkpoint", "last", "3 17 9 12 5", *pair, "--names")
-        self.assertRegex(words, r"cross, layer 0, head \d: alignment \(0\.\d+; 0\.\d+; 0\.\d+\)")
-        self.check("attend", "run", "5 12", "--names", "--html", "page.html", status=2, facts=["--names", "heed report"])
-        for only in (["--kind", "encoder"], ["--kind", "cross", "--head", str(1 - last[-1]["head"])]):
-            chosen, = self.json("attend", "run", "--checkpoint", "last", "3 17 9 12 5", *pair, "--names", *only)
-            self.assertEqual(chosen["head_names"], [h for h in last if h["kind"] == only[1] and
-                                                    (len(only) == 2 or h["head"] == int(only[3]))])
+        self.assertNotIn("head_names", self.json(*attend)[0])
+        self.assertRegex(self.out(*attend, "--names"), r"decoder, layer 1, head \d: induction \(0\.\d+; 0\.\d+; 0\.\d+\)")
+        self.check(*attend, "--names", "--html", "page.html", status=2, facts=["--names", "heed report"])
+        for layer, head in (0, None), (1, last[-1]["head"]):
+            chosen, = self.json(*attend, "--names", "--layer", layer, *([] if head is None else ["--head", head]))
+            self.assertEqual(chosen["head_names"], [h for h in last if h["layer"] == layer and head in (None, h["head"])])
         self.out("report", "run", "--html", "page.html")
         data = json.loads(re.search(r'id="data">(.*?)</script>', (self.folder / "page.html").read_text(), re.S).group(1))
         self.assertEqual([h["name"] for h in data["frames"][-1]["heads"]], [h["name"] for h in last])
@@ -46,9 +38,9 @@ class HeadNamesTest(RunsTest):
         broken = {**json.loads(lines[-1]), "heads": [{}]}
         film.write_text("\n".join([*lines[:-1], json.dumps(broken)]) + "\n")
         self.assertIn("film.jsonl", self.check("verify", "run", status=4).out)
-        self.out("attend", "run", "3 17 9 12 5", *pair, "--names")
+        self.out(*attend, "--names")
         film.unlink()
-        self.assertIn("no record", self.out("attend", "run", "3 17 9 12 5", *pair, "--names"))
+        self.assertIn("no record", self.out(*attend, "--names"))
 
     def test_the_film_is_the_same_in_parts(self):
         config = self.config(family="causal_lm")
