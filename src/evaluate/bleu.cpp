@@ -103,9 +103,15 @@ bool is_point(char c) {
 }
 
 // Spaces around symbols, around . and , but between digits, and after a - that follows a digit.
-std::string split_symbols(const std::string& text) {
+std::string tokenize_13a(std::string_view line) {
+  std::string text = replace_all(line, "<skipped>", "");
+  text = replace_all(text, "-\n", "");
+  text = replace_all(text, "\n", " ");
+  for (const auto& [entity, symbol] : {std::pair{"&quot;", "\""}, std::pair{"&amp;", "&"},
+                                       std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}})
+    text = replace_all(text, entity, symbol);
   std::string spaced;
-  for (const char c : text)
+  for (const char c : " " + text + " ")
     if (is_13a_symbol(c))
       spaced += {' ', c, ' '};
     else
@@ -117,49 +123,6 @@ std::string split_symbols(const std::string& text) {
   return split_pairs(
       spaced, [](char a, char b) { return is_digit(a) && b == '-'; }, true);
 }
-
-std::string tokenize_13a(std::string_view line) {
-  std::string text = replace_all(line, "<skipped>", "");
-  text = replace_all(text, "-\n", "");
-  text = replace_all(text, "\n", " ");
-  for (const auto& [entity, symbol] : {std::pair{"&quot;", "\""}, std::pair{"&amp;", "&"},
-                                       std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}})
-    text = replace_all(text, entity, symbol);
-  return split_symbols(" " + text + " ");
-}
-
-// Spaces around every character that is one of these.
-std::string space_out(std::string_view line, bool (*apart)(char32_t)) {
-  std::string text;
-  each_code_point(line, [&](CodePoint c, std::size_t at) {
-    const std::string character(line.substr(at, c.length));
-    text += apart(c.value) ? " " + character + " " : character;
-  });
-  return text;
-}
-
-// What sacreBLEU's zh takes for Chinese. Its two ranges above U+FFFF are written with four hex
-// digits too few, so that they mean U+2001 to U+2A6D and U+2F81 to U+2FA1.
-bool is_chinese(char32_t c) {
-  constexpr std::pair<char32_t, char32_t> kRanges[] = {
-      {0x2001, 0x2A6D}, {0x2E80, 0x2EFF}, {0x2F00, 0x2FDF}, {0x2FF0, 0x303F},
-      {0x3100, 0x312F}, {0x31A0, 0x31BF}, {0x31C0, 0x31EF}, {0x3200, 0x33FF},
-      {0x3400, 0x4DB5}, {0x4E00, 0x9FBB}, {0xF900, 0xFA2D}, {0xFA30, 0xFA6A},
-      {0xFA70, 0xFAD9}, {0xFE10, 0xFE1F}, {0xFE30, 0xFE4F}, {0xFF00, 0xFFEF}};
-  return std::ranges::any_of(kRanges, [c](const auto& r) { return c >= r.first && c <= r.second; });
-}
-
-std::string tokenize_zh(std::string_view line) {
-  const auto words = split_words(line);
-  if (!words.empty()) line.remove_prefix(words.front().data() - line.data());
-  return split_symbols(space_out(line, is_chinese));
-}
-
-constexpr std::pair<const char*, std::string (*)(std::string_view)> kTokenizers[] = {
-    {"13a", tokenize_13a},
-    {"none", [](std::string_view line) { return std::string(line); }},
-    {"char", [](std::string_view line) { return space_out(line, [](char32_t) { return true; }); }},
-    {"zh", tokenize_zh}};
 
 std::string_view strip_right(std::string_view text) {
   while (!text.empty()) {
@@ -228,16 +191,9 @@ constexpr Metric kSelectedBy[] = {
 
 }  // namespace
 
-std::vector<std::string> bleu_tokenizers() {
-  std::vector<std::string> names;
-  for (const auto& [name, split] : kTokenizers) names.push_back(name);
-  return names;
-}
-
 std::string bleu_words(std::string_view line, const std::string& tokenizer) {
-  const auto found =
-      std::ranges::find(kTokenizers, tokenizer, [](const auto& t) { return std::string(t.first); });
-  const std::string spaced = found->second(strip_right(line));
+  line = strip_right(line);
+  const std::string spaced = tokenizer == "13a" ? tokenize_13a(line) : std::string(line);
   const auto words = split_words(spaced);
   return joined({words.begin(), words.end()}, " ");
 }

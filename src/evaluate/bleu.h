@@ -14,16 +14,10 @@
 
 namespace heed {
 
-// How lines become words, as sacreBLEU's tokenizers of these names do it.
-//   13a   that of mteval-v13a
-//   none  words are separated by spaces
-//   char  every character is a word
-//   zh    every Chinese character is a word, the rest about as 13a
-std::vector<std::string> bleu_tokenizers();
-
 struct BleuOptions {
-  std::string tokenize = "13a";
-  bool lowercase = false;  // case-insensitive, sacreBLEU's -lc
+  std::string tokenize = "13a";  // how lines become words, as sacreBLEU's tokenizer of that name
+                                 // does it: that of mteval-v13a; or "none", at spaces
+  bool lowercase = false;        // case-insensitive, sacreBLEU's -lc
 };
 
 // N-grams of a hypothesis, of its reference, and the matches: an n-gram matches at most as often as
