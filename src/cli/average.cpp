@@ -1,6 +1,5 @@
 // heed average RUN
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,7 +9,6 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "store/best.h"
 #include "store/run_folder.h"
 #include "store/run_writer.h"
 #include "store/trained_model.h"
@@ -20,45 +18,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct AverageRequest {
-  std::string run;
-  int last = 0;  // how many of the newest, or
-  int best = 0;  // how many of those with the best validation (store/best.h)
-};
-
 // Ascending.
-std::vector<std::int64_t> chosen_steps(const AverageRequest& request) {
-  std::vector<std::int64_t> steps = list_steps(request.run);
+std::vector<std::int64_t> newest_steps(const std::string& run, std::size_t n) {
+  std::vector<std::int64_t> steps = list_steps(run);
   std::erase(steps, 0);  // before training
+  if (steps.size() >= n) return {steps.end() - static_cast<std::ptrdiff_t>(n), steps.end()};
   std::vector<std::string> all;
   for (const std::int64_t s : steps) all.push_back(step_folder_name(s));
-  const auto n = static_cast<std::size_t>(request.last + request.best);
-  if (request.best > 0) {
-    std::vector<State> states = states_of(request.run);
-    std::erase_if(states, [](const State& s) { return s.step == 0 || std::isnan(s.valid_loss); });
-    std::ranges::sort(states, is_better);
-    if (states.size() >= n) states.resize(n);
-    steps.clear();
-    for (const State& s : states) steps.push_back(s.step);
-    std::ranges::sort(steps);
-  }
-  if (steps.size() < n)
-    throw Error(Exit::usage,
-                fmt::format("expected {} checkpoints {} in {}; found {}. Existing: {}.", n,
-                            request.best > 0 ? "with a validation" : "of steps", request.run,
-                            steps.size(), all.empty() ? "none" : joined(all)),
-                "a smaller number; more are kept with --set train.keep_last=N");
-  return {steps.end() - static_cast<std::ptrdiff_t>(n), steps.end()};
+  throw Error(Exit::usage,
+              fmt::format("expected {} checkpoints of steps in {}; found {}. Existing: {}.", n, run,
+                          steps.size(), all.empty() ? "none" : joined(all)),
+              "a smaller number; more are kept with --set train.keep_last=N");
 }
 
 // Takes the run's lock. Error (usage) if there are fewer (it lists them), or if another average has
 // the name.
-Json average_checkpoints(const AverageRequest& request) {
-  RunWriter run = RunWriter::open(request.run);
+Json average_checkpoints(const std::string& folder_of_run, std::size_t n) {
+  RunWriter run = RunWriter::open(folder_of_run);
   const auto open = [&](std::int64_t step) {
     return Checkpoint::open(run.checkpoints() / step_folder_name(step));
   };
-  const std::vector<std::int64_t> steps = chosen_steps(request);
+  const std::vector<std::int64_t> steps = newest_steps(folder_of_run, n);
   const Checkpoint newest = open(steps.back());
   const TrainedModel model = load_trained_model(newest);
   const ParamTable& table = model.model.table;
@@ -102,22 +82,17 @@ Json average_checkpoints(const AverageRequest& request) {
 }  // namespace
 
 Exit run_average(CommandLine& line) {
-  AverageRequest request;
-  line.add_run(request.run, "run folder");
-  const auto add_number = [&](const char* name, int& number, const char* text) {
-    return line.app()
-        .add_option(name, number, text)
-        ->default_str("")
-        ->check(in_range(1, 1'000'000));
-  };
-  auto* last = add_number("--last", request.last, "average the newest N checkpoints");
-  auto* best = add_number("--best", request.best, "average the N with the best validation");
-  best->excludes(last);
+  std::string run;
+  std::size_t last = 0;
+  line.add_run(run, "run folder");
+  line.app()
+      .add_option("--last", last, "average the newest N checkpoints")
+      ->default_str("")
+      ->required()
+      ->check(in_range(1, 1'000'000));
   if (!line.parse()) return Exit::ok;
-  if (last->count() + best->count() == 0)
-    throw Error(Exit::usage, "expected --last N or --best N.", "heed average --help");
 
-  const Json result = average_checkpoints(request);
+  const Json result = average_checkpoints(run, last);
   line.json() ? print_line(result) : print(result["checkpoint"].get<std::string>() + "\n");
   return Exit::ok;
 }
