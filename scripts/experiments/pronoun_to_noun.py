@@ -8,14 +8,17 @@ attention, and the same head's weight on nouns of the story's other referents. A
 nearby: how often the nearest noun is the right one.
 """
 import json
+import subprocess
+import sys
 
-from common import DATA, LAST, Lab, best_head, cell, fables_config, head_of, mean, shows, table, with_interval
+from common import DATA, LAST, ROOT, Lab, best_head, cell, fables_config, head_of, mean, shows, table, with_interval
 
 
 def split_gold(folder):
     """Gold entries of some training stories, and of the held-out stories (the last tenth of the text)."""
     text = (DATA / "fables.txt").read_text()
-    lines = (DATA / "fables.gold.jsonl").read_text().splitlines()
+    subprocess.run([sys.executable, ROOT / "scripts" / "make_fables.py", "--out", folder / "fables"], check=True)
+    lines = (folder / "fables.gold.jsonl").read_text().splitlines()
     held_out = [x for x in lines if json.loads(x)["story"][0] > 0.9 * len(text)]
     parts = {"seen": lines[:len(held_out)], "held-out": held_out}
     for name, part in parts.items():
