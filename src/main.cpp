@@ -39,7 +39,7 @@ void before_libraries(int, char**, char** environment) {
   if (environment[0] && std::string_view(environment[0]).starts_with("OPENBLAS_CORETYPE="))
     place = 1;
   if (environment[place]) replaced = std::exchange(environment[place], one_thread);
-  heed::watch_blas_buffers(true);
+  heed::require_room_for_blas();
   // It asks to stop, from the first moment on (base/signals.h).
   std::signal(SIGUSR1, [](int) { std::raise(SIGTERM); });
 }
@@ -97,7 +97,6 @@ heed::Exit run(const std::vector<std::string>& args) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  heed::watch_blas_buffers(false);
   if (replaced) environ[place] = replaced;
   keep_standard_streams();
   // Freed blocks of a megabyte go back to the system. By default glibc learns to keep blocks of up

@@ -2,15 +2,11 @@
 
 #include <cblas.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -32,25 +28,9 @@ constexpr const char* kMoreRoom =
     "fewer --threads, or less strict limits: ulimit -v unlimited, ulimit -d unlimited, "
     "vm.overcommit_memory 0";
 
-// Room for a buffer, or MAP_FAILED.
-void* map_buffer() {
-  return ::mmap(nullptr, kBuffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-}
-
-// For signal handlers.
-void end_with(Exit exit, std::initializer_list<const char*> message) {
-  for (const char* part : message) (void)!::write(STDERR_FILENO, part, std::strlen(part));
-  ::_exit(static_cast<int>(exit));
-}
-
-void end_if_there_is_no_room(int) {
-  void* room = map_buffer();
-  if (room == MAP_FAILED)
-    end_with(Exit::memory,
-             {"heed: error: not enough memory: OpenBLAS needs 128 MiB of address space for each "
-              "thread.\n  try: ",
-              kMoreRoom, "\n"});
-  ::munmap(room, kBuffer);
+bool has_room(std::size_t bytes) {
+  void* room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return room != MAP_FAILED && ::munmap(room, bytes) == 0;
 }
 
 // All buffers are mapped here, after checking that each fits.
@@ -58,51 +38,27 @@ void map_buffers(int threads) {
   constexpr int kMost = 128;  // OpenBLAS warns if there are more, which is unlikely
   std::vector<void*> buffers;
   for (int i = 0; i < std::min(threads, kMost); ++i) {
-    void* room = map_buffer();
-    if (room == MAP_FAILED)
+    if (!has_room(kBuffer))
       throw Error(Exit::memory,
                   "not enough memory: OpenBLAS needs 128 MiB of address space for each of " +
                       std::to_string(threads) + " threads, but there is room for " +
                       (i == 0 ? "none." : "only " + std::to_string(i) + "."),
                   kMoreRoom);
-    ::munmap(room, kBuffer);
     buffers.push_back(blas_memory_alloc(0));
   }
   for (void* buffer : buffers) blas_memory_free(buffer);
 }
 
-// OPENBLAS_CORETYPE, which may name kernels that this processor cannot run.
-const char* chosen_kernels = nullptr;
-
-void end_for_chosen_kernels(int) {
-  end_with(Exit::usage,
-           {"heed: error: this processor cannot run the kernels that OPENBLAS_CORETYPE names, ",
-            chosen_kernels, ".\n  try: unset OPENBLAS_CORETYPE\n"});
-}
-
-// Tries them now, before a run folder is made.
-void try_chosen_kernels() {
-  chosen_kernels = std::getenv("OPENBLAS_CORETYPE");
-  if (chosen_kernels == nullptr) return;
-  std::signal(SIGILL, end_for_chosen_kernels);
-  const auto multiply = []<class T>(std::vector<T> a, std::vector<T> c) {
-    const auto x = as_is(Mat<const T>(a.data(), 64, 64));
-    gemm<T>(1, x, x, 0, Mat<T>(c.data(), 64, 64));
-    syrk<T>(1, x, 0, Mat<T>(c.data(), 64, 64));
-  };
-  constexpr std::size_t kSize = 64 * 64;
-  multiply(std::vector<float>(kSize), std::vector<float>(kSize));
-  multiply(std::vector<double>(kSize), std::vector<double>(kSize));
-}
-
 }  // namespace
 
-void watch_blas_buffers(bool on) {
-  const timeval period{on ? 1 : 0, 0};
-  const itimerval timer{period, period};
-  if (on) std::signal(SIGPROF, end_if_there_is_no_room);
-  ::setitimer(ITIMER_PROF, &timer, nullptr);
-  if (!on) std::signal(SIGPROF, SIG_DFL);
+void require_room_for_blas() {
+  constexpr std::size_t kLibraries = 8u << 20;  // what they take meanwhile
+  if (has_room(kBuffer + kLibraries)) return;
+  for (const char* part : {"heed: error: not enough memory: OpenBLAS needs 128 MiB of address "
+                           "space for each thread.\n  try: ",
+                           kMoreRoom, "\n"})
+    (void)!::write(STDERR_FILENO, part, std::strlen(part));
+  ::_exit(static_cast<int>(Exit::memory));
 }
 
 void prepare_blas(int threads) {
@@ -114,10 +70,7 @@ void prepare_blas(int threads) {
   if (openblas_get_parallel() == 0)
     throw Error(Exit::usage, "this OpenBLAS was built without threads and without locks.",
                 "install the pthread build: apt-get install libopenblas0-pthread");
-  watch_blas_buffers(true);
   map_buffers(threads);
-  watch_blas_buffers(false);
-  try_chosen_kernels();
   openblas_set_num_threads(1);
 }
 

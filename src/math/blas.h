@@ -15,14 +15,13 @@ namespace heed {
 
 // Makes OpenBLAS single-threaded and maps its buffers for products on `threads` threads at once.
 // Call it before the first product. Error (usage) on a build that several threads cannot
-// call, or if OPENBLAS_CORETYPE names kernels that this processor cannot run; Error (memory) if
-// there is no room for the buffers.
+// call; Error (memory) if there is no room for the buffers.
 void prepare_blas(int threads = 1);
 
-// If OpenBLAS cannot map a buffer, it tries for ever; since 0.3.22 or so it takes one when it is
-// loaded (OpenBLAS issue 5289). While this is on, the process looks after every second of its CPU
-// time, and ends with a message and exit code 7 where there is no room for a buffer.
-void watch_blas_buffers(bool on);
+// If OpenBLAS cannot map a buffer, it tries for ever (OpenBLAS issue 5289), since 0.3.22 or so when
+// it is loaded. Call this before: it ends the process with a message and exit code 7 where there is
+// no room for a buffer.
+void require_room_for_blas();
 
 // Two lines for --version: the build of OpenBLAS, and the processor whose kernels it chose.
 //   blas: OpenBLAS 0.3.21 DYNAMIC_ARCH ... Haswell MAX_THREADS=64

@@ -91,12 +91,6 @@ class Limits(RunsTest):
         self.assertEqual(done.stdout, "")
         self.assertEqual(self.on("Haswell", "--version").returncode, 0)
 
-    def test_kernels_that_the_processor_lacks_are_named(self):
-        done = self.on("Haswell", "train", self.config(), "--run", "new", OPENBLAS_CORETYPE="SkylakeX")
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("OPENBLAS_CORETYPE", done.stderr)
-        self.assertFalse((self.folder / "new").exists())
-
     def in_a_group(self, megabytes, command):
         """A shell command in a control group (version 1 or 2) with so much memory."""
         first = Path("/sys/fs/cgroup/memory").exists()
