@@ -10,6 +10,7 @@
 #include "base/cgroup.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/signals.h"
 #include "data/batcher.h"
 #include "data/objective.h"
 #include "evaluate/scorer.h"
@@ -209,6 +210,12 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
   plan_steps(run);
   crew.meet();  // a process that could not prepare has ended the job
   return run;
+}
+
+Yardsticks measure_yardsticks(const PreparedRun& run) {
+  if (!run.config.data.has_validation() || run.memory.yardsticks > available_memory()) return {};
+  return measure_yardsticks(*make_objective(run.config), *run.tokenizers.target, run.data.train,
+                            run.data.valid, *run.pool, [] { return stop_signal() != 0; });
 }
 
 std::string schedule_in_words(const OptimizerConfig& c, std::int64_t end) {

@@ -14,6 +14,7 @@
 #include "data/run_config.h"
 #include "nn/transformer.h"
 #include "step/crew.h"
+#include "store/run_records.h"
 
 namespace heed {
 
@@ -62,6 +63,7 @@ struct PreparedRun {
   std::unique_ptr<Pool> pool;                 // the threads of this process to train with
   Crew crew;                                  // they, and those of all who train with it
   std::unique_ptr<Products<float>> products;  // of the model
+  Yardsticks yardsticks = {};                 // if they are measured already
 };
 
 Plan plan_of(const RunConfig& config, const Split& train);
@@ -82,6 +84,9 @@ PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Toke
 // The same with data that has been read, and of which the tokenizers are.
 PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokenizers, int threads,
                         const Crew& crew);
+
+// Measures them; none without a held-out part or room for them, or after a signal.
+Yardsticks measure_yardsticks(const PreparedRun& run);
 
 // The schedule of the learning rate, for the log.
 // "rises to 0.008 over 100 steps, stays until step 1600, falls to 0 at step 2000": for a run that

@@ -14,25 +14,35 @@
 #include "store/best.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
-#include "train/speed.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The steps that take so long at the speed that the run has logged, the median.
-std::int64_t steps_at_speed(double minutes, const StoredRun& run) {
-  std::vector<double> speeds;
-  for (const TrainEvent& event : read_events(run.folder).train)
-    if (event.tokens_per_second > 0) speeds.push_back(event.tokens_per_second);
-  if (speeds.empty() || run.steps_done() == 0)
+struct StepsInWords {
+  std::int64_t steps;
+  std::string words;
+};
+
+// The steps that take so long at the speed so far, validations included, less those that come again
+// because the rate fell in them.
+StepsInWords steps_at_speed(const ResumeRequest& request, const StoredRun& run) {
+  const std::vector<TrainEvent> lines = read_events(run.folder).train;
+  if (lines.empty() || !(lines.back().minutes > 0))
     throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
                 "--more N, in steps");
-  const double tokens = static_cast<double>(run.checkpoint->state().tokens_seen);
-  const double steps =
-      60 * minutes * median(std::move(speeds)) / (tokens / static_cast<double>(run.steps_done()));
-  return std::max<std::int64_t>(1, std::llround(steps));
+  OptimizerConfig planned = run.asked.optimizer;
+  planned.decay_steps.step = run.asked.train.max_steps;
+  const std::int64_t fall = fall_at_end(planned),
+                     again = fall > 0 ? std::max<std::int64_t>(0, run.steps_done() - fall) : 0,
+                     steps = std::llround(request.minutes / lines.back().minutes *
+                                          static_cast<double>(lines.back().step));
+  return {std::max<std::int64_t>(1, steps - again),
+          fmt::format("--minutes {:g}: {} steps at the speed so far{}{}", request.minutes,
+                      format_count(steps),
+                      again > 0 ? fmt::format(", {} to train again included", again) : "",
+                      request.run.threads > 0 ? " (other --threads take another time)" : "")};
 }
 
 // Without a checkpoint a run starts again, which needs the weights that it began with.
@@ -249,17 +259,18 @@ NewEnd new_end(const ResumeRequest& request, const StoredRun& run, const Dataset
   const TrainConfig& asked = run.asked.train;
   std::int64_t end = request.max_steps;
   if (end == 0) {
-    const std::int64_t more =
-        request.more > 0 ? request.more : steps_at_speed(request.minutes, run);
+    std::int64_t more = request.more;
+    if (more == 0) {
+      StepsInWords at_speed = steps_at_speed(request, run);
+      more = at_speed.steps;
+      added.notes.push_back(std::move(at_speed.words));
+    }
     const std::int64_t planned = asked.max_steps > 0 && asked.max_epochs > 0
                                      ? plan_of(run.asked, data.train).steps
                                      : asked.max_steps;
     if (planned > run.steps_done())
       added.notes.push_back(
           fmt::format("{} counts from the planned end, step {}", option, planned));
-    if (request.minutes > 0)
-      added.notes.push_back(
-          fmt::format("--minutes {:g}: {} steps", request.minutes, format_count(more)));
     end = std::max(planned, run.steps_done()) + more;
   }
   GivenKeys& keys = added.keys;

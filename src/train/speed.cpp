@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/signals.h"
 #include "data/batcher.h"
 #include "math/blas.h"
 #include "step/stepper.h"
 #include "train/ranks.h"
-#include "train/validation.h"
 
 namespace heed {
 namespace {
@@ -107,20 +105,6 @@ Speed measure_speed(const PreparedRun& run,
   Speed speed = speed_of(steps, run.crew);
   speed.step_bytes = static_cast<double>(stepper.gradients().step_bytes());
   return speed;
-}
-
-double measure_validation(const PreparedRun& run, const Speed& speed, double limit) {
-  if (!run.config.data.has_validation()) return 0;
-  ParamVec<float> values(run.model.table.size());
-  initialize(run.model.table, run.config.seed, values);
-  const auto objective = make_objective(run.config);
-  const double begin = seconds_now();
-  const auto late = [&] { return stop_signal() != 0 || seconds_now() - begin > limit; };
-  const bool whole = Validation{run, *objective, *run.pool}.measure(0, values, late).has_value();
-  const double seconds = seconds_now() - begin;
-  if (whole) return seconds;
-  return std::max(seconds, speed.step_seconds * static_cast<double>(run.data.valid.target.size()) /
-                               run.config.train.batch_tokens);
 }
 
 double measure_sgemm(int threads, double seconds) {

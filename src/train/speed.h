@@ -31,10 +31,6 @@ struct Speed {
 Speed measure_speed(const PreparedRun& run,
                     const std::function<bool(std::int64_t steps, double seconds)>& enough);
 
-// Seconds of a validation, 0 without one. If it takes longer than `limit`, the time of training on
-// as many tokens, which is more.
-double measure_validation(const PreparedRun& run, const Speed& speed, double limit);
-
 // GFLOP/s of large products, one per thread at a time, summed over the threads: what training could
 // reach. The median over `seconds` seconds.
 double measure_sgemm(int threads, double seconds);

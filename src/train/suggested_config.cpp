@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
@@ -29,6 +30,8 @@ constexpr double kFewBytes = 50e3;  // to learn pieces of words takes more
 // the same model (with the same dropout) everywhere; only the steps are planned from measurements.
 constexpr double kFlopsPerSecond = 70e9;
 constexpr int kBatchTokens = 2048;
+constexpr int kMostValidations = 12;
+constexpr double kFrameSteps = 1.5;  // what a frame of the film costs, in steps
 
 // As much work as the layers of a GPT of n.
 struct Layers {
@@ -108,6 +111,12 @@ double step_minutes(const Suggestion& s) {
   return 6 * weights * kBatchTokens / kFlopsPerSecond / 60;
 }
 
+// To read the text, to cut it into tokens and to measure the yardsticks.
+double minutes_before(const OwnText& text) {
+  const auto bytes = static_cast<double>(text.facts.bytes);
+  return (1e-6 * std::min(bytes, 1e6) + 0.2e-6 * bytes + 1e-6 * std::min(bytes, 12e6)) / 60;
+}
+
 void choose_size(Suggestion& s, const OwnText& text) {
   for (const Size& row : kSizes) {
     if (static_cast<double>(text.facts.bytes) < row.bytes) break;
@@ -128,6 +137,14 @@ void choose_size(Suggestion& s, const OwnText& text) {
   s.minutes_for_larger = 0;
 }
 
+// As many as take a small part of the time; one, at the end, in any case.
+int validations_in(double steps, double validation) {
+  constexpr double kShare = 0.15;
+  int n = kMostValidations;
+  while (n > 1 && (kMostValidations % n > 0 || n * validation > kShare * steps)) --n;
+  return n;
+}
+
 // A path, or a list of them, as JSON.
 std::string json_of(const std::vector<std::string>& files) {
   return files.size() == 1 ? nlohmann::json(files[0]).dump() : nlohmann::json(files).dump();
@@ -141,9 +158,16 @@ std::vector<std::string> families() {
   return names;
 }
 
-std::int64_t steps_in_time(double in_time, double useful) {
-  const double steps = std::clamp(std::min(in_time, std::max(300.0, useful)), 24.0, 1e9);
-  return static_cast<std::int64_t>(steps / kValidations) * kValidations;
+double whole_cost(double steps, double validation) {
+  const double frames = 2 + std::log2(std::max(steps, 1.0));  // at steps 0, 1, 2, 4, 8, ...
+  return steps + validations_in(steps, validation) * validation + kFrameSteps * frames;
+}
+
+std::int64_t steps_in_time(double in_time, double useful, double validation) {
+  const double most = std::min(in_time, std::max(300.0, useful)),
+               besides = whole_cost(most, validation) - most,
+               steps = std::clamp(std::min(most, in_time - besides), 24.0, 1e9);
+  return static_cast<std::int64_t>(steps / kMostValidations) * kMostValidations;
 }
 
 Suggestion suggest(const OwnText& text) {
@@ -171,7 +195,9 @@ Suggestion suggest(const OwnText& text) {
   const bool gpt = !text.pairs && text.like == "gpt";
   s.passes = useful_passes(gpt);
   const double pass = steps_of_a_pass(text, s);
-  s.steps = steps_in_time(text.minutes / s.step_minutes, s.passes * pass);
+  s.validation = s.valid_fraction * pass / 3;
+  s.steps = steps_in_time((text.minutes - minutes_before(text)) / s.step_minutes, s.passes * pass,
+                          s.validation);
   s.weight_decay = weight_decay_for(s.learning_rate, pass);
   // With this decay 0.1 was better than 0 and 0.2; with a weak one a text read often needs more.
   s.dropout = gpt || static_cast<double>(s.steps) < 20 * pass ? 0.1 : 0.2;
@@ -237,7 +263,7 @@ std::string suggested_config(const OwnText& text, const Suggestion& s) {
       fmt::arg("batch", kBatchTokens), fmt::arg("steps", s.steps),
       fmt::arg("warmup", std::min<std::int64_t>(100, every(10))),
       fmt::arg("patience", text.pairs && s.valid_fraction > 0 ? 5 : 0), fmt::arg("log", every(48)),
-      fmt::arg("eval", every(kValidations)));
+      fmt::arg("eval", every(validations_in(static_cast<double>(s.steps), s.validation))));
 }
 
 }  // namespace heed

@@ -33,11 +33,15 @@ struct Suggestion {
   double weight_decay = 0;        // 0: the optimizer's own
   double passes = 0;              // through the text, at most: more would only memorise it
   std::int64_t steps = 0;         // estimated to fit into the minutes
+  double validation = 0;          // what one costs, in steps: forward passes alone, so a third of
+                                  // those that train on as many tokens
 };
 
-inline constexpr int kValidations = 12;  // of a training
-// The steps that there is time for, but no more than are useful, or 300, which a small text needs.
-std::int64_t steps_in_time(double in_time, double useful);
+// Of so many steps, with validations and film, in steps.
+double whole_cost(double steps, double validation);
+// The steps that there is time for with all that, but no more than are useful, or 300, which a
+// small text needs. The number of their validations divides them.
+std::int64_t steps_in_time(double in_time, double useful, double validation);
 
 Suggestion suggest(const OwnText& text);
 

@@ -24,14 +24,10 @@ namespace fs = std::filesystem;
 
 constexpr double kUsed = 0.9;       // share of the time left that is planned for; the rest is slack
 constexpr int kMeasuredSteps = 20;  // of training, to measure its speed
-constexpr double kMeasured = 0.05;  // share of the minutes, at most, for steps and for a validation
+constexpr double kMeasured = 0.05;  // share of the minutes, at most, for that
+constexpr double kPage = 1;         // seconds
 constexpr double kLittleText = 30e3;  // bytes
 constexpr double kGoingOn = 0.5;      // share of the rate, for a model that is trained already
-
-// For the page, and the yardsticks, which are measured with the end of the text.
-double seconds_besides_training(const OwnText& text) {
-  return 1 + 2e-6 * std::min(static_cast<double>(text.facts.bytes), 3e6);
-}
 
 std::string absolute_path(const std::string& path) {
   const std::string whole = fs::absolute(path).lexically_normal().string();
@@ -173,23 +169,30 @@ RunConfig config_of(const ChosenConfig& choice, const GivenKeys& given) {
   return config;
 }
 
-struct Measured {
-  Speed speed;
-  double validations = 0;  // seconds, of all
-};
-
-Measured measure(const PreparedRun& run, double minutes) {
-  const double limit = kMeasured * 60 * minutes;
-  const Speed speed = measure_speed(run, [&](std::int64_t steps, double seconds) {
-    return steps >= kMeasuredSteps || seconds > limit || stop_signal() != 0;
-  });
-  return {speed, (kValidations + 1) * measure_validation(run, speed, limit)};
+double seconds_gone(const TextRequest& request) {
+  return seconds_now() - request.train.run.begin;
 }
 
-// Of training alone.
-double seconds_left(const ChosenConfig& choice, const Measured& m, const TextRequest& request) {
-  return kUsed * (60 * request.minutes - (seconds_now() - request.train.run.begin)) -
-         seconds_besides_training(choice.text) - m.validations;
+// Is no time left to train?
+bool warn_if_late(const char* after, const TextRequest& request, Log& log) {
+  const double gone = seconds_gone(request);
+  if (gone <= 60 * request.minutes) return false;
+  log.warn(
+      fmt::format("{} took {}, longer than --minutes {:g}: the fewest steps follow; try a "
+                  "shorter text, or --minutes {:g}",
+                  after, format_duration(gone), request.minutes, std::ceil(gone / 20)));
+  return true;
+}
+
+double measure_step(const PreparedRun& run, double minutes) {
+  const auto enough = [&](std::int64_t steps, double seconds) {
+    return steps >= kMeasuredSteps || seconds > kMeasured * 60 * minutes || stop_signal() != 0;
+  };
+  return measure_speed(run, enough).step_seconds;
+}
+
+double seconds_left(const TextRequest& request) {
+  return kUsed * (60 * request.minutes - seconds_gone(request)) - kPage;
 }
 
 // Names a smaller model, if too few steps of this one fit.
@@ -212,19 +215,19 @@ void say_smaller(const ChosenConfig& choice, double in_time, Log& log) {
 }
 
 // Plans the steps of `run` and puts its config in place, which ends it there. Logs the plan.
-void plan(PreparedRun& run, ChosenConfig& choice, const Measured& m, const TextRequest& request,
+void plan(PreparedRun& run, ChosenConfig& choice, double step_seconds, const TextRequest& request,
           Log& log) {
   const GivenKeys& given = request.train.run.given;
   const TrainConfig& train = run.config.train;
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-  const double step_seconds = m.speed.step_seconds;
-  const double most = train.max_minutes > 0 ? 60 * train.max_minutes / step_seconds : kNoLimit;
-  const double left = seconds_left(choice, m, request);
+  const double limit = train.max_minutes > 0 ? 60 * train.max_minutes : kNoLimit,
+               in_time = std::min(limit, seconds_left(request)) / step_seconds;
   const bool planned = !given.contains("train.max_steps");
   const int epochs = planned ? train.max_epochs : 0;  // they end it, if there is time for them
   Suggestion& s = choice.suggestion;
+  s.validation = static_cast<double>(run.data.valid.target.size()) / run.plan.step_tokens / 3;
   const double useful = epochs > 0 ? kNoLimit : s.passes / run.plan.step_epochs;
-  s.steps = planned ? steps_in_time(std::min(most, left / step_seconds), useful) : train.max_steps;
+  s.steps = planned ? steps_in_time(in_time, useful, s.validation) : train.max_steps;
   if (choice.piped) choice.text.files = {kRunText};
   run.config = config_of(choice, given);
   plan_steps(run);
@@ -237,37 +240,38 @@ void plan(PreparedRun& run, ChosenConfig& choice, const Measured& m, const TextR
   }
   const std::int64_t end = run.plan.steps > 0 ? run.plan.steps : train.max_steps;
   const double steps = static_cast<double>(end), passes = steps * run.plan.step_epochs;
+  const double gone = seconds_gone(request), cost = whole_cost(steps, s.validation);
   log.info(fmt::format(
-      "steps: {}, {}{}; done in about {}", format_count(end),
+      "steps: {}, {}{}; done in about {}, of which {} are gone", format_count(end),
       passes < 1 ? fmt::format("{:.3g} % of the text", 100 * passes)
                  : fmt::format("{:.3g} times through the text", reached ? epochs : passes),
       epochs > 0 && !reached ? fmt::format(" of train.max_epochs {} (--minutes M for more)", epochs)
-      : !planned || reached || steps >= most ? ""
-      : passes < 0.9 * s.passes              ? " (--minutes M for more)"
-                                             : " (more steps would only memorise it)",
-      format_duration(steps * step_seconds + m.validations)));
+      : !planned || reached || train.max_minutes > 0 ? ""
+      : passes < 0.9 * s.passes                      ? " (--minutes M for more)"
+                                                     : " (more steps would only memorise it)",
+      format_duration(gone + cost * step_seconds + kPage), format_duration(gone)));
   if (!planned) return;
-  if (is_chosen_size(choice, run.config.model)) say_smaller(choice, left / step_seconds, log);
+  if (is_chosen_size(choice, run.config.model)) say_smaller(choice, in_time, log);
   const bool follows = run.config.optimizer.decay_steps.at_end || !decays(run.config.optimizer);
   if (epochs != 0 || train.max_minutes != 0 || !follows) return;
-  if (steps < useful - kValidations) run.plan.least_seconds = step_seconds * 2 / 3;
-  run.plan.most_seconds = std::max(step_seconds * 4 / 3, left / steps);
+  if (steps < 0.9 * useful) run.plan.least_seconds = step_seconds * 2 / 3;
+  run.plan.most_seconds = step_seconds * std::max(4.0 / 3, in_time / cost);
 }
 
 // The last step of a training whose speed was not the one measured: there is time for so many.
-std::int64_t other_end(const TextRequest& request, const ChosenConfig& choice, const Measured& m,
-                       const PreparedRun& run, std::int64_t done, double step_seconds, Log& log) {
-  const double in_time =
-      static_cast<double>(done) + seconds_left(choice, m, request) / step_seconds;
-  const std::int64_t steps =
-      steps_in_time(in_time, choice.suggestion.passes / run.plan.step_epochs);
+std::int64_t other_end(const TextRequest& request, const ChosenConfig& choice,
+                       const PreparedRun& run, std::int64_t done, double measured,
+                       double step_seconds, Log& log) {
+  const double in_time = static_cast<double>(done) + seconds_left(request) / step_seconds;
+  const Suggestion& s = choice.suggestion;
+  const std::int64_t steps = steps_in_time(in_time, s.passes / run.plan.step_epochs, s.validation);
   // Not so early that the rate would have fallen already.
   const OptimizerConfig& o = run.config.optimizer;
   const double stays = o.decay_steps.at_end ? 1 - o.decay_fraction : 1;
   const auto least = static_cast<std::int64_t>(static_cast<double>(done + 1) / stays) + 1;
   const std::int64_t end = std::max(steps, least);
   log.info(fmt::format("a step takes {:.3g} s, not {:.3g}: {} steps instead of {}", step_seconds,
-                       m.speed.step_seconds, format_count(end), format_count(run.plan.steps)));
+                       measured, format_count(end), format_count(run.plan.steps)));
   return end;
 }
 
@@ -333,13 +337,16 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   RunWriter::require_free(train.run.folder, train.run.force);
   ChosenConfig choice = choose(request, log);
   Beginning beginning = prepare_start(train, config_of(choice, train.run.given), ".");
+  const bool late = warn_if_late("reading the text", request, log);
   say_model(choice, beginning.prepared, train.init_from, log);
-  const Measured measured = measure(beginning.prepared, request.minutes);
+  beginning.prepared.yardsticks = measure_yardsticks(beginning.prepared);
+  if (!late) warn_if_late("reading the text and measuring the yardsticks", request, log);
+  const double measured = measure_step(beginning.prepared, request.minutes);
   plan(beginning.prepared, choice, measured, request, log);
   say_how_to_repeat(train, log);
   beginning.text = std::move(choice.piped);
   beginning.plan_again = [&](std::int64_t done, double step_seconds) {
-    return other_end(request, choice, measured, beginning.prepared, done, step_seconds, log);
+    return other_end(request, choice, beginning.prepared, done, measured, step_seconds, log);
   };
   return go_in_new_folder(beginning, train.run, train.run.folder, log);
 }

@@ -6,7 +6,6 @@
 
 #include "base/cgroup.h"
 #include "base/format.h"
-#include "base/signals.h"
 #include "evaluate/yardsticks.h"
 #include "train/listener.h"
 
@@ -22,11 +21,11 @@ class YardsticksListener : public Listener {
     if (!p.config.data.has_validation()) return;
     yardsticks_ = so_far.yardsticks;
     if (!yardsticks_.empty()) return;
-    if (const double available = available_memory(); p.memory.yardsticks > available)
-      return log.info(fmt::format("skipping the yardsticks: they may need {}, and {} is free",
-                                  format_bytes(p.memory.yardsticks), format_bytes(available)));
-    yardsticks_ = measure_yardsticks(*make_objective(p.config), *p.tokenizers.target, p.data.train,
-                                     p.data.valid, *p.pool, [] { return stop_signal() != 0; });
+    yardsticks_ = p.yardsticks.empty() ? measure_yardsticks(p) : p.yardsticks;
+    if (const double available = available_memory();
+        yardsticks_.empty() && p.memory.yardsticks > available)
+      log.info(fmt::format("skipping the yardsticks: they may need {}, and {} is free",
+                           format_bytes(p.memory.yardsticks), format_bytes(available)));
     if (yardsticks_.empty()) return;
     run.append(kMetrics, line_of(YardsticksEvent{m.state.step, yardsticks_}));
     say();

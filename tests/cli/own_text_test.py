@@ -207,6 +207,18 @@ class OwnText(RunsTest):
             # Before the (empty) text is read.
             self.check("train", "-", "--set", change, status=USAGE, facts=facts)
 
+    def test_the_minutes_include_reading_and_validating(self):
+        self.write("long.txt", text(60000))
+        r = self.check("train", "long.txt", *TINY[2:], "--minutes", 0.001,
+                       facts=["reading the text took", "--minutes 0.001", "--minutes 1", "shorter"])
+        self.assertLess(r.err.index("reading the text took"), r.err.index("model: "))
+        self.write("mine.txt", text(6000))
+        r = self.start("mine.txt", "--set", "data.valid_fraction=0.6", "--set", "train.max_steps=24")
+        self.assertNotIn("reading the text took", r.err)
+        self.assertRegex(r.err, "done in about .*, of which .* are gone")
+        self.assertEqual(len(self.metrics("runs/mine", "valid")), 1)
+        self.assertEqual(r.err.count("yardsticks on the held-out text"), 1)
+
     def test_where_few_steps_fit_the_smaller_model_has_the_same_shape(self):
         self.write("mine.txt", text(6000))
         r = self.check("train", "mine.txt", "--minutes", 0.8, "--set", "train.batch_tokens=20000", "--threads", 1, "--stop-at", 1)

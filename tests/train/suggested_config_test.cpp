@@ -28,7 +28,7 @@ TEST(SuggestedConfig, IsValidForEveryFamilyAndSize) {
         EXPECT_EQ(c.data.train.paths, text.files);
         EXPECT_GE(c.train.max_steps, 20) << like << " " << bytes;
         EXPECT_LE(c.optimizer.warmup_steps * 10, c.train.max_steps);
-        EXPECT_GE(c.train.max_steps / c.train.eval_every.count, 10);
+        EXPECT_EQ(c.train.max_steps % c.train.eval_every.count, 0);
       }
 }
 
@@ -77,10 +77,35 @@ TEST(SuggestedConfig, DecaysWeightsInTwoPassesThroughTheText) {
 }
 
 TEST(SuggestedConfig, TrainsAsLongAsThereIsTimeButNotUntilTheTextIsKnownByHeart) {
-  EXPECT_NEAR(steps_in_time(2000, 6000), 2000, 12);
-  EXPECT_NEAR(steps_in_time(1e6, 6000), 6000, 12);
-  EXPECT_NEAR(steps_in_time(1e6, 60), 300, 12);  // a tiny text
-  EXPECT_GE(steps_in_time(-5, 60), 24);          // no time at all
+  EXPECT_NEAR(steps_in_time(2000, 6000, 0), 2000, 40);  // and the film
+  EXPECT_NEAR(steps_in_time(1e6, 6000, 0), 6000, 12);
+  EXPECT_NEAR(steps_in_time(1e6, 60, 0), 300, 12);  // a tiny text
+  EXPECT_EQ(steps_in_time(-5, 60, 1), 24);          // no time at all
+}
+
+TEST(SuggestedConfig, ValidatesRarelyWhereThatTakesLong) {
+  for (const double in_time : {60.0, 200.0, 3000.0, 1e5})
+    for (const double validation : {0.1, 2.0, 10.0, 40.0}) {
+      const auto steps = static_cast<double>(steps_in_time(in_time, 1e9, validation));
+      const double validating = whole_cost(steps, validation) - whole_cost(steps, 0);
+      EXPECT_LE(validating, std::max(validation, 0.15 * steps));
+      EXPECT_LE(whole_cost(steps, validation), std::max(in_time, whole_cost(24, validation)));
+      EXPECT_GE(whole_cost(steps, validation), 0.7 * in_time);
+    }
+  OwnText text = text_of(2'000'000, 80);  // 4 % are held out, and scoring them takes 10 steps
+  text.minutes = 5;
+  EXPECT_EQ(config_for(text).train.max_steps % config_for(text).train.eval_every.count, 0);
+  text.pairs = true;
+  const RunConfig c = config_for(text);
+  const double validation = c.data.valid_fraction * 2e6 / 2.5 / 2048 / 3;
+  EXPECT_LE(static_cast<double>(c.train.max_steps / c.train.eval_every.count) * validation,
+            0.15 * static_cast<double>(c.train.max_steps));
+}
+
+TEST(SuggestedConfig, CountsTheReadingOfALongText) {
+  OwnText text = text_of(500'000'000, 90);
+  text.minutes = 1;
+  EXPECT_EQ(config_for(text).train.max_steps, 24);
 }
 
 TEST(SuggestedConfig, HoldsOutEnoughToMeasureAndNoMoreThanScoringAllows) {
