@@ -114,7 +114,7 @@ double step_minutes(const Suggestion& s) {
 // To read the text, to cut it into tokens and to measure the yardsticks.
 double minutes_before(const OwnText& text) {
   const auto bytes = static_cast<double>(text.facts.bytes);
-  return (1e-6 * std::min(bytes, 1e6) + 0.2e-6 * bytes + 1e-6 * std::min(bytes, 12e6)) / 60;
+  return (0.6e-6 * std::min(bytes, 1e6) + 0.2e-6 * bytes + 1e-6 * std::min(bytes, 12e6)) / 60;
 }
 
 void choose_size(Suggestion& s, const OwnText& text) {

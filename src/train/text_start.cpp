@@ -219,13 +219,19 @@ void plan(PreparedRun& run, ChosenConfig& choice, double step_seconds, const Tex
           Log& log) {
   const GivenKeys& given = request.train.run.given;
   const TrainConfig& train = run.config.train;
-  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-  const double limit = train.max_minutes > 0 ? 60 * train.max_minutes : kNoLimit,
-               in_time = std::min(limit, seconds_left(request)) / step_seconds;
-  const bool planned = !given.contains("train.max_steps");
-  const int epochs = planned ? train.max_epochs : 0;  // they end it, if there is time for them
   Suggestion& s = choice.suggestion;
   s.validation = static_cast<double>(run.data.valid.target.size()) / run.plan.step_tokens / 3;
+  double with_share = step_seconds;  // of the validations, at an interval of the user's own
+  if (given.contains("train.eval_every")) {
+    if (const auto& [count, epochs] = train.eval_every; count > 0)
+      with_share *= 1 + s.validation * (epochs ? run.plan.step_epochs : 1) / count;
+    s.validation = 0;
+  }
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  const double limit = train.max_minutes > 0 ? 60 * train.max_minutes : kNoLimit,
+               in_time = std::min(limit, seconds_left(request)) / with_share;
+  const bool planned = !given.contains("train.max_steps");
+  const int epochs = planned ? train.max_epochs : 0;  // they end it, if there is time for them
   const double useful = epochs > 0 ? kNoLimit : s.passes / run.plan.step_epochs;
   s.steps = planned ? steps_in_time(in_time, useful, s.validation) : train.max_steps;
   if (choice.piped) choice.text.files = {kRunText};
@@ -249,7 +255,7 @@ void plan(PreparedRun& run, ChosenConfig& choice, double step_seconds, const Tex
       : !planned || reached || train.max_minutes > 0 ? ""
       : passes < 0.9 * s.passes                      ? " (--minutes M for more)"
                                                      : " (more steps would only memorise it)",
-      format_duration(gone + cost * step_seconds + kPage), format_duration(gone)));
+      format_duration(gone + cost * with_share + kPage), format_duration(gone)));
   if (!planned) return;
   if (is_chosen_size(choice, run.config.model)) say_smaller(choice, in_time, log);
   const bool follows = run.config.optimizer.decay_steps.at_end || !decays(run.config.optimizer);
