@@ -167,7 +167,7 @@ std::int64_t steps_in_time(double in_time, double useful, double validation) {
   const double most = std::min(in_time, std::max(300.0, useful)),
                besides = whole_cost(most, validation) - most,
                steps = std::clamp(std::min(most, in_time - besides), 24.0, 1e9);
-  return static_cast<std::int64_t>(steps / kMostValidations) * kMostValidations;
+  return std::llround(steps / kMostValidations) * kMostValidations;
 }
 
 Suggestion suggest(const OwnText& text) {
