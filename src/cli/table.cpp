@@ -93,8 +93,17 @@ std::string with_text(const std::string& line, const std::string& text, int wide
 
 std::string shortened(std::string text, int most) {
   if (columns_of(text) <= most) return text;
-  while (columns_of(text) >= most && !text.empty()) text.resize(utf8_floor(text, text.size() - 1));
-  return text + "\u2026";
+  std::size_t end = 0;
+  for (int columns = 0, length = 0;; end += length) {
+    length = code_point_at(text, end).length;
+    columns += columns_of(std::string_view(text).substr(end, length));
+    if (columns >= most) return text.substr(0, end) + "\u2026";
+  }
+}
+
+std::string different_in_words(const Json& result, const char* of) {
+  if (result["different"] == result[of]) return "";
+  return fmt::format(", {} different", format_count(result["different"]));
 }
 
 std::string plain(const Json& value) {

@@ -16,7 +16,9 @@ namespace heed {
 // How a value that is known is written.
 using CellText = std::string (*)(const nlohmann::ordered_json& value);
 
-std::string shortened(std::string text, int most);       // to so many columns, with … at its end
+std::string shortened(std::string text, int most);  // to so many columns, with … at its end
+// ", 3 different", if fewer are than `of` says.
+std::string different_in_words(const nlohmann::ordered_json& result, const char* of);
 std::string plain(const nlohmann::ordered_json& value);  // a text as it is, all else as JSON
 template <int digits>
 std::string fixed(const nlohmann::ordered_json& value) {

@@ -124,15 +124,6 @@ std::string tokenize_13a(std::string_view line) {
       spaced, [](char a, char b) { return is_digit(a) && b == '-'; }, true);
 }
 
-std::string_view strip_right(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t last = utf8_floor(text, text.size() - 1);
-    if (!is_space(code_point_at(text, last).value)) break;
-    text = text.substr(0, last);
-  }
-  return text;
-}
-
 // The words of a line as numbers; equal words of a sentence pair have equal numbers.
 std::vector<int> word_numbers(const std::string& line,
                               std::unordered_map<std::string, int>& numbers) {
@@ -153,19 +144,37 @@ std::vector<char32_t> characters(const std::string& line, bool spaces) {
   return result;
 }
 
-// Row by row of the table of distances between their beginnings (Wagner and Fischer 1974).
+// The table of distances between their beginnings, 64 rows at a time (Myers 1999). Neighbours
+// differ by 1 at most: a bit of `up` says that a row has one more than the row above it in this
+// column, one of `down` that it has one less, of `more` and `less` the same of the column before.
 std::int64_t distance(const std::vector<char32_t>& a, const std::vector<char32_t>& b) {
-  std::vector<std::int64_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (const char32_t c : a) {
-    std::int64_t diagonal = row[0]++;
+  std::unordered_map<char32_t, std::size_t> numbers;
+  std::vector<std::size_t> columns;
+  for (const char32_t c : b) columns.push_back(numbers.emplace(c, numbers.size()).first->second);
+  std::vector<signed char> above(b.size(), 1);  // what each column of the last row has more
+  for (std::size_t top = 0; top < a.size(); top += 64) {
+    const std::size_t rows = std::min<std::size_t>(64, a.size() - top);
+    std::vector<std::uint64_t> places(numbers.size());  // of each character in these rows
+    for (std::size_t r = 0; r < rows; ++r)
+      if (const auto found = numbers.find(a[top + r]); found != numbers.end())
+        places[found->second] |= std::uint64_t{1} << r;
+    std::uint64_t up = ~std::uint64_t{0}, down = 0;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::int64_t replaced = diagonal + (c != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+      const bool rises = above[j] > 0, falls = above[j] < 0;
+      const std::uint64_t here = places[columns[j]], equal = here | (falls ? 1 : 0),
+                          same = (((equal & up) + up) ^ up) | equal;
+      std::uint64_t more = down | ~(same | up), less = up & same;
+      const auto last = [&](std::uint64_t bits) {
+        return static_cast<int>(bits >> (rows - 1) & 1);
+      };
+      above[j] = static_cast<signed char>(last(more) - last(less));
+      more = more << 1 | (rises ? 1 : 0);
+      less = less << 1 | (falls ? 1 : 0);
+      up = less | ~(here | down | more);
+      down = more & (here | down);
     }
   }
-  return row.back();
+  return std::accumulate(above.begin(), above.end(), std::ssize(a));
 }
 
 // BLEU counts up to four words in a row.
@@ -192,8 +201,8 @@ constexpr Metric kSelectedBy[] = {
 }  // namespace
 
 std::string bleu_words(std::string_view line, const std::string& tokenizer) {
-  line = strip_right(line);
-  const std::string spaced = tokenizer == "13a" ? tokenize_13a(line) : std::string(line);
+  const std::string_view text = stripped(line);
+  const std::string spaced = tokenizer == "13a" ? tokenize_13a(text) : std::string(text);
   const auto words = split_words(spaced);
   return joined({words.begin(), words.end()}, " ");
 }

@@ -83,6 +83,11 @@ std::vector<std::string_view> split_words(std::string_view text) {
   return parts_between(text, is_space);
 }
 
+std::string_view stripped(std::string_view text) {
+  const auto words = split_words(text);
+  return words.empty() ? "" : std::string_view(words.front().begin(), words.back().end());
+}
+
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {

@@ -37,6 +37,8 @@ bool is_space(char32_t code_point);
 bool is_blank(std::string_view text);
 // The parts between runs of such whitespace.
 std::vector<std::string_view> split_words(std::string_view text);
+// Without such whitespace at its ends.
+std::string_view stripped(std::string_view text);
 // \n or \r\n ends a line; the last line may lack it. Views into the text.
 std::vector<std::string_view> lines_of(std::string_view text);
 

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "base/utf8.h"
 #include "cli/output.h"
 
 namespace heed {
@@ -56,6 +57,18 @@ TEST(Table, FieldsAreNamesAndTexts) {
               print_fields({{"loss", "1.2 nats"}, {"of", "3"}});
             }),
             "loss  1.2 nats\nof    3\n");
+}
+
+TEST(Table, TextsAreShortenedToTheirColumns) {
+  const auto slowly = [](std::string text, int most) {
+    if (columns_of(text) <= most) return text;
+    while (columns_of(text) >= most && !text.empty())
+      text.resize(utf8_floor(text, text.size() - 1));
+    return text + "\u2026";
+  };
+  for (const std::string text : {"", "abc", "天天天", "ae\u0301\u0301e\u0301x", "\xFF\xFE天\xFFy"})
+    for (int most = 0; most < 9; ++most) EXPECT_EQ(shortened(text, most), slowly(text, most));
+  EXPECT_EQ(columns_of(shortened(std::string(5'000'000, 'x'), 60)), 60);  // at once
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/noise.h"
 #include "config/train_config.h"
 
 namespace heed {
@@ -147,6 +148,39 @@ TEST(Bleu, CharacterErrorsAndExactLines) {
   EXPECT_NEAR(exact_match(hypotheses, Lines{"a", "x", "c"}), 100.0 / 3, 1e-12);
   EXPECT_NEAR(exact_match(hypotheses, Lines{"x", "x", "c", "a", "b", "d"}), 200.0 / 3, 1e-12);
   EXPECT_NEAR(exact_match(hypotheses, Lines{"a", "b", "c"}, true), 100, 1e-12);
+}
+
+// The table of distances between beginnings, row by row (Wagner and Fischer 1974).
+std::size_t slow_distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      d[i][j] = i == 0 ? j : i;
+      if (i == 0 || j == 0) continue;
+      d[i][j] = std::min(
+          {d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+    }
+  return d[a.size()][b.size()];
+}
+
+TEST(Bleu, CharacterErrorsAreThoseOfTheSlowTable) {
+  std::uint64_t drawn = 0;
+  const auto draw = [&](std::uint64_t n) { return combine(hash64(6), ++drawn) % n; };
+  for (int i = 0; i < 400; ++i) {
+    const std::size_t letters = 1 + draw(5);
+    const auto line = [&] {
+      std::string text(draw(i % 9 == 0 ? 400 : 140), ' ');
+      for (char& c : text) c = static_cast<char>('a' + draw(letters));
+      return text;
+    };
+    const std::string a = line(), b = i % 3 == 0 ? a.substr(a.size() / 3) + line() : line();
+    const double errors = 100.0 * static_cast<double>(slow_distance(a, b)) /
+                          static_cast<double>(std::max<std::size_t>(1, b.size()));
+    EXPECT_EQ(character_error_rate(Lines{a}, Lines{b}), errors) << a << '\n' << b;
+  }
+  for (const std::size_t n : {63, 64, 65, 127, 128, 129})  // at the ends of blocks
+    EXPECT_EQ(character_error_rate(Lines{std::string(n, 'a') + "b"}, Lines{std::string(n, 'a')}),
+              100.0 / static_cast<double>(n));
 }
 
 // Each value of train.select_by but the loss is a row.
