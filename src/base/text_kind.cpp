@@ -34,24 +34,27 @@ constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
 };
 
 constexpr const char* kPandoc = "pandoc -t plain FILE > text.txt";
-// In lower case. Marks that begin with \n may stand at the start of any line.
-constexpr struct {
-  std::string_view marks;
-  Markup is;
-} kMarkup[] = {
-    {"<!doctype", {"HTML", kPandoc}},
-    {"<html", {"HTML", kPandoc}},
-    {"<!--", {"HTML or XML", kPandoc}},
-    {"<?xml", {"XML"}},
-    {"<?php", {"PHP"}},
-    {"{\\rtf", {"RTF", kPandoc}},
-    {"\\documentclass", {"LaTeX", kPandoc}},
-    {"{\"", {"JSON", "jq -r .KEY FILE > text.txt"}},
-    {"[{", {"JSON", "jq -r '.[].KEY' FILE > text.txt"}},
-    {"[\"", {"JSON", "jq -r '.[]' FILE > text.txt"}},
-    {"\nmsgid \"", {"a PO catalogue"}},
-    {"\nmessage-id: <", {"mail"}},
-    {"\n[[category:", {"MediaWiki", "pandoc -f mediawiki -t plain FILE > text.txt"}},
+constexpr const char* kMinimalPairs =  // as BLiMP has them
+    "jq -r .sentence_good FILE > good.txt; jq -r .sentence_bad FILE > bad.txt";
+// In lower case. Marks that begin with \n may stand at the start of any line; before and in the
+// others white space does not count.
+struct Markup {
+  std::string_view marks, kind, command = "";
+};
+constexpr Markup kMarkup[] = {
+    {"<!doctype", "HTML", kPandoc},
+    {"<html", "HTML", kPandoc},
+    {"<!--", "HTML or XML", kPandoc},
+    {"<?xml", "XML"},
+    {"<?php", "PHP"},
+    {"{\\rtf", "RTF", kPandoc},
+    {"\\documentclass", "LaTeX", kPandoc},
+    {"{\"", "JSON", "jq -r .KEY FILE > text.txt"},
+    {"[{", "JSON", "jq -r '.[].KEY' FILE > text.txt"},
+    {"[\"", "JSON", "jq -r '.[]' FILE > text.txt"},
+    {"\nmsgid \"", "a PO catalogue"},
+    {"\nmessage-id: <", "mail"},
+    {"\n[[category:", "MediaWiki", "pandoc -f mediawiki -t plain FILE > text.txt"},
 };
 
 // Begins with <NAME, and has </NAME.
@@ -120,14 +123,21 @@ std::string other_kind(std::string_view first) {
   return 2 * invalid > first.size() ? "text in another encoding, or binary data" : "";
 }
 
-Markup markup_of(std::string_view first) {
-  first.remove_prefix(std::min(first.find_first_not_of(" \t\r\n"), first.size()));
+std::string markup_in_words(const std::string& name, std::string_view first) {
+  first.remove_prefix(std::min(first.find_first_not_of(" \t\r\n\xEF\xBB\xBF"), first.size()));
   const std::string text = "\n" + lower_case(first);
-  for (const auto& [marks, is] : kMarkup)
-    if (marks[0] == '\n' ? text.find(marks) != text.npos
-                         : text.compare(1, marks.size(), marks) == 0)
-      return is;
-  return is_tagged(first) ? Markup{"HTML or XML", kPandoc} : Markup{};
+  std::string beginning = text.substr(0, 80);
+  std::erase_if(beginning, [](unsigned char c) { return std::isspace(c) != 0; });
+  const auto row = std::ranges::find_if(kMarkup, [&](const Markup& m) {
+    return m.marks[0] == '\n' ? text.find(m.marks) != text.npos : beginning.starts_with(m.marks);
+  });
+  if (row == std::end(kMarkup) && !is_tagged(first)) return "";
+  Markup is = row == std::end(kMarkup) ? Markup{"", "HTML or XML", kPandoc} : *row;
+  if (is.kind == "JSON" && text.find("\"sentence_good\"") != text.npos) is.command = kMinimalPairs;
+  return fmt::format(
+      "{} looks like {}, which is read as it stands, with its marks and names; for the text in it "
+      "alone, extract that to a file of its own{}",
+      name, is.kind, is.command.empty() ? "" : fmt::format(" ({})", is.command));
 }
 
 void throw_no_text(const std::string& name, const std::string& kind, bool is_file) {

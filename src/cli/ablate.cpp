@@ -48,6 +48,7 @@ Json ablation_json(const OpenModel& m, const Ablation& a, bool zero) {
             {"step", m.state.step},
             {"loss", a.loss},
             {"sequences", a.sequences},
+            {"different", a.different},
             {"tokens", a.tokens},
             {"passes", a.passes},
             {"replaced_by", zero ? "zero" : "mean"},
@@ -77,9 +78,10 @@ std::string interval_text(const Json& part) {
 
 void print_ablation(const Json& result, std::size_t top) {
   print_prose(fmt::format(
-      "loss {:.4f} nats per token on {} held-out sequences, {} tokens; {} forward passes\n\n",
+      "loss {:.4f} nats per token on {} held-out sequences{}, {} tokens; {} forward passes\n\n",
       result["loss"].get<double>(), format_count(result["sequences"]),
-      format_count(result["tokens"]), result["passes"].dump()));
+      different_in_words(result, "sequences"), format_count(result["tokens"]),
+      result["passes"].dump()));
   const Column columns[] = {
       {"taken away", "name"},
       {"difference", "difference", signed_nats},

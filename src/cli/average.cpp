@@ -33,7 +33,7 @@ std::vector<std::int64_t> newest_steps(const std::string& run, std::size_t n) {
 
 // Takes the run's lock. Error (usage) if there are fewer (it lists them), or if another average has
 // the name.
-Json average_checkpoints(const std::string& folder_of_run, std::size_t n) {
+Json average_checkpoints(const std::string& folder_of_run, std::size_t n, Log& log) {
   RunWriter run = RunWriter::open(folder_of_run);
   const auto open = [&](std::int64_t step) {
     return Checkpoint::open(run.checkpoints() / step_folder_name(step));
@@ -44,13 +44,16 @@ Json average_checkpoints(const std::string& folder_of_run, std::size_t n) {
   const ParamTable& table = model.model.table;
   std::vector<double> sums(table.size(), 0.0);
   ParamVec<float> values(table.size());
+  std::vector<std::string> folders;
   for (const std::int64_t step : steps) {
+    folders.push_back((run.checkpoints() / step_folder_name(step)).string());
     open(step).load_model(tensor_slots(table, values));
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values.data()[i];
   }
   for (std::size_t i = 0; i < sums.size(); ++i)
     values.data()[i] = static_cast<float>(sums[i] / static_cast<double>(steps.size()));
 
+  if (const std::string same = same_models(folders); !same.empty()) log.warn(same);
   const std::string name = fmt::format("{}{}-{}", kAveragePrefix, steps.front(), steps.back());
   const std::string folder = (run.checkpoints() / name).string();
   const Json result{{"checkpoint", folder}, {"steps", steps}};
@@ -92,7 +95,8 @@ Exit run_average(CommandLine& line) {
       ->check(in_range(1, 1'000'000));
   if (!line.parse()) return Exit::ok;
 
-  const Json result = average_checkpoints(run, last);
+  Log log({.quiet = line.quiet()});
+  const Json result = average_checkpoints(run, last, log);
   line.json() ? print_line(result) : print(result["checkpoint"].get<std::string>() + "\n");
   return Exit::ok;
 }

@@ -427,9 +427,11 @@ OpenModel::OpenModel(const CommandLine& line)
     if (rounded) log.info("precision: bfloat16, " + bfloat16_info());
   };
   choose_products(*this);
+  std::vector<std::string> runs = {line.checkpoint().empty() ? line.run() : folder.string()};
   for (const std::string& with : line.with()) {
     TrainedModel& other = others.emplace_back(load_trained_model(with, ""));
     choose_products(other);
+    runs.push_back(with);
     std::vector<std::string> differ;
     for (const KeyChange& change : misfits(config, other.config))
       differ.push_back(in_words(change));
@@ -439,6 +441,7 @@ OpenModel::OpenModel(const CommandLine& line)
       throw Error(Exit::usage, fmt::format("--with {} does not fit: {}.", with, joined(differ)),
                   "runs that differ in seed, shape or training");
   }
+  if (const std::string same = same_models(runs); !same.empty()) log.warn(same);
   for (const TrainedModel& other : others) model.others.push_back({&other.model, &other.values});
 }
 

@@ -16,6 +16,7 @@
 #include "evaluate/units.h"
 #include "math/arithmetic.h"
 #include "store/origin.h"
+#include "store/run_folder.h"
 #include "train/start.h"
 
 namespace heed {
@@ -36,18 +37,12 @@ struct MeasuredRun {
 
 std::string units_in_words(const Json& result) {
   return counted(result["units"].dump(), result["unit"] == "pair" ? "pair" : "block") +
-         (result["unit"] == "pair" ? "" : " of text");
+         (result["unit"] == "pair" ? "" : " of text") + different_in_words(result, "units");
 }
 
 // With four decimals, or two digits where these would be zeros.
 std::string small(double x) {
   return x != 0 && std::abs(x) < 5e-4 ? fmt::format("{:.1e}", x) : format_fixed(x, 4);
-}
-
-[[noreturn]] void refuse_twins(const std::string& run, const std::string& other) {
-  throw Error(Exit::usage,
-              fmt::format("{} and {} are the same model: that tells nothing of luck.", run, other),
-              "runs of other seeds: heed train CONFIG --set seed=2");
 }
 
 class RunComparer {
@@ -89,8 +84,6 @@ class RunComparer {
       for (const std::size_t i : units) rows.push_back(r.rows[i]);
       return rows;
     };
-    require_different(one);
-    require_different(other);
     std::vector<System> a, b;
     Json result{{"first", Json::array()}, {"second", Json::array()}};
     for (const MeasuredRun& r : one) result["first"].push_back(r.run), a.push_back(asked(r));
@@ -98,10 +91,16 @@ class RunComparer {
     result["data"] = given_.file.empty() ? "validation" : given_.file;
     result["unit"] = runs_[0].pairs ? "pair" : "line";
     result["units"] = units.size();
+    std::vector<std::string> texts;
+    for (const std::size_t i : units) texts.push_back(unit_text(i));
+    std::vector<System> of_one, of_other;  // copies are one unit
+    for (const System& system : a) of_one.push_back(merged(system, texts));
+    for (const System& system : b) of_other.push_back(merged(system, texts));
+    result["different"] = of_one[0].size();
     for (const Figure& metric : compared_figures()) {
       const auto has_it = [&](const MeasuredRun& r) { return has(r, metric.needs); };
       if (!std::ranges::all_of(one, has_it) || !std::ranges::all_of(other, has_it)) continue;
-      const Difference d = difference(a, b, metric, pool_);
+      const Difference d = difference(of_one, of_other, metric, pool_);
       if (!result.contains("sentence"))
         result["sentence"] =
             sentence(metric, d, result, changed_keys(one[0].config, other[0].config));
@@ -194,13 +193,6 @@ class RunComparer {
              "--file FILE --target-file FILE, with shorter lines");
   }
 
-  // Error if one model stands twice in a group, perhaps as a copy.
-  static void require_different(std::span<const MeasuredRun> group) {
-    for (std::size_t i = 1; i < group.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j)
-        if (group[i].rows == group[j].rows) refuse_twins(group[j].run, group[i].run);
-  }
-
   bool has(const MeasuredRun& r, Figure::Needs needs) const {
     const MeasuredRun& first = runs_[0];
     const auto tokens = [](const Sums& row) { return row[kTokens]; };
@@ -238,19 +230,22 @@ class RunComparer {
     return std::ranges::lower_bound(pairs_->lines, line) - pairs_->lines.begin();
   }
 
+  std::string unit_text(std::size_t i) const {
+    const MeasuredRun& r = runs_[0];
+    const std::size_t at = r.pairs ? pair_on(r.split.lines[i]) : 0;
+    if (r.pairs) return fmt::format("{} ||| {}", pairs_->source[at], pairs_->target[at]);
+    const std::size_t begin = i == 0 ? 0 : r.spelt.ends[i - 1];
+    return r.spelt.text.substr(begin, r.spelt.ends[i] - begin);
+  }
+
   // Its first line that is not empty, and its text.
   Json unit(std::size_t i) const {
     const MeasuredRun& r = runs_[0];
-    if (r.pairs) {
-      const std::size_t line = r.split.lines[i], at = pair_on(line);
-      return {{"line", line},
-              {"text", fmt::format("{} ||| {}", pairs_->source[at], pairs_->target[at])}};
-    }
-    const std::string& all = r.spelt.text;
-    const std::size_t begin = i == 0 ? 0 : r.spelt.ends[i - 1], end = r.spelt.ends[i];
-    const std::size_t first = std::min(all.find_first_not_of('\n', begin), end);
-    return {{"line", 1 + std::count(all.begin(), all.begin() + std::ptrdiff_t(first), '\n')},
-            {"text", all.substr(begin, end - begin)}};
+    const std::string text = unit_text(i);
+    if (r.pairs) return {{"line", r.split.lines[i]}, {"text", text}};
+    const auto first = r.spelt.text.begin() + std::ptrdiff_t(r.spelt.ends[i] - text.size()) +
+                       std::ptrdiff_t(std::min(text.find_first_not_of('\n'), text.size()));
+    return {{"line", 1 + std::count(r.spelt.text.begin(), first, '\n')}, {"text", text}};
   }
 
   static std::string sentence(const Figure& metric, const Difference& d, const Json& result,
@@ -330,21 +325,25 @@ class RunComparer {
   std::set<std::string> said_;  // notes and warnings
 };
 
-// Error if a run of groups stands twice; says in which other keys than seed a group differs.
-void check_groups(const std::vector<RunGroup>& groups, Log& log) {
-  std::vector<std::pair<std::string, RunConfig>> seen;
+// Says where two runs are one model, which is an Error in groups, and in which other keys than seed
+// a group differs.
+void check_runs(const std::vector<RunGroup>& groups, Log& log) {
+  RunGroup all;
+  for (const RunGroup& group : groups) all.insert(all.end(), group.begin(), group.end());
+  const std::string same = same_models(all);
+  if (!same.empty()) log.warn(same);
+  if (all.size() == groups.size()) return;
+  if (!same.empty())
+    throw Error(Exit::usage, same + ": that tells nothing of luck.",
+                "runs of other seeds: heed train CONFIG --set seed=2");
   for (const RunGroup& group : groups) {
-    const std::size_t begin = seen.size();
     std::set<std::string> differing;
-    for (const std::string& run : group) {
-      const RunConfig config = checkpoint_config(open_checkpoint(run));
-      for (const auto& [other, its_config] : seen)
-        if (changed_keys(its_config, config).empty()) refuse_twins(other, run);
-      seen.emplace_back(run, config);
-      for (const KeyChange& change : changed_keys(seen[begin].second, config))
-        differing.insert(change.key);
-    }
-    differing.erase("seed");
+    const auto config = [](const std::string& run) {
+      return checkpoint_config(open_checkpoint(run));
+    };
+    for (const std::string& run : group)
+      for (const KeyChange& change : changed_keys(config(group[0]), config(run)))
+        if (change.key != "seed") differing.insert(change.key);
     if (!differing.empty())
       log.warn("the runs of a group differ in more than seed: " +
                joined({differing.begin(), differing.end()}));
@@ -405,8 +404,7 @@ void print_compared(const Json& r) {
 void compare_groups_of_runs(const std::vector<RunGroup>& groups, const ComparedText& text,
                             Pool& pool, Log& log, const std::function<void(const Json&)>& take) {
   RunComparer comparer(text, pool, log);
-  if (std::ranges::any_of(groups, [](const RunGroup& group) { return group.size() > 1; }))
-    check_groups(groups, log);
+  check_runs(groups, log);
   std::size_t from = 0;
   for (const RunGroup& group : groups) {
     for (const std::string& run : group) comparer.measure(run);

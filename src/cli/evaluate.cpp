@@ -59,19 +59,9 @@ Json quality_fields(const Json& r) {
 
 using TextLines = std::vector<std::string>;
 
-// Of a file; Error (data), which names the first line too many, unless it has `expected` lines as
-// `other` has.
-TextLines read_lines(const std::string& path, const ReadOptions& options,
-                     const std::string& other = "", std::size_t expected = 0) {
-  const std::string text = read_text(std::span(&path, 1), options);
+TextLines read_lines(const std::string& path) {
+  const std::string text = read_text(std::span(&path, 1), {});
   const auto lines = lines_of(text);
-  const std::size_t n = lines.size(), least = std::min(n, expected);
-  if (n != expected && !other.empty())
-    throw Error(
-        Exit::data,
-        fmt::format("{}:{}: {} has no such line; it has {}.", n > expected ? path : other,
-                    least + 1, n > expected ? other : path, counted(std::to_string(least), "line")),
-        "compare the files with: wc -l, paste");
   return {lines.begin(), lines.end()};
 }
 
@@ -99,7 +89,8 @@ void print_evaluation(const Json& r, bool ends) {
   Json fields{
       {"data", data + ", checkpoint " + checkpoint + (named ? "" : fmt::format(", step {}", step))},
       {"tokens", format_count(r["tokens"].get<std::int64_t>()) + (masked ? " masked" : "")},
-      {"loss", number("loss", 4) + " nats per token"},
+      {"loss", number("loss", 4) + " nats per token" +
+                   (r.contains("loss_of") ? " of " + plain(r["loss_of"]) : "")},
       {masked ? "masked perplexity" : "perplexity",
        number(masked ? "masked_perplexity" : "perplexity", 3) + " per token"},
       {masked ? "masked accuracy" : "accuracy",
@@ -204,20 +195,19 @@ Yardsticks yardsticks_on(const EvaluateOptions& o, const Scored& s, OpenModel& m
 }
 
 // The pairs that were scored. The references stay as they are written: data.normalize is the
-// model's business. `more`: the lines of further references.
-void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given,
-                          const std::vector<TextLines>& more, const Split& scored, OpenModel& m,
-                          Json& result) {
+// model's business.
+void measure_translations(const EvaluateOptions& o, std::optional<Pairs> given, const Split& scored,
+                          OpenModel& m, Json& result) {
   if (!given) given = read_held_out_pairs(as_written(config_of_data(m)), data_folder(m));
   std::vector<TokenIds> sources;
   TextLines references, hypotheses;
-  for (std::size_t i = 0; i < given->size(); ++i) {
-    if (!std::ranges::binary_search(scored.lines, given->lines[i])) continue;
-    sources.push_back(scored.sentence(Side::source, std::ssize(sources)));
-    references.emplace_back(given->target[i]);
-  }
-  for (const TextLines& lines : more)
-    for (const std::size_t number : scored.lines) references.push_back(lines[number - 1]);
+  for (std::int64_t i = 0; i < std::ssize(scored.lines); ++i)
+    sources.push_back(scored.sentence(Side::source, i));
+  given->references.insert(given->references.begin(), given->target);
+  for (const auto& lines : given->references)
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      if (std::ranges::binary_search(scored.lines, given->lines[i]))
+        references.emplace_back(lines[i]);
   std::vector<TokenIds> cut;
   for (const auto& found : translate(m, m.pool, sources, o.beam)) {
     if (!found.empty() && !found.front().ended) cut.push_back(sources[hypotheses.size()]);
@@ -304,12 +294,9 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
 
 std::pair<Json, Yardsticks> measure(const EvaluateOptions& o, OpenModel& m) {
   std::optional<Pairs> given;
-  std::vector<TextLines> more;
-  for (const std::string& file : o.target_files)
-    if (const ReadOptions options = read_options(as_written(m.config)); !given)
-      given = read_parallel(o.files.front(), file, options);
-    else
-      more.push_back(read_lines(file, options, o.files.front(), lines_of(given->files[0]).size()));
+  if (!o.target_files.empty())
+    given = read_parallel(o.files.front(), o.target_files[0], read_options(as_written(m.config)),
+                          std::span(o.target_files).subspan(1));
   const Scored scored = load_scored(o, given, m);
   const Split& split = scored.split;
   const Evaluation e =
@@ -335,9 +322,10 @@ std::pair<Json, Yardsticks> measure(const EvaluateOptions& o, OpenModel& m) {
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   if (split.dropped > 0) result["left_out"] = split.dropped;
+  if (o.target_files.size() > 1) result["loss_of"] = o.target_files[0];
   Yardsticks y = yardsticks_on(o, scored, m);
   if (!y.empty()) result["yardsticks"] = json_of(y);
-  if (o.bleu) measure_translations(o, std::move(given), more, split, m, result);
+  if (o.bleu) measure_translations(o, std::move(given), split, m, result);
   return {std::move(result), std::move(y)};
 }
 
@@ -363,10 +351,12 @@ Exit run_bleu(CommandLine& line) {
   TextLines all = files;
   all.push_back(path);
   line.require_one_input(all);
-  const TextLines hypotheses = read_lines(path, {});
-  for (const std::string& file : files)
-    std::ranges::move(read_lines(file, {}, path, hypotheses.size()),
-                      std::back_inserter(references));
+  const TextLines hypotheses = read_lines(path);
+  for (const std::string& file : files) {
+    TextLines lines = read_lines(file);
+    require_lines(file, lines.size(), path, hypotheses.size());
+    std::ranges::move(lines, std::back_inserter(references));
+  }
   const Json result = quality_of(hypotheses, references, how);
   line.json() ? print_line(result) : print_fields(quality_fields(result));
   return Exit::ok;

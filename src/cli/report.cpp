@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "show/live_page.h"
 #include "show/report.h"
+#include "store/run_folder.h"
 
 namespace heed {
 namespace {
@@ -58,6 +59,7 @@ Exit run_report(CommandLine& line) {
   if (live) write_page(html, live_page(load_trained_model(runs.front(), "")), log);
   if (live) return Exit::ok;
   ShortJson data = one ? report(runs.front()) : comparison(runs);
+  if (const std::string same = same_models(runs); !same.empty()) log.warn(same);
   if (!one) add_comparisons(data, log);
   if (line.json()) {
     if (one) print_data(report_json(data));

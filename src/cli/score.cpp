@@ -1,6 +1,8 @@
 // heed score RUN [TEXT]
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -64,44 +66,52 @@ struct ScoreOptions {
 // How many lines of --file are more probable than those of --against.
 struct Comparison {
   std::int64_t lines = 0, better = 0, ties = 0, left_out = 0;
+  std::map<std::array<TokenIds, 4>, double> copies = {};  // of each pair of lines
 };
 
-// With a 95 % interval (Wilson 1927, Journal of the American Statistical Association 22).
+// With a 95 % interval (Wilson 1927, Journal of the American Statistical Association 22). Copies
+// tell the same: n of them in all are as (sum c)² / sum c² pairs that are all different, where each
+// occurs c times (Kish 1965, Survey Sampling).
 Json comparison_json(const Comparison& c) {
   if (c.lines == 0)
     throw Error(Exit::data, "there are no two lines to compare.",
                 "files with lines that this model can read");
   constexpr double z = 1.959964;  // 95 % of the normal distribution are between -z and z
-  const double n = static_cast<double>(c.lines),
-               share = (static_cast<double>(c.better) + static_cast<double>(c.ties) / 2) / n,
+  double squares = 0;
+  for (const auto& [ids, times] : c.copies) squares += times * times;
+  const double lines = static_cast<double>(c.lines), n = lines * lines / squares,
+               share = (static_cast<double>(c.better) + static_cast<double>(c.ties) / 2) / lines,
                half = z * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
   // Both are solutions of a quadratic: their product and the larger give the smaller, without
   // cancellation.
   const auto lower = [&](double p) { return p * p / (p + z * z / (2 * n) + half); };
-  return {{"lines", c.lines}, {"better", c.better},
-          {"ties", c.ties},   {"left_out", c.left_out},
-          {"share", share},   {"interval", {lower(share), 1 - lower(1 - share)}}};
+  return {{"lines", c.lines},
+          {"different", c.copies.size()},
+          {"better", c.better},
+          {"ties", c.ties},
+          {"left_out", c.left_out},
+          {"share", share},
+          {"interval", {lower(share), 1 - lower(1 - share)}}};
 }
 
 void print_comparison(const Json& c) {
   const auto percent = [](const Json& share) { return 100 * share.get<double>(); };
   print_fields(
-      {{"better", fmt::format("{:.2f} % of {} (95 % interval {:.2f} to {:.2f})",
-                              percent(c["share"]), counted(format_count(c["lines"]), "line"),
-                              percent(c["interval"][0]), percent(c["interval"][1]))},
+      {{"better",
+        fmt::format("{:.2f} % of {}{} (95 % interval {:.2f} to {:.2f})", percent(c["share"]),
+                    counted(format_count(c["lines"]), "line"), different_in_words(c, "lines"),
+                    percent(c["interval"][0]), percent(c["interval"][1]))},
        {"ties", fmt::format("{}, each counted as half", format_count(c["ties"]))},
        {"left out", format_count(c["left_out"])}});
 }
 
 class TextScorer {
  public:
-  TextScorer(const ScoreOptions& options, OpenModel& model)
-      : options_(options),
-        model_(model),
-        texts_(*model.objective, model.config, model.tokenizers, model.log) {}
+  TextScorer(const ScoreOptions& options, OpenModel& model, UserTexts& texts)
+      : options_(options), model_(model), texts_(texts) {}
 
-  // Prints or compares the scores; returns unknown tokens.
-  Unknown answer(std::span<const GivenText> texts, Refusals& refusals) {
+  // Prints or compares the scores.
+  void answer(std::span<const GivenText> texts, Refusals& refusals) {
     const Tokenizer& target = *model_.tokenizers.target;
     const std::size_t at_once = std::min<std::size_t>(texts.size(), model_.pool.threads());
     std::vector<std::optional<ScoredLine>> lines;  // none: refused
@@ -136,7 +146,6 @@ class TextScorer {
     }
     for (std::size_t i = 1; options_.texts.against && i < lines.size(); i += 2)
       compare(lines[i - 1], sums[i - 1], lines[i], sums[i]);
-    return texts_.take_unknown();
   }
 
   const Comparison& comparison() const { return comparison_; }
@@ -150,11 +159,12 @@ class TextScorer {
     comparison_.left_out += !both;
     comparison_.ties += both && (same || a_sum == b_sum);
     comparison_.better += both && !same && a_sum > b_sum;
+    if (both) ++comparison_.copies[{a->source_ids, a->ids, b->source_ids, b->ids}];
   }
 
   const ScoreOptions& options_;
   OpenModel& model_;
-  UserTexts texts_;
+  UserTexts& texts_;
   Comparison comparison_;
 };
 
@@ -185,15 +195,15 @@ Exit run_score(CommandLine& line) {
   o.json = line.json();
 
   OpenModel m(line);
-  TextScorer scorer(o, m);
+  UserTexts as_read(*m.objective, m.config, m.tokenizers, m.log);
+  TextScorer scorer(o, m, as_read);
   const Exit exit = answer_texts(
       line,
       {.instructions = m.objective->traits().pairs() ? "Type a source ||| its target."
                                                      : "Type a text to see its log-probability.",
        .settings = std::vector<std::string>(o.tokens || o.json ? 1 : 0, "top-k")},
-      {.most = kScoredLines}, m.config, m.log,
-      [&](std::span<const GivenText> texts, Refusals& refusals) {
-        return scorer.answer(texts, refusals);
+      {.most = kScoredLines}, as_read, [&](std::span<const GivenText> texts, Refusals& refusals) {
+        scorer.answer(texts, refusals);
       });
   if (!o.texts.against) return exit;
   const Json compared = comparison_json(scorer.comparison());

@@ -49,6 +49,8 @@ class TextFile {
     if (in_file_ == 0 && raw.size() < kFirstLook && !at_end) return;
     std::string_view rest = raw;
     if (in_file_ == 0) {
+      if (options_.notes && options_.notes->markup.empty())
+        options_.notes->markup = markup_in_words(name_, rest);
       if (!options_.any_bytes)
         if (const std::string kind = other_kind(rest); !kind.empty() && kind != kEmptyKind)
           throw_no_text(name_, kind);
@@ -198,26 +200,6 @@ std::string first_bytes(const std::string& path) {
   return bytes;
 }
 
-std::string markup_in_words(std::span<const std::string> paths) {
-  Markup first;
-  std::vector<std::string> names;
-  for (const std::string& path : paths) {
-    const std::string bytes = first_bytes(path);
-    std::string_view text = bytes;
-    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-    const Markup markup = markup_of(text);
-    if (markup.kind.empty() || (!names.empty() && markup.kind != first.kind)) continue;
-    first = markup;
-    names.push_back(shown_path(path));
-  }
-  if (names.empty()) return "";
-  return fmt::format(
-      "{} {} like {}, which is learnt as it stands, with its marks and names; to learn the text in "
-      "it alone, extract that to a file of its own{}",
-      some_of(names), names.size() == 1 ? "looks" : "look", first.kind,
-      first.command.empty() ? "" : fmt::format(" ({})", first.command));
-}
-
 void scan_text(std::span<const std::string> paths, const ReadOptions& options,
                const std::function<void(std::string_view)>& use) {
   const bool changed = options.lowercase || options.normalize != Normalize::none;
@@ -262,6 +244,7 @@ void TextNotes::look_at(std::string_view text) {
 void TextNotes::say(std::vector<std::string>& notes, std::vector<std::string>& warnings) const {
   const auto n = [](std::uint64_t x) { return format_count(static_cast<std::int64_t>(x)); };
   if (!utf16.empty()) notes.push_back(utf16_in_words(utf16));
+  if (!markup.empty()) warnings.push_back(markup);
   if (bad_bytes > 0)
     warnings.push_back(
         fmt::format("{} not UTF-8 and read as U+FFFD; the first: {} ({})",
@@ -326,21 +309,38 @@ Pairs as_read(const Pairs& written, const ReadOptions& options) {
   return read;
 }
 
+void require_lines(const std::string& path, std::size_t n, const std::string& other,
+                   std::size_t lines) {
+  const std::size_t least = std::min(n, lines);
+  if (n == lines) return;
+  throw Error(
+      Exit::data,
+      fmt::format("{}:{}: {} has no such line; it has {}.", n > lines ? path : other, least + 1,
+                  n > lines ? other : path, counted(std::to_string(least), "line")),
+      "compare the files with: wc -l, paste");
+}
+
 Pairs read_parallel(const std::string& source_path, const std::string& target_path,
-                    const ReadOptions& options) {
+                    const ReadOptions& options, std::span<const std::string> more) {
   Pairs pairs;
   pairs.source_path = source_path;
   pairs.target_path = target_path;
-  for (const std::string& path : {source_path, target_path}) read_file_of(pairs, path, options);
-  const auto source = lines_of(pairs.files[0]), target = lines_of(pairs.files[1]);
-  if (source.size() != target.size())
-    throw Error(Exit::data,
-                fmt::format("{} has {} lines, {} has {} lines; expected one target line for every "
-                            "source line.",
-                            source_path, source.size(), target_path, target.size()),
-                "compare the files with: wc -l, paste");
-  for (std::size_t i = 0; i < source.size(); ++i)
-    add(pairs, is_blank(source[i]) ? source_path : target_path, i + 1, source[i], target[i]);
+  std::vector<std::string> paths = {source_path, target_path};
+  paths.insert(paths.end(), more.begin(), more.end());
+  for (const std::string& path : paths) read_file_of(pairs, path, options);
+  std::vector<std::vector<std::string_view>> sides;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    sides.push_back(lines_of(pairs.files[i]));
+    require_lines(paths[i], sides[i].size(), source_path, sides[0].size());
+  }
+  pairs.references.resize(more.size());
+  for (std::size_t i = 0; i < sides[0].size(); ++i) {
+    std::size_t k = 0;  // the first that is blank
+    while (k < sides.size() && !is_blank(sides[k][i])) ++k;
+    const bool whole = k == sides.size();
+    add(pairs, paths[k % sides.size()], i + 1, whole ? sides[0][i] : "", sides[1][i]);
+    for (k = 2; whole && k < sides.size(); ++k) pairs.references[k - 2].push_back(sides[k][i]);
+  }
   return checked(std::move(pairs), source_path);
 }
 

@@ -21,6 +21,7 @@ namespace heed {
 
 // What was noticed in texts that were read.
 struct TextNotes {
+  std::string markup;           // says that a file has marks, the first
   std::uint64_t bad_bytes = 0;  // that are not UTF-8
   std::string first_bad;        // the first one's message
   bool beyond_ascii = false;    // some other characters are in UTF-8 and not ASCII
@@ -62,10 +63,6 @@ std::vector<std::string> text_files(const std::vector<std::string>& paths);
 // The beginning of a file: at most a megabyte, unpacked; "" if it is empty. Errors as scan_text().
 std::string first_bytes(const std::string& path);
 
-// Names the files whose text has marks, of the first kind found; "" if all are plain text. Errors
-// as scan_text().
-std::string markup_in_words(std::span<const std::string> paths);
-
 // Calls use(chunk) for successive parts of the concatenated files, each part at most about 1 MB and
 // cut after a newline if it has one, else before a space, else between characters (that normalise
 // apart). Memory: a chunk.
@@ -97,14 +94,18 @@ struct Pairs : PairFacts {
   std::size_t size() const { return source.size(); }
   std::vector<std::string> files;
   std::vector<std::string_view> source, target;
+  std::vector<std::vector<std::string_view>> references;  // further targets: those of each file
 };
 
-// Pairs as written (read without options), as a model reads them.
+// Pairs as written (read without options), as a model reads them, without `references`.
 Pairs as_read(const Pairs& written, const ReadOptions& options);
 
-// Errors: as above; different numbers of lines (gives both).
+// `more`: files with further targets. Errors: as above; different numbers of lines.
 Pairs read_parallel(const std::string& source_path, const std::string& target_path,
-                    const ReadOptions& options);
+                    const ReadOptions& options, std::span<const std::string> more = {});
+// Error (data), which names the first line too many, unless `path` has `n` lines as `other` has.
+void require_lines(const std::string& path, std::size_t n, const std::string& other,
+                   std::size_t lines);
 // One pair a line: source, one tab, target. Errors: as above; not exactly one tab.
 Pairs read_tsv(const std::string& path, const ReadOptions& options);
 

@@ -208,8 +208,6 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   const auto paths = resolved(c.data.train.paths, folder, "train");
   const Cuts cuts = cuts_of(c, paths);
   Dataset d;
-  if (const std::string markup = markup_in_words(paths); !markup.empty())
-    d.warnings.push_back(markup);
   if (!tokenizers.target) {
     TrainedTokenizer t = tokenizer_for(c, paths, cuts);
     tokenizers.target = std::move(t.tokenizer);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,19 @@ struct SpeltText {
   }
 };
 SpeltText spelt(const Ids& ids, const Tokenizer& tokenizer);
+
+// Copies are one unit, which is drawn with all of them: the sums of rows with equal keys.
+template <class Key>
+System merged(const System& rows, const std::vector<Key>& keys) {
+  System units;
+  std::map<Key, std::size_t> places;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t place = places.emplace(keys[i], units.size()).first->second;
+    units.resize(places.size(), Sums(rows[i].size()));
+    for (std::size_t k = 0; k < rows[i].size(); ++k) units[place][k] += rows[i][k];
+  }
+  return units;
+}
 
 // For each unit its nats, its tokens, those that are judged, those that are right (as `heed
 // evaluate` counts them) and its bytes, 0. `text`: unless it is pairs. What span_corruption asks of

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -13,12 +14,13 @@
 
 #include "base/noise.h"
 #include "evaluate/scorer.h"
+#include "evaluate/units.h"
 
 namespace heed {
 namespace {
 
 constexpr int kResamples = 1000;
-constexpr std::size_t kFewest = 10;  // sequences: resamples of fewer say little about others
+constexpr std::ptrdiff_t kFewest = 10;  // sequences: resamples of fewer say little about others
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 auto place_of(const ModelPart& p) {
@@ -88,18 +90,18 @@ bool siblings(const ModelPart& a, const ModelPart& b) {
 
 }  // namespace
 
-std::pair<double, double> interval(const std::vector<double>& x, const std::vector<double>& counts,
-                                   std::uint64_t seed) {
-  const std::size_t n = x.size();
-  if (n - std::ranges::count(counts, 0) < kFewest) return {kNone, kNone};
+std::pair<double, double> interval(const System& units, std::uint64_t seed) {
+  const std::size_t n = units.size();
+  if (std::ranges::count_if(units, [](const Sums& u) { return u[1] != 0; }) < kFewest)
+    return {kNone, kNone};
   std::vector<double> means;
   for (int i = 0; i < kResamples; ++i) {
     double sum = 0, count = 0;
     for (std::size_t k = 0; k < n; ++k) {
       const auto chosen = static_cast<std::size_t>(
           uniform01(noise_key(seed, Purpose::sample, i), k) * static_cast<double>(n));
-      sum += x[chosen];
-      count += counts[chosen];
+      sum += units[chosen][0];
+      count += units[chosen][1];
     }
     if (count > 0) means.push_back(sum / count);
   }
@@ -160,6 +162,8 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
   const Losses whole = options.zero ? losses(pool, nullptr) : losses(alone, &records);
   Losses tokens;
   for (const Example& e : examples) tokens.push_back(static_cast<double>(e.scored()));
+  std::vector<std::array<TokenIds, 3>> read;  // copies are one sequence that is drawn
+  for (const Example& e : examples) read.push_back({e.source, e.target, e.labels});
   out.sequences = std::ssize(examples);
   out.tokens = std::llround(sum_of(tokens));
   out.loss = sum_of(whole) / sum_of(tokens);
@@ -179,7 +183,11 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
     const auto is_part = [&](const ModelPart& p) { return place_of(p) == place_of(part); };
     const auto is_other = [&](const ModelPart& p) { return siblings(p, part) && !is_part(p); };
     const Losses d = differences(is_part);
-    const auto [low, high] = interval(d, tokens, options.seed);
+    System rows;
+    for (std::size_t i = 0; i < d.size(); ++i) rows.push_back({d[i], tokens[i]});
+    const System units = merged(rows, read);
+    out.different = std::ssize(units);
+    const auto [low, high] = interval(units, options.seed);
     const bool others = std::ranges::any_of(parts, is_other);
     const double rest = others ? sum_of(differences(is_other)) / sum_of(tokens) : kNone;
     out.parts.push_back({part, sum_of(d) / sum_of(tokens), low, high, rest});

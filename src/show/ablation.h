@@ -12,6 +12,7 @@
 
 #include "base/pool.h"
 #include "data/objective.h"
+#include "evaluate/comparison.h"
 #include "nn/transformer.h"
 
 namespace heed {
@@ -38,10 +39,9 @@ struct PartLoss {
   double all_but_this;  // the same with all others of its sort and kind taken away; NaN: no others
 };
 
-// The 95 % interval of sum(x) / sum(counts) over 1000 bootstrap resamples of their indices (Efron
-// 1979), the same for every x; NaN for fewer than ten with a count.
-std::pair<double, double> interval(const std::vector<double>& x, const std::vector<double>& counts,
-                                   std::uint64_t seed);
+// The 95 % interval of sum(x) / sum(count) over 1000 bootstrap resamples of units {x, count} (Efron
+// 1979), the same draws for every x; NaN for fewer than ten with a count.
+std::pair<double, double> interval(const System& units, std::uint64_t seed);
 
 struct AblationOptions {
   bool zero = false;       // take away by 0, not by the mean
@@ -50,7 +50,7 @@ struct AblationOptions {
 
 struct Ablation {
   double loss = 0;  // of the whole model
-  std::int64_t sequences = 0, tokens = 0;
+  std::int64_t sequences = 0, different = 0, tokens = 0;
   int passes = 0;               // forward passes over these sequences
   std::vector<PartLoss> parts;  // the largest difference first
 };

@@ -333,9 +333,10 @@ std::vector<HeadName> HeadProbe::names(const HeadScores& trained,
   for (const auto& [of, now] : trained) {
     const PatternScore& before = untrained.at(of);
     const auto beats = [&](const std::vector<double>& control) {
-      std::vector<double> d(control.size());
-      std::ranges::transform(now.weight, control, d.begin(), std::minus());
-      return interval(d, now.rows, 0).first >= kMargin;  // false for NaN
+      System texts;
+      for (std::size_t i = 0; i < control.size(); ++i)
+        texts.push_back({now.weight[i] - control[i], now.rows[i]});
+      return interval(texts, 0).first >= kMargin;  // false for NaN
     };
     const double rows = sum_of_all(now.rows), score = sum_of_all(now.weight) / rows;
     if (!(score >= kLeastScore) || !beats(before.weight) || !beats(now.even)) continue;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 
 #include "base/files.h"
@@ -222,6 +223,18 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
   }
   throw Error(Exit::store, fmt::format("no checkpoint{}{} in {}; {}", which.empty() ? "" : " ",
                                        which, quoted_path(run), what_exists(checkpoints)));
+}
+
+std::string same_models(const std::vector<std::string>& runs) {
+  std::map<std::string, std::string> names;  // of each SHA-256
+  std::vector<std::string> same;
+  for (const std::string& run : runs) try {
+      const StateFile state = read_state(find_checkpoint(run));
+      const auto [first, added] = names.emplace(state.files.at(kModelFile), run);
+      if (!added) same.push_back(fmt::format("{} and {} are the same model", first->second, run));
+    } catch (const Error&) {
+    }
+  return joined(same);
 }
 
 std::string checkpoint_name(const fs::path& checkpoint) {

@@ -37,6 +37,10 @@ std::string again_or_before(const std::filesystem::path& run, std::int64_t step)
 std::filesystem::path find_checkpoint(const std::filesystem::path& run,
                                       const std::string& which = "");
 
+// Which of these have the same weights as one before them (copies, links, a run that stands twice):
+// "a and b are the same model"; "" if none. As in find_checkpoint(); what it does not find is none.
+std::string same_models(const std::vector<std::string>& runs);
+
 // The last name of a checkpoint folder's path, however the path is written: "step-00001000".
 std::string checkpoint_name(const std::filesystem::path& checkpoint);
 

@@ -158,6 +158,39 @@ class Compare(RunsTest):
         self.train(self.config("copy", family="causal_lm", seed=2, **{**STEPS, "train__max_steps": 16, "train__log_every": 1}), "copy")
         self.check("compare", "causal_lm2", "copy", "--to", "causal_lm", "prefix_lm", status=2, facts=["causal_lm2", "copy", "same model"])
 
+    def test_copies_are_one_unit(self):
+        sides = [(self.folder / side).read_text().splitlines(keepends=True) for side in ("a.source", "a.target")]
+        def compare(*order):
+            for name, lines in zip("st", sides):
+                (self.folder / name).write_text("".join(lines[i] for i in order))
+            return self.compare("seq2seq", "seq2seq2", "--file", "s", "--target-file", "t")
+        once, thrice = compare(*range(20)), compare(*[*range(20)] * 3)
+        self.assertEqual([[c[key] for key in ("units", "different")] for c in (once, thrice)], [[20, 20], [60, 20]])
+        for key in ("loss", "accuracy", "bits_per_byte", "chrf"):  # BLEU is smoothed by the number of n-grams
+            figure = once["figures"][key]
+            for of in ("first", "difference", "p_bootstrap", "p_randomization"):
+                self.assertAlmostEqual(thrice["figures"][key][of], figure[of], 9)
+            for of in ("interval", "second_interval"):
+                self.assertEqual([round(x, 9) for x in thrice["figures"][key][of]], [round(x, 9) for x in figure[of]])
+        one = compare(*[3] * 400)
+        self.assertEqual((one["units"], one["different"], one["figures"]["loss"]["interval"]), (400, 1, [None, None]))
+        self.tells(one["sentence"], ["400", "1", "different"])
+
+    def test_one_model_under_two_names_is_said(self):
+        shutil.copytree(self.folder / "causal_lm", self.folder / "copy", symlinks=True)
+        (self.folder / "link").symlink_to("causal_lm")
+        for other in ("copy", "link", "causal_lm"):
+            for command in (("compare", "causal_lm", other), ("evaluate", "causal_lm", "--with", other),
+                            ("sample", "causal_lm", "the", "--with", "causal_lm2", "--with", other),
+                            ("report", "causal_lm", other, "--html", self.folder / "x.html")):
+                self.assertIn(f"causal_lm and {other} are the same model", self.check(*command).err)
+        for command in (("compare", "causal_lm", "causal_lm2"), ("evaluate", "causal_lm", "--with", "causal_lm2"),
+                        ("evaluate", "causal_lm", "--checkpoint", "initial", "--with", "causal_lm")):
+            self.assertNotIn("same model", self.check(*command).err)
+        self.train(self.config("still", family="causal_lm", **{**SMALL, "optimizer__learning_rate": 1e-60}), "still")
+        self.assertIn("step-00000004 and still/checkpoints/step-00000008 are the same model",
+                      self.check("average", "still", "--last", 3).err)
+
     def test_unknown_characters_stand_in_the_text(self):
         (self.folder / "strange.txt").write_text("\u0436\u0437\u0438 \u043a\n" * 500)
         told = self.check("compare", "causal_lm", "prefix_lm", "--file", "strange.txt", "--json")

@@ -274,6 +274,23 @@ class EvaluatePairs(RunsTest):
         self.check("bleu", "long", "t", status=3, facts="long:3")
         self.check("bleu", "h", "nothing", status=3, facts="nothing")
 
+    def test_of_several_references_the_loss_is_of_the_first_and_a_blank_line_drops_the_pair(self):
+        self.train(self.config(family="seq2seq", **SMALL))
+        for name, lines in (("s", "the\nold\na\n"), ("t", "old\nthe\nriver\n"), ("u", "a\n \nto\n"), ("s2", "the\na\n"), ("t2", "old\nriver\n"), ("u2", "a\nto\n")):
+            (self.folder / name).write_text(lines)
+        def evaluate(s, *targets):
+            args = ("evaluate", "run", "--bleu", "--file", s, *[arg for t in targets for arg in ("--target-file", t)])
+            return {**self.json(*args)[0], "data": ""}, self.check(*args)
+        for order in (("t", "u"), ("u", "t")):
+            found, told = evaluate("s", *order)
+            self.assertEqual(found.pop("loss_of"), order[0])
+            self.assertRegex(told.out, f"loss .* of {order[0]}\n")
+            self.tells(told.err, ["1 of 3", "u:2"])
+            wanted = evaluate("s2", *[name + "2" for name in order])[0]
+            self.assertEqual(found, {key: x for key, x in wanted.items() if key != "loss_of"})
+            self.assertEqual(found["loss"], evaluate("s2", order[0] + "2")[0]["loss"])
+        self.assertNotIn("loss_of", evaluate("s", "t")[0])
+
     def test_references_stay_as_they_are_written(self):
         wide = "".join(chr(ord(c) + 0xFEE0) if c.isalpha() else c for c in (self.folder / "a.target").read_text())
         (self.folder / "wide").write_text(wide, encoding="utf-8")

@@ -11,6 +11,7 @@
 #include "base/error_of.h"
 #include "base/packed.h"
 #include "base/temporary_folder.h"
+#include "base/text_kind.h"
 #include "text/normalize.h"
 
 namespace heed {
@@ -112,20 +113,28 @@ TEST_F(Corpus, WhatMayBeOutOfPlaceIsSaid) {
 }
 
 TEST_F(Corpus, TextsWithMarksAreNamedWithWhatTakesThemOff) {
-  const std::string prose = file("prose", "From here on\nit is prose.\n");
-  EXPECT_EQ(markup_in_words(std::array{prose}), "");
+  EXPECT_EQ(markup_in_words("m", "From here on\nit is prose.\n"), "");
   const struct {
     const char *bytes, *kind, *command;
   } cases[] = {
       {"\n<!DOCTYPE html><p>x</p>", "HTML", "pandoc"},
       {"<!-- c --><b>x</b>", "HTML", "pandoc"},
       {"{\"a\": 1}", "JSON", "jq"},
+      {"\uFEFF{ \"field\": 1, \"sentence_good\": \"a\", \"sentence_bad\": \"b\"}\n", "JSON",
+       "jq -r .sentence_good FILE"},
       {"# c\nmsgid \"\"\nmsgstr \"\"\n", "PO", "PO"},
       {"From a@b Mon\nMessage-ID: <1@b>\n\nx\n", "mail", "mail"},
       {"A fox.\n[[Category:Foxes]]\n", "MediaWiki", "pandoc"},
   };
   for (const auto& [bytes, kind, command] : cases)
-    expect_facts(markup_in_words(std::array{prose, file("m", bytes)}), {"/m", kind, command});
+    expect_facts(markup_in_words("m", bytes), {"m", kind, command});
+  TextNotes notes;
+  text({file("prose", "prose\n"), file("j", "[\"a\"]\n"), file("k", "[\"a\"]\n")},
+       {.notes = &notes});
+  std::vector<std::string> said, warnings;
+  notes.say(said, warnings);
+  ASSERT_EQ(warnings.size(), 1u);
+  expect_facts(warnings[0], {"/j", "JSON", "jq"});
 }
 
 TEST_F(Corpus, FewBadBytesAreReplacedAndCounted) {

@@ -52,5 +52,13 @@ TEST(Units, ATokenBelongsToTheUnitOfItsFirstByte) {
     EXPECT_EQ(text.unit_of(token), unit);
 }
 
+// Each brings all its copies, in the order of the first.
+TEST(Units, CopiesAreOne) {
+  const System rows = {{1, 2}, {10, 20}, {1.5, 2}, {100, 200}, {0.5, 1}};
+  EXPECT_EQ(merged(rows, std::vector<std::string>{"a", "b", "a", "c", "a"}),
+            (System{{3, 5}, {10, 20}, {100, 200}}));
+  EXPECT_EQ(merged(rows, std::vector<int>{5, 4, 3, 2, 1}), rows);
+}
+
 }  // namespace
 }  // namespace heed
