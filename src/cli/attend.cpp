@@ -112,7 +112,7 @@ void write_target(const AttendOptions& r, const TrainedModel& t, AttendInput& in
     const auto found = translate(t, pool, {input.prompt}, beam);
     if (!found.front().empty()) ids = found.front().front().ids;
   } else {
-    ids = generate(t, input.prompt, most);
+    ids = generate(t, input.prompt, most, 0, input.not_next);
   }
   input.written = to_valid_utf8(t.tokenizers.target->decode(ids));
   if (static_cast<int>(ids.size()) > most) {
@@ -250,14 +250,13 @@ Exit run_attend(CommandLine& line) {
                       {.instructions = "Type a text to see where each head looks.",
                        .settings = {"kind", "layer", "head", "max-tokens", "html"},
                        .set = set},
-                      {.limit = r.limit}, trained.config, trained.log,
+                      {.limit = r.limit}, texts,
                       [&](std::span<const GivenText> read, Refusals& refusals) {
                         const GivenText& text = read.front();
                         refusals.answer(text, "patterns", r.json, [&] {
                           if (!r.json && text.is_line && !std::exchange(first, false)) print("\n");
                           answer_attention(r, text, trained, texts, trained.log);
                         });
-                        return texts.take_unknown();
                       });
 }
 

@@ -34,7 +34,9 @@ Asked asked_of_text(const CommandLine& line, const ExplainOptions& o, const Open
   const Objective& objective = *m.objective;
   GivenText text = given;
   if (objective.fills()) text.text = with_masks(line, given, m.config);
-  Asked asked{texts.read(text, false).read};
+  ReadText given_text = texts.read(text, false);
+  Asked asked{std::move(given_text.read)};
+  if (!objective.fills()) asked.not_next = std::move(given_text.not_next);
   TokenIds &source = asked.read.source, &target = asked.read.target;
   const auto mask = std::ranges::find_if(source, [&](int id) { return objective.is_mask(id); });
   asked.row = static_cast<int>(mask - source.begin());
@@ -237,26 +239,25 @@ Exit run_explain(CommandLine& line) {
   check_page(line, o.html, prompts);
   OpenModel m(line);
   UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
-  return answer_texts(
-      line,
-      {.instructions = "Type a text to see why the model goes on as it does.",
-       .settings = {"answer", "against", "html"}},
-      {}, m.config, m.log, [&](std::span<const GivenText> read, Refusals& refusals) {
-        const auto answer = [&] {
-          const Json e = explanation_json(m, asked_of_text(line, o, m, read.front(), texts));
-          if (!o.html.empty()) {
-            ShortJson data(e);
-            data["about"] = fmt::format("{}, step {}", m.run, m.state.step);
-            write_page(o.html, page_with(explanation_html, data), m.log);
-          }
-          if (line.json())
-            print_line(e);
-          else if (o.html != "-")
-            print_explanation(e, !m.model.has_decoder());
-        };
-        refusals.answer(read.front(), "answer", line.json(), answer);
-        return texts.take_unknown();
-      });
+  return answer_texts(line,
+                      {.instructions = "Type a text to see why the model goes on as it does.",
+                       .settings = {"answer", "against", "html"}},
+                      {}, texts, [&](std::span<const GivenText> read, Refusals& refusals) {
+                        const auto answer = [&] {
+                          const Json e =
+                              explanation_json(m, asked_of_text(line, o, m, read.front(), texts));
+                          if (!o.html.empty()) {
+                            ShortJson data(e);
+                            data["about"] = fmt::format("{}, step {}", m.run, m.state.step);
+                            write_page(o.html, page_with(explanation_html, data), m.log);
+                          }
+                          if (line.json())
+                            print_line(e);
+                          else if (o.html != "-")
+                            print_explanation(e, !m.model.has_decoder());
+                        };
+                        refusals.answer(read.front(), "answer", line.json(), answer);
+                      });
 }
 
 }  // namespace heed

@@ -89,11 +89,10 @@ Exit run_fill(CommandLine& line) {
   UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
   return answer_texts(line,
                       {.instructions = std::string(kFills.instructions), .settings = {"top-k"}}, {},
-                      m.config, m.log, [&](std::span<const GivenText> read, Refusals& refusals) {
+                      texts, [&](std::span<const GivenText> read, Refusals& refusals) {
                         const GivenText& given = read.front();
                         refusals.answer(given, "masks", line.json(),
                                         [&] { answer_gaps(line, m, texts, given, top_k); });
-                        return texts.take_unknown();
                       });
 }
 

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/texts.h"
 #include "data/corpus.h"
 #include "train/text_start.h"
 
@@ -45,8 +46,8 @@ Exit run_init(CommandLine& line) {
   } else {
     text = read_own_text(request, false, log);
     text.pairs = text.files.size() == 1 && is_tsv(request.texts[0]) && like->count() == 0;
-    const std::string markup = text.pairs ? "" : markup_in_words(text.files);
-    if (!markup.empty()) log.warn(markup);
+    if (!text.pairs)
+      for (const std::string& file : text.files) say_form(file, first_bytes(file), false, log);
     if (text.pairs)
       for (const std::string& remark :
            read_tsv(text.files[0], {.any_bytes = text.facts.too_many_bad}).warnings)

@@ -73,13 +73,13 @@ Exit run_neighbors(CommandLine& line) {
   EmbeddingView e = embedding_of(trained, of);
   e.counts = counts_in_training(trained, of);
   if (!texts.given() && can_prompt()) e.run.clear();  // a command is no hint there
+  UserTexts as_read(*trained.objective, trained.config, trained.tokenizers, trained.log);
   return answer_texts(
       line,
       {.instructions = "Type words, or an analogy: king - man + woman.", .settings = {"top-k"}}, {},
-      trained.config, trained.log, [&](std::span<const GivenText> read, Refusals& refusals) {
+      as_read, [&](std::span<const GivenText> read, Refusals& refusals) {
         refusals.answer(read.front(), "queries", line.json(),
                         [&] { answer_words(e, read.front().text, top_k, line.json()); });
-        return Unknown();
       });
 }
 

@@ -148,15 +148,13 @@ void check_stop(const Tokenizer& tokenizer, const std::string& stop) {
   });
 }
 
-// A whole file, pipe or standard input ("-"), without a byte order mark and its final \n or \r\n.
+// A whole file, pipe or standard input ("-"), without its final \n.
 std::string prompt_from(const std::string& path, OpenModel& m) {
   constexpr std::uint64_t kMost = 64u << 20;
   InputFile file(path, form_of_texts(m.config), Exit::data);
   std::string text = read_file(file, kMost, Exit::data);
-  if (file.utf16()) m.log.info(utf16_in_words({file.name()}));
-  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  say_form(file.name(), text, file.utf16(), m.log);
   if (text.ends_with('\n')) text.pop_back();
-  if (text.ends_with('\r')) text.pop_back();
   return text;
 }
 
@@ -169,13 +167,12 @@ std::string read_prompt(const SampleOptions& o, OpenModel& m) {
 }
 
 // Adds what depends on the model: prompt ids, banned ids, the limit on tokens.
-void complete_request(const TrainedModel& m, const ReadPrompt& prompt, Log& log, SampleRequest& r) {
+void complete_request(const TrainedModel& m, const TokenizedText& prompt, Log& log,
+                      SampleRequest& r) {
   const Tokenizer& tokenizer = *m.tokenizers.target;
-  r.prompt = prompt.ids;
+  r.prompt = prompt.ids();
   r.banned = m.objective->never_written(tokenizer);
-  r.writing.not_next = prompt.before_space && is_subword(tokenizer.type()) && !r.prompt.empty()
-                           ? without_space(tokenizer, r.prompt.back())
-                           : TokenIds();
+  r.writing.not_next = prompt.not_next;
   if (m.objective->continues()) return;
   const int longest = most_positions(m.config.model);
   if (r.max_tokens > longest)
@@ -248,7 +245,7 @@ Exit run_sample(CommandLine& line) {
   UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
   const auto answer = [&](std::span<const GivenText> given, Refusals&) {
     const std::string& prompt = given.front().text;
-    const ReadPrompt read = texts.prompt(prompt);
+    const TokenizedText read = texts.prompt(prompt);
     complete_request(m, read, m.log, r);
     SamplePrinter printer(m, r, o.stops, line.json(), prompt, read.before_space);
     draw_samples(
@@ -256,7 +253,6 @@ Exit run_sample(CommandLine& line) {
         [&](int i, const TokenOdds& token) { return printer.add(i, token); },
         [&](int i) { printer.complete(i); });
     ++r.seed;
-    return Unknown();
   };
   if (!o.texts.text && (o.texts.file || !can_prompt())) o.texts.text = read_prompt(o, m);
   return answer_texts(line,
@@ -264,7 +260,7 @@ Exit run_sample(CommandLine& line) {
                        .settings = {"temperature", "top-k", "top-p", "min-p", "repetition-penalty",
                                     "no-repeat", "min-tokens", "max-tokens", "num-samples", "seed"},
                        .allow_empty = true},
-                      {}, m.config, m.log, answer);
+                      {}, texts, answer);
 }
 
 }  // namespace heed

@@ -17,15 +17,22 @@
 namespace heed {
 namespace {
 
+// Any text, as it is in a file of lines.
+std::string as_line(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  return std::string(text);
+}
+
 // Reads lines a few at a time, for commands that answer as they read.
 class LineReader {
  public:
-  LineReader(const std::string& path, const Lines& lines, const RunConfig& config, Log& log)
+  LineReader(const std::string& path, const Lines& lines, const UserTexts& as_read)
       : name_(path == "-" ? "standard input" : path),
         lines_(lines),
-        log_(log),
-        is_text_(form_of_texts(config) == InputFile::Allow::text),
-        input_(path, form_of_texts(config), Exit::data) {}
+        log_(as_read.log()),
+        is_text_(form_of_texts(as_read.config()) == InputFile::Allow::text),
+        input_(path, form_of_texts(as_read.config()), Exit::data) {}
 
   const std::string& name() const { return name_; }
 
@@ -39,8 +46,7 @@ class LineReader {
         std::optional<std::string> line = input_.next();
         if (!line) break;
         if (++number_ == 1) begin(*line);
-        if (line->ends_with('\r')) line->pop_back();
-        texts.push_back({std::move(*line), {}, fmt::format("{}:{}", name_, number_), true});
+        texts.push_back({as_line(*line), {}, fmt::format("{}:{}", name_, number_), true});
       }
     } catch (const Error&) {
       if (texts.empty()) throw;
@@ -50,11 +56,10 @@ class LineReader {
   }
 
  private:
-  void begin(std::string& line) {
+  void begin(const std::string& line) {
     const std::string kind = is_text_ && !line.empty() ? other_kind(line) : "";
     if (!kind.empty() && kind.find("binary data") == kind.npos) throw_no_text(name_, kind);
-    if (line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
-    if (input_.utf16()) log_.info(utf16_in_words({name_}));
+    say_form(name_, line, input_.utf16(), log_);
   }
 
   std::string name_;
@@ -94,14 +99,15 @@ std::vector<GivenText> read_both(LineReader lines, LineReader others, bool compa
 
 constexpr std::size_t kNamed = 10;  // lines that could not be answered, at most
 
-void log_unknown(const Unknown& unknown, Log& log) {
-  if (unknown.count > 0) log.info("read as <unk>: " + unknown.summary());
-}
-
 }  // namespace
 
 InputFile::Allow form_of_texts(const RunConfig& config) {
   return read_options(config).any_bytes ? InputFile::Allow::anything : InputFile::Allow::text;
+}
+
+void say_form(const std::string& name, std::string_view text, bool utf16, Log& log) {
+  if (utf16) log.info(utf16_in_words({name}));
+  if (const std::string marks = markup_in_words(name, text); !marks.empty()) log.warn(marks);
 }
 
 std::string with_masks(const CommandLine& line, const GivenText& given, const RunConfig& config) {
@@ -160,36 +166,37 @@ Exit Refusals::end() const {
 }
 
 Exit answer_texts(CommandLine& line, const PromptText& prompt, const Lines& lines,
-                  const RunConfig& config, Log& log, const Answer& answer) {
+                  UserTexts& as_read, const Answer& answer) {
   const TextArguments& given = line.texts();
   Refusals refusals;
   const auto answer_one = [&](const std::string& text) {
-    const GivenText one{text, given.target, "the text"};
-    log_unknown(answer({&one, 1}, refusals), log);
+    const GivenText one{as_line(text), given.target, "the text"};
+    answer({&one, 1}, refusals);
+    as_read.say_unknown();
   };
-  if (!given.given() && can_prompt()) return prompt_for_texts(line, prompt, log, answer_one);
+  if (!given.given() && can_prompt())
+    return prompt_for_texts(line, prompt, as_read.log(), answer_one);
   if (given.text || given.target) {
     answer_one(given.text.value_or(""));
     return Exit::ok;
   }
   const std::string file = given.file.value_or("-");
-  Unknown unknown;
   const auto answer_lines = [&](std::span<const GivenText> texts) {
-    unknown += answer(texts, refusals);
+    answer(texts, refusals);
     flush_output();
   };
   if (const auto& beside = given.against ? given.against : given.target_file) {
     constexpr Lines kAll{.most = Lines{}.limit};
     std::vector<GivenText> texts =
-        read_both({file, kAll, config, log}, {*beside, kAll, config, log}, beside == given.against);
+        read_both({file, kAll, as_read}, {*beside, kAll, as_read}, beside == given.against);
     texts.resize(std::min(lines.limit, texts.size()));
     for (std::size_t i = 0; i < texts.size(); i += lines.most)
       answer_lines(std::span(texts).subspan(i, std::min(lines.most, texts.size() - i)));
   } else {
-    LineReader reader(file, lines, config, log);
+    LineReader reader(file, lines, as_read);
     for (std::vector<GivenText> texts; !(texts = reader.read()).empty();) answer_lines(texts);
   }
-  log_unknown(unknown, log);
+  as_read.say_unknown();
   return refusals.end();
 }
 

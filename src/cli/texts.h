@@ -26,6 +26,9 @@ struct Lines {
 // How files of texts are opened: a byte tokenizer takes their bytes as they are.
 InputFile::Allow form_of_texts(const RunConfig& config);
 
+// Says that a text, by its beginning, is in UTF-16 or has the marks of HTML, JSON and the like.
+void say_form(const std::string& name, std::string_view text, bool utf16, Log& log);
+
 // The text with [MASK] for its other ways to be written: <mask>, [mask] and ___. Error (data)
 // without any, or if something stands beside one in its word: of words that keep their punctuation,
 // the answer to "[MASK]" is one like "big.".
@@ -50,13 +53,13 @@ class Refusals {
   std::size_t count_ = 0;
 };
 
-// Answers texts that were read together. Returns what was read as <unk>, to be logged.
-using Answer = std::function<Unknown(std::span<const GivenText>, Refusals&)>;
+// Answers texts that were read together.
+using Answer = std::function<void(std::span<const GivenText>, Refusals&)>;
 
 // Answers what the command line names (add_texts()); if nothing, asks for texts on a terminal, else
-// reads standard input. Lines come without \n, \r\n or a byte order mark; one of --against comes
-// after the line of --file that it is compared with.
+// reads standard input. Texts and lines come without a byte order mark before them and the \n or
+// \r\n that ends a line; one of --against comes after the line of --file that it is compared with.
 Exit answer_texts(CommandLine& line, const PromptText& prompt, const Lines& lines,
-                  const RunConfig& config, Log& log, const Answer& answer);
+                  UserTexts& as_read, const Answer& answer);
 
 }  // namespace heed

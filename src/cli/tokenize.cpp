@@ -59,9 +59,8 @@ Exit run_tokenize(CommandLine& line) {
                           {"bytes", bytes}};
         line.json() ? print_line(result) : print_tokens_of(result, ids);
       });
-    return texts.take_unknown();
   };
-  return answer_texts(line, {"Type a text to see its tokens."}, {.most = 512}, config, log, answer);
+  return answer_texts(line, {"Type a text to see its tokens."}, {.most = 512}, texts, answer);
 }
 
 }  // namespace heed

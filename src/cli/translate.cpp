@@ -58,25 +58,22 @@ void print_plain(const Json& line) {
 
 class LineTranslator {
  public:
-  LineTranslator(const TranslateOptions& options, OpenModel& model)
-      : o_(options), m_(model), texts_(*m_.objective, m_.config, m_.tokenizers, m_.log) {}
+  LineTranslator(const TranslateOptions& options, OpenModel& model, UserTexts& texts)
+      : o_(options), m_(model), texts_(texts) {}
 
-  // Prints the translations; returns unknown tokens.
-  Unknown answer(std::span<const GivenText> read, Refusals& refusals) {
+  // Prints the translations.
+  void answer(std::span<const GivenText> read, Refusals& refusals) {
     BeamOptions beam = o_.beam;  // as set by now
     if (beam.max_length == 0) beam.max_length = translation_limit(m_.state.longest_target);
     if (o_.prefix.find('\n') != std::string::npos)
       throw Error(Exit::usage, "--prefix has several lines; this model translates one line.");
-    std::string prefix = o_.prefix;
-    const Tokenizer& target = *m_.tokenizers.target;
-    const bool before_space = is_subword(target.type()) && prefix.ends_with(' ');
-    if (before_space) prefix.pop_back();
+    const TokenizedText prefix = texts_.inspected(Side::target, o_.prefix, "--prefix", false);
+    const std::string unknown = m_.tokenizers.target->unknown(prefix.text).summary();
+    if (!unknown.empty())
+      throw Error(Exit::data, "--prefix has " + unknown + ", which the model cannot write.");
     TokenIds& beginning = beam.rules.beginning;
-    beginning = texts_.inspected(Side::target, prefix, "--prefix", false).ids();
-    if (before_space && !beginning.empty()) {
-      beam.rules.not_next = without_space(target, beginning.back());
-      beam.rules.not_next.push_back(Tokenizer::kEos);
-    }
+    beginning = prefix.ids();
+    beam.rules.not_next = prefix.not_next;
     const int least = static_cast<int>(beginning.size());
     if (o_.beam.max_length > 0 && o_.beam.max_length < least)
       throw Error(Exit::usage, fmt::format("--prefix has {} tokens, more than --max-length {}.",
@@ -100,7 +97,6 @@ class LineTranslator {
           "the translation did not end within {}: {}",
           replace_all(limit_in_words(beam.max_length, m_, cut_sources), "--", typed ? ":" : "--"),
           some_of(cut)));
-    return texts_.take_unknown();
   }
 
  private:
@@ -115,14 +111,16 @@ class LineTranslator {
                       joined = m_.objective->traits().joined ? prefix : 0;
     std::vector<std::string> lines(read.size());
     std::vector<TokenIds> sources(read.size());
-    std::vector<std::string> far_longer, refused;
+    std::vector<std::string> far_longer, spaced, refused;
     for (std::size_t i = 0; i < read.size(); ++i) {
       refused.push_back(refusals.refusal_of(read[i], [&] {
         lines[i] = texts_.normalized(Side::source, read[i].text, read[i].name);
         if (is_blank(lines[i])) return;
-        TokenIds ids = texts_.line(Side::source, lines[i]);
+        TokenIds ids = texts_.line(Side::source, lines[i], read[i].name);
         (void)m_.objective->fit(Side::source, m_.objective->framed_source(ids).size() + joined,
                                 read[i].name + (joined > 0 ? " with --prefix" : ""), threads);
+        if (ids != m_.tokenizers.source().encode(stripped(lines[i])))
+          spaced.push_back(read[i].name);
         sources[i] = std::move(ids);
       }));
       if (std::ssize(sources[i]) > 2 * m_.state.longest_source)
@@ -133,12 +131,16 @@ class LineTranslator {
           "the model was trained on at most {} of a line: much may be left out "
           "of what is far longer: {}",
           counted(std::to_string(m_.state.longest_source), "token"), some_of(far_longer)));
+    if (!spaced.empty())
+      m_.log.info(
+          "the white space at an end of a line is read too, and may change its translation: " +
+          some_of(spaced));
     return {std::move(lines), std::move(sources), std::move(refused)};
   }
 
   const TranslateOptions& o_;
   OpenModel& m_;
-  UserTexts texts_;
+  UserTexts& texts_;
   std::size_t number_ = 0;  // lines so far
 };
 
@@ -169,14 +171,15 @@ Exit run_translate(CommandLine& line) {
   m.objective->check_use("translate", m.run);
   o.n_best = n_best->count() > 0;
   o.json = line.json();
-  LineTranslator translator(o, m);
+  UserTexts as_read(*m.objective, m.config, m.tokenizers, m.log);
+  LineTranslator translator(o, m, as_read);
   return answer_texts(line,
                       {.instructions = std::string(kTranslates.instructions),
                        .settings = {"beam-size", "length-penalty", "max-length", "no-repeat",
                                     "min-tokens", "prefix"}},
-                      {.most = kTranslatedLines}, m.config, m.log,
+                      {.most = kTranslatedLines}, as_read,
                       [&](std::span<const GivenText> texts, Refusals& refusals) {
-                        return translator.answer(texts, refusals);
+                        translator.answer(texts, refusals);
                       });
 }
 

@@ -16,6 +16,14 @@ namespace {
 constexpr const char* kNeedsText = "--target needs the TEXT that it belongs to.";
 constexpr std::string_view kBetweenSides = " ||| ";
 
+// The end, and the ids of text that does not begin with a space after `previous`.
+TokenIds without_space(const Tokenizer& tokenizer, int previous) {
+  TokenIds ids = {Tokenizer::kEos};
+  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id)
+    if (!tokenizer.text_after(previous, id).starts_with(' ')) ids.push_back(id);
+  return ids;
+}
+
 bool is_target_alone(const GivenText& given) {
   return given.text.empty() && given.target && !given.is_line;
 }
@@ -73,39 +81,40 @@ TokenizedText UserTexts::encode(Side side, const std::string& text, const std::s
   return {std::move(read), std::move(tokens)};
 }
 
-TokenizedText UserTexts::encode_known(Side side, const std::string& text,
-                                      const std::string& name) const {
+TokenizedText UserTexts::encode_known(Side side, const std::string& text, const std::string& name) {
+  const bool held = ends_before_word(side, text);
   Unknown unknown;
-  TokenizedText read = encode(side, text, name, unknown);
-  if (unknown.count > 0)
-    throw Error(Exit::data,
-                fmt::format("{} has {}. The model has no id for {}.", name, unknown.summary(),
-                            unknown.count == 1 ? "it" : "them"),
-                "heed tokenize shows what it knows");
+  TokenizedText read = encode(side, text.substr(0, text.size() - held), name, unknown);
+  count(unknown, read.tokens.size(), name);
+  if (held && !read.tokens.empty())
+    read.not_next = without_space(*tokenizers_.target, read.tokens.back().id);
+  const bool words = tokenizer(side).type() == TokenizerConfig::word;  // they have no spaces at all
+  read.before_space = held || (words && (text.ends_with(' ') || text.ends_with('\t')));
   return read;
 }
 
-bool UserTexts::ends_before_word(Side side, std::string_view text) const {
-  return !objective_.traits().pairs() && is_subword(tokenizer(side).type()) && text.size() > 1 &&
-         text.ends_with(' ');
+void UserTexts::count(const Unknown& unknown, std::size_t tokens, const std::string& name) {
+  if (unknown.count > 0 && unknown.count == tokens)
+    throw Error(Exit::data,
+                fmt::format("{} has nothing that the model knows: {}.", name, unknown.summary()),
+                "heed tokenize shows what it knows");
+  unknown_ += unknown;
 }
 
-ReadPrompt UserTexts::prompt(const std::string& text) {
+bool UserTexts::ends_before_word(Side side, std::string_view text) const {
+  const bool goes_on = side == Side::target || !objective_.traits().pairs();
+  return goes_on && is_subword(tokenizer(side).type()) && text.size() > 1 && text.ends_with(' ');
+}
+
+TokenizedText UserTexts::prompt(const std::string& text) {
   const std::string name = "the prompt";
-  if (objective_.traits().pairs() && text.find('\n') != std::string::npos)
-    throw Error(Exit::data, name + " has several lines; this model translates one line.",
-                "heed translate");
   const Side side = objective_.text_side();
-  const bool held = ends_before_word(side, text);
-  ReadPrompt read{encode_known(side, text.substr(0, text.size() - held), name).ids(), held};
+  TokenizedText read = encode_known(side, text, name);
+  const std::size_t ids = read.tokens.size();
   if (!objective_.continues())
-    check_length(side, objective_.framed(side, read.ids).size(), name);
-  else if (const int longest = objective_.longest(side); std::ssize(read.ids) > longest)
-    warn(fmt::format("{} has {} tokens; the model reads only the last {}", name, read.ids.size(),
-                     longest));
-  // Words have no spaces at all.
-  if (tokenizer(side).type() == TokenizerConfig::word)
-    read.before_space = text.ends_with(' ') || text.ends_with('\t');
+    check_length(side, objective_.framed(side, read.ids()).size(), name);
+  else if (const int longest = objective_.longest(side); std::cmp_greater(ids, longest))
+    warn(fmt::format("{} has {} tokens; the model reads only the last {}", name, ids, longest));
   return read;
 }
 
@@ -116,10 +125,8 @@ TokenizedText UserTexts::inspected(Side side, const std::string& text, const std
                 objective_.traits().scored_given == Given::maybe_source
                     ? "--target alone, which is read as the beginning of a text"
                     : "");
-  std::string masked = side == Side::source ? objective_.with_mask_tokens(text) : text;
-  if (!is_line && ends_before_word(side, masked)) masked.pop_back();
   TokenizedText read =
-      is_line ? encode(side, masked, name, unknown_) : encode_known(side, masked, name);
+      encode_known(side, side == Side::source ? objective_.with_mask_tokens(text) : text, name);
   const std::size_t frame = objective_.framed(side, read.ids()).size() - read.tokens.size(),
                     most = static_cast<std::size_t>(objective_.longest(side)) - frame;
   if (cut && objective_.traits().trained_on == 0 && read.tokens.size() > most) {
@@ -147,6 +154,7 @@ ReadText UserTexts::read(const GivenText& asked, bool cut) {
     for (const Token& token : tokens.tokens) bytes.push_back({token.begin, token.end});
     bytes.resize(ids.size(), {tokens.text.size(), tokens.text.size()});
     if (source) out.prompt = tokens.ids();
+    out.not_next = tokens.not_next;
   };
   if (objective_.text_side() == Side::target) {  // one text, wherever it was given
     add(Side::target, given.text + given.target.value_or(""), given.name);
@@ -188,7 +196,7 @@ ScoredLine UserTexts::scored(const GivenText& asked) {
     target.erase(0, bar + kBetweenSides.size());
   }
   const auto ids = [&](Side side, std::string_view text) {
-    return line(side, normalized(side, text, given.name));
+    return line(side, normalized(side, text, given.name), given.name);
   };
   const TokenIds read = ids(Side::source, source);
   return objective_.score(read, ids(Side::target, target), tokenizer(Side::target).size());
@@ -202,9 +210,15 @@ GivenText UserTexts::parted(GivenText given) const {
   return given;
 }
 
-TokenIds UserTexts::line(Side side, std::string_view line) {
-  unknown_ += tokenizer(side).unknown(line);
-  return tokenizer(side).encode(line);
+TokenIds UserTexts::line(Side side, std::string_view line, const std::string& name) {
+  TokenIds ids = tokenizer(side).encode(line);
+  count(tokenizer(side).unknown(line), ids.size(), name);
+  return ids;
+}
+
+void UserTexts::say_unknown() {
+  const Unknown unknown = std::exchange(unknown_, {});
+  if (unknown.count > 0) log_.info("read as <unk>: " + unknown.summary());
 }
 
 void UserTexts::warn(const std::string& what) {

@@ -6,8 +6,8 @@
 // text which goes on is read with what follows it: a lone one is a token that training has not seen
 // there.
 //
-// Errors are Exit::data and name the text by `name` ("the text", "a.txt:3"): invalid UTF-8,
-// unknown characters (listed), a text longer than the model reads.
+// Anything unknown is read as <unk>, and counted. Errors are Exit::data and name the text by `name`
+// ("the text", "a.txt:3"): invalid UTF-8, nothing that is known, more than the model reads.
 #pragma once
 
 #include <array>
@@ -26,8 +26,10 @@ namespace heed {
 // A text as read, and its tokens.
 struct TokenizedText {
   std::string text;
-  std::vector<Token> tokens;
+  std::vector<Token> tokens = {};
   TokenIds ids() const;
+  bool before_space = false;  // a space that is in no token follows
+  TokenIds not_next = {};     // the ids that do not begin with it
 };
 
 // What a user gives a command.
@@ -38,18 +40,13 @@ struct GivenText {
   bool is_line = false;               // of a file or standard input
 };
 
-// A text to continue or to answer.
-struct ReadPrompt {
-  TokenIds ids;
-  bool before_space = false;  // a space that is in no token follows
-};
-
 // A text to look into, as the model reads it. [begin, end): the bytes of each token; a frame has
 // none.
 struct ReadText {
   Example read = {};  // framed; without a target the model is to write it
   std::vector<std::array<std::size_t, 2>> source_bytes = {}, target_bytes = {};
   TokenIds prompt = {};    // the source without its frame
+  TokenIds not_next = {};  // as in TokenizedText
   std::string words = {};  // of a target, for the masks of an encoder alone
 };
 
@@ -67,28 +64,30 @@ class UserTexts {
   // A text read like the model's data, except for the names of special tokens.
   std::string normalized(Side side, std::string_view text, const std::string& name) const;
 
-  // A text to answer. No unknown tokens; it may be empty.
-  ReadPrompt prompt(const std::string& text);
+  // A text to answer; it may be empty.
+  TokenizedText prompt(const std::string& text);
   // What each half of the model reads of a text to look into, with the errors of inspected().
   // Error (usage) if a target lacks its text.
   ReadText read(const GivenText& asked, bool cut);
   // A line to score: its target, given the text; else the text, which for pairs is "source |||
-  // target". Anything unknown is read as <unk>, and lengths are not checked. Error (usage or data)
-  // if one of them is missing or not for this model.
+  // target". Lengths are not checked. Error (usage or data) if one of them is missing or not for
+  // this model.
   ScoredLine scored(const GivenText& asked);
-  // A text on one side of a model under inspection. No unknown tokens, and on text_side() it must
-  // not be empty; `is_line`: a line of a file, for which neither is required. `cut`: of a text that
-  // is too long, the beginning is read, and a warning says so.
+  // A text on one side of a model under inspection. On text_side() it must not be empty, unless it
+  // `is_line` of a file. `cut`: of a text that is too long, the beginning is read, and a warning
+  // says so.
   TokenizedText inspected(Side side, const std::string& text, const std::string& name, bool is_line,
                           bool cut = false);
-  // The tokens of a text. Here and in a line, anything unknown is read as <unk>.
+  // The tokens of a text, of which nothing need be known.
   TokenizedText tokenized(Side side, const std::string& text, const std::string& name) {
     return encode(side, text, name, unknown_);
   }
   // A line, normalised. Names of special tokens are ordinary text here, as in the data.
-  TokenIds line(Side side, std::string_view line);
-  // What was read as <unk> since the last call.
-  Unknown take_unknown() { return std::exchange(unknown_, {}); }
+  TokenIds line(Side side, std::string_view line, const std::string& name);
+  // Logs what was read as <unk> since the last call.
+  void say_unknown();
+  const RunConfig& config() const { return config_; }
+  Log& log() const { return log_; }
   // Objective::fit(). Warns once.
   void check_length(Side side, std::size_t ids, const std::string& name, std::size_t at_once = 1) {
     warn(objective_.fit(side, ids, name, at_once));
@@ -98,13 +97,15 @@ class UserTexts {
   const Tokenizer& tokenizer(Side side) const {
     return side == Side::source ? tokenizers_.source() : *tokenizers_.target;
   }
-  TokenizedText encode(Side side, const std::string& text, const std::string& name,
-                       Unknown& unknown) const;
   // Does `text` end in a space that is read with what follows?
   bool ends_before_word(Side side, std::string_view text) const;
   // Puts such a space before the target.
   GivenText parted(GivenText given) const;
-  TokenizedText encode_known(Side side, const std::string& text, const std::string& name) const;
+  TokenizedText encode(Side side, const std::string& text, const std::string& name,
+                       Unknown& unknown) const;
+  TokenizedText encode_known(Side side, const std::string& text, const std::string& name);
+  // Counts what is unknown in a text of so many tokens; Error if nothing else is there.
+  void count(const Unknown& unknown, std::size_t tokens, const std::string& name);
   void warn(const std::string& what);
 
   const Objective& objective_;

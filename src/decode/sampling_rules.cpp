@@ -65,13 +65,6 @@ void keep_min_p(std::vector<Candidate>& candidates, double min_p) {
 
 }  // namespace
 
-std::vector<int> without_space(const Tokenizer& tokenizer, int previous) {
-  std::vector<int> ids;
-  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id)
-    if (!tokenizer.text_after(previous, id).starts_with(' ')) ids.push_back(id);
-  return ids;
-}
-
 AllowedNext allowed_next(const WritingRules& rules, std::span<const int> text, std::size_t written,
                          std::span<const int> never, int end) {
   if (written < rules.beginning.size()) return {rules.beginning[written], {}};

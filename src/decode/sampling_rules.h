@@ -20,10 +20,6 @@ struct WritingRules {
   std::vector<int> not_next = {};   // ids that do not follow it
 };
 
-// What does not follow a text, whose last id is `previous`, that ends in a space where pieces of
-// words begin with theirs: the ids of text that does not begin with one.
-std::vector<int> without_space(const Tokenizer& tokenizer, int previous);
-
 struct AllowedNext {
   std::optional<int> only;  // this id and no other
   std::vector<int> banned;  // these not

@@ -108,7 +108,7 @@ class Explainer {
     const auto most_probable = [&](const TokenIds& of) {
       return *std::ranges::max_element(of, {}, [&](int id) { return logits_[id]; });
     };
-    answer_ = asked_.answer.empty() ? best_tokens(lens_.back(), 1, {}).front().id
+    answer_ = asked_.answer.empty() ? best_tokens(lens_.back(), 1, asked_.not_next).front().id
                                     : most_probable(asked_.answer);
     if (!asked_.against.empty()) against_ = most_probable(asked_.against);
     if (against_ == answer_)
@@ -131,9 +131,11 @@ class Explainer {
   void add_lens(Json& out) const {
     Json lead;
     for (const std::vector<float>& logits : lens_) {
-      const TokenOdds odds = token_odds(logits, answer_, kTopTokens);
+      TokenOdds odds = token_odds(logits, answer_, 0);
+      odds.rank -= static_cast<int>(std::ranges::count_if(
+          asked_.not_next, [&](int id) { return logits[id] > logits[answer_]; }));
       Json top = Json::array();
-      for (const ScoredToken& t : odds.best)
+      for (const ScoredToken& t : best_tokens(logits, kTopTokens, asked_.not_next))
         top.push_back({{"id", t.id}, {"logprob", t.log_probability}});
       const std::size_t layer = out["lens"].size();
       out["lens"].push_back({{"layer", layer},

@@ -40,6 +40,7 @@ struct Asked {
   // What the answer may be, the most probable of these: a word with and without a space before it.
   // Empty: the most probable token; no other answer.
   TokenIds answer = {}, against = {};
+  TokenIds not_next = {};  // no answers, unless `answer` names one
 };
 
 // The keys from "answer" on of docs/formats.md, "What heed explain prints", without tokens beside

@@ -65,12 +65,14 @@ std::vector<std::vector<Hypothesis>> fill_spans(const ModelView& m, const TokenI
 
 }  // namespace
 
-TokenIds generate(const ModelView& m, TokenIds prompt, int max_tokens, double temperature) {
+TokenIds generate(const ModelView& m, TokenIds prompt, int max_tokens, double temperature,
+                  const TokenIds& not_next) {
   SampleRequest request;
   request.prompt = std::move(prompt);
   request.max_tokens = max_tokens;
   request.rules.temperature = temperature;
   request.banned = m.objective.never_written(*m.tokenizers.target);
+  request.writing.not_next = not_next;
   TokenIds ids;
   if (max_tokens <= 0) return ids;
   Pool pool(1);

@@ -8,8 +8,9 @@ namespace heed {
 
 // At most `max_tokens` tokens that continue `prompt` (a source without special tokens, or the
 // beginning of a decoder's text), without </s>. Temperature 0: always the most probable token;
-// otherwise drawn with a fixed seed.
-TokenIds generate(const ModelView& model, TokenIds prompt, int max_tokens, double temperature = 0);
+// otherwise drawn with a fixed seed. The first is none of `not_next`.
+TokenIds generate(const ModelView& model, TokenIds prompt, int max_tokens, double temperature = 0,
+                  const TokenIds& not_next = {});
 
 inline constexpr int kSpanBeam = 32;  // hypotheses of the search for a span
 

@@ -93,7 +93,8 @@ class Tokenizer {
   std::vector<Token> tokens_with_specials(std::string_view text) const;
   Unknown unknown(std::string_view text) const;
 
-  // The text that `id` adds after `previous`, the last token that is not special (-1: none).
+  // The text that `id` adds after `previous`, the last token that is not special (-1: none); after
+  // <unk> as after any word.
   // Special ids add nothing. Several byte tokens may make up one character.
   virtual std::string text_after(int previous, int id) const = 0;
   // Special ids add nothing, or their names if show_special.

@@ -81,9 +81,10 @@ void WordTokenizer::scan(std::string_view text, const Sink& sink) const {
 std::string WordTokenizer::text_after(int previous, int id) const {
   if (is_special(id)) return "";
   const auto word = [&](int i) -> const std::string& { return words_[i - first_ordinary_id()]; };
-  bool joined = previous < 0 || word(id) == "\n" || word(previous) == "\n";
+  const std::string_view before = is_special(previous) ? std::string_view() : word(previous);
+  bool joined = previous < 0 || word(id) == "\n" || before == "\n";
   if (!joined && punctuation_ == Punctuation::split)
-    joined = joins_of(word(id)).left || joins_of(word(previous)).right;
+    joined = joins_of(word(id)).left || (!before.empty() && joins_of(before).right);
   return joined ? word(id) : " " + word(id);
 }
 

@@ -7,9 +7,12 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 
 #include "base/format.h"
+#include "base/input_file.h"
+#include "base/sha256.h"
 #include "base/signals.h"
 #include "base/utf8.h"
 #include "store/checkpoint.h"
@@ -318,8 +321,17 @@ OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
                         counted(format_count(static_cast<std::int64_t>(f.characters)), "character"),
                         f.distinct);
   log.info(line);
-  if (request.texts.size() == 2 && f.lines.size() == 2 && f.lines[0] == f.lines[1] &&
-      f.lines[0] > 1)
+  std::vector<std::string> copies;
+  std::map<std::string, std::string> first;  // with each content
+  for (const std::string& path : found.files) {
+    if (found.files.size() == 1) break;
+    InputFile file(path, InputFile::Allow::anything, Exit::data);
+    const auto [of, added] = first.emplace(sha256_of(file), path);
+    if (!added) copies.push_back(fmt::format("{} of {}", printable(path), printable(of->second)));
+  }
+  if (!copies.empty()) log.info("copies, which are read all the same: " + some_of(copies));
+  if (copies.empty() && request.texts.size() == 2 && f.lines.size() == 2 &&
+      f.lines[0] == f.lines[1] && f.lines[0] > 1)
     log.info(fmt::format(
         "both have {} lines, and are read as one text, the second after the first; for pairs to "
         "translate:\n  paste {} {} > pairs.tsv && heed init pairs.tsv",

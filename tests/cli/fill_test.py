@@ -47,8 +47,8 @@ class Fill(RunsTest):
         self.assertIn("the", words)
         self.assertNotIn("\u2581the", words)
 
-    def test_an_unknown_word_and_a_missing_mask_are_errors(self):
-        self.check("fill", "run", "the xyz [MASK]", status=3, facts="xyz")
+    def test_an_unknown_word_is_named_and_a_missing_mask_is_an_error(self):
+        self.check("fill", "run", "the xyz [MASK]", facts="xyz")
         self.check("fill", "run", "the xyz", status=3, facts="[MASK]")
 
     def test_a_mask_stands_alone_where_words_keep_their_marks(self):

@@ -9,6 +9,9 @@ const part = (start) => page.slice(page.indexOf(start) + start.length, page.inde
 const code = part('<script type="text/plain" id="machine">'), data = JSON.parse(part('<script type="application/json" id="data">'));
 const { machine, logSoftmax, asRead } = new Function("data", code + "\nreturn { machine: new Machine(data), logSoftmax, asRead };")(data);
 
+const noting = page.slice(page.indexOf("const unseen ="), page.indexOf("function show(answer"));
+const noteOf = new Function("data", `let strange = [];\n${noting}\nreturn noteOf;`)(data);
+
 const asked = {
   read(request) {
     const { source, target, seen } = machine.forward({ target: "", written: [], off: [], ...request });
@@ -32,6 +35,8 @@ const asked = {
     });
   },
   tokens: (texts) => texts.map((text) => machine.target.encode(asRead(text, data.reading, machine.target)).map((t) => t.id)),
+  // What the page says of a text.
+  note: (request) => noteOf(machine.answer({ target: "", written: [], off: [], row: null, answer: null, against: null, temperature: 1, ...request })),
   decode: (lists) => lists.map((ids) => machine.target.decode(ids)),
 };
 for (const line of fs.readFileSync(0, "utf-8").split("\n").filter(Boolean)) {

@@ -221,6 +221,32 @@ class LivePage(RunsTest):
         self.check("report", "c", "--live", "--json", status=2, facts="--html")
         self.check("report", "c", "c", "--live", status=2, facts="--html")
 
+    def test_white_space_and_unknown_words(self):
+        """A text has the ids that it has in a terminal, and what is not seen is named."""
+        ends = ["the mill", "the mill ", " the mill", "the mill  ", "the\tmill", "the\u00a0mill", "\ufeffthe mill", "the\ufeffmill", "the mill\u2028", "the mill\r"]
+        tokenizers = {"char": {"type": "char"}, "byte": {"type": "byte"}, "word": {"type": "word"}, "pieces": {"type": "bpe", "vocab_size": 320}}
+        for name, tokenizer in tokenizers.items():
+            self.train(self.config("c", **of(GPT, tokenizer=tokenizer, train__max_steps=1)), name)
+            page = self.live(name)
+            known = [text for text in ends if self.heed("explain", name, text).status == 0]
+            read = self.run_page(page, *[["read", {"text": text}] for text in known])
+            self.assertEqual([r["target_ids"] for r in read], [self.json("explain", name, text)[0]["ids"] for text in known])
+            notes = self.run_page(page, *[["note", {"text": text}] for text in ends])
+            self.assertEqual(notes[:4], [""] * 4)
+            for text, named in (("the\u00a0mill", "U+00A0"), ("the\ufeffmill", "U+FEFF"), ("the mill\u2028", "U+2028")):
+                self.assertEqual(named in notes[ends.index(text)], name != "byte", (name, notes))
+            self.assertEqual("U+0009" in notes[4], name in ("char", "pieces"))
+            self.assertEqual(notes[6], "")
+            if name == "pieces":
+                space, = self.run_page(page, ["answer", {"text": "the mill ", "target": "", "written": [], "off": [], "row": None, "answer": None,
+                                                         "against": None, "temperature": 1}])
+                self.assertEqual(space["next"][0]["id"], self.json("explain", name, "the mill ")[0]["answer"]["id"])
+                self.assertEqual({n["piece"][0] for n in space["next"]}, {"▁"})
+        self.train(self.config("pairs", **of(PAIRS, tokenizer=tokenizers["pieces"], train__max_steps=1)), "pairs")
+        notes = self.run_page(self.live("pairs"), *[["note", {"text": text}] for text in ("the mill", "the mill ", "\u00a0the")])
+        self.assertEqual(["white space" in note for note in notes], [False, True, False])
+        self.assertIn("U+00A0", notes[2])
+
     def test_explained(self):
         """Lens, shares and the strongest head are those of heed explain."""
         asked = {"target": "", "written": [], "off": [], "row": None, "answer": None, "against": None, "temperature": 1}

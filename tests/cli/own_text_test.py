@@ -149,6 +149,15 @@ class OwnText(RunsTest):
         config = self.config(data={"train": ["a.txt", "tr.en"], "valid_fraction": 0.6})
         self.check("train", config, "--stop-at", 1, facts=["the end of", "a.txt", "all of", "tr.en"])
 
+    def test_copies_are_said(self):
+        r = self.start("a.txt", "./a.txt", "--stop-at", 1, facts=["./a.txt of a.txt"])
+        self.assertNotIn("paste", r.err)
+        self.write("texts/b.txt", text(200, seed=4))
+        self.write("texts/b.txt~", text(200, seed=4))
+        self.write("texts/c.txt", text(200, seed=5))
+        r = self.start("texts", "--stop-at", 1, facts="texts/b.txt~ of texts/b.txt")
+        self.assertNotIn("c.txt of", r.err)
+
     def test_folders_without_texts_are_named(self):
         for name in ("nested/one/a.txt", "tf/saved_model.pb", "hf/model.safetensors", "hf/config.json", "hf/vocab.txt"):
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -77,8 +77,7 @@ TEST(UserText, MistakesAreTold) {
       {"seq2seq", "", {"the text"}},
       {"prefix_lm", "", {"the text"}},
       {"masked_lm", "", {"the text"}},
-      {"seq2seq", "aZüü", {"3", "Z", "ü", "U+00FC"}},
-      {"masked_lm", "[MASK]Z", {"1", "Z"}},
+      {"seq2seq", "Züü", {"the text", "3", "Z", "ü", "U+00FC"}},
       {"seq2seq", "abcdefabc", {"the text", "10 tokens", "6"}},
       {"prefix_lm", "abcde", {"the text", "5 tokens", "4"}},
       {"masked_lm", "abcde", {"the text", "5"}},
@@ -86,6 +85,14 @@ TEST(UserText, MistakesAreTold) {
   };
   for (const auto& [objective, text, facts] : cases)
     expect_error([&] { model_of(objective).source(text); }, Exit::data, facts);
+}
+
+TEST(UserText, AnUnknownPartIsReadAsUnk) {
+  constexpr int kUnk = Tokenizer::kUnk;
+  EXPECT_EQ(model_of("masked_lm").source("[MASK]Z"),
+            (std::vector<int>{kBos, Tokenizer::kFirstFurther, kUnk}));
+  const Model m = model_of("causal_lm");
+  EXPECT_EQ(m.target("aü"), (std::vector<int>{kBos, m.tokenizers.target->encode("a")[0], kUnk}));
 }
 
 TEST(UserText, PairsMayBeLongerThanAnyThatWereLearntFrom) {

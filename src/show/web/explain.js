@@ -5,11 +5,13 @@ const best = (logs, n) => {
   return order.slice(0, n).map((id) => ({ id, p: Math.exp(logs[id]) }));
 };
 
-// What would be predicted if the model ended after each layer (the logit lens), at a temperature.
-function lens(model, stack, seen, row, answer, heat) {
+const without = (never) => (x, id) => (never(id) ? -Infinity : x);
+// What would be predicted if the model ended after each layer (the logit lens), at a temperature. `never`: no answers.
+function lens(model, stack, seen, row, answer, heat, never) {
   return seen.layers.map(({ out }, layer) => {
     const logs = logSoftmax(model.logits(stack.last(out[row])).map((x) => x / heat));
-    return { layer, top: best(logs, 5), p: Math.exp(logs[answer]), rank: 1 + logs.filter((x) => x > logs[answer]).length };
+    const others = logs.map(without(never));
+    return { layer, top: best(others, 5), p: Math.exp(logs[answer]), rank: 1 + others.filter((x) => x > logs[answer]).length };
   });
 }
 

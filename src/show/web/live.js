@@ -311,15 +311,19 @@ function drawChosenHead() {
 // What the model cannot read of the text.
 let noted = false;
 let strange = [];  // what the address names and is not there
+// What is not seen by its name: white space, control characters and those that turn or join.
+const unseen = (text) => text.replace(/[\s\p{Cc}\p{Cf}]/gu, (c) => "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
 function noteOf({ dropped, source, target, read }) {
   if (strange.length > 0) return `The address names what is not here: ${strange.splice(0).join(", ")}.`;
   const long = dropped.findIndex((n) => n > 0), bytes = data.tokenizer.type !== "byte";
-  const words = (side, tokens, is) => tokens.filter((t) => t.begin < t.end && is(t)).map((t) => signs(read[side].slice(t.begin, t.end).trim()));
+  const words = (side, tokens, is) => tokens.filter((t) => t.begin < t.end && is(t)).map((t) => unseen(read[side].slice(t.begin, t.end)));
   const found = (is) => [...new Set([...words("source", source, is), ...words("target", target, is)])].slice(0, 8).join(", ");
-  const unknown = found((t) => t.id === 0), spelled = bytes ? found((t) => /^<0x[2-9A-F]/.test(t.piece)) : "";
+  const unknown = found((t) => t.id === 0), spelled = bytes ? found((t) => /^<0x/.test(t.piece) && t.piece !== "<0x0A>") : "";
   if (long >= 0) return `The model reads at most ${data.objective[long === 0 ? "longest_source" : "longest_target"]} tokens here: ${dropped[long]} are left out.`;
   if (unknown) return `The model does not know, and reads as <unk>: ${unknown}`;
-  return spelled ? `The model has no tokens for these, and reads their bytes: ${spelled}` : "";
+  if (spelled) return `The model has no tokens for these, and reads their bytes: ${spelled}`;
+  const spaced = data.objective.type === "seq2seq" && (data.source_tokenizer ?? data.tokenizer).type !== "word" && read.source !== read.source.trim();
+  return spaced ? "The white space at an end of the line is read too, and may change its translation." : "";
 }
 function show(answer, latest) {
   now = answer;

@@ -42,13 +42,12 @@ class Machine {
     const side = ({ read, tokens, dropped = 0 }, first, last) => ({ read, dropped, tokens, before: first.length,
       ids: [...first, ...tokens.map((t) => t.id), ...last] });
     const cut = ({ read, tokens }, most) => ({ read, tokens: tokens.slice(0, most), dropped: Math.max(0, tokens.length - most) });
+    [text, target] = [text, target].map((x) => x.replace(/^\ufeff|\r$/g, ""));  // as lines of files are read
     if (this.maskId >= 0) text = text.replace(/<mask>|\[mask\]|_{3,}/gi, "[MASK]");
-    // Pieces of words begin with a space: one that ends a text is read with what follows it.
-    const held = (x) => !this.pairs && this.source.pieces && x.length > 1 && x.endsWith(" ");
-    const lead = target && held(text) ? 1 : 0;
-    if (held(text)) text = text.slice(0, -1);
+    const heldSource = !this.pairs && this.held(text), lead = target && heldSource ? 1 : 0;
+    if (heldSource) text = text.slice(0, -1);
     if (lead) target = " " + target;
-    if (held(target)) target = target.slice(0, -1);
+    if (this.held(target)) target = target.slice(0, -1);
     if (type === "span_corruption") {
       let masks = 0;  // the last sentinel ends an answer
       text = text.replace(/\[MASK\]/g, (mask) => (masks + 1 < this.source.first - 3 ? this.source.specials[3 + masks++] : mask));
@@ -56,7 +55,7 @@ class Machine {
     const first = encode(this.source, text), none = { read: "", tokens: [] };
     if (this.joined) {
       const [source, ...rest] = (target ? text + endMark + target : text).split(endMark);
-      const line = encode(this.source, source), answer = encode(this.target, rest.join(endMark));
+      const typed = rest.join(endMark), line = encode(this.source, source), answer = encode(this.target, this.held(typed) ? typed.slice(0, -1) : typed);
       const begin = line.read.length + endMark.length, end = { id: endId, written: true };
       const moved = answer.tokens.map((t) => ({ ...t, begin: t.begin + begin, end: t.end + begin }));
       const tokens = [...line.tokens, end, ...moved, ...written.map((id) => ({ id, written: true }))];
@@ -83,6 +82,18 @@ class Machine {
     return { source: side(last, last.tokens.length > 0 ? [] : [beginId], []), target: decoder };
   }
 
+  // Pieces of words begin with a space: one that ends a text which goes on is read with what follows it.
+  held(text) {
+    return this.target.pieces && text.length > 1 && text.endsWith(" ");
+  }
+  // What may not follow the ids of such a text: the end, and what does not begin with the space.
+  notNext({ text, target, written }, ids) {
+    const typed = target || (this.joined ? text.split(endMark).slice(1).join(endMark) : this.pairs ? "" : text), { target: t } = this;
+    if (this.maskId >= 0 || written.length > 0 || !this.held(typed)) return () => false;
+    const first = (id) => t.byteOf(id) ?? t.textAfter(ids.at(-1), id).charCodeAt(0);
+    return (id) => id === endId || (!t.isSpecial(id) && first(id) !== 32);
+  }
+
   isMask(id) {
     return this.maskId >= 0 && id >= this.maskId && this.source.isSpecial(id);
   }
@@ -102,10 +113,10 @@ class Machine {
 
   // The id that the model writes next, null at the end, or "full" if there is no room for it.
   write(request) {
-    const { seen, target } = this.forward(request), never = new Set(this.objective.never_written);
+    const { seen, target, side } = this.forward(request), never = new Set(this.objective.never_written), notNext = this.notNext(request, side.ids);
     const full = (this.two || this.joined) && target.ids.length >= this.objective.longest_target;
     if (full) return "full";
-    const logits = this.model.logits(seen.hidden.at(-1)).map((x, id) => (never.has(id) ? -Infinity : x));
+    const logits = this.model.logits(seen.hidden.at(-1)).map((x, id) => (never.has(id) || notNext(id) ? -Infinity : x));
     if (request.temperature === 0) return this.unlessEnd(best(logits, 1)[0].id);
     let left = Math.random();
     const id = softmax(Float64Array.from(logits, (x) => x / request.temperature)).findIndex((p) => (left -= p) < 0);
@@ -118,7 +129,7 @@ class Machine {
   // The typed text, and what was written after it.
   continued({ text, target, written }) {
     if (written.length === 0) return this.two ? target : text;
-    const typed = this.two ? target : text, held = !this.pairs && this.target.pieces && typed.length > 1 && typed.endsWith(" ");
+    const typed = this.two ? target : text, held = this.held(typed) && (!this.joined || typed.includes(endMark));
     const kept = held ? typed.slice(0, -1) : this.joined && !typed.includes(endMark) ? typed + endMark : typed;
     const before = this.joined ? kept.slice(kept.indexOf(endMark) + endMark.length) : kept;
     const ids = this.target.encode(asRead(before, this.reading, this.target)).map((t) => t.id);
@@ -161,6 +172,7 @@ class Machine {
     });
     const logits = this.model.logits(seen.hidden[row]), logs = logSoftmax(logits);
     if (logs.some(Number.isNaN)) throw new Error("The model's numbers overflow: nothing can be shown.");
+    const never = row < side.ids.length - 1 ? () => false : this.notNext(request, side.ids);
     const heat = request.temperature || 1e-3, warm = logSoftmax(logits.map((x) => x / heat));
     const chance = (id) => Math.exp((heat === 1 ? logs : warm)[id]);
     const named = (list, tokenizer = this.target) => list.map((x) => ({ ...x, piece: name(tokenizer, x.id) }));
@@ -168,7 +180,7 @@ class Machine {
       text: this.continued(request), read: { source: source.read, target: target.read }, row, last, two: this.two, decodes: run.decodes, dropped: [source.dropped, target.dropped],
       source: tokensOf(source, this.source, shownOf.source), target: tokensOf(target, this.target, shownOf.target),
       sourceBegin: shownOf.source.begin, masksBefore: masks.filter((i) => i < shownOf.source.begin).length, targetBegin: shownOf.target.begin, counts: [source.ids.length, target.ids.length],
-      next: named(best(logs, 5).map(({ id }) => ({ id, p: chance(id) }))),
+      next: named(best(logs.map(without(never)), 5).map(({ id }) => ({ id, p: chance(id) }))),
       maps: this.maps(run, shownOf.source, shownOf.target),
     };
     const chosen = request.answer !== null && request.answer < logs.length ? request.answer : out.next[0].id;
@@ -176,7 +188,7 @@ class Machine {
     out.answer = { id: chosen, piece: name(this.target, chosen), p: chance(chosen), logit: logits[chosen] };
     out.against = against === null ? null : { id: against, piece: name(this.target, against), p: chance(against) };
     out.less = against === null ? logits.reduce((a, b) => a + b, 0) / logits.length : logits[against];  // of the logit: what shares leave out
-    out.lens = lens(this.model, stack, seen, row, chosen, heat).map((l) => ({ ...l, top: named(l.top) }));
+    out.lens = lens(this.model, stack, seen, row, chosen, heat, never).map((l) => ({ ...l, top: named(l.top) }));
     const embedding = run.decodes ? this.model.target : this.model.source;
     const parts = shares(this.model, stack, embedding, seen, row, chosen, against);
     out.shares = parts?.sort((a, b) => Math.abs(b.share) - Math.abs(a.share));

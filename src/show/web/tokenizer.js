@@ -65,6 +65,7 @@ class Tokenizer {
       else if (bytes.length > 0) [text, bytes] = [text + fromUtf8.decode(Uint8Array.from(bytes)), []];
       if (this.isSpecial(id)) {
         text += id > endId ? this.specials[id] : "";
+        if (id === unknownId) previous = id;  // a word
         continue;
       }
       if (byte === undefined) text += this.textAfter(previous, id);
