@@ -25,7 +25,7 @@ class Average(RunsTest):
 
     def test_the_newest_checkpoints_are_chosen_by_a_number(self):
         self.check("average", "run", status=2, facts="--last")
-        self.check("average", "run", "--best", 2, status=2, facts="--best")
+        self.check("average", "run", "--best", 2, status=2, facts="--last")
 
     def test_an_average_can_be_evaluated_and_made_again(self):
         a, = self.json("average", "run", "--last", 3)

@@ -145,16 +145,6 @@ class FilmTest(RunsTest):
         self.assertEqual(*(re.sub(number, "", film.splitlines()[3]) for film in films))
         self.assertEqual(*(film.splitlines()[:3] + film.splitlines()[4:] for film in films))
 
-    def test_a_film_of_an_older_heed_goes_on(self):
-        self.train(self.config(), "whole")
-        self.train(self.config(), "run", "--stop-at", 9)
-        probe, frames = self.path().read_text().split("\n", 1)
-        older = {key: value for key, value in json.loads(probe).items() if key != "follows"}
-        self.assertNotEqual(older, json.loads(probe))
-        self.path().write_text(json.dumps(older, separators=(",", ":"), ensure_ascii=False) + "\n" + frames)
-        self.resume("run")
-        self.assertEqual(self.film()[1], self.film("whole")[1])
-
     def test_a_film_changes_no_byte_of_a_checkpoint(self):
         config = self.config()
         self.train(config, "filmed")
