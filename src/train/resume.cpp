@@ -228,6 +228,7 @@ RunResult resume_opened(const ResumeRequest& request, std::optional<RunWriter>& 
   if (const std::int64_t other = first_other_rate(planned, config, done); other > 0) {
     if (!planned.optimizer.decay_steps.at_end && !config.optimizer.decay_steps.at_end)
       check_rates(stored, config);
+    for (const std::string& note : end.notes) data.data.notes.push_back(note);
     run.reset();
     return branch_before(stored, other, config, request.run, std::move(data), log);
   }
