@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <tuple>
 
 #include "base/folders.h"
 #include "base/format.h"
@@ -20,14 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct StepsInWords {
-  std::int64_t steps;
-  std::string words;
-};
-
 // The steps that take so long at the speed so far, validations included, less those that come again
-// because the rate fell in them.
-StepsInWords steps_at_speed(const ResumeRequest& request, const StoredRun& run) {
+// because the rate fell in them; and a note for the log.
+std::pair<std::int64_t, std::string> steps_at_speed(const ResumeRequest& request,
+                                                    const StoredRun& run) {
   const std::vector<TrainEvent> lines = read_events(run.folder).train;
   if (lines.empty() || !(lines.back().minutes > 0))
     throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
@@ -261,11 +258,7 @@ NewEnd new_end(const ResumeRequest& request, const StoredRun& run, const Dataset
   std::int64_t end = request.max_steps;
   if (end == 0) {
     std::int64_t more = request.more;
-    if (more == 0) {
-      StepsInWords at_speed = steps_at_speed(request, run);
-      more = at_speed.steps;
-      added.notes.push_back(std::move(at_speed.words));
-    }
+    if (more == 0) std::tie(more, added.notes.emplace_back()) = steps_at_speed(request, run);
     const std::int64_t planned = asked.max_steps > 0 && asked.max_epochs > 0
                                      ? plan_of(run.asked, data.train).steps
                                      : asked.max_steps;

@@ -33,8 +33,7 @@ struct Suggestion {
   double weight_decay = 0;        // 0: the optimizer's own
   double passes = 0;              // through the text, at most: more would only memorise it
   std::int64_t steps = 0;         // estimated to fit into the minutes
-  double validation = 0;          // what one costs, in steps: forward passes alone, so a third of
-                                  // those that train on as many tokens
+  double validation = 0;          // what one costs, in steps: a third of training on its tokens
 };
 
 // Of so many steps, with validations and film, in steps.

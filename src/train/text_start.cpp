@@ -176,17 +176,6 @@ double seconds_gone(const TextRequest& request) {
   return seconds_now() - request.train.run.begin;
 }
 
-// Is no time left to train?
-bool warn_if_late(const char* after, const TextRequest& request, Log& log) {
-  const double gone = seconds_gone(request);
-  if (gone <= 60 * request.minutes) return false;
-  log.warn(
-      fmt::format("{} took {}, longer than --minutes {:g}: the fewest steps follow; try a "
-                  "shorter text, or --minutes {:g}",
-                  after, format_duration(gone), request.minutes, std::ceil(gone / 20)));
-  return true;
-}
-
 double measure_step(const PreparedRun& run, double minutes) {
   const auto enough = [&](std::int64_t steps, double seconds) {
     return steps >= kMeasuredSteps || seconds > kMeasured * 60 * minutes || stop_signal() != 0;
@@ -355,10 +344,13 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   RunWriter::require_free(train.run.folder, train.run.force);
   ChosenConfig choice = choose(request, log);
   Beginning beginning = prepare_start(train, config_of(choice, train.run.given), ".");
-  const bool late = warn_if_late("reading the text", request, log);
+  if (const double gone = seconds_gone(request); gone > 60 * request.minutes)
+    log.warn(
+        fmt::format("reading the text took {}, longer than --minutes {:g}: the fewest steps "
+                    "follow; try a shorter text, or --minutes {:g}",
+                    format_duration(gone), request.minutes, std::ceil(gone / 20)));
   say_model(choice, beginning.prepared, train.init_from, log);
   beginning.prepared.yardsticks = measure_yardsticks(beginning.prepared);
-  if (!late) warn_if_late("reading the text and measuring the yardsticks", request, log);
   const double measured = measure_step(beginning.prepared, request.minutes);
   plan(beginning.prepared, choice, measured, request, log);
   say_how_to_repeat(train, log);
