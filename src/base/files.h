@@ -61,7 +61,9 @@ auto repeat_if_interrupted(Call call) {
 // another version of heed wrote. Damage is another Error: what was read and is wrong, a file that
 // its folder, listed, does not name, and what is no plain file.
 class Unreadable : public Error {
+ public:
   using Error::Error;
+  explicit Unreadable(const Error& error) : Error(error) {}
 };
 
 // The bytes of a number, as files have them: the lowest first.

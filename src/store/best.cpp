@@ -35,7 +35,7 @@ std::vector<State> states_of(const std::filesystem::path& run) {
   for (const std::int64_t step : list_steps(run)) try {
       if (const auto state = state_of(run, step)) states.push_back(*state);
     } catch (const Unreadable& e) {
-      throw e.as(e.exit(), again_or_before(run, step));
+      throw Unreadable(e.as(e.exit(), again_or_before(run, step)));
     }
   return states;
 }

@@ -109,7 +109,7 @@ std::optional<NewestCheckpoint> look_for_newest(const fs::path& run, std::int64_
       result.checkpoint = open_if_there(folder);
       if (!result.checkpoint) return std::nullopt;
     } catch (const Unreadable& e) {
-      throw e.as(e.exit(), again_or_before(run, *step));
+      throw Unreadable(e.as(e.exit(), again_or_before(run, *step)));
     } catch (const Error& e) {
       result.damaged.push_back({folder, e.what()});
     }

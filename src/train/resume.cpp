@@ -185,6 +185,7 @@ RunResult resume_opened(const ResumeRequest& request, std::optional<RunWriter>& 
                         Log& log) {
   const auto in_run = [&](auto&& work) {
     run->begin_writing();
+    for (const std::string& note : run->take_notes()) log.info(note);
     return logs ? work() : with_errors_in_log(*run, log, work);
   };
   NewestCheckpoint newest = newest_checkpoint(run->path());

@@ -110,13 +110,6 @@ class Compare(RunsTest):
         self.check("compare", "byte", "more", "--file", "b.txt", status=2, facts=["more", "%"])
         self.check("compare", "byte", "tail", status=2, facts=["tail", "--file"])
         self.check("compare", "byte", "more", status=2, facts=["more", "--file"])
-        # Short lines, and a text without line ends.
-        for name, valid in (("names", "".join(f"{i * i}\n" for i in range(900, 1500))), ("line", text(3000, seed=13).replace("\n", " "))):
-            (self.folder / "v.txt").write_text(valid)
-            (self.folder / "all.txt").write_text(text(500, seed=14) + valid)
-            for run, data in ((name, {"train": "a.txt", "valid": "v.txt"}), (name + "_all", {"train": "all.txt", "valid": "v.txt"})):
-                self.train(self.config(run, family="causal_lm", **STEPS, data=data, tokenizer={"type": "byte"}), run)
-            self.check("compare", name, name + "_all", status=2, facts=[name + "_all", "%"])
         (self.folder / "c.txt").write_text(text(2000, seed=11) + "\n")
         found = self.compare("byte", "more", "--file", "c.txt")
         self.assertEqual((found["data"], len(found["figures"])), ("c.txt", 3))

@@ -171,12 +171,12 @@ class Tensorboard(RunsTest):
         self.check("resume", "run", "--branch", "branch", "--more", 4)
         self.says_what_the_run_says("branch")
 
-    def test_a_run_that_is_set_aside_keeps_its_own(self):
+    def test_a_branch_begins_its_own(self):
         self.train(self.config("falls", **TENSORBOARD, optimizer__schedule="wsd", optimizer__decay_steps="end"), "falls")
         before = read(self.folder / "falls" / "tensorboard")
         self.resume("falls", "--more", 4)
-        self.assertEqual(read(self.folder / "falls.old-1" / "tensorboard"), before)
-        self.says_what_the_run_says("falls")
+        self.assertEqual(read(self.folder / "falls" / "tensorboard"), before)
+        self.says_what_the_run_says("falls-2")
 
     def test_a_folder_that_is_removed_is_made_again(self):
         config = self.config("long", **{**TENSORBOARD, "train__max_steps": 10**6, "train__save_every": 0, "train__eval_every": 0})
