@@ -9,7 +9,7 @@ best checkpoint are always repeated, and K others are drawn. In a copy, in a tem
 checkpoint, every line of chain.jsonl and every loss in metrics.jsonl must come out as RUN has them. Averages are averaged anew.
 config.json must be that of the last checkpoint. Of a branch, the steps before it are those of the run that it comes from, where
 origin.json says, beside RUN, or in DIR (of a branch of a branch: once for each, RUN's first); its intervals count as RUN's, and
-those with a checkpoint that the branch took over are always repeated.
+those with a checkpoint that the branch took over, or with its first own save, are always repeated.
 
 Whoever checks draws the seed after the run was handed in; without --seed it is drawn here. The certificate names what it is
 about by SHA-256, and says what is not checked. TRUE (exit code 0): all that was repeated came out the same. NOT TRUE (1): some
@@ -28,6 +28,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+OWN_FILES = {".lock", "chain.jsonl", "checkpoints", "config.json", "film.jsonl", "metrics.jsonl", "origin.json", "report.html",
+             "train.log"}
 NOT_CHECKED = "reports, train.log, film.jsonl, origin.json, and of metrics.jsonl times, yardsticks and events"
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u180e\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
                       "\U0001d173-\U0001d17a\U000e0001]")
@@ -232,7 +234,7 @@ class Run:
         self.not_proved += stem_run.not_proved + [
             f"step {step} is not that of the run {quoted(place)}" for step in took
             if step not in stem_run.lines or not is_taken_over(self.folder, step, stem_run.lines[step])]
-        self.needed = {at, *took, *stem_run.needed}
+        self.needed = {at, *took, *[step for step in self.lines if step > at][:1], *stem_run.needed}
         self.branches += stem_run.branches
         self.root, self.begins, self.given = stem_run.root, stem_run.begins, stem_run.given
         self.configs |= stem_run.configs
@@ -292,17 +294,24 @@ class Run:
         """What users of the run see first: config.json, and where its links lead. `proved`: steps that were repeated."""
         if other := self.other_config():
             self.not_proved.append(f"config.json is not that of step {self.own[-1]}: {'; '.join(some(other))}")
+        at = self.branches[0]["step"] if self.branches else -1
+        after = [line for step, line in self.lines.items() if step > at and step in proved][:1]
+        for step, line in self.lines.items():  # a branch writes its own config into what it takes over
+            if step in self.own and step <= at and sha256((folder_of(self.folder, step) / "config.json").read_bytes()) not in {
+                    trained["files"]["config.json"] for trained in (line, *after)}:
+                self.not_proved.append(f"step {step}: nothing that was repeated was trained with its config.json")
         for link in ("best", "last"):
             leads_to = os.readlink(self.folder / "checkpoints" / link)
             if leads_to not in self.names or leads_to[:5] != "step-" or link == "best" and int(leads_to[5:]) not in proved:
                 self.not_proved.append(f"{link} leads to {quoted(leads_to)}, which does not end an interval that was repeated")
 
     def others(self):
-        """Names in checkpoints/ that no repetition leads to."""
+        """Names in the run that are none of its own, and in checkpoints/ those that no repetition leads to."""
         reached = {self.begins, *self.needed} if self.given else self.needed
         steps = {folder_of(self.folder, step).name for step in reached | {end for _, end in self.intervals()}}
         known = {name for name in self.names if name[:5] != "step-"} | steps
-        return sorted(name for name in os.listdir(self.folder / "checkpoints") if name not in known and name[:5] != ".tmp-")
+        return [folder + name for folder, own in (("", OWN_FILES | {"text.txt"} & self.names), ("checkpoints/", known))
+                for name in sorted(os.listdir(self.folder / folder)) if name not in own and name[:5] != ".tmp-"]
 
 
 class Repetition:
@@ -461,7 +470,7 @@ def certificate(folder, heed, count, seed, stems):
                     | {step for step in run.needed for c in checked if c["repeated"] and c["from"] < step <= c["to"]})
     steps = [end - max(begin, 0) for begin, end in intervals]
     program = sha256(Path(heed).read_bytes())
-    configs = [(step, line["files"]["config.json"]) for step, line in run.lines.items()]
+    configs = [(step, line["files"]["config.json"]) for step, line in run.lines.items() if step <= run.kept[-1]]
     last = run.lines[run.kept[-1]]
     forged = sorted({n for n in (1, 2, 5, 10, math.ceil(total / 10), math.ceil(total / 2)) if 0 < n <= total})
     return {"run": str(folder),
@@ -473,7 +482,8 @@ def certificate(folder, heed, count, seed, stems):
             "share": sum(c["to"] - c["from"] for c in checked if c["repeated"]) / max(1, sum(steps)),
             "draw": {"seed": seed, "drawn": [list(map(lambda s: max(s, 0), intervals[i])) for i in drawn]},
             "odds_missed": {str(n): odds_missed(total, n, count) for n in forged},
-            "begins": {"step": run.begins if run.given else 0, "init_from": run.origin.get("init_from", ""), "branches": run.branches},
+            "begins": {"step": run.begins if run.given else 0, "init_from": run.root.origin.get("init_from", ""),
+                       "branches": run.branches},
             "other_kernels": run.other_kernels(heed),
             "program": program,
             "other_programs": sorted({str(line.get("program", "")) for line in run.lines.values()} - {program, ""}),
@@ -523,7 +533,7 @@ def in_words(c):
                "(train.arithmetic)")
     yield f"not checked: {NOT_CHECKED}"
     if c["others"]:
-        yield f"not checked, in checkpoints/: {', '.join(map(quoted, some(c['others'])))}"
+        yield f"not checked, in the run: {', '.join(map(quoted, some(c['others'])))}"
     yield f"repeated with the program {c['program'][:16]}"
     yield from (f"  the run was trained with another: {other[:16]} (no fault in itself)" for other in some(c["other_programs"]))
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Forges trainings, and has scripts/audit.py find them: 13 kinds of intervals, at two places each, and 31 of other parts.
+"""Forges trainings, and has scripts/audit.py find them: 13 kinds of intervals, at two places each, and 34 of other parts.
 
     scripts/dev/forge.py [--heed PROGRAM] [--only KIND,...] [--places 2]
 
 Each forgery is as good as it can be. Of an interval: it is trained in another way (or a file is changed), then the training
 goes on honestly from there, and every checksum and the chain are computed anew. The audit repeats all intervals: that one must
 be found, and no other. Of other parts: what a run shows, averages, the stem of a branch, and files that no run has. None may
-come out TRUE, hang, end in a traceback, or write on the screen what it likes. Exit code 1 if one does.
+come out TRUE (or without what has to be told), hang, end in a traceback, or write on the screen what it likes. Exit code 1 if
+one does.
 """
 import argparse
 import json
@@ -219,6 +220,30 @@ class Forger:
             (run / "checkpoints" / "best").symlink_to(at.name)
         return run
 
+    def took_config(self, name, end):
+        """A branch that shows another config where it begins; at end 8 nothing follows but a line that says so too."""
+        run = self.branch("honest", name)
+        for step in [step for step in (12, 16, 20) if step > end]:
+            shutil.rmtree(audit.folder_of(run, step))
+        for link in ("best", "last"):
+            (run / "checkpoints" / link).unlink()
+            (run / "checkpoints" / link).symlink_to(f"step-{end:08}")
+        at = audit.folder_of(run, 8)
+        honest = audit.sha256((at / "config.json").read_bytes())
+        self.change_config(at)
+        if end == 8:
+            in_file(run / "config.json", '"learning_rate": 0.01', '"learning_rate": 0.02')
+            in_file(run / "chain.jsonl", honest, audit.sha256((at / "config.json").read_bytes()))
+        chain_anew(run, self.program, 0, 0, next(audit.read_lines(run / "chain.jsonl"))["before"])
+        return run
+
+    def hides_weights(self):
+        """A branch of a run that began with the weights of another, which it does not say. The audit does."""
+        self.run("train", self.folder / "c.json", "--run", self.folder / "given", "--init-from", self.folder / "honest")
+        run = self.branch("given", "hides-given")
+        self.said(run, init_from="")
+        return run
+
     def without_stem(self, change):
         shutil.copytree(self.folder / "honest", self.folder / "gone", symlinks=True)
         run = self.branch("gone", "left")
@@ -276,6 +301,9 @@ ODD = {
     "odd_origin": lambda f, run: f.hides(run, branched_from=["honest"], branched_at={}),
     "took_weights": lambda f, run: f.took("took", lambda text: text),
     "took_best": lambda f, run: f.took("took_best", field("valid_loss", "0.01")),
+    "took_config": lambda f, run: f.took_config("took_config", 20),
+    "took_config_alone": lambda f, run: f.took_config("took_alone", 8),
+    "hides_weights": lambda f, run: f.hides_weights(),
     "stem_cheated": lambda f, run: f.branch(f.cheated(), "of-cheat", at=12),
     "stem_of_stem": lambda f, run: f.branch(f.branch(f.cheated(), "of-cheat", at=12), "of-of-cheat", at=16, end=24),
     "stem_gone": lambda f, run: f.without_stem(shutil.rmtree),
@@ -291,6 +319,9 @@ ODD = {
 }
 
 
+TOLD = {"hides_weights": "it begins with the weights of"}  # true, if the certificate tells this
+
+
 def look(forger, kind, intervals=99):
     """Audits another part: the text of what went wrong, or ""."""
     run = forger.folder / f"odd-{kind}"
@@ -300,8 +331,9 @@ def look(forger, kind, intervals=99):
     command = [sys.executable, audit.__file__, run, "--heed", forger.heed, "--intervals", str(intervals), "--seed", "1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     odd = [c for c in done.stdout.replace("\n", "") if audit.CONTROLS.match(c)]
-    said = ": NOT " in done.stdout.split("\n")[0] and len(done.stdout) < 10000
-    right = done.returncode == 1 and not done.stderr and not odd and said
+    told = TOLD.get(kind)
+    said = (told or ": NOT ") in (done.stdout if told else done.stdout.split("\n")[0]) and len(done.stdout) < 10000
+    right = done.returncode == (not told) and not done.stderr and not odd and said
     return "" if right else f"{kind}: exit code {done.returncode}: {done.stdout}{done.stderr}"
 
 

@@ -52,10 +52,14 @@ class Audit(unittest.TestCase):
         old = self.forger.folder / "old"
         shutil.copytree(honest, old, symlinks=True)
         (old / "chain.jsonl").unlink()
+        (old / "RESULTS.md").touch()
+        for name in "tensorboard", "step-00000004", "checkpoints/kept":
+            (old / name).mkdir()
         done = subprocess.run([sys.executable, ROOT / "scripts" / "audit.py", old, "--heed", HEED, "--intervals", "0", "--seed", "1"],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("no chain.jsonl", done.stdout)
+        self.assertIn('not checked, in the run: "RESULTS.md", "step-00000004", "tensorboard", "checkpoints/kept"\n', done.stdout)
 
     def test_what_cannot_be_repeated_is_neither_true_nor_called_false(self):
         data = self.forger.folder / "a.txt"
@@ -95,7 +99,7 @@ class Audit(unittest.TestCase):
         self.assertEqual(audit.printable("x" * 9, 5), "xxxxx...")
 
     def test_other_parts_than_intervals_are_found(self):
-        for kind in ("elsewhere", "average", "config", "took_best", "screen", "pipe", "endless", "deep"):
+        for kind in ("elsewhere", "average", "config", "took_best", "took_config", "took_config_alone", "hides_weights", "screen", "pipe", "endless", "deep"):
             with self.subTest(kind):
                 self.assertEqual(forge.look(self.forger, kind, 0), "")
 
