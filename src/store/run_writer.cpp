@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -33,8 +32,7 @@ std::string holder(int fd) {
   const ssize_t n = ::pread(fd, text, sizeof text, 0);
   std::string pid(text, n > 0 ? static_cast<std::size_t>(n) : 0);
   pid.resize(std::min(pid.size(), pid.find_first_not_of("0123456789")));
-  const bool runs = !pid.empty() && (::kill(std::atoi(pid.c_str()), 0) == 0 || errno == EPERM);
-  return runs ? "process " + pid : "another process";
+  return pid.empty() ? "another process" : "process " + pid;
 }
 
 int open_and_lock(const fs::path& run, const fs::path& path) {
@@ -119,10 +117,7 @@ RunLock::RunLock(const fs::path& run) {
     fd_ = -1;
     fd_ = open_and_lock(run, path);
   }
-}
-
-// For the message above; the lock holds even if this cannot be written.
-void RunLock::sign() const {
+  // For the message above; the lock holds even if this cannot be written.
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(fd_, 0) == 0) (void)!::pwrite(fd_, pid.data(), pid.size(), 0);
 }
@@ -161,18 +156,32 @@ fs::path free_name(const fs::path& path) {
 
 bool is_branch_of(const fs::path& other, const fs::path& run) try {
   const Origin origin = read_origin(other.string());
-  return fs::path(origin.branched_from).filename() == with_name(run).filename() &&
+  const fs::path stem = fs::path(origin.branched_from).filename();
+  return (stem == with_name(run).filename() || stem == fs::canonical(run).filename()) &&
          stem_hash(other) != "" && stem_hash(other) == chain_hash(run, origin.branched_at);
 } catch (const Error&) {
   return false;
 }
 
+namespace {
+
+// Is `run` a branch of the run `name`, or of its branch name-K?
+bool named_for_stem(const fs::path& run, const std::string& name) try {
+  const std::string stem = fs::path(read_origin(run.string()).branched_from).filename();
+  return stem == name || stem.starts_with(name + "-");
+} catch (const Error&) {
+  return false;
+}
+
+}  // namespace
+
 fs::path next_name(const fs::path& run) {
   std::string name = with_name(run).string();
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
   std::int64_t k = 2;
-  if (digits < name.size() && name[digits - 1] == '-' && is_branch(run)) {
-    std::from_chars(&name[digits], &*name.end(), k);
+  if (0 < digits && digits < name.size() && name[digits - 1] == '-' &&
+      named_for_stem(run, fs::path(name.substr(0, digits - 1)).filename())) {
+    std::from_chars(name.data() + digits, name.data() + name.size(), k);
     ++k;
     name.resize(digits - 1);
   }
@@ -225,7 +234,11 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
   try {
     return begin(run, first);
   } catch (...) {
-    if (!old.empty()) system_calls().rename(old.c_str(), run.c_str());
+    if (!old.empty() && system_calls().rename(old.c_str(), run.c_str()) != 0)
+      throw Error(Exit::store,
+                  fmt::format("the new run could not be begun, and the run that was {} is {} now.",
+                              quoted_path(run), quoted_path(old)),
+                  "mv, once the disk is in order");
     throw;
   }
 }
@@ -240,7 +253,6 @@ RunWriter RunWriter::begin(const fs::path& run, const FirstFiles& first) {
     throw;
   }
   RunWriter writer(run, std::move(*lock));
-  writer.lock_.sign();
   require_free(run, false);  // again, now that no other start can put its run there
   try {
     if (names_in(run).size() > 1)
@@ -268,7 +280,9 @@ RunWriter RunWriter::open(const fs::path& path) {
   const fs::path run = with_name(path);
   list_steps(run);  // throws if this is not a run
   RunWriter writer(run, RunLock(run));
-  clean_up(run);
+  for (const std::string& name : names_in(run))  // heed makes no such folders here
+    if (name.starts_with(".tmp-") && type_of(run / name) != fs::file_type::directory)
+      remove_tree(run / name);
   clean_up(writer.checkpoints());
   for (const State& state : states_of(run)) writer.states_[state.step] = state;
   return writer;
@@ -279,7 +293,6 @@ void RunWriter::write_config(std::string_view json) {
 }
 
 void RunWriter::begin_writing(const std::vector<DamagedCheckpoint>& damaged) {
-  lock_.sign();
   for (const char* link :
        {"best", "last"}) {  // copying a run may have made folders or texts of them
     const fs::path path = checkpoints() / link;
@@ -293,13 +306,7 @@ void RunWriter::begin_writing(const std::vector<DamagedCheckpoint>& damaged) {
 }
 
 void RunWriter::rename_aside(const fs::path& path, const fs::path& named, const char* why) {
-  const int renamed =
-      repeat_if_interrupted([&] { return system_calls().rename(path.c_str(), named.c_str()); });
-  if (renamed != 0) {
-    // In a lower layer of an overlay a checkpoint that is being removed lacks its state first.
-    if (errno != EXDEV || path_exists(path / kStateFile)) throw_file_error("rename", path, errno);
-    return remove_tree(path);
-  }
+  rename_path(path, named);
   sync_folder(checkpoints());
   notes_.push_back(
       fmt::format("{} was {}: it is {} now", quoted_path(path), why, quoted_path(named)));
@@ -356,7 +363,7 @@ std::optional<State> RunWriter::best() const {
 void RunWriter::set_links(std::int64_t step) {
   const auto point = [&](const char* link, const std::string& target) {
     std::error_code error;
-    if (!fs::is_directory(checkpoints() / target, error)) return;
+    if (type_of(checkpoints() / target) != fs::file_type::directory) return;
     if (fs::read_symlink(checkpoints() / link, error) == target) return;
     replace_symlink(checkpoints() / link, target);
   };

@@ -24,8 +24,8 @@ namespace heed {
 bool is_locked(const std::filesystem::path& run);
 
 // An exclusive lock on a run folder, held through the file RUN/.lock (flock), which carries the
-// holder's process id once that has signed it. The kernel releases it when the process ends,
-// however it ends; programs that the process starts do not inherit it.
+// holder's process id. The kernel releases it when the process ends, however it ends; programs
+// that the process starts do not inherit it.
 class RunLock {
  public:
   // Error (Exit::usage) with the holder's process id if another has it.
@@ -34,7 +34,6 @@ class RunLock {
   RunLock(RunLock&& other) noexcept;
   RunLock& operator=(RunLock&&) = delete;
 
-  void sign() const;
   // Error (Exit::store) unless `run` is the folder that was locked: it may have been moved or
   // removed, and another be in its place.
   void require_held(const std::filesystem::path& run) const;

@@ -52,7 +52,11 @@ void refuse_lost_weights(const StoredRun& run) {
       fmt::format("the run {} should begin with the weights of {}, but was stopped before its "
                   "first checkpoint.",
                   quoted_path(run.folder), quoted_path(of)),
-      "train it again, with --force: " + origin.command);
+      (origin.command.find("resume") == std::string::npos ||
+               origin.command.find("--branch") != std::string::npos
+           ? "train it again, with --force: "
+           : "again: ") +
+          origin.command);
 }
 
 // Of a run that has got a later end.
@@ -110,9 +114,8 @@ void refuse_second_branch(const fs::path& run, std::int64_t end) {
     if (over && states.back().step < end) continue;
     throw Error(
         Exit::usage,
-        fmt::format("{} has a branch that {}, {}.", quoted_path(run),
-                    over ? fmt::format("ends at step {}", states.back().step) : "is not finished",
-                    quoted_path(branch)),
+        fmt::format("{} has the branch {}, which {}.", quoted_path(run), quoted_path(branch),
+                    over ? fmt::format("ends at step {}", states.back().step) : "is not finished"),
         fmt::format("heed {} {}; or --branch DIR, for another one", over ? "evaluate" : "resume",
                     shell_word(branch.string())));
   }
@@ -133,8 +136,8 @@ RunResult branch_before(const StoredRun& run, std::int64_t other, const RunConfi
   refuse_second_branch(run.folder, end);
   const std::string branch = next_name(run.folder).string();
   log.info(
-      fmt::format("{} is a branch of {} from step {}: after it the rate fell to another end, "
-                  "and now it falls to step {}; {} stays as it is",
+      fmt::format("{} is a branch of {} from step {}: with the end at step {} the steps "
+                  "after it have another rate; {} stays as it is",
                   branch, run.folder.string(), before->state().step, end, run.folder.string()));
   const std::string from = step_folder_name(before->state().step);
   return branch_off(request, branch, stem_at(run.folder.string(), from, log), config,
@@ -191,7 +194,10 @@ RunResult resume_opened(const ResumeRequest& request, std::optional<RunWriter>& 
   NewestCheckpoint newest = newest_checkpoint(run->path());
   std::vector<DamagedCheckpoint> damaged = newest.damaged;
   StoredRun stored = read_stored_run(run->path(), std::move(newest), log);
-  const std::int64_t done = stored.steps_done(), stop_at = request.run.stop_at;
+  // Damaged steps are done, too: a later end must not rewind them either.
+  const std::int64_t stop_at = request.run.stop_at;
+  const std::vector<std::int64_t> saved = list_steps(run->path());
+  const std::int64_t done = saved.empty() ? 0 : saved.back();
   GivenKeys but_for_end = request.run.given;
   for (const char* key : kEndKeys) but_for_end.erase(key);
   RunConfig planned = changed_config(stored, but_for_end);

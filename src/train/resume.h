@@ -30,9 +30,9 @@ struct ResumeRequest {
 };
 
 // Errors leave every checkpoint as it was, and are logged in train.log too, unless a later end is
-// asked for and there is no branch yet. Error
-// (usage) if a branch's config does not fit the steps done or, as heed train, if its folder is
-// taken, or if a run that would get a branch has one that is still to be finished, or ends there.
+// asked for. Error (usage) if a branch's config does not fit the steps done or, as heed train, if
+// its folder is taken, or if a run that would get a branch has one that is still to be finished, or
+// that ends at the end asked for or later.
 RunResult resume_run(const ResumeRequest& request, Log& log);
 RunResult branch_run(const ResumeRequest& request, Log& log);  // in branch.cpp
 

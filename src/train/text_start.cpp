@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "base/format.h"
 #include "base/input_file.h"
@@ -312,9 +313,12 @@ OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
   log.info(line);
   std::vector<std::string> copies;
   std::map<std::string, std::string> first;  // with each content
+  std::multiset<std::uint64_t> sizes;
+  for (const std::string& path : found.files)
+    sizes.insert(InputFile(path, InputFile::Allow::anything, Exit::data).size());
   for (const std::string& path : found.files) {
-    if (found.files.size() == 1) break;
     InputFile file(path, InputFile::Allow::anything, Exit::data);
+    if (sizes.count(file.size()) == 1) continue;
     const auto [of, added] = first.emplace(sha256_of(file), path);
     if (!added) copies.push_back(fmt::format("{} of {}", printable(path), printable(of->second)));
   }

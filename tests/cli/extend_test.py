@@ -107,6 +107,25 @@ class Extend(RunsTest):
         self.start("run", "--force", "--set", "seed=2")
         self.assertEqual(self.branch_of("run", "--more", 10), "run-4")
 
+    def test_a_damaged_end_is_no_reason_to_rewind(self):
+        self.start("run", "--set", "train.keep_last=0")
+        model = self.checkpoints() / "step-00000020/model.safetensors"
+        model.write_bytes(model.read_bytes()[:-1])
+        before = self.snapshot("run")
+        self.check("resume", "run", "--more", 10, facts=["warning:", said("branched", "run", 16)])
+        self.assertEqual(self.snapshot("run"), before)
+        self.resume("run", facts=[said("resuming", 16), "damaged-step-00000020"])
+        self.assertEqual((self.checkpoints() / "damaged-step-00000020/model.safetensors").stat().st_size, len(model.read_bytes()) - 1)
+        self.check("verify", "run")
+
+    def test_names_that_the_user_gave_are_kept_whole(self):
+        self.start("2024")
+        self.assertEqual(self.branch_of("2024", "--more", 4), "2024-2")
+        self.check("resume", "2024", "--more", 6, "--branch", "cool-7", "--checkpoint", "step-16")
+        self.check("resume", "cool-7", "--more", 6, facts="cool-7-2")
+        os.symlink("2024", self.folder / "link")
+        self.check("resume", "link", "--more", 4, status=2, facts="2024-2")
+
     def test_a_branch_without_a_checkpoint_is_taken_over(self):
         self.start()
         self.resume("run", "--more", 10, "--stop-at", 17)

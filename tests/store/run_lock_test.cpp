@@ -21,7 +21,6 @@ pid_t start_holder(const fs::path& run) {
   const pid_t child = ::fork();
   if (child == 0) {
     const RunLock lock(run);
-    lock.sign();
     char byte = 1;
     if (::write(ready[1], &byte, 1) == 1) ::pause();
     ::_exit(0);
@@ -40,14 +39,12 @@ TEST(RunLock, TheSecondOneIsToldWhoHoldsItUntilThatOneDies) {
                {folder.path().string(), std::to_string(child)});
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  const RunLock lock(folder.path());  // not yet signed
-  expect_error([&] { RunLock other(folder.path()); }, Exit::usage, {"another process"});
+  RunLock lock(folder.path());
 }
 
 TEST(RunLock, OneProcessCannotHoldItTwice) {
   TemporaryFolder folder;
   RunLock lock(folder.path());
-  lock.sign();
   expect_error([&] { RunLock other(folder.path()); }, Exit::usage,
                {folder.path().string(), std::to_string(::getpid())});
   RunLock moved(std::move(lock));

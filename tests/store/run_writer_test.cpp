@@ -125,7 +125,7 @@ TEST_F(Writer, SavingAStepAgainReplacesIt) {
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }
 
-TEST_F(Writer, ADamagedStepIsReplacedInTheLowerLayerOfAnOverlayToo) {
+TEST_F(Writer, ADamagedStepThatCannotBeRenamedStays) {
   struct Overlay : TestCalls {
     int rename(const char* from, const char* to) override {
       if (!std::string_view(from).ends_with("/step-00000020")) return SystemCalls::rename(from, to);
@@ -134,13 +134,15 @@ TEST_F(Writer, ADamagedStepIsReplacedInTheLowerLayerOfAnOverlayToo) {
     }
   } calls;
   RunWriter::create(run_, false).save(at(10, 10).contents(), 0);
-  std::filesystem::create_directory(checkpoint("step-00000020"));  // half removed
-  std::ofstream(checkpoint("step-00000020/model.safetensors")) << "cut short";
+  std::filesystem::create_directory(checkpoint("step-00000020"));
+  std::ofstream(checkpoint("step-00000020/model.safetensors")) << "weights";
   RunWriter writer = RunWriter::open(run_);
-  writer.begin_writing({{checkpoint("step-00000020"), "half removed"}});
-  writer.finish_save(10, 0);
-  writer.save(at(20, 10).contents(), 0);
-  EXPECT_EQ(expect_whole(checkpoint("step-00000020")), 20);
+  expect_error(
+      [&] {
+        writer.begin_writing({{checkpoint("step-00000020"), "no state"}});
+      },
+      Exit::store, {"step-00000020", "cp -a"});
+  EXPECT_TRUE(path_exists(checkpoint("step-00000020/model.safetensors")));
 }
 
 TEST_F(Writer, DamagedLaterStepsDoNotPushOutWholeOnes) {
@@ -164,12 +166,14 @@ TEST_F(Writer, OpeningRemovesLeftoversOfKilledSavesAndRepairsLinks) {
   fs::rename(checkpoint("step-00000010"), checkpoint(".tmp-old-step-00000010"));
   fs::create_symlink("step-00000020", checkpoint(".tmp-last"));
   replace_file(run_ / ".tmp-config.json", "{");
+  fs::create_directories(run_ / ".tmp-notes");  // the user's
 
   RunWriter writer = RunWriter::open(run_);
   EXPECT_THAT(names_in(run_ / "checkpoints"),
               ElementsAre("best", "last", "step-00000010", "step-00000020"));
-  EXPECT_THAT(names_in(run_), ElementsAre(".lock", "chain.jsonl", "checkpoints", "config.json",
-                                          "film.jsonl", "metrics.jsonl", "origin.json"));
+  EXPECT_THAT(names_in(run_),
+              ElementsAre(".lock", ".tmp-notes", "chain.jsonl", "checkpoints", "config.json",
+                          "film.jsonl", "metrics.jsonl", "origin.json"));
   writer.finish_save(newest_checkpoint(run_).checkpoint->state().step, 3);
   EXPECT_EQ(link("last"), "step-00000020");
   EXPECT_EQ(link("best"), "step-00000020");

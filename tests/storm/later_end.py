@@ -128,10 +128,10 @@ class LaterEnd(crashes.Crashes):
     def finish(self, lines_lost=False):
         """Goes on as the user would who types the same command again and does what it says."""
         done = self.start()
-        if done.returncode == 2 and "has a branch that is not finished" in done.stderr:
+        if done.returncode == 2 and "which is not finished" in done.stderr:
             branch = done.stderr.split('"')[3]
             done = self.run("resume", branch, "--threads", self.draw.randint(1, 3), "--json")
-        elif done.returncode == 2 and "has a branch that ends at" in done.stderr:
+        elif done.returncode == 2 and ", which ends at step" in done.stderr:
             branch = done.stderr.split('"')[3]
             done.returncode = 0
         elif done.returncode == 0:
