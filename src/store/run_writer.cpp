@@ -342,9 +342,11 @@ void RunWriter::finish_save(std::int64_t step, Keep keep, std::int64_t spared) {
   states_.erase(states_.upper_bound(step), states_.end());
   try {
     if (const auto line = next_chain_line(run_, step, stem_); !line.empty()) {
+      const bool begins = !path_exists(run_ / kChain);
       AppendFile chain(run_ / kChain);
       chain.append_line(line);
       chain.sync();
+      if (begins) sync_folder(run_);
     }
   } catch (const Error& e) {  // the checkpoint is whole all the same
     if (losing_lines_.insert(kChain).second)
