@@ -172,7 +172,7 @@ TEST_F(Attend, MistakesHaveTheirExitCodes) {
       {"a --file a", {"TEXT", "--file"}, 2},
       {"--target a --target-file a", {"--target", "--target-file"}, 2},
       {"''", {"the text"}, 3},
-      {"'a x'", {"1", "'x'"}, 3},
+      {"x", {"'x'"}, 3},
       {"a --head 2", {"0", "1"}, 2},
       {"a --layer 2", {"0", "1"}, 2},
       {"a --kind decoder --layer 1", {"--kind decoder", "0"}, 2},
