@@ -177,7 +177,6 @@ Exit answer_texts(CommandLine& line, const PromptText& prompt, const Lines& line
   if (!given.given() && can_prompt())
     return prompt_for_texts(line, prompt, as_read.log(), answer_one);
   if (given.text || given.target) {
-    say_form("the text", given.text.value_or(""), false, as_read.log());
     answer_one(given.text.value_or(""));
     return Exit::ok;
   }

@@ -286,7 +286,7 @@ Exit run_resume(CommandLine& line) {
           ->excludes(max_steps);
   line.app()
       .add_option("--minutes", request.minutes,
-                  "train for so many more minutes, at the speed so far")
+                  "train for so many minutes beyond the planned end, at the speed so far")
       ->default_str("")
       ->check(in_range(1e-3, 1e6))
       ->excludes(max_steps)

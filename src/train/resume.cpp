@@ -59,15 +59,16 @@ void refuse_lost_weights(const StoredRun& run) {
           origin.command);
 }
 
-// Of a run that has got a later end.
-Advice advice_beyond(const StoredRun& run) {
+// Of a run that has got a later end. `branches`: its earlier checkpoints may be used.
+Advice advice_beyond(const StoredRun& run, bool branches = true) {
   std::vector<State> states = states_of(run.folder);
   if (states.empty()) states.emplace_back();
+  if (!branches) states = {states.back()};
   return advise(run.folder.string(), run.asked, {}, states, run.origin.init_from);
 }
 
-std::string ways_beyond(const StoredRun& run) {
-  const Advice advice = advice_beyond(run);
+std::string ways_beyond(const StoredRun& run, bool branches = true) {
+  const Advice advice = advice_beyond(run, branches);
   return advice.anew + "\n  at a low rate: " + advice.low_rate;
 }
 
@@ -102,8 +103,9 @@ void check_rates(const StoredRun& run, RunConfig config) {
       refuse_change(run, in_words(change), "; or --branch DIR, if their learning rates stay");
 }
 
-// Error (usage) if a branch of the run is still to be finished, or ends at `end` or later.
-void refuse_second_branch(const fs::path& run, std::int64_t end) {
+// Error (usage) if a branch of the run is still to be finished, or ends at `end` or later. `from`:
+// the checkpoint from which another one would go on.
+void refuse_second_branch(const fs::path& run, std::int64_t end, const std::string& from) {
   for (const std::string& name : names_of_runs(folder_of(run))) {
     const fs::path branch = run.parent_path() / name;
     if (!is_branch_of(branch, run)) continue;
@@ -116,8 +118,8 @@ void refuse_second_branch(const fs::path& run, std::int64_t end) {
         Exit::usage,
         fmt::format("{} has the branch {}, which {}.", quoted_path(run), quoted_path(branch),
                     over ? fmt::format("ends at step {}", states.back().step) : "is not finished"),
-        fmt::format("heed {} {}; or --branch DIR, for another one", over ? "evaluate" : "resume",
-                    shell_word(branch.string())));
+        fmt::format("heed resume {}{}; or, for another one, --branch DIR --checkpoint {}",
+                    shell_word(branch.string()), over ? " --more N" : "", from));
   }
 }
 
@@ -126,20 +128,21 @@ void refuse_second_branch(const fs::path& run, std::int64_t end) {
 RunResult branch_before(const StoredRun& run, std::int64_t other, const RunConfig& config,
                         const RunRequest& request, StoredData data, Log& log) {
   const std::int64_t end = plan_of(config, data.data.train).steps;
-  const auto before = newest_checkpoint(run.folder, other - 1).checkpoint;
+  const auto [before, damaged] = newest_checkpoint(run.folder, other - 1);
+  for (const DamagedCheckpoint& d : damaged) log.warn("skipped a checkpoint: " + d.reason);
   if (!before)
     throw Error(Exit::usage,
                 fmt::format("the rate is to fall at the new end, step {}, but step {} is done with "
-                            "another rate, and no checkpoint from before it is left.",
+                            "another rate, and no whole checkpoint from before it is left.",
                             end, other),
-                ways_beyond(run));
-  refuse_second_branch(run.folder, end);
+                ways_beyond(run, false));
+  const std::string from = step_folder_name(before->state().step);
+  refuse_second_branch(run.folder, end, from);
   const std::string branch = next_name(run.folder).string();
   log.info(
       fmt::format("{} is a branch of {} from step {}: with the end at step {} the steps "
                   "after it have another rate; {} stays as it is",
                   branch, run.folder.string(), before->state().step, end, run.folder.string()));
-  const std::string from = step_folder_name(before->state().step);
   return branch_off(request, branch, stem_at(run.folder.string(), from, log), config,
                     std::move(data), log);
 }

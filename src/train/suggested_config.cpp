@@ -196,8 +196,9 @@ Suggestion suggest(const OwnText& text) {
   s.passes = useful_passes(gpt);
   const double pass = steps_of_a_pass(text, s);
   s.validation = s.valid_fraction * pass / 3;
-  s.steps = steps_in_time((text.minutes - minutes_before(text)) / s.step_minutes, s.passes * pass,
-                          s.validation);
+  const bool both = s.encoder_layers > 0 && s.decoder_layers > 0;  // a token passes one side
+  s.steps = steps_in_time((text.minutes - minutes_before(text)) / s.step_minutes * (both ? 2 : 1),
+                          s.passes * pass, s.validation);
   s.weight_decay = weight_decay_for(s.learning_rate, pass);
   // With this decay 0.1 was better than 0 and 0.2; with a weak one a text read often needs more.
   s.dropout = gpt || static_cast<double>(s.steps) < 20 * pass ? 0.1 : 0.2;

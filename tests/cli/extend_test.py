@@ -95,7 +95,7 @@ class Extend(RunsTest):
         self.start()
         self.resume("run", "--more", 10, "--stop-at", 17)
         before = sorted(os.listdir(self.folder))
-        self.check("resume", "run", "--more", 20, status=2, facts=["run-2", "heed resume run-2", "--branch DIR"])
+        self.check("resume", "run", "--more", 20, status=2, facts=["run-2", "heed resume run-2", "--branch DIR --checkpoint step-00000016"])
         self.resume("run-2")
         for end in (10, 5):
             self.resume("run", "--more", end, status=2, facts=["run-2", "30", "--branch DIR"])
@@ -170,7 +170,9 @@ class Extend(RunsTest):
                     folder = self.checkpoints(what) / f"step-{step:08}"
                     shutil.rmtree(folder) if what == "removed" else (folder / "state.json").write_text("{}")
                 before = self.snapshot(what)
-                self.resume(what, "--more", 5, status=2, facts="--set optimizer.decay_steps=20")
+                r = self.resume(what, "--more", 5, status=2, facts="--set optimizer.decay_steps=20")
+                self.assertNotIn("--more 5", r.err)  # the same again
+                self.assertEqual("warning:" in r.err, what == "damaged")
                 self.assertEqual(self.snapshot(what), before)
                 self.resume(what, "--more", 5, "--set", "optimizer.decay_steps=20", facts=said("resuming", 20))
 
