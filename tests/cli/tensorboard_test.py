@@ -180,7 +180,7 @@ class Tensorboard(RunsTest):
 
     def test_a_folder_that_is_removed_is_made_again(self):
         config = self.config("long", **{**TENSORBOARD, "train__max_steps": 10**6, "train__save_every": 0, "train__eval_every": 0})
-        process = self.spawn("train", config, "--run", "long")
+        process = self.spawn("train", config, "--run", "long", "--quiet")  # nobody reads the pipe
         for _ in range(2):
             end = time.time() + 60
             while time.time() < end and not list((self.folder / "long").glob("tensorboard/*")):
