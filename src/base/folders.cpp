@@ -154,7 +154,8 @@ void make_whole_folder(const fs::path& place, const fs::path& aside,
     fill(temporary);
     sync_folder(temporary);
     std::vector<std::string> names = inside ? names_in(temporary) : std::vector<std::string>{};
-    std::ranges::stable_partition(names, [](const auto& name) { return name != "config.json"; });
+    std::stable_partition(names.begin(), names.end(),
+                          [](const auto& name) { return name != "config.json"; });
     for (const std::string& name : names) move(temporary / name, place / name);
     if (!aside.empty() && path_exists(place)) move(place, aside);
     if (!inside) move(temporary, place);
