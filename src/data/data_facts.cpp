@@ -30,9 +30,14 @@ std::string_view trimmed(std::string_view line) {
 }  // namespace
 
 void LineFacts::add(std::string_view text) {
-  for (const char byte : text) {
-    if (byte != '\n') open_ += byte;
-    if (byte != '\n' && open_.size() < kMostOfLine) continue;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), kMostOfLine - open_.size());
+    open_ += text.substr(0, end);
+    text.remove_prefix(std::min(end, text.size()));
+    if (open_.size() < kMostOfLine) {
+      if (text.empty()) return;
+      text.remove_prefix(1);  // \n
+    }
     if (open_.ends_with('\r')) open_.pop_back();
     add_length(open_.size());
     const std::string_view line = trimmed(open_);
