@@ -95,10 +95,9 @@ void check_steps_done(const StoredRun& stem, const RunConfig& is) {
 }  // namespace
 
 // All of one moment: a stem that is still training removes its best checkpoint for a better one.
-Stem stem_at(const std::string& run, const std::string& checkpoint, Log& log) {
-  NewestCheckpoint at = beginning_of(run, checkpoint);
+Stem stem_at(const std::string& run, NewestCheckpoint at, bool newest, Log& log) {
   std::vector<Checkpoint> earlier;
-  for (int left = checkpoint.empty() ? 3 : 1; at.checkpoint && left > 0; --left) {
+  for (int left = newest ? 3 : 1; at.checkpoint && left > 0; --left) {
     const State& state = at.checkpoint->state();
     std::vector<State> steps = states_of(run);
     std::erase_if(steps, [&](const State& s) { return s.step > state.step; });
@@ -145,7 +144,8 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
         "--branch with a folder beside it");
   RunWriter::require_own_checkpoints(folder);
   RunWriter::require_free(request.branch, request.run.force);
-  Stem stem = stem_at(folder, request.checkpoint, log);
+  Stem stem =
+      stem_at(folder, beginning_of(folder, request.checkpoint), request.checkpoint.empty(), log);
   GivenKeys changes = request.run.given;
   // The schedule ends with the branch, unless --set says where.
   if (!changes.contains("optimizer.decay_steps")) changes.reset.insert("optimizer.decay_steps");

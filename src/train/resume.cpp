@@ -128,23 +128,24 @@ void refuse_second_branch(const fs::path& run, std::int64_t end, const std::stri
 RunResult branch_before(const StoredRun& run, std::int64_t other, const RunConfig& config,
                         const RunRequest& request, StoredData data, Log& log) {
   const std::int64_t end = plan_of(config, data.data.train).steps;
-  const auto [before, damaged] = newest_checkpoint(run.folder, other - 1);
-  for (const DamagedCheckpoint& d : damaged) log.warn("skipped a checkpoint: " + d.reason);
-  if (!before)
+  NewestCheckpoint before = newest_checkpoint(run.folder, other - 1);
+  if (!before.checkpoint) {
+    say_skipped(before, log);
     throw Error(Exit::usage,
                 fmt::format("the rate is to fall at the new end, step {}, but step {} is done with "
                             "another rate, and no whole checkpoint from before it is left.",
                             end, other),
                 ways_beyond(run, false));
-  const std::string from = step_folder_name(before->state().step);
+  }
+  const std::string from = step_folder_name(before.checkpoint->state().step);
   refuse_second_branch(run.folder, end, from);
   const std::string branch = next_name(run.folder).string();
-  log.info(
-      fmt::format("{} is a branch of {} from step {}: with the end at step {} the steps "
-                  "after it have another rate; {} stays as it is",
-                  branch, run.folder.string(), before->state().step, end, run.folder.string()));
-  return branch_off(request, branch, stem_at(run.folder.string(), from, log), config,
-                    std::move(data), log);
+  log.info(fmt::format(
+      "{} is a branch of {} from step {}: with the end at step {} the steps "
+      "after it have another rate; {} stays as it is",
+      branch, run.folder.string(), before.checkpoint->state().step, end, run.folder.string()));
+  return branch_off(request, branch, stem_at(run.folder.string(), std::move(before), false, log),
+                    config, std::move(data), log);
 }
 
 // `asked_for_more`: for another end, so it says how to train on even where that is not advisable.

@@ -36,11 +36,12 @@ struct ResumeRequest {
 RunResult resume_run(const ResumeRequest& request, Log& log);
 RunResult branch_run(const ResumeRequest& request, Log& log);  // in branch.cpp
 
-// A run at the checkpoint from which a branch goes on: "step-N", or "" for its newest.
+// A run at the checkpoint from which a branch goes on. `newest`: at the newest that there is, so
+// that a newer one may be taken where the run is still training.
 struct Stem : StoredRun {
   std::vector<Checkpoint> earlier;  // the first weights, if the run keeps them, and the best ones
 };
-Stem stem_at(const std::string& run, const std::string& checkpoint, Log& log);
+Stem stem_at(const std::string& run, NewestCheckpoint at, bool newest, Log& log);
 // Goes on from there in the new folder `branch`, with this config. `data`: of the run.
 RunResult branch_off(const RunRequest& request, const std::string& branch, Stem stem,
                      const RunConfig& config, StoredData data, Log& log);

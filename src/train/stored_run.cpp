@@ -91,8 +91,12 @@ void refuse_change(const StoredRun& run, const std::string& change, const std::s
               "heed train with --init-from " + shell_word(run.folder.string()) + hint);
 }
 
-StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& log) {
+void say_skipped(const NewestCheckpoint& newest, Log& log) {
   for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
+}
+
+StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& log) {
+  say_skipped(newest, log);
   if (!newest.checkpoint && !newest.damaged.empty())
     throw Error(
         Exit::store,

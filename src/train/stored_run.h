@@ -52,6 +52,8 @@ PreparedRun prepare_stored_run(const StoredRun& run, const RunConfig& config, St
 // Why a run with this config has nothing to do after `at`, else "".
 std::string nothing_to_do(const TrainConfig& config, const State& at, std::int64_t stop_at);
 
+void say_skipped(const NewestCheckpoint& newest, Log& log);
+
 // The first of the steps done that has another learning rate in one of two configs, else 0.
 std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::int64_t done);
 
