@@ -52,8 +52,7 @@ void refuse_lost_weights(const StoredRun& run) {
       fmt::format("the run {} should begin with the weights of {}, but was stopped before its "
                   "first checkpoint.",
                   quoted_path(run.folder), quoted_path(of)),
-      (origin.command.find("resume") == std::string::npos ||
-               origin.command.find("--branch") != std::string::npos
+      (origin.branched_from.empty() || origin.command.find("--branch") != std::string::npos
            ? "train it again, with --force: "
            : "again: ") +
           origin.command);

@@ -113,6 +113,16 @@ def failing_call_job(job, options, work):
     return ends, findings
 
 
+def gathered(jobs, findings):
+    """How the commands of all jobs ended; adds what they found."""
+    ends = collections.Counter()
+    for job in jobs:
+        e, found = job.result()
+        ends += e
+        findings += found
+    return ends
+
+
 def in_words(ends):
     return ", ".join(f"{code}: {n}" for code, n in sorted(ends.items(), key=str))
 
@@ -159,22 +169,14 @@ def main():
         if one_failing_call.can_trace():
             start = time.time()
             jobs = [pool.submit(failing_call_job, job, options, work) for job in range(options.jobs)]
-            ends = collections.Counter()
-            for job in jobs:
-                e, found = job.result()
-                ends += e
-                findings += found
+            ends = gathered(jobs, findings)
             print(f"storm: {sum(ends.values())} single failing calls (exit codes {in_words(ends)}), "
                   f"{time.time() - start:.0f} s", flush=True)
         else:
             print("storm: strace cannot be used here: single failing calls are left out")
         start = time.time()
         jobs = [pool.submit(hostile.job, job, options, work) for job in range(options.jobs)]
-        ends = collections.Counter()
-        for job in jobs:
-            e, found = job.result()
-            ends += e
-            findings += found
+        ends = gathered(jobs, findings)
         print(f"storm: {sum(ends.values())} runs on hostile files (exit codes "
               f"{in_words(ends)}), {time.time() - start:.0f} s")
     for finding in findings:
