@@ -441,6 +441,7 @@ OpenModel::OpenModel(const CommandLine& line)
       throw Error(Exit::usage, fmt::format("--with {} does not fit: {}.", with, joined(differ)),
                   "runs that differ in seed, shape or training");
   }
+  if (others.empty()) return;
   if (const std::string same = same_models(runs); !same.empty()) log.warn(same);
   for (const TrainedModel& other : others) model.others.push_back({&other.model, &other.values});
 }
