@@ -119,7 +119,8 @@ class LineTranslator {
         TokenIds ids = texts_.line(Side::source, lines[i], read[i].name);
         (void)m_.objective->fit(Side::source, m_.objective->framed_source(ids).size() + joined,
                                 read[i].name + (joined > 0 ? " with --prefix" : ""), threads);
-        if (ids != m_.tokenizers.source().encode(stripped(lines[i])))
+        const std::string_view text = stripped(lines[i]);
+        if (text != lines[i] && ids != m_.tokenizers.source().encode(text))
           spaced.push_back(read[i].name);
         sources[i] = std::move(ids);
       }));

@@ -59,10 +59,11 @@ int open_and_lock(const fs::path& run, const fs::path& path) {
               "wait until it is done, or stop it");
 }
 
-bool is_branch(const fs::path& run) try {
-  return !read_origin(run.string()).branched_from.empty();
+// The name of the run that this one is a branch of; "" if it is none.
+std::string stem_name(const fs::path& run) try {
+  return fs::path(read_origin(run.string()).branched_from).filename();
 } catch (const Error&) {
-  return false;
+  return "";
 }
 
 // Could a start that was killed have left this folder? It makes the lock first and config.json
@@ -74,10 +75,10 @@ bool is_leftover(const fs::path& folder) {
     if (name == kCheckpoints) return std::ranges::all_of(names_in(folder / name), temporary);
     std::error_code none;
     if (std::ranges::count(kLineFiles, name) > 0)
-      return fs::file_size(folder / name, none) == 0 || is_branch(folder);
+      return fs::file_size(folder / name, none) == 0 || !stem_name(folder).empty();
     // (train.log may tell of a resume that failed.)
     return temporary(name) || name == kLockFile || name == kOriginFile || name == kRunText ||
-           name == kTrainLog || (name == kConfigFile && is_branch(folder));
+           name == kTrainLog || (name == kConfigFile && !stem_name(folder).empty());
   };
   if (type_of(folder) != fs::file_type::directory) return false;
   const std::vector<std::string> names = names_in(folder);
@@ -163,27 +164,18 @@ bool is_branch_of(const fs::path& other, const fs::path& run) try {
   return false;
 }
 
-namespace {
-
-// Is `run` a branch of the run `name`, or of its branch name-K?
-bool named_for_stem(const fs::path& run, const std::string& name) try {
-  const std::string stem = fs::path(read_origin(run.string()).branched_from).filename();
-  return stem == name || stem.starts_with(name + "-");
-} catch (const Error&) {
-  return false;
-}
-
-}  // namespace
-
 fs::path next_name(const fs::path& run) {
   std::string name = with_name(run).string();
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
   std::int64_t k = 2;
-  if (0 < digits && digits < name.size() && name[digits - 1] == '-' &&
-      named_for_stem(run, fs::path(name.substr(0, digits - 1)).filename())) {
-    std::from_chars(name.data() + digits, name.data() + name.size(), k);
-    ++k;
-    name.resize(digits - 1);
+  if (0 < digits && digits < name.size() && name[digits - 1] == '-') {
+    const std::string before = name.substr(0, digits - 1), own = fs::path(before).filename(),
+                      stem = stem_name(run);
+    if (stem == own || stem.starts_with(own + "-")) {
+      std::from_chars(name.data() + digits, name.data() + name.size(), k);
+      ++k;
+      name = before;
+    }
   }
   for (;; ++k)
     if (const fs::path next = fmt::format("{}-{}", name, k);
@@ -293,8 +285,8 @@ void RunWriter::write_config(std::string_view json) {
 }
 
 void RunWriter::begin_writing(const std::vector<DamagedCheckpoint>& damaged) {
-  for (const char* link :
-       {"best", "last"}) {  // copying a run may have made folders or texts of them
+  // Copying a run may have made folders or texts of its links.
+  for (const char* link : {"best", "last"}) {
     const fs::path path = checkpoints() / link;
     if (path_exists(path) && type_of(path) != fs::file_type::symlink)
       rename_aside(path, free_name(path), "not a link");

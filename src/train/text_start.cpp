@@ -295,6 +295,29 @@ std::string name_of_text(const std::string& path) {
   return name.empty() ? "text" : name.string();
 }
 
+namespace {
+
+// "b.txt of a.txt" for each file that has the content of one before it.
+std::vector<std::string> copies_among(const std::vector<std::string>& files) {
+  std::vector<std::string> copies;
+  if (files.size() == 1) return copies;
+  const auto open = [](const std::string& path) {
+    return std::make_unique<InputFile>(path, InputFile::Allow::anything, Exit::data);
+  };
+  std::multiset<std::uint64_t> sizes;
+  for (const std::string& path : files) sizes.insert(open(path)->size());
+  std::map<std::string, std::string> first;  // with each content
+  for (const std::string& path : files) {
+    const auto file = open(path);
+    if (sizes.count(file->size()) == 1) continue;
+    const auto [of, added] = first.emplace(sha256_of(*file), path);
+    if (!added) copies.push_back(fmt::format("{} of {}", printable(path), printable(of->second)));
+  }
+  return copies;
+}
+
+}  // namespace
+
 OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
   const FoundTexts found = find_texts(request.texts, any_bytes);
   OwnText text{.name = names_of(found.files),
@@ -311,17 +334,7 @@ OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
                         counted(format_count(static_cast<std::int64_t>(f.characters)), "character"),
                         f.distinct);
   log.info(line);
-  std::vector<std::string> copies;
-  std::map<std::string, std::string> first;  // with each content
-  std::multiset<std::uint64_t> sizes;
-  for (const std::string& path : found.files)
-    sizes.insert(InputFile(path, InputFile::Allow::anything, Exit::data).size());
-  for (const std::string& path : found.files) {
-    InputFile file(path, InputFile::Allow::anything, Exit::data);
-    if (sizes.count(file.size()) == 1) continue;
-    const auto [of, added] = first.emplace(sha256_of(file), path);
-    if (!added) copies.push_back(fmt::format("{} of {}", printable(path), printable(of->second)));
-  }
+  const std::vector<std::string> copies = copies_among(found.files);
   if (!copies.empty()) log.info("copies, which are read all the same: " + some_of(copies));
   if (copies.empty() && request.texts.size() == 2 && f.lines.size() == 2 &&
       f.lines[0] == f.lines[1] && f.lines[0] > 1)
