@@ -15,6 +15,7 @@
 #include "decode/ensemble.h"
 #include "math/arithmetic.h"
 #include "store/layout.h"
+#include "store/run_folder.h"
 #include "train/suggested_config.h"
 #include "train/text_start.h"
 
