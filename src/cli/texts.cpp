@@ -10,6 +10,7 @@
 #include "base/text_kind.h"
 #include "base/utf8.h"
 #include "cli/output.h"
+#include "cli/table.h"
 #include "data/corpus.h"
 #include "data/dataset.h"
 #include "text/utf8.h"
