@@ -19,6 +19,7 @@
 #include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/run_records.h"
+#include "store/run_writer.h"
 #include "store/safetensors.h"
 #include "store/trained_model.h"
 
