@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "data/objective.h"
+
 namespace heed {
 namespace {
 
