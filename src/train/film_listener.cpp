@@ -19,6 +19,7 @@
 #include "show/frame_calendar.h"
 #include "show/learning_record.h"
 #include "store/checkpoint.h"
+#include "store/run_folder.h"
 #include "store/trained_model.h"
 #include "train/listener.h"
 

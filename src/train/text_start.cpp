@@ -16,6 +16,7 @@
 #include "base/sha256.h"
 #include "base/signals.h"
 #include "base/utf8.h"
+#include "step/schedule.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"
 #include "store/trained_model.h"
