@@ -1,25 +1,14 @@
-// heed: the entry point. Runs the command (cli/commands.cpp) and turns exceptions into a message
-// and an exit code.
+// heed: the entry point. Prepares the process and runs the command (cli/commands.cpp).
 #include <fcntl.h>
 #include <malloc.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <exception>
-#include <filesystem>
-#include <new>
-#include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
-#include <vector>
 
-#include "base/error.h"
-#include "base/pool.h"
-#include "cli/command.h"
-#include "cli/output.h"
+#include "cli/run_heed.h"
 #include "math/blas.h"
-#include "train/ranks.h"
 
 namespace heed {
 void require_processor(int, char**, char**);  // base/processor.cpp
@@ -55,45 +44,6 @@ void keep_standard_streams() {
     if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == 1 ? O_RDONLY : O_RDWR);
 }
 
-// Says the exception that is being handled; `where`: in which process. Its exit code.
-heed::Exit say_failure(const std::string& where) {
-  using heed::Exit;
-  const auto say = [&](Exit exit, const std::string& what) {
-    heed::print_error((where + what).c_str());
-    return exit;
-  };
-  try {
-    throw;
-  } catch (const heed::Error& e) {
-    return say(e.exit(), e.what());
-  } catch (const std::bad_alloc&) {
-    const heed::Error error(Exit::memory, "not enough memory.",
-                            "more of it (ulimit -v and -d limit it too), a smaller model or "
-                            "train.micro_batch_tokens, shorter texts, or fewer --threads");
-    return say(error.exit(), error.what());
-  } catch (const std::filesystem::filesystem_error& e) {
-    const std::string what = "cannot look at \"" + e.path1().string() + "\": " + e.code().message();
-    return say(Exit::store, what);
-  } catch (const std::system_error& e) {
-    if (e.code() != std::errc::resource_unavailable_try_again) return say(Exit::internal, e.what());
-    // A library's thread: SentencePiece trains with one.
-    const heed::Error error(Exit::memory, std::string("cannot start a thread: ") + e.what(),
-                            heed::kMoreThreads);
-    return say(error.exit(), error.what());
-  } catch (const std::exception& e) {
-    return say(Exit::internal, e.what());
-  }
-}
-
-heed::Exit run(const std::vector<std::string>& args) {
-  const auto command = [&](const heed::Crew& crew) {
-    const heed::Exit exit = heed::run_command(args, crew);
-    heed::flush_output();
-    return exit;
-  };
-  return heed::run_together(args, command, say_failure);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -106,11 +56,5 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   // The same for a file size limit (ulimit -f): a write beyond it fails with EFBIG.
   std::signal(SIGXFSZ, SIG_IGN);
-  try {
-    return static_cast<int>(run({argv + 1, argv + argc}));
-  } catch (const heed::OutputClosed&) {
-    std::signal(SIGPIPE, SIG_DFL);
-    std::raise(SIGPIPE);  // silent; shells see 141, as for any filter
-    return 141;
-  }
+  return heed::run_heed({argv + 1, argv + argc});
 }

@@ -44,7 +44,7 @@ make_sysroot() {
 
 options=(-S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DHEED_MPI=OFF)
 cmake "${options[@]}" -B "$work/x86-64" >"$work/cmake.log"
-cmake --build "$work/x86-64" --target kernel_bits_x86_64_v3__mtune_skylake
+cmake --build "$work/x86-64" --target kernel_bits_x86_64_v3__mtune_znver3
 arm64_packages=$sysroot/usr/lib/aarch64-linux-gnu
 export PKG_CONFIG_SYSROOT_DIR=$sysroot  # for the build too, which may configure again
 export PKG_CONFIG_LIBDIR=$arm64_packages/openblas-pthread/pkgconfig:$arm64_packages/pkgconfig
@@ -58,7 +58,7 @@ cmake --build "$build" --parallel "$(parallel_jobs)" --target heed heed_tests
 failed=0
 # Other bits have OpenBLAS's products, with them whole models, and erf in double, which no training uses.
 others='^(activate(_with_slope)? double|orthogonalize|post norm|learned positions|rotary, gated)'
-"$work"/x86-64/tests/kernel_bits_x86_64_v3__mtune_skylake | grep -vE "$others" >"$work/bits.x86-64"
+"$work"/x86-64/tests/kernel_bits_x86_64_v3__mtune_znver3 | grep -vE "$others" >"$work/bits.x86-64"
 "${qemu[@]}" "$build/tests/kernel_bits_armv8_a" | grep -vE "$others" >"$work/bits.arm64"
 if cmp "$work/bits.x86-64" "$work/bits.arm64"; then
   echo "Kernels: the same bits in $(wc -l <"$work/bits.arm64") lines"

@@ -1,18 +1,27 @@
-// The table of commands, how one is chosen, and what heed COMMAND --help prints, in the terminal's
-// width.
+// The table of commands, how one is chosen and run, what failures say, and what heed COMMAND --help
+// prints, in the terminal's width.
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <exception>
+#include <filesystem>
+#include <new>
 #include <string>
+#include <system_error>
 
+#include "base/error.h"
 #include "base/format.h"
 #include "base/nearest.h"
+#include "base/pool.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/run_heed.h"
 #include "math/arithmetic.h"
 #include "math/bfloat16.h"
 #include "math/blas.h"
+#include "train/ranks.h"
 
 namespace heed {
 
@@ -68,6 +77,35 @@ std::string names_of(const CLI::Option& o) {
   const std::string type = o.get_type_name(), kind = type.substr(0, type.find(':'));
   const bool number = kind == "INT" || kind == "UINT" || kind == "FLOAT";
   return joined(names) + (o.get_items_expected_max() == 0 ? "" : number ? " N" : " " + kind);
+}
+
+// Says the exception that is being handled; `where`: in which process. Its exit code.
+Exit say_failure(const std::string& where) {
+  const auto say = [&](Exit exit, const std::string& what) {
+    print_error((where + what).c_str());
+    return exit;
+  };
+  try {
+    throw;
+  } catch (const Error& e) {
+    return say(e.exit(), e.what());
+  } catch (const std::bad_alloc&) {
+    const Error error(Exit::memory, "not enough memory.",
+                      "more of it (ulimit -v and -d limit it too), a smaller model or "
+                      "train.micro_batch_tokens, shorter texts, or fewer --threads");
+    return say(error.exit(), error.what());
+  } catch (const std::filesystem::filesystem_error& e) {
+    const std::string what = "cannot look at \"" + e.path1().string() + "\": " + e.code().message();
+    return say(Exit::store, what);
+  } catch (const std::system_error& e) {
+    if (e.code() != std::errc::resource_unavailable_try_again) return say(Exit::internal, e.what());
+    // A library's thread: SentencePiece trains with one.
+    const Error error(Exit::memory, std::string("cannot start a thread: ") + e.what(),
+                      kMoreThreads);
+    return say(error.exit(), error.what());
+  } catch (const std::exception& e) {
+    return say(Exit::internal, e.what());
+  }
 }
 
 }  // namespace
@@ -148,6 +186,21 @@ Exit run_command(const std::vector<std::string>& args, const Crew& crew) {
               fmt::format("unknown command \"{}\"{}", excerpt(name),
                           word ? heed_calls_it(*word) : did_you_mean(nearest(typed, names))),
               "heed --help lists the commands");
+}
+
+int run_heed(const std::vector<std::string>& args) {
+  const auto command = [&](const Crew& crew) {
+    const Exit exit = run_command(args, crew);
+    flush_output();
+    return exit;
+  };
+  try {
+    return static_cast<int>(run_together(args, command, say_failure));
+  } catch (const OutputClosed&) {
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);  // silent; shells see 141, as for any filter
+    return 141;
+  }
 }
 
 }  // namespace heed

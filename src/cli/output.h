@@ -13,7 +13,7 @@
 
 namespace heed {
 
-// The reader closed our output. Not an error: main() ends quietly by SIGPIPE, as filters do.
+// The reader closed our output. Not an error: run_heed() ends by SIGPIPE, as filters do.
 struct OutputClosed {};
 
 // OutputClosed on a closed pipe; Error (Exit::store) on a full disk. Control characters in the text

@@ -1,6 +1,7 @@
 // A program that runs every kernel on rows of 1 to 70 numbers and prints a hash of all that it
-// computes, one line for each kernel, type and length. same_bits_of_builds_test.cpp compares the
-// lines of several builds of it. It compiles the kernels itself, with flags of its own.
+// computes, one line for each kernel, type and length. kernel_bits_test.py compares the lines of
+// several builds of it. It compiles the kernels itself, with flags of its own; tests/CMakeLists.txt
+// also makes one that includes headers instead, and is linked with heed's kernels (OF_HEED).
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -12,6 +13,7 @@
 #include "math/batch_invariant.cpp"
 #include "math/blas.cpp"
 #include "math/dropout.cpp"
+#include "math/lanes.h"
 #include "math/normalize.cpp"
 #include "math/packed_gemm.cpp"
 #include "math/products.cpp"
@@ -40,6 +42,7 @@
 
 namespace heed {
 
+#ifndef OF_HEED
 // A pool of one thread, without what the real one is linked with.
 int available_cores() {
   return 1;
@@ -59,6 +62,7 @@ int kv_width(const ModelConfig&) {  // of training_flops(), which nobody calls h
 int feed_forward_matrices(const ModelConfig&) {
   return 0;
 }
+#endif
 
 namespace {
 
