@@ -7,6 +7,8 @@ scripts/install_dependencies.sh build tests mpi onednn
 
 fresh=()
 [[ -e build/CMakeCache.txt ]] || fresh=("${fresh_build[@]}")
-cmake -S . -B build "${fresh[@]}" -DCMAKE_BUILD_TYPE=Release -DHEED_TESTS=ON
+unit=ON  # what is not run need not be built
+if [[ "$*" == *"--label-exclude unit"* ]]; then unit=OFF; fi
+cmake -S . -B build "${fresh[@]}" -DCMAKE_BUILD_TYPE=Release -DHEED_TESTS=ON -DHEED_UNIT_TESTS=$unit
 cmake --build build --parallel "$(parallel_jobs)"
 ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(parallel_jobs)" "$@"

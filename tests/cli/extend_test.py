@@ -136,18 +136,6 @@ class Extend(RunsTest):
         self.assertEqual(self.branch_of("run", "--more", 10, facts="taken over"), "run-2")
         self.equals_a_run_planned_so("run-2", 30)
 
-    def test_an_earlier_end_moves_the_fall_as_well(self):
-        self.start("run", "--stop-at", 7)
-        self.resume("run", "--max-steps", 15)
-        self.equals_a_run_planned_so("run", 15)
-
-    def test_a_config_of_ones_own_is_extended_too(self):
-        wsd = {"optimizer__schedule": "wsd", "train__keep_last": 1}
-        self.train(self.config(train__max_steps=20, **wsd), "run")
-        self.resume("run", "--more", 10, facts=said("branched", self.folder / "run", 16))
-        self.train(self.config(train__max_steps=30, **wsd), "fresh")
-        self.same_checkpoint("run-2", "fresh", 30)
-
     def test_a_number_of_steps_can_become_the_end(self):
         self.start("run", "--set", "train.keep_last=0", "--set", "train.save_every=4", "--set", "optimizer.decay_steps=20", "--set", "optimizer.min_learning_rate=0")
         self.resume("run", "--more", 10, status=2, facts="--set optimizer.decay_steps=end")

@@ -47,27 +47,12 @@ class Options(RunsTest):
                 self.assertEqual(set(re.findall(r"--[a-z][a-z-]*", words)) - known, set())
                 self.assertLessEqual(max(map(len, (HELP / f"{command}.txt").read_text().split("\n"))), 100)
 
-    def test_0_steps_are_refused_with_the_range(self):
-        c = self.config()
-        for args in (("train", c, "--stop-at", 0), ("bench", c, "--steps", 0),
-                     ("average", "run", "--last", 0)):
-            r = self.check(*args, status=2, facts=[str(args[-2]), "1"])
-            self.assertNotIn("e+", r.err)
-            self.works(r.err)
-
     def test_numbers_are_decimal_in_every_form(self):
         def drawn(*args):
             return self.out("sample", "run", "the", "--json", *args)
         plain = drawn("--max-tokens", 10, "--seed", 8, "--temperature", 0.5)
         self.assertEqual(drawn("--max-tokens", "010", "--seed", "08", "--temperature", ".5"), plain)
         self.assertEqual(drawn("--max-tokens=1e1", "--seed", "+8", "--temperature", "5e-1"), plain)
-
-    def test_options_that_exclude_each_other_are_refused(self):
-        self.check("config", "--docs", "--json", status=2, facts="--schema")
-        (self.folder / "lines").write_text("the old\nthe mill\n")
-        self.check("attend", "run", "--file", "lines", "--json", "--html", "page.html", status=2, facts=["--html", "no --html"])
-        self.assertFalse((self.folder / "page.html").exists())
-        self.check("evaluate", "pairs", "--file", "-", "--target-file", "-", status=2, facts=["--file", "--target-file", "standard input"])
 
     def test_a_page_is_written_where_a_link_leads(self):
         (self.folder / "link.html").symlink_to("page.html")  # there is no such file yet
@@ -79,12 +64,6 @@ class Options(RunsTest):
             self.assertIn("</html>", (self.folder / "page.html").read_text())
         (self.folder / "round.html").symlink_to("round.html")
         self.check("attend", "run", "the", "--html", "round.html", status=4, facts="round.html")
-
-    def test_options_that_are_gone_say_where_their_work_is_done(self):
-        for args, fact in ((("attend", "run", "--gold", "x"), "scripts/gold.py"), (("train", "x.json", "--profile"), "heed bench"),
-                           (("neighbors", "run", "--export", "x"), "model.safetensors"), (("serve",), "translate"),
-                           (("train", "x.json", "--context", 64), "objective.target_length")):
-            self.check(*args, status=2, facts=fact)
 
     def test_a_run_that_lost_its_config_is_found_by_its_name_too(self):
         shutil.copytree(self.folder / "stopped", self.folder / "runs/mine", symlinks=True)
@@ -98,10 +77,6 @@ class Options(RunsTest):
         shown, = self.json("inspect", "stopped", "--checkpoint", "initial")
         self.assertEqual((shown["checkpoint"], shown["step"]), ("initial", 0))
         self.assertEqual({t["distance"] for t in shown["tensors"]}, {0})
-
-    def test_a_file_of_a_checkpoint_names_its_folder(self):
-        self.check("evaluate", "stopped/checkpoints/step-00000005/model.safetensors", status=4,
-                   facts="stopped/checkpoints/step-00000005")
 
     def test_a_run_is_found_by_its_name(self):
         shutil.copytree(self.folder / "run", self.folder / "runs/mine", symlinks=True)
@@ -118,10 +93,6 @@ class Options(RunsTest):
     def test_an_option_that_may_be_repeated_takes_one_value(self):
         self.assertEqual(self.out("sample", "--stop", "the", "run", "the old"),
                          self.out("sample", "run", "the old", "--stop", "the"))
-
-    def test_words_of_an_analogy_need_spaces(self):
-        self.check("neighbors", "words", "the-a+old", status=3, facts="the-a+old")
-
 
     def test_bench_takes_a_text_and_a_run(self):
         (self.folder / "mine.txt").write_text(text(3000))

@@ -5,8 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from runs import HEED, SMALL, Result, RunsTest
-from ranks_test import ENV, MPIRUN
+from runs import HEED, MPIRUN, RANKS_ENV, SMALL, Result, RunsTest
 
 USAGE = 2
 OLD = {"OPENBLAS_CORETYPE": "Nehalem"}  # kernels that every processor runs and that round differently
@@ -26,8 +25,7 @@ class Portable(RunsTest):
 
     def test_kernels_that_the_environment_names_change_native_runs_alone(self):
         for run, changes in self.RUNS.items():
-            self.train(self.config(run, **changes), run + "2", "--threads", 3, env=OLD)
-        self.same_checkpoint("run", "run2", 12)
+            self.assertNotIn("warning", self.train(self.config(run, **changes), run + "2", "--threads", 3, env=OLD).err)
         self.assertNotEqual(self.stored("native", "model.safetensors"), self.stored("native2", "model.safetensors"))
         origin = json.loads((self.folder / "run2/origin.json").read_text())
         self.assertEqual(origin["core_type"], "Haswell")
@@ -38,13 +36,6 @@ class Portable(RunsTest):
         self.assertNotIn("arithmetic", json.loads(self.stored("native"))["train"])
         self.assertEqual(json.loads(self.out("config", "native"))["train"]["arithmetic"], "native")
         self.resume("run", "--more", 2, "--set", "train.arithmetic=native", status=USAGE, facts="train.arithmetic")
-
-    def test_a_resumed_run_is_the_whole_run(self):
-        config = self.config("run", **PORTABLE)
-        self.train(config, "parts", "--stop-at", 5)
-        r = self.resume("parts", env=OLD)
-        self.assertNotIn("warning", r.err)
-        self.same_checkpoint("run", "parts", 12)
 
     def test_commands_print_the_same_digits(self):
         differ = 0
@@ -108,7 +99,7 @@ class Portable(RunsTest):
             parts = [["-np", "1", "-x", f"OPENBLAS_CORETYPE={core}", HEED, "train", f"{run}.json", "--run", "two"]
                      for core in ("Haswell", "Nehalem")]
             done = subprocess.run([MPIRUN, *parts[0], ":", *parts[1]], capture_output=True, text=True, cwd=self.folder,
-                                  env=ENV, timeout=120)
+                                  env=RANKS_ENV, timeout=120)
             self.assertEqual(done.returncode, status, done.stderr)
             return Result(done)
 

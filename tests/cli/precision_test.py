@@ -35,12 +35,6 @@ class Precision(RunsTest):
         portable = self.config("p", **ROUNDED, train__arithmetic="portable")
         self.train(portable, "p", status=USAGE, facts=["train.arithmetic", "train.precision"])
 
-    def test_threads_and_stops_change_no_byte(self):
-        config = self.config("run", **ROUNDED)
-        self.train(config, "parts", "--threads", 3, "--stop-at", 5)
-        self.resume("parts", "--threads", 1)
-        self.same_checkpoint("run", "parts", 12)
-
     def test_scores_are_rounded_as_the_run_was_unless_told_otherwise(self):
         rounded, exact = self.loss("run", "--precision", "bfloat16"), self.loss("run", "--precision", "float32")
         self.assertEqual(self.loss("run"), rounded)

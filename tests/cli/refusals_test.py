@@ -1,126 +1,354 @@
-"""What cannot be meant is refused in words: unknown words among known ones, stops that never match, two ends of a run,
-models of other programs."""
+"""One table of what is refused or warned of: a command line, the exit code, and the facts that its message must have."""
+import gzip
+import os
+import shlex
 import shutil
 import unittest
 
-from runs import SMALL, RunsTest
+from runs import SMALL, RunsTest, stands_in, text
 
-USAGE, DATA, STORE = 2, 3, 4
+PLAIN = text(3000).encode()
+DAMAGED = bytearray(gzip.compress(PLAIN, 0))  # stored uncompressed: only the checksum can tell
+DAMAGED[len(DAMAGED) // 2] ^= 1
+FILES = {  # of all rows
+    "empty": b"", "latin1": b"one\ntwo\ncaf\xe9\n", "cut": "two\nthree é".encode()[:-1], "one_token": b"a", "one_kind": b"a" * 1000,
+    "good": b"good\n", "bad/cut": b"\xc3", "-dash.txt": b"the river " * 50, "damaged": DAMAGED, "short.gz": gzip.compress(PLAIN)[:-9],
+    "odd16": "the river\n".encode("utf-16-le"), "odd16be": "the river\n".encode("utf-16-be"), "odd32": "the river\n".encode("utf-32"),
+    "nul": b"the\0river\n", "wide.json": '{"data": {"train": "a.txt"}}'.encode("utf-16"),
+    "longer.source": b"one\ntwo\n", "one.source": b"one\n", "one.target": b"eins\n", "latin1.source": b"one\nf\xfcr\n",
+    "two.target": b"eins\nzwei\n", "odd.tsv": b"one\teins\ntwo zwei\n", "three.tsv": b"a\tb\tc\n" * 40, "none.tsv": b"\n\tx\n",
+    "p.tsv": b"a b\tc\n\n\tx\n" + b"a\tb c\nb\ta\n" * 40, "long.tsv": b"\n\na\t" + b"b " * 800 + b"\n",
+    "empty.json": b"", "text.json": b"hello", "open.json": b'{"data": {"train": "a.txt"}', "binary.json": bytes(range(256)),
+    "comma.json": b'{"data": {"train": "a.txt"},\n "seed": 1,\n}', "list.json": b"[1]", "deep.json": b"[" * 100000,
+    "twice.json": b'{"seed": 1, "seed": 2}', "folder.json/x": b"", "data/downloads/some.txt": b"a",
+    "hf/pytorch_model.bin": b"", "hf/config.json": b"", "hf/merges.txt": b"the mill\n" * 40,
+    "gpt/meta.pkl": b"", "gpt/config.json": b"{}", "gpt/merges.txt": b"the mill\n" * 40, "x.pt": b"", "x.pkl": b"", "x.safetensors": b"",
+    "new/model.safetensors": b"", "new/generation_config.json": b"", "sharded/model-00001-of-00002.safetensors": b"",
+    "same.txt": b"the river and the mill and the stone\n" * 40, "page.xml": b"<!DOCTYPE html>\n<p>text</p>\n" * 40,
+    "j": b'{"text": "the mill"}\n' * 20, "bytes": bytes(range(256)) * 8, "b": b'{"sentence_good": "the mill", "sentence_bad": "mill the"}\n', "lines": b"the old\nthe mill\n",
+}
+# ROWS[status]: lines "command => facts, separated by commas". NEW: train c.json --run new --set; PAIRS: train pairs.json, likewise.
+ROWS = {2: r"""
+    confg => confg, config
+    --nonsense => heed --help
+    config => --schema, --docs
+    config --schema --docs => CONFIG, --schema, --docs
+    config --docs --json => --schema
+    config --bad => --bad, heed config --help
+    config /nonexistent.json => /nonexistent.json, No such file
+    config a.json --set => --set, a.b=value
+    sample run --temprature 0.3 => --temprature, --temperature
+    sample run --top=3 => --top=3, --top-k, --top-p
+    evaluate run another => another, heed evaluate --help
+    evaluate run -- --foo => --foo, heed evaluate --help
+    evaluate run - => heed evaluate --help
+    eval run => eval, evaluate
+    traim c.json => traim, train
+    serve => translate
+    train => CONFIG
+    resume => RUN
+    train c.json more => more, c.json
+    train "" => heed train --help
+    init "" => heed init --help
+    evaluate run --file "" => heed evaluate --help
+    score run --file "" => heed score --help
+    train.py a.txt => train.py, "train"
+    train a.json --lr 1e-3 => --lr, --set optimizer.learning_rate=1e-3
+    train a.json --max-iters=9 => --set train.max_steps=9
+    train a.json --batch-size 12 => --set train.batch_tokens=VALUE
+    train a.json --d-model => --set model.d_model=VALUE
+    train a.json --output-dir x => --output-dir, --run
+    train a.json --device cuda => --device, CPU
+    train x.json --profile => heed bench
+    train x.json --context 64 => objective.target_length
+    train a.txt -minutes 5 => -minutes, --minutes
+    train a.txt --minutes five => --minutes, 0.001, 1000000
+    train a.txt --minutes 0x10 => 0.001, 1000000
+    train a.txt --threads 1.5 => --threads, 0, 1024
+    train c.json --thread 1 => --threads
+    train c.json --threads -1 => 1024
+    train c.json --threads many => 1024
+    train c.json --threads 100000 => 1024
+    train c.json --stop-at 0 => 1
+    train c.json --set => a.b=value
+    train c.json --set model.d_model => KEY=VALUE
+    train c.json --set =3 => KEY=VALUE
+    train c.json --run "" => --run, heed train --help
+    train c.json --init-from "" => --init-from, heed train --help
+    train run => heed resume run
+    train -dash.txt => ./-dash.txt
+    init -dash.txt => ./-dash.txt
+    score run the -dash.txt => ./-dash.txt
+    bench c.json --steps 0 => 1
+    average run --last 0 => 1
+    gradcheck a.txt => heed init a.txt
+    config a.txt => heed init a.txt
+    attend run --layer -1 => --layer, 0, -1
+    attend run --gold x => scripts/gold.py
+    attend run --source text => TEXT, --file
+    attend run --output a.html => --output, --html
+    attend run --file lines --json --html page.html => no --html
+    report run --out a.html => --out, --html
+    sample run the --seed 1 --seed 2 => heed sample --help
+    sample run --top-p high => heed sample --help
+    sample run --top-p 0 => 1e-09, 1
+    sample run --top-p nan => 1e-09, 1
+    sample run --temperature -1 => 0
+    sample run --temperature inf => 0
+    sample run --temperature nan => 0
+    sample run --top-k -1 => 0
+    sample run --top-k 2147483648 => 2147483647
+    sample run --seed 18446744073709551616 => 18446744073709551615
+    sample run --max-tokens 0x10 => 100000000
+    sample run --min-p 1.1 => 0, 1
+    sample run --repetition-penalty 0 => 0.01
+    sample run --length 5 => --length, --max-tokens
+    sample --model run => --model, RUN
+    sample run --prompt text => TEXT, --file
+    sample run --prompt-file text => --file
+    sample run the --stop é => U+00E9
+    sample characters the --stop é => U+00E9
+    resume run --more 1e3.5 => 500000000000
+    resume run --more 3 --set train.max_steps=300 => --more, --set train.max_steps, one of them
+    translate run the => heed sample
+    translate run --beam-size 1_0 => 1000
+    translate run --length-penalty nan => 0, 10
+    translate run --input lines => --file
+    evaluate run --length-penalty 11 => 0, 10
+    evaluate run --data a.txt => --file
+    evaluate run --source a.txt => --file
+    evaluate run --target a.txt => --target, --target-file
+    evaluate pairs --file - --target-file - => standard input
+    neighbors run the --side source => encoder
+    neighbors run --export x => model.safetensors
+    tokenize run the --side source => encoder
+    tokenize run --source => --side
+    inspect run --lr 1 => heed inspect --help
+    compare characters words --file j => j, JSON, jq -r .KEY
+    config c.json --set optimizer.lr=1 => optimizer.learning_rate
+    config c.json --set n_layer=1 => model.decoder_layers
+    config c.json --set train.batch_size=1 => train.batch_tokens
+    config c.json --set model.block_size=1 => objective.target_length
+    config c.json --set model.d_modle=1 => model.d_model
+    config c.json --set train.device=1 => CPU
+    train no.json --run new => no.json
+    train empty.json --run new => empty.json
+    train text.json --run new => text.json:1
+    train open.json --run new => open.json
+    train comma.json --run new => comma.json:3
+    train list.json --run new => JSON
+    train deep.json --run new => deep.json
+    train binary.json --run new => binary.json
+    train twice.json --run new => seed
+    train folder.json --run new => folder.json
+    train wide.json --run new => UTF-16
+    NEW trian.max_steps=8 => train
+    NEW nonsense=8 => nonsense
+    NEW model.d_model=eight => eight
+    NEW model.d_model=8.5 => 8.5
+    NEW model.d_model=[8] => model.d_model
+    NEW model=3 => model
+    NEW data.lowercase=1 => true
+    NEW model.norm=between => pre, post
+    NEW model.d_model=0 => model.d_model
+    NEW model.d_model=-8 => model.d_model, -8
+    NEW model.d_model=99999999999999999999 => model.d_model
+    NEW model.dropout=1 => model.dropout
+    NEW model.dropout=-0.1 => model.dropout
+    NEW model.n_heads=3 => model.n_heads, 3, 8
+    NEW model.encoder_layers=0 => model.encoder_layers
+    NEW model.max_length=3 => model.max_length
+    NEW data.source=a.source => data.train
+    NEW data.train=null => data.train
+    NEW data.valid_fraction=1 => data.valid_fraction
+    NEW objective.source_length=0 => objective.source_length
+    NEW objective.target_length=-1 => objective.target_length
+    NEW objective.target_length=0 => objective.target_length
+    NEW objective.type=seq2seq => seq2seq, data.train
+    NEW optimizer.learning_rate=0 => optimizer.learning_rate
+    NEW optimizer.learning_rate=NaN => optimizer.learning_rate
+    NEW optimizer.betas=[0.9] => optimizer.betas
+    NEW optimizer.betas=[0.9,1.0] => optimizer.betas
+    NEW train.max_steps=0 => train.max_steps
+    NEW train.max_steps=1e30 => train.max_steps
+    NEW train.shards=0 => train.shards
+    NEW train.batch_tokens=0 => train.batch_tokens
+    NEW train.eval_every=often => often
+    NEW train.eval_every=-1 => train.eval_every
+    NEW 'train.eval_every=0 epochs' => train.eval_every
+    NEW tokenizer.shared=false => tokenizer.shared
+    NEW seed=-1 => seed
+    train p.tsv --run new --set objective.type=seq2seq => data.pairs
+    report run --html run/config.json => run/config.json
+    report run --html run/metrics.jsonl => run/metrics.jsonl
+    report run --html run/text.txt => run/text.txt
+    report run --html run/checkpoints/last/model.safetensors => run/checkpoints/last/model.safetensors
+    report run --html run/checkpoints/step-00000008/page.html => run/checkpoints/step-00000008/page.html
+""", 3: r"""
+    NEW data.train=none.txt => none.txt, data.train
+    NEW data.train=empty => empty
+    NEW 'data.train=["good","empty"]' => empty
+    NEW data.train=bad => bad/cut, UTF-8
+    NEW data.train=hollow => hollow
+    NEW data.train=- => standard input, heed train -
+    NEW data.train=pipe => pipe
+    NEW data.train=/dev/zero => /dev/zero
+    NEW data.train=LONG => File name too long
+    NEW data.train=latin1 => latin1:3, UTF-8, 0xE9
+    NEW data.train=cut => cut:2, UTF-8
+    NEW data.train=a.txt/b => a.txt/b
+    NEW data.train=one_token => data.valid_fraction
+    NEW data.train=one_kind => 1
+    NEW data.train=one_token --set data.valid_fraction=0 => 1
+    NEW data.train=damaged => damaged
+    NEW data.train=short.gz => short.gz
+    NEW data.train=odd16 => odd16, UTF-16LE
+    NEW data.train=odd16be => odd16be, UTF-16BE
+    NEW data.train=odd32 => odd32, UTF-32
+    NEW data.train=nul => nul, value 0
+    train sub/c.json --run new --set data.train=../data/downloads/shakespeare.txt => scripts/get_data.sh shakespeare, --set data.train=PATH
+    train sub/c.json --run new --set data.train=../data/downloads/multi30k/train.en => scripts/get_data.sh multi30k, --set data.train=PATH
+    NEW data.train=/usr/share/heed/data/downloads/some.txt => --set data.train=HERE/data/downloads/some.txt
+    train sub/c.json --run new => HERE/sub/a.txt, --set data.train=HERE/a.txt
+    PAIRS data.source=longer.source --set data.target=one.target => longer.source, 2, one.target, 1
+    PAIRS data.source=empty --set data.target=empty => empty
+    PAIRS data.source=latin1.source --set data.target=two.target => latin1.source:2, UTF-8
+    PAIRS data.source=one.source --set data.target=one.target => valid_fraction
+    PAIRS data.source=null --set data.target=null --set data.pairs=odd.tsv => odd.tsv:2, 0
+    PAIRS data.source=null --set data.target=null --set data.pairs=p.tsv --set data.valid_pairs=none.tsv \
+        --set data.valid_fraction=null => none.tsv:1, 2 of 2
+    PAIRS data.source=null --set data.target=null --set data.pairs=p.tsv --set data.valid_pairs=long.tsv \
+        --set data.valid_fraction=null --set model.positions=learned => 3
+    explain characters --file j => j, JSON, jq -r .KEY
+    translate pairs --file j => j, JSON, jq -r .KEY
+    init none.tsv => none.tsv:1, 2 of 2
+    init three.tsv => three.tsv:1, 2, cut -f1,2
+    init hf --output - => pytorch_model.bin
+    neighbors run "the zzz" => zzz
+    neighbors run the-river => the-river
+    neighbors run the - the => other words
+    neighbors run the-a+old => the-a+old
+    score run --file odd16 => UTF-16LE
+    score run --file nul => value 0
+    tokenize run --json --file odd16be => UTF-16BE
+    attend run --json --file odd32 => UTF-32
+    sample run --file nul => value 0
+    evaluate run --json --file odd32 => UTF-32
+""", 4: r"""
+    sample hf the => hf, pytorch_model.bin
+    sample new the => new, model.safetensors
+    sample sharded the => model-00001-of-00002.safetensors
+    sample plain/model.safetensors the => plain/model.safetensors, plain
+    sample bare the => model.safetensors
+    sample stateless/checkpoints/step-00000012 the => state.json
+    evaluate x.pt => x.pt
+    evaluate x.pkl => x.pkl
+    evaluate x.safetensors => x.safetensors
+    evaluate run/checkpoints/step-00000012/model.safetensors => run/checkpoints/step-00000012
+    report run --html nowhere/page => nowhere/page
+    report run --html one_kind/page => one_kind/page
+    attend run the --html nowhere/page => nowhere/page
+    resume HERE/none => HERE/none
+    resume hollow => hollow, check the path
+    resume run/checkpoints/last => run/checkpoints/last
+    resume a.txt => a.txt
+""", 7: r"""
+    NEW model.d_model=20000 --set model.d_ff=80000 --set model.encoder_layers=60 => memory
+""", 0: r"""
+    NEW data.train=same.txt --set data.valid=same.txt --set data.valid_fraction=null --stop-at 1 => warning:
+    NEW 'data.train=["good","same.txt"]' --set data.valid=same.txt --set data.valid_fraction=null --stop-at 1 => warning:
+    NEW objective.target_length=5000 --set model.positions=learned --stop-at 1 => warning:, 5,000
+    NEW data.train=bytes --set tokenizer.type=byte --stop-at 2 => stopped and saved at step 2
+    PAIRS data.source=null --set data.target=null --set data.pairs=p.tsv --stop-at 1 => 2, 83, p.tsv:2
+    train page.xml --run new --minutes 0.01 --set train.max_steps=2 => page.xml, HTML
+    init gpt --output - => merges.txt
+    init p.tsv --output - => 2, 83, p.tsv:2
+    score characters --file b --against b => b, jq -r .sentence_good, jq -r .sentence_bad
+    score characters --file j => j, JSON, jq -r .KEY
+    tokenize characters --file j => j, JSON, jq -r .KEY
+    sample characters --file j --max-tokens 1 => j, JSON, jq -r .KEY
+    evaluate characters --file j => j, JSON, jq -r .KEY
+    evaluate pairs --file j --target-file j => j, JSON, jq -r .KEY
+    init j --output - => j, JSON, jq -r .KEY
+"""}
+MARKUP = [("JSON", '{"a": "text"}\n{"a": "more"}\n'), ("JSON", '[{"a":"x"},{"a":"y"}]'), ("", "<User1> hello </3\n"), ("", "<3 you </3\n"),
+          ("HTML", "\n<html>\n"), ("HTML", "<!DOCTYPE html>\n<p>text</p>\n"), ("HTML or XML", "<div>\n<p>text</p>\n</div>\n"),
+          ("HTML or XML", "<p>Hello <b>you</b></p>\n"), ("PHP", "<?php echo 'river'; ?>\n"), ("", "\tThe river\n\tand the mill.\n"),
+          ("", "From the mill\nto the river.\n"), ("RTF", "{\\rtf1 text}\n"), ("LaTeX", "\\documentclass{book}\ntext\n"),
+          ("", "a, b,\nand c.\n"), ("", '"A, b," he said.\nNo, c.\n')]
 
 
 class Refusals(RunsTest):
-    RUNS = {"run": {**SMALL, "family": "causal_lm", "tokenizer": {"type": "word"}}, "characters": SMALL}
+    RUNS = {"run": {**SMALL, "family": "causal_lm", "tokenizer": {"type": "word"}}, "characters": SMALL,
+            "words": {**SMALL, "tokenizer": {"type": "word"}}, "pairs": {**SMALL, "family": "seq2seq"}}
 
-    def test_neighbors_of_words_that_are_not_known_or_cancel_out(self):
-        for words, status, facts in ((["the zzz"], DATA, "zzz"), (["the-river"], DATA, "the-river"),
-                                    (["the", "-", "the"], DATA, ())):
-            with self.subTest(words):
-                self.check("neighbors", "run", *words, status=status, facts=facts)
-        for command in ("neighbors", "tokenize"):
-            self.check(command, "run", "the", "--side", "source", status=USAGE, facts="encoder")
+    def commands(self):
+        """Yields status, the words of the command, its facts."""
+        here = str(self.folder)
+        for status, rows in ROWS.items():
+            for number, line in enumerate(rows.replace("\\\n", "").strip().split("\n")):
+                command, _, facts = line.strip().partition(" => ")
+                for name, value in (("NEW", "train c.json --run new --set"), ("PAIRS", "train pairs.json --run new --set"),
+                                    ("--run new", f"--run made/{status}-{number}"), ("LONG", "a" * 5000), ("HERE", here)):
+                    command = command.replace(name, value)
+                words = shlex.split(command)
+                yield status, words, facts.replace("HERE", here).split(", ")
 
-    def test_what_a_refusal_proposes_works(self):
-        for args in (["fill", "characters", "x"], ["translate", "run", "the"], ["ablate", "run", "--x"],
-                     ["resume", "run", "--more", 1, "--max-steps", 30], ["train", "run"]):
-            with self.subTest(args):
-                self.works(self.check(*args, status=USAGE).err)
-
-    def test_stops(self):
-        hot = ["sample", "run", "the", "--temperature", 2, "--max-tokens", 60]
-        plain, stopped = self.out(*hot), self.out(*hot, "--stop", "\\n")
-        self.assertEqual(stopped.rstrip("\n"), plain.split("\n")[0])
-        self.assertLess(len(stopped), len(plain))
-        for run in self.RUNS:
-            self.check("sample", run, "the", "--stop", "\u00e9", status=USAGE, facts=["--stop", "U+00E9"])
-
-    def test_one_end_one_seed_one_folder(self):
-        self.check("resume", self.folder / "run", "--more", 3, "--set", "train.max_steps=300", status=USAGE,
-                   facts=["--more", "--set train.max_steps", "one of them"])
-        self.check("sample", "run", "the", "--seed", 1, "--seed", 2, status=USAGE, facts=["--seed", "heed sample --help"])
-        self.check("train", self.config(), "--run", "", status=USAGE, facts=["--run", "heed train --help"])
-        for args in (["evaluate", "run", "--file"], ["score", "run", "--file"], ["train"], ["init"]):
-            self.check(*args, "", status=USAGE, facts=f"heed {args[0]} --help")
-
-    def test_a_path_that_looks_like_an_option(self):
-        (self.folder / "-dash.txt").write_text("the river " * 50)
-        for args in (["train", "-dash.txt"], ["init", "-dash.txt"], ["score", "run", "the", "-dash.txt"]):
-            self.check(*args, status=USAGE, facts="./-dash.txt")
-        self.check("train", self.config(), "--init-from", "", status=USAGE, facts=["--init-from", "heed train --help"])
-
-    def test_models_of_other_programs(self):
-        for name, files in (("hf", ["pytorch_model.bin", "config.json"]), ("new", ["model.safetensors", "generation_config.json"])):
-            (self.folder / name).mkdir()
-            for file in files:
-                (self.folder / name / file).touch()
-            self.check("sample", name, "the", status=STORE, facts=[name, files[0]])
-        (self.folder / "hf/merges.txt").write_text("the mill\n" * 40)
-        self.check("init", "hf", "--output", "-", status=3, facts="pytorch_model.bin")
-        (self.folder / "hf/pytorch_model.bin").rename(self.folder / "hf/meta.pkl")  # as nanoGPT's data has
-        (self.folder / "hf/config.json").write_text("{}")
-        self.check("init", "hf", "--output", "-", facts="merges.txt")
-        for name in ("x.pt", "x.pkl", "x.safetensors"):
-            (self.folder / name).touch()
-            self.check("evaluate", name, status=STORE, facts=name)
-        shards = self.folder / "sharded"
-        shards.mkdir()
-        (shards / "model-00001-of-00002.safetensors").touch()
-        self.check("sample", "sharded", "the", status=STORE, facts="model-00001-of-00002.safetensors")
-        shutil.copytree(self.folder / "run/checkpoints/best", self.folder / "plain")
-        self.check("sample", "plain", "the", "--max-tokens", 2)
-        self.check("sample", "plain/model.safetensors", "the", status=STORE, facts=["plain/model.safetensors", "plain"])
-        for file in ("state.json", "training.safetensors"):
-            (self.folder / "plain" / file).unlink()
-        self.check("sample", "plain", "the", status=STORE, facts="model.safetensors")
-        (self.checkpoints() / "step-00000012/state.json").unlink()
-        self.check("sample", "run/checkpoints/step-00000012", "the", status=STORE, facts="state.json")
-
-    def test_a_context_longer_than_the_text(self):
-        self.train(self.config("long", **{**SMALL, "family": "causal_lm", "objective__target_length": 5000,
-                                          "model__positions": "learned"}), "long", "--stop-at", 1,
-                   facts=["warning:", "5,000"])
+    def test_every_row(self):
+        f = self.folder
+        for name, content in FILES.items():
+            (f / name).parent.mkdir(parents=True, exist_ok=True)
+            (f / name).write_bytes(content)
+        for folder in ("hollow/deeper", "sub"):
+            (f / folder).mkdir(parents=True)
+        os.mkfifo(f / "pipe")
+        for name, changes in (("c", {}), ("pairs", {"family": "seq2seq"}), ("sub/c", {})):
+            self.config(name, **changes)
+        for name in ("plain", "bare"):
+            shutil.copytree(self.checkpoints() / "best", f / name)
+        for name in ("state.json", "training.safetensors"):
+            (f / "bare" / name).unlink()
+        shutil.copytree(f / "run", f / "stateless", symlinks=True)
+        (self.checkpoints("stateless") / "step-00000012/state.json").unlink()
+        before = self.snapshot()
+        rows = list(self.commands())
+        for (status, words, facts), r in zip(rows, self.at_once([words for _, words, _ in rows])):
+            with self.subTest(" ".join(words)[:200]):
+                self.judge(r, words, status, facts)
+                self.assertTrue(status != 2 or r.out == "", r.out)
+        self.assertEqual(self.snapshot(), before)
+        self.assertEqual({path.name[0] for path in f.glob("made/*")}, {"0"})  # only of rows that are not refused
 
     def test_markup_is_named(self):
-        tiny = ["--minutes", 0.01, "--set", "train.max_steps=2"]
-        for kind, content in (("JSON", '{"a": "text"}\n{"a": "more"}\n'), ("JSON", '[{"a":"x"},{"a":"y"}]'),
-                              ("", "<User1> hello </3\n"), ("", "<3 you </3\n"), ("HTML", "\n<html>\n"),
-                              ("HTML", "<!DOCTYPE html>\n<p>text</p>\n"), ("HTML or XML", "<div>\n<p>text</p>\n</div>\n"),
-                              ("HTML or XML", "<p>Hello <b>you</b></p>\n"), ("PHP", "<?php echo 'river'; ?>\n"),
-                              ("", "\tThe river\n\tand the mill.\n"), ("", "From the mill\nto the river.\n"),
-                              ("RTF", "{\\rtf1 text}\n"), ("LaTeX", "\\documentclass{book}\ntext\n"),
-                              ("", "a, b,\nand c.\n"), ("", '"A, b," he said.\nNo, c.\n')):
+        for i, (kind, content) in enumerate(MARKUP):
+            (self.folder / f"x{i}").write_text(content * 40)
+        for i, r in enumerate(self.at_once([["init", f"x{i}", "--output", "-"] for i in range(len(MARKUP))])):
+            kind, content = MARKUP[i]
             with self.subTest(kind=kind, content=content):
-                (self.folder / "x").write_text(content * 40)
-                r = self.check("init", "x", "--output", "-")
-                self.assertEqual("x looks like" in r.err, bool(kind), r.err)
-                self.assertIn(f"x looks like {kind}, " if kind else "", r.err)
-        (self.folder / "x").write_text("<!DOCTYPE html>\n<p>text</p>\n" * 40)
-        (self.folder / "plain.txt").write_text("the river and the mill\n" * 40)
-        self.check("train", "plain.txt", "x", *tiny, facts=["x", "HTML"])
+                self.assertEqual(f"x{i} looks like" in r.err, bool(kind), r.err)
+                self.assertIn(f"x{i} looks like {kind}, " if kind else "", r.err)
 
-    def test_pairs(self):
-        """Empty pairs are left out and counted; init refuses what training would refuse; pairs named as text are told apart."""
-        (self.folder / "p.tsv").write_text("a b\tc\n\n\tx\n" + "a\tb c\nb\ta\n" * 40)
-        self.check("init", "p.tsv", facts=["2", "83", "p.tsv:2"])
-        self.check("train", "p.json", "--stop-at", 1, facts=["2", "83", "p.tsv:2"])
-        (self.folder / "none.tsv").write_text("\n\tx\n")
-        self.check("init", "none.tsv", status=DATA, facts=["none.tsv:1", "2 of 2"])
-        (self.folder / "long.tsv").write_text("\n\na\t" + "b " * 800 + "\n")
-        self.train(self.config("v", **SMALL, family="seq2seq", model__positions="learned",
-                               data={"pairs": "p.tsv", "valid_pairs": "long.tsv"}), "v",
-                   status=DATA, facts="3")
-        self.train(self.config("e", **SMALL, family="seq2seq", data={"pairs": "p.tsv", "valid_pairs": "none.tsv"}), "e",
-                   status=DATA, facts=["none.tsv:1", "2 of 2"])
-        (self.folder / "three.tsv").write_text("a\tb\tc\n" * 40)
-        self.check("init", "three.tsv", status=DATA, facts=["three.tsv:1", "2", "cut -f1,2"])
-        self.check("train", "p.tsv", "--run", "other", "--set", "objective.type=seq2seq", status=USAGE, facts=["seq2seq", "data.pairs"])
+    def test_a_text_without_permission_is_named(self):
+        (self.folder / "a.txt").chmod(0)
+        r = self.as_nobody("train", self.config(), "--run", "new")
+        self.judge(r, ["train"], 3, ["a.txt", "Permission denied"])
 
-    def test_a_held_out_text_that_is_the_training_text(self):
-        (self.folder / "same.txt").write_text("the river and the mill and the stone\n" * 40)
-        self.train(self.config("same", **SMALL, data={"train": "same.txt", "valid": "same.txt"}), "same", "--stop-at", 1,
-                   facts="warning:")
-        (self.folder / "more.txt").write_text("the tree\n" * 40)
-        self.train(self.config("both", **SMALL, data={"train": ["more.txt", "same.txt"], "valid": "same.txt"}), "both", "--stop-at", 1,
-                   facts="warning:")
+    def test_what_a_refusal_proposes_works(self):
+        for args in (["fill", "characters", "x"], ["translate", "run", "the"], ["ablate", "run", "--x"], ["train", "run"],
+                     ["train", self.config(), "--stop-at", 0], ["bench", self.config(), "--steps", 0], ["average", "run", "--last", 0],
+                     ["resume", "run", "--more", 1, "--max-steps", 30]):
+            with self.subTest(args):
+                self.works(self.check(*args, status=2).err)
+
+    def test_a_fact_stands_as_whole_words_and_numbers(self):
+        for told, fact in [("at step 20.", "20"), ("16, 20", "20"), ("1,500 tokens", "1,500"), ("is 0.1", "0.1"), ("step-1", "1"),
+                           ("x 10.1, 0.1", "0.1"), ("a.json:3: no", "3"), ("from 0 to 1", "0 to 1"), ("try: --more N", "--more"),
+                           ("step 20\nbranched", "branched")]:
+            self.assertTrue(stands_in(told, fact), told)
+        for told, fact in [("is 0.1", "1"), ("is 0.1", "0"), ("1,500 tokens", "1"), ("1,500 tokens", "500"), ("1e-4", "4"),
+                           ("found -1", "1"), ("step 120", "20"), ("words", "word"), ("", "any")]:
+            self.assertFalse(stands_in(told, fact), told)
+        self.assertRaises(AssertionError, stands_in, "any", "")
 
 
 if __name__ == "__main__":

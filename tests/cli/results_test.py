@@ -70,12 +70,6 @@ class Results(RunsTest):
                 for stream in ("-", "/dev/stdout"):
                     self.assertEqual(self.out(*command(stream)).encode(), whole)
 
-    def test_a_missing_folder_is_named_by_the_given_path(self):
-        (self.folder / "file").touch()
-        for name, command in self.writers():
-            for path in ("nowhere/page", "file/page"):
-                self.check(*command(path), status=STORE, facts=path)
-
     def test_no_result_is_written_over_a_part_of_a_run(self):
         before = self.snapshot()
         for name, command in self.writers():

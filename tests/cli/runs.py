@@ -3,6 +3,7 @@
 HEED_BINARY names the program. Every test has a folder of its own, which is removed afterwards.
 """
 import array
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -16,6 +17,9 @@ from pathlib import Path
 
 HEED = os.environ.get("HEED_BINARY", "heed")
 NOBODY = 65534
+MPIRUN = shutil.which("mpirun")
+RANKS_ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "ASAN_OPTIONS": "detect_leaks=0",
+             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 # Changes to config(): a run that trains fast, with checkpoints at steps 4, 8 and 12.
 SMALL = {"model__d_model": 16, "train__max_steps": 12, "train__eval_every": 0,
          "train__save_every": 4, "train__keep_last": 0}
@@ -149,7 +153,14 @@ class RunsTest(unittest.TestCase):
     def check(self, *args, status=0, facts=(), **kw):
         """Runs heed and expects this exit status and these facts on standard error: a path, a line of a file,
         a key, a number, an option or a command to try, the system's reason; not the words around them."""
-        r = self.heed(*args, **kw)
+        return self.judge(self.heed(*args, **kw), args, status, facts)
+
+    def at_once(self, commands):
+        """The results of commands, run by a pool of threads."""
+        with concurrent.futures.ThreadPoolExecutor(2 * len(os.sched_getaffinity(0))) as pool:
+            return list(pool.map(lambda args: self.heed(*args), commands))
+
+    def judge(self, r, args, status, facts):
         self.assertEqual(r.status, status, f"heed {' '.join(map(str, args))}\n{r.err}")
         self.tells(r.err, facts)
         if status not in (0, 130, 143):

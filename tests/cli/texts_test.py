@@ -68,16 +68,6 @@ class PackedTexts(RunsTest):
             done = subprocess.run([HEED, "translate", "pairs"], stdin=packed, capture_output=True, text=True, cwd=f)
         self.assertEqual(done.stdout, expected)
 
-    def test_a_damaged_packed_text_is_named(self):
-        plain = text(3000).encode()
-        damaged = bytearray(gzip.compress(plain, 0))  # stored uncompressed: only the checksum can tell
-        damaged[len(damaged) // 2] ^= 1
-        for bytes_ in (damaged, gzip.compress(plain)[:-9]):
-            (self.folder / "a.txt").write_bytes(bytes_)
-            self.train(self.config(), status=DATA, facts="a.txt")
-        self.assertFalse((self.folder / "run").exists())
-
-
 class PartsOfTexts(RunsTest):
     def test_runs_with_different_limits_have_the_same_held_out_text(self):
         self.train(self.config(), "all")
@@ -156,20 +146,6 @@ class Marks(RunsTest):
         (self.folder / "wide").write_bytes(whole.read_text().encode("utf-16"))
         self.train(self.config(**SMALL, data__train="wide"), "utf16", facts=["wide", "UTF-16"])
         self.assertEqual(self.state(12, "utf8")["data_hash"], self.state(12, "utf16")["data_hash"])
-
-    def test_what_is_no_text_is_refused(self):
-        path = self.folder / "odd"
-        kinds = [("UTF-16LE", "the river\n".encode("utf-16-le")), ("UTF-16BE", "the river\n".encode("utf-16-be")),
-                 ("UTF-32", "the river\n".encode("utf-32")), ("value 0", b"the\0river\n")]
-        for kind, content in kinds:
-            path.write_bytes(content)
-            for command in self.COMMANDS:
-                with self.subTest(command[0], kind=kind):
-                    self.check(*command, path, status=DATA, facts=kind)
-            self.train(self.config(**SMALL, data__train="odd"), "odd-run", status=DATA, facts=["odd", kind])
-        config = self.config(**SMALL)
-        config.write_bytes(config.read_text().encode("utf-16"))
-        self.train(config, "odd-run", status=2, facts="UTF-16")
 
     def test_a_line_that_cannot_be_read_costs_itself_alone(self):
         path = self.folder / "odd"
@@ -279,18 +255,6 @@ class OneReading(RunsTest):
         e, = self.json("explain", "pairs_bpe", "the mill", "--target", "mill ")
         self.assertTrue(e["answer"]["token"].startswith("\u2581"), e["answer"])
         self.assertEqual(e["ids"], self.json("explain", "pairs_bpe", "the mill", "--target", "mill")[0]["ids"])
-
-    def test_json_is_named_wherever_text_is_read(self):
-        (self.folder / "j").write_text('{"text": "the mill"}\n' * 20)
-        (self.folder / "b").write_text('{"sentence_good": "the mill", "sentence_bad": "mill the"}\n')
-        for command in (("score", "bpe"), ("tokenize", "bpe"), ("evaluate", "bpe"), ("compare", "bpe", "unigram"), ("sample", "bpe"),
-                        ("translate", "pairs_bpe"), ("explain", "bpe"), ("evaluate", "pairs_bpe", "--target-file", "a"), ("init",)):
-            with self.subTest(command):
-                (self.folder / "a").write_text("the\n" * 20)
-                r = self.heed(*command, *(["--file"] if command != ("init",) else []), "j")
-                self.tells(r.err, ["j", "JSON", "jq -r .KEY"])
-        self.check("score", "bpe", "--file", "b", "--against", "b", facts=["b", "jq -r .sentence_good", "jq -r .sentence_bad"])
-
 
 if __name__ == "__main__":
     unittest.main()
