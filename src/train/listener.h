@@ -15,9 +15,9 @@
 
 namespace heed {
 
-enum class Stop { finished, early, asked, signal, time, off_plan };
+enum class Stop { finished, early, asked, signal, time };
 
-// How a training ends, for programs and in words. One that is off its plan goes on.
+// How a training ends, for programs and in words.
 struct Ending {
   Stop stop;
   const char *reason, *words;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -48,9 +47,6 @@ struct Plan {
   bool equal = true;          // each of these has as many
   double step_epochs = 0;     // times through the data that a step is, the mean of these
   double without_labels = 0;  // share of these without a token to predict
-  // Of a step, where it was measured to plan the steps: a training that is not between them after a
-  // twentieth of its steps is planned anew.
-  double least_seconds = 0, most_seconds = INFINITY;
 };
 
 struct PreparedRun {

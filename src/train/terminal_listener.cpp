@@ -73,7 +73,6 @@ class Terminal : public Listener {
 
   void ended(Stop stop, const Moment& m) override {
     log_.end_progress();
-    if (stop == Stop::off_plan) return;  // it goes on
     log_.only_file(date_and_time());
     std::string text = fmt::format("{} at step {}", ending_of(stop).words, m.state.step);
     if (stop == Stop::early)

@@ -240,7 +240,7 @@ void plan(PreparedRun& run, ChosenConfig& choice, double step_seconds, const Tex
   }
   const std::int64_t end = run.plan.steps > 0 ? run.plan.steps : train.max_steps;
   const double steps = static_cast<double>(end), passes = steps * run.plan.step_epochs;
-  const double gone = seconds_gone(request), cost = whole_cost(steps, s.validation);
+  const double gone = seconds_gone(request);
   log.info(fmt::format(
       "steps: {}, {}{}; done in about {}, of which {} are gone", format_count(end),
       passes < 1 ? fmt::format("{:.3g} % of the text", 100 * passes)
@@ -249,30 +249,9 @@ void plan(PreparedRun& run, ChosenConfig& choice, double step_seconds, const Tex
       : !planned || reached || train.max_minutes > 0 ? ""
       : passes < 0.9 * s.passes                      ? " (--minutes M for more)"
                                                      : " (more steps would only memorise it)",
-      format_duration(gone + cost * with_share + kPage), format_duration(gone)));
-  if (!planned) return;
-  if (is_chosen_size(choice, run.config.model)) say_smaller(choice, in_time, log);
-  const bool follows = run.config.optimizer.decay_steps.at_end || !decays(run.config.optimizer);
-  if (epochs != 0 || train.max_minutes != 0 || !follows) return;
-  if (steps < 0.9 * useful) run.plan.least_seconds = step_seconds * 2 / 3;
-  run.plan.most_seconds = step_seconds * std::max(4.0 / 3, in_time / cost);
-}
-
-// The last step of a training whose speed was not the one measured: there is time for so many.
-std::int64_t other_end(const TextRequest& request, const ChosenConfig& choice,
-                       const PreparedRun& run, std::int64_t done, double measured,
-                       double step_seconds, Log& log) {
-  const double in_time = static_cast<double>(done) + seconds_left(request) / step_seconds;
-  const Suggestion& s = choice.suggestion;
-  const std::int64_t steps = steps_in_time(in_time, s.passes / run.plan.step_epochs, s.validation);
-  // Not so early that the rate would have fallen already.
-  const OptimizerConfig& o = run.config.optimizer;
-  const double stays = o.decay_steps.at_end ? 1 - o.decay_fraction : 1;
-  const auto least = static_cast<std::int64_t>(static_cast<double>(done + 1) / stays) + 1;
-  const std::int64_t end = std::max(steps, least);
-  log.info(fmt::format("a step takes {:.3g} s, not {:.3g}: {} steps instead of {}", step_seconds,
-                       measured, format_count(end), format_count(run.plan.steps)));
-  return end;
+      format_duration(gone + whole_cost(steps, s.validation) * with_share + kPage),
+      format_duration(gone)));
+  if (planned && is_chosen_size(choice, run.config.model)) say_smaller(choice, in_time, log);
 }
 
 void say_how_to_repeat(const TrainRequest& request, Log& log) {
@@ -369,13 +348,10 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
                     format_duration(gone), request.minutes, std::ceil(gone / 20)));
   say_model(choice, beginning.prepared, train.init_from, log);
   beginning.prepared.yardsticks = measure_yardsticks(beginning.prepared);
-  const double measured = measure_step(beginning.prepared, request.minutes);
-  plan(beginning.prepared, choice, measured, request, log);
+  const double step_seconds = measure_step(beginning.prepared, request.minutes);
+  plan(beginning.prepared, choice, step_seconds, request, log);
   say_how_to_repeat(train, log);
   beginning.text = std::move(choice.piped);
-  beginning.plan_again = [&](std::int64_t done, double step_seconds) {
-    return other_end(request, choice, beginning.prepared, done, measured, step_seconds, log);
-  };
   return go_in_new_folder(beginning, train.run, train.run.folder, log);
 }
 

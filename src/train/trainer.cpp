@@ -55,20 +55,10 @@ void Trainer::begin_together(std::int64_t stop_at) {
   stepper_.share();
 }
 
-// A twentieth of the steps is what their speed is judged by.
-bool Trainer::off_plan() const {
-  constexpr std::size_t kFewest = 10;
-  const Plan& plan = prepared_.plan;
-  if (state_.step != plan.steps / 20 || step_times_.size() < kFewest) return false;
-  const double seconds = step_seconds();
-  return seconds < plan.least_seconds || seconds > plan.most_seconds;
-}
-
 int Trainer::requests() const {
   const double minutes = prepared_.config.train.max_minutes;
   const bool late = minutes > 0 && seconds_now() - started_ >= 60 * minutes;
-  return (stop_signal() != 0 ? kStop : 0) | (late ? kTimeIsUp : 0) | (lost_line_ ? kSave : 0) |
-         (off_plan() ? kOffPlan : 0);
+  return (stop_signal() != 0 ? kStop : 0) | (late ? kTimeIsUp : 0) | (lost_line_ ? kSave : 0);
 }
 
 std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
@@ -78,7 +68,6 @@ std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
   if (stop_at > 0 && state_.step >= stop_at) return Stop::asked;
   if ((agreed() & kStop) != 0) return Stop::signal;
   if ((agreed() & kTimeIsUp) != 0) return Stop::time;
-  if ((agreed() & kOffPlan) != 0) return Stop::off_plan;
   return std::nullopt;
 }
 
@@ -141,7 +130,6 @@ StepSpan Trainer::step() {
   state_.valid_loss = state_.valid_metric = kNotMeasured;
   step_seconds_ = seconds_now() - begin;
   line_seconds_ += step_seconds_;
-  if (state_.step <= prepared_.plan.steps / 20) step_times_.push_back(step_seconds_);
   line_tokens_ += last_.tokens;
   tell(&Listener::stepped, moment());
   return span;

@@ -13,7 +13,6 @@
 #include "data/batcher.h"
 #include "store/run_end.h"
 #include "train/listener.h"
-#include "train/speed.h"
 #include "train/validation.h"
 
 namespace heed {
@@ -54,13 +53,10 @@ class Trainer {
 
   const State& state() const { return state_; }
   const ParamVec<float>& values() { return stepper_.values(); }
-  // The median of a step's time, over the first twentieth of the steps.
-  double step_seconds() const { return median(step_times_); }
 
  private:
   // Bits of StepBatch::requests.
-  enum Request { kStop = 1, kTimeIsUp = 2, kSave = 4, kLook = 8, kOffPlan = 16 };
-  bool off_plan() const;
+  enum Request { kStop = 1, kTimeIsUp = 2, kSave = 4, kLook = 8 };
   int requests() const;
   // Of several processes, what all know came with the last step.
   int agreed() const { return crew_.alone() ? requests() : last_.requests; }
@@ -102,7 +98,6 @@ class Trainer {
   double started_ = 0;                          // when run() began
   double step_seconds_ = 0, line_seconds_ = 0;  // of the last step; of those since the last line
   std::int64_t line_tokens_ = 0;                // since the last line
-  std::vector<double> step_times_;              // of the first twentieth of the steps
 };
 
 }  // namespace heed

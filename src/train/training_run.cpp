@@ -158,31 +158,17 @@ RunResult result_of(const RunWriter& run, const RunRequest& request, const State
   return {exit, run.path().string(), reason, state, run.best(), seconds_now() - request.begin};
 }
 
-namespace {
-
-// Gives a training that is off its plan another end, and takes it on from where it stands.
-void plan_again(Beginning& b, const Trainer& trainer, const RunWriter& run) {
-  RunConfig& config = b.prepared.config;
-  const std::int64_t done = trainer.state().step;
-  config.train.max_steps = b.plan_again(done, trainer.step_seconds());
-  plan_steps(b.prepared);
-  b.from = run.path();
-  b.at = Checkpoint::open(run.checkpoints() / step_folder_name(done));
-}
-
-// To the end of the run; nothing if it is planned anew.
-std::optional<RunResult> train(Beginning& beginning, const RunRequest& request, RunWriter& run,
-                               Log& log) {
+RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Log& log) {
   const PreparedRun& prepared = beginning.prepared;
+  const std::string processor = processor_name();
+  log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
+                            processor.empty() ? "" : " on " + processor));
+  say_start(log, prepared, beginning.steps_done());
   Trainer trainer(prepared, &run);
   try {
     const LoggedEvents so_far = begin(beginning, trainer, run, log);
     trainer.listen(listeners({prepared, run, log, so_far, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
-    if (stop == Stop::off_plan) {
-      plan_again(beginning, trainer, run);
-      return std::nullopt;
-    }
     log.info("run: " + run.path().string());
     if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
       log.info("to continue:\n  heed resume " + shell_word(run.path().string()));
@@ -193,18 +179,6 @@ std::optional<RunResult> train(Beginning& beginning, const RunRequest& request, 
     log.end_progress();
     throw FailedRun(e, result_of(run, request, trainer.state(), "diverged", e.exit()));
   }
-}
-
-}  // namespace
-
-RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Log& log) {
-  const std::string processor = processor_name();
-  log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
-                            processor.empty() ? "" : " on " + processor));
-  say_start(log, beginning.prepared, beginning.steps_done());
-  std::optional<RunResult> result;
-  while (!result) result = train(beginning, request, run, log);
-  return *result;
 }
 
 RunResult go_in_new_folder(Beginning& beginning, const RunRequest& request, const std::string& run,

@@ -1,7 +1,6 @@
 // How a training goes, however it begins: anew (train/start), resumed or branched (train/resume).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,8 +41,6 @@ struct Beginning {
   std::vector<RunEvent> events = {};            // to be written
   std::unique_ptr<StoredInput> text = {};       // becomes RUN/text.txt; null: none
   std::filesystem::path stored_text = {};       // the same, of a branch's run
-  // The last step of a training that is off its plan, from where it stands and the speed there.
-  std::function<std::int64_t(std::int64_t done, double step_seconds)> plan_again = {};
 
   std::int64_t steps_done() const { return at ? at->state().step : 0; }
 };

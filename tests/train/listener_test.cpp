@@ -67,24 +67,6 @@ TEST_F(ListenerTest, HearsWhatHappensInOrder) {
             "! step 4\nvalidated 4\nlogged 4\nsaved 4\nended 4\n");
 }
 
-// A trainer that knows how long its steps should take stops once, after a twentieth of them, if
-// they do not: far too long, far too short, and the time that they took.
-TEST_F(ListenerTest, StopsWhereTheStepsWerePlannedWithAnotherSpeed) {
-  PreparedRun run = prepared();
-  run.config.train = {.batch_tokens = 64, .max_steps = 240};
-  plan_steps(run);
-  const auto end = [&](double least, double most) {
-    run.plan.least_seconds = least;
-    run.plan.most_seconds = most;
-    Trainer trainer(run, nullptr);
-    const Stop stop = trainer.run(0);
-    return std::pair(stop, trainer.state().step);
-  };
-  EXPECT_EQ(end(1e3, 2e3), std::pair(Stop::off_plan, std::int64_t{12}));
-  EXPECT_EQ(end(0, 1e-9), std::pair(Stop::off_plan, std::int64_t{12}));
-  EXPECT_EQ(end(0, 1e3), std::pair(Stop::finished, std::int64_t{240}));
-}
-
 TEST_F(ListenerTest, WithoutAnyAndWithoutARunTheNumbersAreTheSame) {
   const PreparedRun run = prepared();
   Trainer alone(run, nullptr);
