@@ -2,10 +2,11 @@
 import json
 import re
 import shutil
+import subprocess
 import unittest
 from pathlib import Path
 
-from runs import SMALL, RunsTest, text
+from runs import HEED, SMALL, RunsTest, text
 
 HELP = Path(__file__).resolve().parents[2] / "src" / "cli" / "help"
 
@@ -16,6 +17,24 @@ COMMANDS = ("train", "resume", "evaluate", "sample", "translate", "score", "fill
 class Options(RunsTest):
     RUNS = {"run": SMALL, "pairs": {"family": "seq2seq", **SMALL}, "words": {"tokenizer": {"type": "word"}, **SMALL},
             "stopped": {"train__max_steps": 5}}
+
+    def test_help_version_and_config_are_data(self):
+        self.assertEqual(self.out(), self.out("--help"))
+        version = self.out("--version")
+        for part in ("heed 0.", "build: ", "compiler: ", "OpenBLAS", "core type: "):
+            self.assertIn(part, version)
+        shown = json.loads(self.out("config", self.config("c"), "--set", "model.d_model=64", "--set", "optimizer.betas=[0.8,0.9]", cwd="/"))
+        self.assertEqual(shown["data"]["train"], str(self.folder / "a.txt"))  # what is printed may be kept elsewhere
+        self.assertEqual((shown["model"]["d_model"], shown["optimizer"]["betas"], shown["train"]["shards"]), (64, [0.8, 0.9], 4))
+        self.assertEqual(json.loads(self.out("config", "--schema"))["$schema"], "https://json-schema.org/draft/2020-12/schema")
+
+    def test_a_reader_that_went_away_is_no_error_and_an_output_that_cannot_be_written_is(self):
+        for line, status, facts in (('"$0" config --schema > >(exec true)', (0, 141), ()), ('"$0" --help >&-', (4,), ("standard output", "Bad file descriptor")),
+                                    ('"$0" --help >/dev/full', (4,), ("No space left on device",))):
+            done = subprocess.run(["bash", "-c", line, HEED], capture_output=True, text=True)
+            self.assertIn(done.returncode, status, line)
+            self.assertEqual(bool(done.stderr), bool(facts), done.stderr)
+            self.tells(done.stderr, facts)
 
     def test_help_is_the_same_by_its_option_and_by_its_command(self):
         for command in COMMANDS:

@@ -143,41 +143,17 @@ ROWS = {2: r"""
     train folder.json --run new => folder.json
     train wide.json --run new => UTF-16
     NEW trian.max_steps=8 => train
-    NEW nonsense=8 => nonsense
     NEW model.d_model=eight => eight
     NEW model.d_model=8.5 => 8.5
-    NEW model.d_model=[8] => model.d_model
-    NEW model=3 => model
     NEW data.lowercase=1 => true
     NEW model.norm=between => pre, post
-    NEW model.d_model=0 => model.d_model
     NEW model.d_model=-8 => model.d_model, -8
-    NEW model.d_model=99999999999999999999 => model.d_model
-    NEW model.dropout=1 => model.dropout
-    NEW model.dropout=-0.1 => model.dropout
     NEW model.n_heads=3 => model.n_heads, 3, 8
-    NEW model.encoder_layers=0 => model.encoder_layers
-    NEW model.max_length=3 => model.max_length
     NEW data.source=a.source => data.train
     NEW data.train=null => data.train
-    NEW data.valid_fraction=1 => data.valid_fraction
-    NEW objective.source_length=0 => objective.source_length
-    NEW objective.target_length=-1 => objective.target_length
-    NEW objective.target_length=0 => objective.target_length
     NEW objective.type=seq2seq => seq2seq, data.train
-    NEW optimizer.learning_rate=0 => optimizer.learning_rate
-    NEW optimizer.learning_rate=NaN => optimizer.learning_rate
-    NEW optimizer.betas=[0.9] => optimizer.betas
-    NEW optimizer.betas=[0.9,1.0] => optimizer.betas
-    NEW train.max_steps=0 => train.max_steps
-    NEW train.max_steps=1e30 => train.max_steps
-    NEW train.shards=0 => train.shards
-    NEW train.batch_tokens=0 => train.batch_tokens
     NEW train.eval_every=often => often
-    NEW train.eval_every=-1 => train.eval_every
     NEW 'train.eval_every=0 epochs' => train.eval_every
-    NEW tokenizer.shared=false => tokenizer.shared
-    NEW seed=-1 => seed
     train p.tsv --run new --set objective.type=seq2seq => data.pairs
     report run --html run/config.json => run/config.json
     report run --html run/metrics.jsonl => run/metrics.jsonl
@@ -271,6 +247,14 @@ ROWS = {2: r"""
     evaluate pairs --file j --target-file j => j, JSON, jq -r .KEY
     init j --output - => j, JSON, jq -r .KEY
 """}
+# Values that no config may have: --set of each is refused, and names its key.
+VALUES = """
+    nonsense=8 model.d_model=[8] model=3 model.d_model=0 model.d_model=99999999999999999999 model.dropout=1 model.dropout=-0.1
+    model.encoder_layers=0 model.max_length=3 data.valid_fraction=1 objective.source_length=0 objective.target_length=-1
+    objective.target_length=0 optimizer.learning_rate=0 optimizer.learning_rate=NaN optimizer.betas=[0.9]
+    optimizer.betas=[0.9,1.0] train.max_steps=0 train.max_steps=1e30 train.shards=0 train.batch_tokens=0 train.eval_every=-1
+    tokenizer.shared=false seed=-1
+"""
 MARKUP = [("JSON", '{"a": "text"}\n{"a": "more"}\n'), ("JSON", '[{"a":"x"},{"a":"y"}]'), ("", "<User1> hello </3\n"), ("", "<3 you </3\n"),
           ("HTML", "\n<html>\n"), ("HTML", "<!DOCTYPE html>\n<p>text</p>\n"), ("HTML or XML", "<div>\n<p>text</p>\n</div>\n"),
           ("HTML or XML", "<p>Hello <b>you</b></p>\n"), ("PHP", "<?php echo 'river'; ?>\n"), ("", "\tThe river\n\tand the mill.\n"),
@@ -293,6 +277,8 @@ class Refusals(RunsTest):
                     command = command.replace(name, value)
                 words = shlex.split(command)
                 yield status, words, facts.replace("HERE", here).split(", ")
+        for value in VALUES.split():
+            yield 2, ["train", "c.json", "--run", "made/no", "--set", value], value.split("=")[:1]
 
     def test_every_row(self):
         f = self.folder
