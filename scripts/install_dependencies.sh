@@ -19,7 +19,7 @@ build_packages=(
   libopenblas-pthread-dev
   python3  # for scripts/*.py, the experiments among them
 )
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3-numpy)
+test_packages=(libgtest-dev libgmock-dev python3-numpy)
 check_packages=(clang-format git strace)
 fuzz_packages=(clang libclang-rt-dev)
 machine_packages=(debootstrap)

@@ -29,7 +29,7 @@ TESTS = """math/* nn/* golden/* base/*.h base/input_file_test.cpp text/*.h text/
     show/frame_calendar_test.cpp show/loss_curves_test.cpp step/* train/*.h train/speed_test.cpp
     train/suggested_config_test.cpp train/text_start_test.cpp"""
 FOLDERS = "base math config text nn step data decode store evaluate show train"
-NEEDED = ["CMakeLists.txt", "tests/CMakeLists.txt", "tests/bench/*", "examples/*", *(f"src/{f}/*" for f in FOLDERS.split()),
+NEEDED = ["CMakeLists.txt", "tests/CMakeLists.txt", "examples/*", *(f"src/{f}/*" for f in FOLDERS.split()),
           "src/show/web/*",  # CMakeLists.txt reads them
           *(f"tests/{t}" for t in TESTS.split())]
 SECONDS = 300  # tests that run longer have caught the fault

@@ -16,7 +16,7 @@ COMMANDS = ("train", "resume", "evaluate", "sample", "translate", "score", "fill
 
 class Options(RunsTest):
     RUNS = {"run": SMALL, "pairs": {"family": "seq2seq", **SMALL}, "words": {"tokenizer": {"type": "word"}, **SMALL},
-            "stopped": {"train__max_steps": 5}}
+            "stopped": {"train__max_steps": 5}, "gpt": {"family": "causal_lm", "model__positions": "learned", **SMALL}}
 
     def test_help_version_and_config_are_data(self):
         self.assertEqual(self.out(), self.out("--help"))
@@ -35,6 +35,12 @@ class Options(RunsTest):
             self.assertIn(done.returncode, status, line)
             self.assertEqual(bool(done.stderr), bool(facts), done.stderr)
             self.tells(done.stderr, facts)
+
+    def test_what_no_other_test_runs_under_sanitizers(self):
+        commands = [["ablate", "run"], ["bleu", "a.source", "a.source"], ["export", "gpt", "out"], ["gradcheck", self.config("c")],
+                    ["inspect", "run"], ["neighbors", "words", "the"], ["runs", "."], ["verify", "run"]]
+        for command, r in zip(commands, self.at_once(commands)):
+            self.assertEqual(r.status, 0, (command, r.err))
 
     def test_help_is_the_same_by_its_option_and_by_its_command(self):
         for command in COMMANDS:
