@@ -170,16 +170,6 @@ class Limits(RunsTest):
         with open(os.devnull) as null:
             subprocess.run([HEED, "tokenize", "run"], stdin=null, cwd=self.folder, check=True)
 
-    def test_output_to_a_closed_stream_is_an_error(self):
-        for args in ("sample run", "evaluate run --json", "config c.json"):
-            self.config()
-            done = subprocess.run(["bash", "-c", f"exec '{HEED}' {args} >&-"], capture_output=True, text=True,
-                                  cwd=self.folder)
-            self.assertEqual(done.returncode, STORE, done.stderr)
-            self.tells(done.stderr, "standard output")
-        done = subprocess.run(["bash", "-c", f"exec '{HEED}' train c.json --run new >&- 2>&-"], cwd=self.folder)
-        self.assertEqual(done.returncode, 0)  # it has nothing to print there
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -57,13 +57,6 @@ class OwnText(RunsTest):
                 self.check(*again, "--stop-at", 30, "--threads", 2)
                 self.same_checkpoint(run, run + "-again", self.last_step(run))
 
-    def test_a_run_on_a_text_stops_and_resumes_exactly(self):
-        self.write("mine.txt", text(2000))
-        self.start("mine.txt", "--set", "train.max_steps=20", "--stop-at", 7, "--run", "two")
-        self.resume("two", facts=said("resuming", 7))
-        self.start("mine.txt", "--set", "train.max_steps=20", "--run", "one")
-        self.same_checkpoint("one", "two", 20)
-
     def test_a_run_on_standard_input_moves_with_its_text(self):
         r = self.start("-", "--stop-at", 5, stdin=text(1000))
         self.assertEqual((self.folder / "runs/stdin/text.txt").read_text(), text(1000))

@@ -149,12 +149,6 @@ class Results(RunsTest):
             self.assertFalse((self.folder / "new").exists())
         self.train(self.config(), "new")
 
-    def test_a_link_that_cannot_be_read_is_not_called_a_wrong_one(self):
-        done = self.faulty("readlink,readlinkat:error=EIO", "evaluate", "run")
-        self.assertEqual(done.returncode, STORE)
-        self.tells(done.stderr, "Input/output error")
-        self.assertNotIn("not a symbolic link", done.stderr)
-
 
 if __name__ == "__main__":
     unittest.main()

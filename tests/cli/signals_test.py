@@ -56,17 +56,6 @@ class Signals(RunsTest):
                 self.assertEqual(p.wait(timeout=60), -signal.SIGTERM)  # a shell says 143
                 p.communicate()
 
-    def test_a_stopped_run_is_the_whole_run(self):
-        config = self.config(**LONG)
-        p = self.spawn("train", config, "--run", self.folder / "run", "--threads", "2")
-        self.wait_for_steps("run", p)
-        p.send_signal(signal.SIGTERM)
-        p.communicate(timeout=60)
-        at = self.link("last")
-        self.resume("run", "--stop-at", at + 5)
-        self.train(config, "whole", "--stop-at", at + 5, "--threads", 1)
-        self.same_checkpoint("run", "whole", at + 5)
-
     def test_a_signal_interrupts_yardsticks_which_resume_measures_outside_of_max_minutes(self):
         noise = random.Random(1)
         (self.folder / "a.txt").write_text("".join(noise.choices("abcdefghijklmnopqrst", k=1000000)))

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Takes a capability out of a copy of heed: how much of the rest knows of it?
+
+    scripts/dev/without.py NAME [NAME...]    takes each out by itself, builds what is left and runs its tests
+    scripts/dev/without.py NAME --build      likewise, but runs no tests
+    scripts/dev/without.py --check           only checks that the files and the lines of all rows are found
+
+Prints how many lines of src/ had to go outside the capability's own files, and how many of tests. A capability is a row of ROWS:
+its own files; what tests of it name (a test elsewhere that does is cut); edits of other files. An edit is a file and a regular
+expression of the lines to take out, or, with a third part, of a text to replace. Exits with 1 if one is not found, or if what is
+left does not build or fails a test. The copy is build-without/tree, and is kept, so that only what a name changes is built.
+"""
+import argparse
+import difflib
+import fnmatch
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TREE, BUILD = ROOT / "build-without/tree", ROOT / "build-without/build"
+CMAKE = ["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_CXX_FLAGS_RELEASE=-O1"]
+
+
+def command(name, *edits, own="", named="", help=True, rows=True):
+    """A row of a command in files of its own."""
+    return (f"src/cli/{name}.* {own}" + (f" src/cli/help/{name}.txt" if help else ""), rf'"{name}"' + (named and f"|{named}"),
+            [("src/cli/commands.cpp", rf'^    {{"{name}",'), ("src/cli/command.h", rf"^Exit run_{name}(_command)?\("),
+             *([("tests/cli/refusals_test.py", rf"^    {name} ")] if rows else []), *edits])
+
+
+# {name: (its own files, what tests of it name, [(file, lines or text, instead?)])}
+ROWS = {
+    "explain": command("explain", own="src/show/explain.* tests/cli/explain_test.py tests/show/explain_test.cpp"),
+    "compare": command("compare", ("src/cli/report.cpp", r"cli/compare\.h|add_comparisons\(data"),
+                       ("src/cli/report.cpp", r"(?s)// Runs that differ in seed alone.*?^}\n\n", ""),
+                       named="compare_groups|compared", own="tests/cli/compare_test.py tests/pages/check_comparison_page.py"),
+    "gradcheck": command("gradcheck", own="src/show/gradient_check.* tests/cli/gradcheck_test.py tests/show/gradient_check_test.cpp"),
+    "neighbors": command("neighbors", help=False, own="src/show/neighbors.* tests/show/neighbors_test.cpp"),
+    "bench": command("bench"),
+    "export": command("export", rows=False, own="src/store/gguf.* src/store/huggingface*.* tests/store/huggingface*.cpp tests/cli/export_test.py"),
+    "gguf": ("src/store/gguf.*", "gguf|Gguf",
+             [("src/cli/export.cpp", r"store/gguf\.h|kTypes|only_where.*--type|^    if \(gguf\)|^    else$"),
+              ("src/cli/export.cpp", r"(?s)^      write_gguf\(.*?;\n", ""),
+              ("src/cli/export.cpp", r'(?s)  line\.app\(\)\n      \.add_option\("--type".*?;\n', ""),
+              ("src/cli/export.cpp", r', "gguf"', "")]),
+    "tensorboard": ("src/train/tensorboard_listener.cpp src/store/event_file.* tests/cli/tensorboard_test.py tests/store/event_file_test.cpp",
+                    "[Tt]ensor[Bb]oard",
+                    [("src/train/listeners.cpp", r",\s*tensorboard_listener", ""), ("src/store/layout.h", r"kTensorboard =|kRunFolders"),
+                     ("src/store/layout.h", r"kTensorboard,", ""), ("src/data/run_config.h", r'"tensorboard",', ""),
+                     ("src/config/train_config.h", "tensorboard"), ("src/config/train_config.cpp", r'{"tensorboard"(.|\n)*?},', "")]),
+    "live": ("src/show/live_page.* src/show/web/live.* tests/cli/live_* tests/pages/check_live_page.py tests/show/live_page_test.cpp",
+             "live_page|--live",
+             [("src/cli/report.cpp", r"live_page\.h|  bool live|\"--live\"|if \(live|shell_word\(runs\.front"), ("src/show/page.h", "live_html"),
+              ("CMakeLists.txt", r" live report\)", " report)"), ("tests/CMakeLists.txt", r" live report\)", " report)")]),
+}
+
+
+def without_tests(text, named):
+    """The text of a test file without the tests that name it: each goes to the next line that is indented no deeper."""
+    lines, kept, at = text.split("\n"), [], 0
+    while at < len(lines):
+        end = at + 1
+        if re.match(r" *(def test_|TEST\w*\()", lines[at]):
+            indent = len(lines[at]) - len(lines[at].lstrip())
+            while end < len(lines) and (not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > indent):
+                end += 1
+            end += lines[end:end + 1] == ["}"]
+            if re.search(named, "\n".join(lines[at:end])):
+                at = end
+                continue
+        kept += lines[at:end]
+        at = end
+    return "\n".join(kept)
+
+
+def edited(text, pattern, instead=None):
+    if instead is not None:
+        return re.sub(pattern, instead, text, flags=re.MULTILINE)
+    return "\n".join(line for line in text.split("\n") if not re.search(pattern, line))
+
+
+def taken_out(name, files):
+    """The files {path: text} without a capability; what is not found, in lines; how many lines of others than its own files
+    went, {True: of src/, False: of tests}."""
+    own, named, edits = ROWS[name]
+    missing = [f"{name}: there is no {pattern}" for pattern in own.split() if not fnmatch.filter(files, pattern)]
+    left = {path: text for path, text in files.items() if not any(fnmatch.fnmatch(path, pattern) for pattern in own.split())}
+    before = dict(left)
+    for path in fnmatch.filter(left, "tests/*_test.*") if named else []:
+        left[path] = without_tests(left[path], named)
+    for path, *edit in edits:
+        text = left.get(path, "")
+        left[path] = edited(text, *edit)
+        if left[path] == text:
+            missing.append(f"{name}: {path} has no {edit[0]}")
+    gone = {True: 0, False: 0}
+    for path in left:
+        if left[path] != before[path]:
+            lines = difflib.ndiff(before[path].split("\n"), left[path].split("\n"))
+            gone[path.startswith("src/")] += sum(line.startswith("- ") for line in lines)
+    return left, missing, gone
+
+
+def write(files, others):
+    """Makes the tree consist of these files and copies of the others, and touches none that is as it should be."""
+    for path in TREE.rglob("*"):
+        if path.is_file() and str(path.relative_to(TREE)) not in files and str(path.relative_to(TREE)) not in others:
+            path.unlink()
+    for name in (*files, *others):
+        path, data = TREE / name, files[name].encode() if name in files else (ROOT / name).read_bytes()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_bytes() != data:
+            path.write_bytes(data)
+            path.chmod((ROOT / name).stat().st_mode)
+
+
+def run(*args):
+    done = subprocess.run([str(arg) for arg in args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        print(*done.stdout.split("\n")[-100:], sep="\n")
+    return done.returncode == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ROWS))
+    parser.add_argument("--check", action="store_true", help="only check that all is found")
+    parser.add_argument("--build", action="store_true", help="run no tests")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    options = parser.parse_args()
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True).stdout.splitlines()
+    names = [name for name in names if (ROOT / name).is_file()]
+    files = {name: (ROOT / name).read_text() for name in names if name.startswith(("src/", "tests/")) and "/golden/" not in name
+             or name == "CMakeLists.txt"}
+    launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+    failed = False
+    for name in ROWS if options.check else options.names:
+        left, missing, gone = taken_out(name, files)
+        whole = not missing
+        if whole and not options.check:
+            write(left, set(names) - set(files))
+            whole = run(*CMAKE, *launcher) and run("cmake", "--build", BUILD, "--parallel", options.jobs)
+            if whole and not options.build:  # not run: tests of scripts and pages, README's commands, and planted faults
+                whole = run(BUILD / "tests/heed_tests", "--gtest_brief=1") and run(
+                    "ctest", "--test-dir", BUILD, "--output-on-failure", "--parallel", options.jobs, "--label-exclude", "unit",
+                    "--exclude-regex", r"^(readme_test$|scripts\.|pages\.|mutations_apply$|capabilities_are_found$)")
+        print(*missing, f"{name}: {gone[True]} lines of src/ outside its own files, {gone[False]} of tests"
+              + ("" if whole else "; what is left is broken"), sep="\n", flush=True)
+        failed |= not whole
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
