@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Experiments with several ranks (docs/past-one-machine.md has what they gave). Needs heed with MPI, and mpirun.
 
-    scripts/dev/ranks.py table [HEED]              30 runs, pairwise over ranks, threads, shards and kinds of training, half of
-                                               them stopped and resumed with other ranks: the bytes of one process?
     scripts/dev/ranks.py kills [HEED] [--n 30]     a random rank is killed at a random moment, and other ranks resume
     scripts/dev/ranks.py speed [HEED] CONFIG...    two ranks of one thread against one process of two threads, in pairs
     scripts/dev/ranks.py predict [HEED] CONFIG...  tokens/s of N machines like this one at 1, 10 and 100 Gbit/s
@@ -13,7 +11,6 @@ import argparse
 import collections
 import contextlib
 import fcntl
-import itertools
 import json
 import os
 import pathlib
@@ -32,9 +29,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
        "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none"}
-OBJECTIVES = ["causal_lm", "masked_lm", "prefix_lm", "span_corruption", "seq2seq"]
-AXES = {"ranks": [1, 2, 3, 4, 8], "threads": [1, 2], "shards": [4, 6, 8], "objective": OBJECTIVES, "ema": [0, 0.9],
-        "optimizer": ["adamw", "muon"], "resumed": [False, True]}
 
 
 def command(heed, ranks, *args):
@@ -48,70 +42,21 @@ def run(heed, ranks, *args, cwd, status=0):
     return done.stdout
 
 
-def write_config(folder, objective="causal_lm", shards=8, ema=0, optimizer="muon", steps=12, **train):
+def write_config(folder, ema=0, steps=12, **train):
     words = "the old miller walked to a river and saw that high water was near his mill".split()
     pick = random.Random(1)
     lines = [" ".join(pick.choice(words) for _ in range(2 + i % 7)) for i in range(300)]
     (folder / "a.txt").write_text("\n".join(lines) + "\n")
-    (folder / "b.txt").write_text("\n".join(line[::-1] for line in lines) + "\n")
-    layers = {"causal_lm": (0, 2), "masked_lm": (2, 0)}.get(objective, (1, 1))
-    pairs = objective == "seq2seq"
-    config = {
-        "data": {"source": "a.txt", "target": "b.txt"} if pairs else {"train": "a.txt"},
-        "tokenizer": {"type": "word" if pairs else "char"},
-        "model": {"d_model": 16, "n_heads": 2, "d_ff": 32, "encoder_layers": layers[0], "decoder_layers": layers[1],
-                  "dropout": 0.1},
-        "objective": {"type": objective, **({} if pairs else {"source_length": 16, "target_length": 16})},
-        "optimizer": {"type": optimizer, "learning_rate": 0.01},
-        "train": {"batch_tokens": 300, "shards": shards, "ema_decay": ema, "max_steps": steps, "eval_every": 5,
-                  "save_every": 4, "keep_last": 0, **train}}
-    config["data"]["valid_fraction"] = 0.1
-    if objective in ("causal_lm", "masked_lm", "span_corruption"):
-        config["objective"].pop("source_length" if objective == "causal_lm" else "target_length")
-    (folder / "c.json").write_text(json.dumps(config))
+    (folder / "c.json").write_text(json.dumps({
+        "data": {"train": "a.txt", "valid_fraction": 0.1},
+        "model": {"d_model": 16, "n_heads": 2, "d_ff": 32, "encoder_layers": 0, "decoder_layers": 2, "dropout": 0.1},
+        "objective": {"type": "causal_lm", "target_length": 16}, "optimizer": {"type": "muon", "learning_rate": 0.01},
+        "train": {"batch_tokens": 300, "shards": 8, "ema_decay": ema, "max_steps": steps, "eval_every": 5, "save_every": 4,
+                  "keep_last": 0, **train}}))
 
 
 def last_checkpoint(run_folder):
     return {p.name: p.read_bytes() for p in (run_folder / "checkpoints" / "last").iterdir()}
-
-
-def pairwise(rows):
-    """Rows in which every pair of values of two axes occurs together, as far as there is room."""
-    names, pick = list(AXES), random.Random(35)
-    wanted = {(a, x, b, y) for a, b in itertools.combinations(names, 2) for x in AXES[a] for y in AXES[b]
-              if not ({a, b} == {"ranks", "shards"} and (x if a == "ranks" else y) > (y if a == "ranks" else x))}
-    table = []
-    while wanted and len(table) < rows:
-        tries = [{n: pick.choice(AXES[n]) for n in names} for _ in range(600)]
-        tries = [t for t in tries if t["ranks"] <= t["shards"]]
-        covers = lambda t: {(a, t[a], b, t[b]) for a, b in itertools.combinations(names, 2)} & wanted
-        best = max(tries, key=lambda t: len(covers(t)))
-        wanted -= covers(best)
-        table.append(best)
-    return table, len(wanted)
-
-
-def table(heed, options):
-    rows, left = pairwise(options.n)
-    print(f"{len(rows)} runs; {left} pairs of values do not occur")
-    bad = 0
-    for number, row in enumerate(rows):
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            write_config(folder, row["objective"], row["shards"], row["ema"], row["optimizer"])
-            run(heed, 1, "train", "c.json", "--run", "one", "--threads", 1, cwd=folder)
-            others = [n for n in AXES["ranks"] if n <= row["shards"] and n != row["ranks"]]
-            threads = ("--threads", row["threads"])
-            if row["resumed"]:
-                run(heed, row["ranks"], "train", "c.json", "--run", "many", "--stop-at", 3, *threads, cwd=folder)
-                run(heed, others[number % len(others)], "resume", "many", "--stop-at", 7, cwd=folder)
-                run(heed, row["ranks"], "resume", "many", *threads, cwd=folder)
-            else:
-                run(heed, row["ranks"], "train", "c.json", "--run", "many", *threads, cwd=folder)
-            same = last_checkpoint(folder / "one") == last_checkpoint(folder / "many")
-            bad += not same
-            print("same" if same else "DIFFERENT", *row.values(), flush=True)
-    return bad
 
 
 def kills(heed, options):
@@ -119,9 +64,9 @@ def kills(heed, options):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         write_config(folder, ema=0.9, steps=10**6, save_every=10, eval_every=25, keep_last=1)
-        done, slowest = 0, 0.0
-        for number in range(options.n):
-            ranks = pick.choice([n for n in (2, 3, 4) if number == 0 or n != ranks])
+        done, slowest, ranks = 0, 0.0, 1
+        for _ in range(options.n):
+            ranks = pick.choice([n for n in (2, 3, 4) if n != ranks])
             log = folder / "run" / "train.log"
             size = log.stat().st_size if log.exists() else 0
             args = ("resume", "run") if (folder / "run" / "config.json").exists() else ("train", "c.json", "--run", "run")
@@ -335,15 +280,15 @@ def wire(heed, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["table", "kills", "speed", "predict", "wire"])
+    parser.add_argument("what", choices=["kills", "speed", "predict", "wire"])
     parser.add_argument("heed", nargs="?", default=str(ROOT / "build" / "heed"))
     parser.add_argument("configs", nargs="*")
     parser.add_argument("--n", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3, help="the latest kill")
     options = parser.parse_args()
-    options.n = options.n or {"table": 30, "kills": 30}.get(options.what, 10)
-    work = {"table": table, "kills": kills, "speed": speed, "predict": predict, "wire": wire}[options.what]
+    options.n = options.n or (30 if options.what == "kills" else 10)
+    work = {"kills": kills, "speed": speed, "predict": predict, "wire": wire}[options.what]
     return 1 if work(str(pathlib.Path(options.heed).resolve()), options) else 0
 
 
