@@ -162,38 +162,6 @@ TEST_F(Attend, InitialReadsTheWeightsBeforeTheFirstStep) {
   EXPECT_EQ(heed("attend " + at("still") + " " + text + "last").out, initial);
 }
 
-TEST_F(Attend, MistakesHaveTheirExitCodes) {
-  const struct {
-    const char* args;
-    Facts facts;
-    int status;
-  } cases[] = {
-      {"--target b", {"--target", "TEXT"}, 2},
-      {"a --file a", {"TEXT", "--file"}, 2},
-      {"--target a --target-file a", {"--target", "--target-file"}, 2},
-      {"''", {"the text"}, 3},
-      {"x", {"'x'"}, 3},
-      {"a --head 2", {"0", "1"}, 2},
-      {"a --layer 2", {"0", "1"}, 2},
-      {"a --kind decoder --layer 1", {"--kind decoder", "0"}, 2},
-      {"a --kind cross --layer 1", {"--kind cross", "0"}, 2},
-      {"a --kind both", {"--kind", "both"}, 2},
-      {"a --json --html -", {"--json", "--html"}, 2},
-      {"a --contributions", {"--contributions", "--json"}, 2},
-      {"a --limit 3", {"--limit", "--file"}, 2},
-      {"--file a --html a.html", {"--html", "TEXT"}, 2},
-      {"--file /nonexistent --json", {"/nonexistent"}, 3},
-      {"a --html /nonexistent/a.html", {"/nonexistent/a.html"}, 4},
-      {"a --checkpoint step-9", {"step-9"}, 4},
-  };
-  for (const auto& [args, facts, status] : cases) {
-    const Result result = attend(args);
-    EXPECT_EQ(result.status, status) << args << "\n" << result.out;
-    SCOPED_TRACE(args);
-    expect_facts(result.out, facts);
-  }
-}
-
 TEST_F(Attend, NeighborsOfAWord) {
   const std::string run = "neighbors " + at("run") + " ";
   const auto json = nlohmann::json::parse(heed(run + "a - b + c --json").out);

@@ -20,7 +20,7 @@ FILES = {  # of all rows
     "p.tsv": b"a b\tc\n\n\tx\n" + b"a\tb c\nb\ta\n" * 40, "long.tsv": b"\n\na\t" + b"b " * 800 + b"\n",
     "empty.json": b"", "text.json": b"hello", "open.json": b'{"data": {"train": "a.txt"}', "binary.json": bytes(range(256)),
     "comma.json": b'{"data": {"train": "a.txt"},\n "seed": 1,\n}', "list.json": b"[1]", "deep.json": b"[" * 100000,
-    "twice.json": b'{"seed": 1, "seed": 2}', "folder.json/x": b"", "data/downloads/some.txt": b"a",
+    "twice.json": b'{"seed": 1, "seed": 2}', "folder.json/x": b"", "joey.yaml": b"training:\n  epochs: 3\n", "records.json": b'[{"text": "not a config"}]', "data/downloads/some.txt": b"a",
     "hf/pytorch_model.bin": b"", "hf/config.json": b"", "hf/merges.txt": b"the mill\n" * 40,
     "gpt/meta.pkl": b"", "gpt/config.json": b"{}", "gpt/merges.txt": b"the mill\n" * 40, "x.pt": b"", "x.pkl": b"", "x.safetensors": b"",
     "new/model.safetensors": b"", "new/generation_config.json": b"", "sharded/model-00001-of-00002.safetensors": b"",
@@ -125,6 +125,32 @@ ROWS = {2: r"""
     tokenize run --source => --side
     inspect run --lr 1 => heed inspect --help
     compare characters words --file j => j, JSON, jq -r .KEY
+    sample run the --min-tokens 9 => pairs
+    sample run --seed -1 => 0
+    sample run --stop "" => heed sample --help
+    sample run --repetition-penalty 1e-39 => 0.01
+    sample run -s 3 => --stop, --seed
+    evaluate run --stride 9 => target_length, 8
+    resume run --more => --set train.patience=0
+    train a.txt --resume => RUN
+    train c.json --layers 3 => --set model.decoder_layers=3
+    train quikstart => quickstart, reverse
+    train quickstart.json => quickstart.json
+    train a.txt c.json => c.json
+    train c.json --minutes 3 => train.max_minutes
+    train c.json --like gpt => c.json
+    train joey.yaml => heed init, heed train - < joey.yaml
+    train records.json => heed train - < records.json
+    train a.txt --minutes 0 => 0.001
+    train a.txt --set model.d_modle=8 => model.d_model
+    attend pairs --target b => TEXT
+    attend pairs the --file a => TEXT
+    attend pairs --target a --target-file a => heed attend --help
+    attend pairs the --head 2 => 0, 1
+    attend pairs the --layer 2 => 0
+    attend pairs the --kind cross --layer 1 => 0
+    attend pairs the --kind both => kind
+    attend pairs the --json --html - => standard output
     config c.json --set optimizer.lr=1 => optimizer.learning_rate
     config c.json --set n_layer=1 => model.decoder_layers
     config c.json --set train.batch_size=1 => train.batch_tokens
@@ -197,6 +223,20 @@ ROWS = {2: r"""
         --set data.valid_fraction=null --set model.positions=learned => 3
     explain characters --file j => j, JSON, jq -r .KEY
     translate pairs --file j => j, JSON, jq -r .KEY
+    train empty => empty
+    train hollow => hollow
+    train nothing.txt => nothing.txt
+    train smae.txt => try: same.txt
+    train one_token => 1
+    train quikstart.txt => quickstart
+    train HERE/c => c.json
+    sample run --file HERE => Is a directory
+    sample run --file none => none, No such file or directory
+    score pairs --file a.source --target-file one.target => a.source, 120, 1
+    evaluate run --file none.txt => none.txt, check the path
+    attend pairs "" => the text
+    attend pairs zebra => 'zebra'
+    attend pairs --file /nonexistent --json => /nonexistent
     init none.tsv => none.tsv:1, 2 of 2
     init three.tsv => three.tsv:1, 2, cut -f1,2
     init hf --output - => pytorch_model.bin
@@ -224,6 +264,8 @@ ROWS = {2: r"""
     report run --html nowhere/page => nowhere/page
     report run --html one_kind/page => one_kind/page
     attend run the --html nowhere/page => nowhere/page
+    report HERE/none => HERE/none
+    attend pairs the --checkpoint step-9 => step-9
     resume HERE/none => HERE/none
     resume hollow => hollow, check the path
     resume run/checkpoints/last => run/checkpoints/last

@@ -181,11 +181,6 @@ class ReportTest(ReportsTest):
         shutil.copytree(self.checkpoints() / "step-00000020", self.folder / "alone")
         self.check("report", "alone", "--html", "page.html", status=STORE, facts=['"alone"', "heed attend alone"])
 
-    def test_a_missing_run_and_a_missing_folder_are_errors(self):
-        self.train(self.config())
-        self.check("report", self.folder / "none", status=STORE, facts=str(self.folder / "none"))
-        self.check("report", self.folder / "run", "--html", self.folder / "no" / "page.html", status=STORE, facts="No such file or directory")
-
     def test_a_terminal_gets_no_page(self):
         self.train(self.config())
         ours, terminal = os.openpty()

@@ -61,10 +61,6 @@ class Sample(RunsTest):
         self.check("sample", "run", "the " * 100, "--max-tokens", 2, facts=["400", "8"])
         self.assertEqual(self.check("sample", "run", "the", "--max-tokens", 2).err, "")
 
-    def test_no_least_length_of_texts_that_do_not_end(self):
-        self.train(self.config("gpt", family="causal_lm", train__max_steps=2), "gpt")
-        self.check("sample", "gpt", "the", "--min-tokens", 9, status=2, facts="pairs")
-
     def test_a_prompt_may_be_piped(self):
         piped = self.json("sample", "run", "--file", "-", "--max-tokens", 20,
                           stdin="the \n")
@@ -81,15 +77,6 @@ class Sample(RunsTest):
     def test_an_empty_prompt_file_is_an_empty_prompt(self):
         self.assertEqual(self.json("sample", "run", "--file", "/dev/null"),
                          self.json("sample", "run", ""))
-
-    def test_a_prompt_file_that_cannot_be_read_is_named(self):
-        self.check("sample", "run", "--file", self.folder, status=3, facts="Is a directory")
-        self.check("sample", "run", "--file", "none", status=3, facts=["none", "No such file or directory"])
-
-    def test_impossible_options_are_named(self):
-        self.check("sample", "run", "--seed", -1, status=2, facts=["--seed", "0"])
-        self.check("sample", "run", "--stop", "", status=2, facts=["--stop", "heed sample --help"])
-        self.check("sample", "run", "--repetition-penalty", 1e-39, status=2, facts=["--repetition-penalty", "0.01"])
 
     def test_a_tiny_temperature_is_greedy(self):
         greedy = self.out(*ARGS, "--temperature", 0)

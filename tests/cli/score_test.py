@@ -186,10 +186,6 @@ class ScorePairs(RunsTest):
         r = self.check("evaluate", "run", "--file", "s", "--target-file", "t", "--json", status=3, facts=["s:2", "600001"])
         self.assertEqual(json.loads(r.out)["left_out"], 1)
 
-    def test_unequal_files_are_named(self):
-        self.check("score", "run", "--file", "a.source", "--target-file", "-", stdin="the\n", status=3,
-                   facts=["a.source", "120", "1"])
-
 
 class ASpaceAtTheEnd(RunsTest):
     RUNS = {"run": {"tokenizer": {"type": "bpe", "vocab_size": 340}, **SMALL}}

@@ -62,12 +62,6 @@ class Screen(RunsTest):
         rows = [self.shown(*whole, columns=columns).count("\n<s> ") for columns in (28, 60)]
         self.assertEqual(rows, [2, 1])  # of blocks
 
-    def test_a_missing_value_is_asked_for_in_words(self):
-        self.check("resume", "run", "--more", status=2, facts=["--more", "--set train.patience=0"])
-        self.check("sample", "run", "-s", 3, status=2, facts=["--stop", "--seed"])
-        self.check("train", "a.txt", "--resume", status=2, facts="RUN")
-        self.check("train", self.config(), "--layers", 3, status=2, facts="--set model.decoder_layers=3")
-
 
 if __name__ == "__main__":
     unittest.main()
