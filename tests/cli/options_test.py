@@ -16,7 +16,8 @@ COMMANDS = ("train", "resume", "evaluate", "sample", "translate", "score", "fill
 
 class Options(RunsTest):
     RUNS = {"run": SMALL, "pairs": {"family": "seq2seq", **SMALL}, "words": {"tokenizer": {"type": "word"}, **SMALL},
-            "stopped": {"train__max_steps": 5}, "gpt": {"family": "causal_lm", "model__positions": "learned", **SMALL}}
+            "stopped": {"train__max_steps": 5}, "masked": {"family": "masked_lm", **SMALL},
+            "gpt": {"family": "causal_lm", "model__positions": "learned", **SMALL}}
 
     def test_help_version_and_config_are_data(self):
         self.assertEqual(self.out(), self.out("--help"))
@@ -30,17 +31,18 @@ class Options(RunsTest):
 
     def test_a_reader_that_went_away_is_no_error_and_an_output_that_cannot_be_written_is(self):
         self.config("c")
-        for line, status, facts in (('"$0" train c.json --run new >&- 2>&-', (0,), ()),  # it has nothing to print there
-                                    ('"$0" config --schema > >(exec true)', (0, 141), ()), ('"$0" --help >&-', (4,), ("standard output", "Bad file descriptor")),
-                                    ('"$0" --help >/dev/full', (4,), ("No space left on device",))):
-            done = subprocess.run(["bash", "-c", line, HEED], capture_output=True, text=True, cwd=self.folder)
+        for line, status, facts in (("train c.json --run new >&- 2>&-", (0,), ()),  # it has nothing to print there
+                                    ("config --schema > >(exec true)", (0, 141), ()), ("--help >/dev/full", (4,), "No space left on device"),
+                                    ("--help >&-", (4,), ("standard output", "Bad file descriptor"))):
+            done = subprocess.run(["bash", "-c", f'"$0" {line}', HEED], capture_output=True, text=True, cwd=self.folder)
             self.assertIn(done.returncode, status, line)
             self.assertEqual(bool(done.stderr), bool(facts), done.stderr)
             self.tells(done.stderr, facts)
 
     def test_what_no_other_test_runs_under_sanitizers(self):
-        commands = [["ablate", "run"], ["bleu", "a.source", "a.source"], ["export", "gpt", "out"], ["gradcheck", self.config("c")],
-                    ["inspect", "run"], ["neighbors", "words", "the"], ["runs", "."], ["verify", "run"]]
+        commands = [["ablate", "run"], ["average", "run", "--last", 2], ["bleu", "a.source", "a.source"], ["compare", "run", "stopped"],
+                    ["evaluate", "run", "--json"], ["export", "gpt", "out"], ["fill", "masked", "the [MASK]"], ["gradcheck", self.config("c")],
+                    ["inspect", "run"], ["neighbors", "words", "the"], ["runs", "."], ["sample", "run", "the"], ["verify", "run"]]
         for command, r in zip(commands, self.at_once(commands)):
             self.assertEqual(r.status, 0, (command, r.err))
 
