@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,12 @@ inline RunConfig with_sets(const char* text, const Sets& sets) {
 }
 inline RunConfig config(const Sets& sets, const char* base = kTextConfig) {
   return with_sets(base, sets);
+}
+
+// Those of a line.
+inline std::vector<std::string> words(const char* line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
 }
 
 // Reading is refused with these facts.
