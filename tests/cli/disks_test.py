@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from runs import HEED, RunsTest, said
+from runs import HEED, RunsTest
 
 STORE = 4
 
@@ -35,19 +35,6 @@ class Disks(RunsTest):
             if path.startswith("checkpoints/step-"):
                 self.assertEqual(self.snapshot()[path], content)
         self.resume()
-
-    def test_a_folder_that_is_no_run_is_left_alone(self):
-        (self.folder / "run").mkdir()
-        (self.folder / "run" / "checkpoints").mkdir()
-        self.resume(status=STORE, facts="config.json")
-        (self.folder / "run" / "mine").write_text("")
-        self.train(self.config(), "run", "--force", status=STORE, facts=str(self.folder / "run"))
-        (self.folder / "run" / "mine").unlink()  # what is left are a lock and an empty folder, as of a killed start
-        r = self.train(self.config(), facts=str(self.folder / "run"))
-        self.assertEqual(sorted(p.name for p in self.folder.glob("run*")), ["run"])
-        shutil.move(self.folder / "run/checkpoints", self.folder / "elsewhere")  # its owner's affair
-        for force, status in (([], 2), (["--force"], STORE)):
-            self.train(self.config(), "run", *force, status=status, facts=str(self.folder / "run"))
 
     def test_too_little_room_for_a_checkpoint_is_said_at_the_start(self):
         place = self.mount("disk", "size=128k")
@@ -113,38 +100,6 @@ class Disks(RunsTest):
                 self.check("verify", copy)
                 self.resume(kind, "--more", 5)
 
-    def test_checkpoints_that_are_a_link_are_read_and_not_written(self):
-        self.train(self.config(), "run", "--stop-at", 10)
-        shutil.copytree(self.folder / "run", self.folder / "other", symlinks=True)
-        shutil.rmtree(self.checkpoints("other"))
-        self.checkpoints("other").symlink_to(self.checkpoints())
-        (self.checkpoints() / ".tmp-mine").mkdir()
-        before = sorted(self.checkpoints().iterdir())
-        other = self.folder / "other"
-        for args in (["resume", other], ["resume", other, "--branch", "b"], ["average", other, "--last", 1],
-                     ["train", self.config(), "--run", other, "--force"]):
-            self.check(*args, status=STORE, facts="other/checkpoints")
-        self.assertEqual(sorted(self.checkpoints().iterdir()), before)
-        self.check("evaluate", other)
-        (self.folder / "link").symlink_to("run")  # the run folder itself may be one
-        self.resume("link")
-
-    def test_checkpoints_that_are_removed_while_it_trains_are_begun_again(self):
-        config = self.config(train__max_steps=10**6, train__save_every=10, train__eval_every=5)
-        p = self.spawn("train", config, "--run", "run")
-        while not (self.checkpoints() / "best").exists():
-            time.sleep(0.01)
-        self.checkpoints().rename(self.folder / "moved")
-        while not (self.checkpoints() / "last").exists():
-            self.assertIsNone(p.poll())
-            time.sleep(0.01)
-        p.terminate()
-        _, err = p.communicate(timeout=60)
-        self.assertEqual(p.returncode, 143, err)
-        self.tells(err, ["warning:", "checkpoints"])
-        self.check("verify", "run")
-        self.resume("run", "--stop-at", self.link("last") + 5)
-
     def test_a_run_that_is_removed_while_it_trains(self):
         p = self.spawn("train", self.config(train__max_steps=10**6, train__save_every=10), "--run", "gone")
         while not (self.folder / "gone/checkpoints/last").exists():
@@ -156,21 +111,6 @@ class Disks(RunsTest):
             time.sleep(0.05)
         self.assertEqual(p.returncode, STORE)
         self.tells(p.stderr.read(), ["was moved or removed while the run trained", "is lost"])
-
-    def test_a_run_in_the_place_of_one_that_was_removed_is_left_alone(self):
-        config = self.config(train__max_steps=10**6, train__save_every=10**5, train__keep_last=1)
-        p = self.spawn("train", config, "--run", "run")
-        while not (self.folder / "run/train.log").exists():
-            time.sleep(0.01)
-        while (self.folder / "run").exists():  # into which it writes
-            shutil.rmtree(self.folder / "run", ignore_errors=True)
-        self.train(self.config("second", train__save_every=5, train__keep_last=0))
-        before = self.snapshot("run")
-        p.terminate()
-        _, err = p.communicate(timeout=60)
-        self.assertEqual(p.returncode, STORE, err)
-        self.assertIn("was moved or removed while the run trained", err)
-        self.assertEqual(self.snapshot("run"), before)
 
     def test_a_run_that_is_renamed_while_it_trains_ends_and_is_resumed_where_it_is(self):
         config = self.config(train__max_steps=10**6, train__save_every=10, train__log_every=1)

@@ -84,13 +84,6 @@ class InitFrom(RunsTest):
         r = self.train(words, "second", "-q", status=3)
         self.tells(r.err, ["tokenizer.file", "v.json", "50 %"])
 
-    def test_a_large_share_of_unknown_words_is_a_warning(self):
-        (self.folder / "a.txt").write_text("один два\n" * 99 + "три четыре пять шесть семь восемь девять десять\n" * 2)
-        config = self.config(data__train="a.txt", tokenizer__type="word", tokenizer__min_frequency=3, data__valid_fraction=0)
-        warning = "warning: 5 % of the training text is unknown to the vocabulary (<unk>), most often "
-        self.assertIn(warning, self.train(config, "run", "-q", "--stop-at", 1).err)
-        self.assertIn(warning, self.resume("run", "-q").err)
-
     def test_another_function_of_the_same_weights_is_reported(self):
         self.train(self.config(train__max_steps=2), "first")
         for sets, said in ((["model.activation=relu", "model.dropout=0.3"],

@@ -1,5 +1,6 @@
 """One table of what is refused or warned of: a command line, the exit code, and the facts that its message must have."""
 import gzip
+import lzma
 import os
 import shlex
 import shutil
@@ -12,7 +13,7 @@ DAMAGED = bytearray(gzip.compress(PLAIN, 0))  # stored uncompressed: only the ch
 DAMAGED[len(DAMAGED) // 2] ^= 1
 FILES = {  # of all rows
     "empty": b"", "latin1": b"one\ntwo\ncaf\xe9\n", "cut": "two\nthree é".encode()[:-1], "one_token": b"a", "one_kind": b"a" * 1000,
-    "good": b"good\n", "bad/cut": b"\xc3", "-dash.txt": b"the river " * 50, "damaged": DAMAGED, "short.gz": gzip.compress(PLAIN)[:-9],
+    "good": b"good\n", "bad/cut": b"\xc3", "-dash.txt": b"the river " * 50, "damaged": DAMAGED, "short.gz": gzip.compress(PLAIN)[:-9], "packed.xz": lzma.compress(PLAIN), "packed": gzip.compress(PLAIN),
     "odd16": "the river\n".encode("utf-16-le"), "odd16be": "the river\n".encode("utf-16-be"), "odd32": "the river\n".encode("utf-32"),
     "nul": b"the\0river\n", "wide.json": '{"data": {"train": "a.txt"}}'.encode("utf-16"),
     "longer.source": b"one\ntwo\n", "one.source": b"one\n", "one.target": b"eins\n", "latin1.source": b"one\nf\xfcr\n",
@@ -204,6 +205,7 @@ ROWS = {2: r"""
     NEW data.train=one_token --set data.valid_fraction=0 => 1
     NEW data.train=damaged => damaged
     NEW data.train=short.gz => short.gz
+    NEW data.train=packed.xz => packed.xz, xz -dc FILE | heed
     NEW data.train=odd16 => odd16, UTF-16LE
     NEW data.train=odd16be => odd16be, UTF-16BE
     NEW data.train=odd32 => odd32, UTF-32
@@ -280,6 +282,7 @@ ROWS = {2: r"""
     PAIRS data.source=null --set data.target=null --set data.pairs=p.tsv --stop-at 1 => 2, 83, p.tsv:2
     train page.xml --run new --minutes 0.01 --set train.max_steps=2 => page.xml, HTML
     init gpt --output - => merges.txt
+    NEW data.train=packed --stop-at 2 => stopped and saved at step 2
     init p.tsv --output - => 2, 83, p.tsv:2
     score characters --file b --against b => b, jq -r .sentence_good, jq -r .sentence_bad
     score characters --file j => j, JSON, jq -r .KEY

@@ -140,19 +140,6 @@ class Signals(RunsTest):
         p.send_signal(signal.SIGTERM)
         self.assertEqual(p.wait(timeout=60), 143)
 
-    def test_a_run_has_one_writer_at_a_time(self):
-        config = self.config(**LONG)
-        p = self.spawn("train", config, "--run", self.folder / "run")
-        self.wait_for_steps("run", p)
-        self.resume("run", status=2, facts=[str(p.pid), "run"])
-        self.train(config, "run", status=2, facts=["run", "--force"])
-        self.train(config, "run", "--force", status=2, facts=[str(p.pid), "run"])
-        self.assertIsNone(p.poll())
-        p.send_signal(signal.SIGKILL)
-        p.communicate()
-        self.resume("run", "--stop-at", 2)
-        self.assertEqual(self.link("last"), 2)
-
 
 class Divergence(RunsTest):
     def test_it_stops_with_advice_that_works_and_leaves_good_checkpoints(self):

@@ -1,71 +1,13 @@
-"""Compressed texts, folders, parts of texts; normalisation and splitting; existing vocabularies."""
+"""Parts of texts, normalisation and splitting, existing vocabularies, marks."""
 import gzip
 import json
-import lzma
 import shutil
-import subprocess
 import unittest
 
-from runs import HEED, SMALL, RunsTest, text
+from runs import SMALL, RunsTest
 
 DATA, USAGE = 3, 2
 
-
-class PackedTexts(RunsTest):
-    def test_a_packed_text_gives_the_same_checkpoints(self):
-        config, path = self.config(), self.folder / "a.txt"
-        plain = path.read_bytes()
-        self.train(config, "plain")
-        path.write_bytes(gzip.compress(plain))  # recognised by its bytes, not its name
-        self.train(config, "gz", "--stop-at", 7)
-        path.write_bytes(plain)
-        self.resume("gz")
-        self.same_checkpoint("plain", "gz", 20)
-        path.write_bytes(lzma.compress(plain))
-        for tokenizer in ("char", "byte"):
-            self.train(config, "xz", "--set", f"tokenizer.type={tokenizer}", status=DATA, facts=["a.txt", "xz -dc FILE | heed"])
-
-    def test_a_folder_is_its_files_by_name(self):
-        config = self.config()
-        self.train(config, "plain")
-        f, whole = self.folder, text(300)
-        (f / "texts" / "deeper").mkdir(parents=True)
-        (f / "texts" / ".hidden").write_bytes(b"\xff")
-        lines = whole.splitlines()
-        (f / "texts" / "2.gz").write_bytes(gzip.compress("\n".join(lines[9:]).encode()))
-        (f / "texts" / "1.txt").write_text("\n".join(lines[:9]))  # each without a newline at its end
-        self.train(config, "folder", "--set", "data.train=texts")
-        self.assertEqual(self.state(20, "plain")["data_hash"], self.state(20, "folder")["data_hash"])
-        self.assertEqual((self.checkpoints("plain") / "last/model.safetensors").read_bytes(),
-                         (self.checkpoints("folder") / "last/model.safetensors").read_bytes())
-        e = [self.json("evaluate", "plain", "--file", f / name)[0] for name in ("a.txt", "texts")]
-        self.assertEqual(e[0]["loss"], e[1]["loss"])
-        (f / "texts" / "3").write_bytes(b"good\n\xff")
-        self.train(config, "bad", "--set", "data.train=texts", status=DATA, facts=["texts/3:2", "UTF-8"])
-
-    def test_every_command_reads_packed_texts(self):
-        f = self.folder
-        self.train(self.config(train__max_steps=4), "lm")
-        self.train(self.config(family="seq2seq", train__max_steps=4), "pairs")
-        for name in ("a.txt", "a.source", "a.target"):
-            (f / (name + ".gz")).write_bytes(gzip.compress((f / name).read_bytes()))
-        (f / "one").write_text("the mill")
-        (f / "one.gz").write_bytes(gzip.compress(b"the mill"))
-        for args, names in [
-            (["evaluate", "lm", "--file", "a.txt", "--json"], ["a.txt"]),
-            (["evaluate", "pairs", "--file", "a.source", "--target-file", "a.target", "--json"], ["a.source", "a.target"]),
-            (["translate", "pairs", "--file", "a.source", "--beam-size", "1"], ["a.source"]),
-            (["score", "lm", "--file", "a.txt"], ["a.txt"]),
-            (["sample", "lm", "--file", "one", "--max-tokens", "9"], ["one"]),
-        ]:
-            plain = self.out(*args)
-            packed = [a + ".gz" if a in names else a for a in args]
-            with self.subTest(packed):
-                self.assertEqual(self.out(*packed).replace(".gz", ""), plain)
-        expected = self.out("translate", "pairs", "--file", "a.source")
-        with open(f / "a.source.gz", "rb") as packed:
-            done = subprocess.run([HEED, "translate", "pairs"], stdin=packed, capture_output=True, text=True, cwd=f)
-        self.assertEqual(done.stdout, expected)
 
 class PartsOfTexts(RunsTest):
     def test_runs_with_different_limits_have_the_same_held_out_text(self):
