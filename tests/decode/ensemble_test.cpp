@@ -61,37 +61,6 @@ class Ensemble : public testing::TestWithParam<Family> {
   }
 };
 
-TEST_P(Ensemble, ScoresWithTheMeanOfTheProbabilities) {
-  const auto a = scores(models_[0]), b = scores(models_[1]), c = scores(models_[2]);
-  join({1, 2});
-  const auto all = scores(models_[0]);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t j = 0; j < all[i].size(); ++j)
-      EXPECT_NEAR(all[i][j],
-                  std::log((std::exp(a[i][j]) + std::exp(b[i][j]) + std::exp(c[i][j])) / 3), 1e-5);
-  // By Jensen's inequality: -ln of a mean is at most the mean of -ln.
-  EXPECT_GT(sum_of(all), (sum_of(a) + sum_of(b) + sum_of(c)) / 3 + 1);
-}
-
-TEST_P(Ensemble, OfAModelWithItselfIsTheModel) {
-  BeamOptions options{.beam_size = 3, .n_best = 2, .max_length = 8, .banned = {0, 1}};
-  const auto sources = test::some_sources(9, 11);
-  const auto search = [&] {
-    return beam_search(models_[0].model, models_[0].values, pool_, sources, options);
-  };
-  const auto before = scores(models_[0]);
-  const auto found = search();
-  for (const int i : {1, 2})  // of the same shape
-    models_[0].model.others.push_back({&models_[i].model, &models_[0].values});
-  EXPECT_EQ(scores(models_[0]), before);
-  const auto again = search();
-  for (std::size_t i = 0; i < found.size(); ++i)
-    for (std::size_t k = 0; k < found[i].size(); ++k) {
-      EXPECT_EQ(again[i][k].ids, found[i][k].ids);
-      EXPECT_EQ(again[i][k].score, found[i][k].score);
-    }
-}
-
 // Also that a decoder alone reads its sources while it decodes as it does in one pass.
 TEST_P(Ensemble, SearchesWithTheScoresThatItGives) {
   join({1, 2});

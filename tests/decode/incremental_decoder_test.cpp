@@ -19,49 +19,6 @@ std::vector<float> row(Mat<float> m, int r) {
   return {m.row(r), m.row(r) + m.cols};
 }
 
-// The logits after the last token by an ordinary pass over everything. Without an encoder the
-// source follows the tokens that were read first.
-std::vector<float> uncached(const DecodeModel& m, const std::vector<int>& source,
-                            std::vector<int> target, int first) {
-  Batch batch;
-  if (m.model.has_encoder())
-    batch.source.add_sequence(source.data(), static_cast<int>(source.size()));
-  else
-    target.insert(target.begin() + first, source.begin(), source.end());
-  batch.target.add_sequence(target.data(), static_cast<int>(target.size()));
-  Workspace workspace;
-  TransformerSaved<float> saved;
-  Pass<float> pass{.values = m.values, .workspace = workspace};
-  const Mat<float> hidden = m.model.forward(pass, batch, saved);
-  return row(m.model.output.forward(pass, hidden), hidden.rows - 1);
-}
-
-class EveryPosition : public testing::TestWithParam<std::tuple<Family, Positions>> {};
-
-TEST_P(EveryPosition, CachedEqualsUncached) {
-  const auto [family, positions] = GetParam();
-  const DecodeModel m(family, positions);
-  const auto sources = test::some_sources(2, 11);
-  const std::vector<int> target{1, 5, 7, 3, 9, 4};
-  Pool pool(2);
-  IncrementalDecoder decoder(m.model, m.values, pool, 2, 8);
-  decoder.read_sources(sources);
-  decoder.restart(1, 1);
-  IncrementalDecoder::Tokens feed{1, {target.data(), 3}};  // a prompt, then single tokens
-  for (std::size_t n = 3; n <= target.size(); ++n) {
-    const std::vector<float> logits = row(decoder.step({&feed, 1}), 0);
-    const auto expected = uncached(m, sources[1], {target.begin(), target.begin() + n}, 3);
-    for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_NEAR(logits[i], expected[i], 2e-5);
-    if (n < target.size()) feed.ids = {target.data() + n, 1};
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Models, EveryPosition,
-                         testing::Combine(testing::Values(Family::encoder_decoder,
-                                                          Family::decoder_only),
-                                          testing::Values(Positions::sinusoidal, Positions::learned,
-                                                          Positions::rotary, Positions::none)));
-
 TEST(IncrementalDecoder, ASlotDoesNotDependOnBatchSplitOrThreads) {
   constexpr int kSlots = 13;  // enough to be shared out over three threads
   const DecodeModel m(Family::encoder_decoder);
@@ -88,20 +45,6 @@ TEST(IncrementalDecoder, ASlotDoesNotDependOnBatchSplitOrThreads) {
       EXPECT_EQ(row(together, i), last) << threads << " threads, sequence " << i;
     }
   }
-}
-
-TEST(IncrementalDecoder, ACopiedSlotGoesOnLikeItsOrigin) {
-  const DecodeModel m(Family::decoder_only);
-  Pool pool(1);
-  IncrementalDecoder decoder(m.model, m.values, pool, 3, 8);
-  const std::vector<int> prompt{1, 4, 6}, next{5};
-  const IncrementalDecoder::Tokens first{0, prompt};
-  decoder.step({&first, 1});
-  decoder.copy(0, 2);
-  EXPECT_EQ(decoder.length(2), 3);
-  const IncrementalDecoder::Tokens both[] = {{2, next}, {0, next}};
-  const Mat<float> logits = decoder.step(both);
-  EXPECT_EQ(row(logits, 0), row(logits, 1));
 }
 
 TEST(IncrementalDecoder, LogitsThatAreNaNOrInfiniteAreAnError) {
