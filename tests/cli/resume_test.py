@@ -18,6 +18,10 @@ class Resume(RunsTest):
         before = self.snapshot()
         self.resume("run", facts=[said("already", 6), "6", "--more"])
         self.assertEqual(self.snapshot(), before)
+        for link in ("best", "last"):  # as after a kill before they were set
+            (self.checkpoints() / link).unlink()
+        self.resume("run", facts=said("already", 6))
+        self.assertEqual(self.snapshot(), before)
         r = self.resume("run", "--max-steps", 8, facts=said("changed", "train.max_steps", 6, 8))
         self.assertNotIn("--stop-at keeps", r.err)
         self.assertEqual(self.link("last"), 8)
