@@ -155,21 +155,6 @@ class Limits(RunsTest):
         self.assertEqual(len(os.listdir(f"/proc/{p.pid}/task")), 1)
         self.assertEqual(os.sched_getaffinity(p.pid), os.sched_getaffinity(0))
 
-    def test_endless_devices_are_refused(self):
-        for args in (["evaluate", "run", "--file", "/dev/zero"], ["score", "run", "--file", "/dev/zero"],
-                     ["sample", "run", "--file", "/dev/urandom"]):
-            with self.subTest(" ".join(args)):
-                self.check(*args, status=DATA, facts=args[-1], timeout=20)
-        with open("/dev/zero") as zero:
-            for args in (["tokenize", "run"], ["score", "run", "--file", "-"]):
-                r = Result(subprocess.run([HEED, *args], stdin=zero, capture_output=True, text=True,
-                                          cwd=self.folder, timeout=20))
-                self.assertEqual(r.status, DATA, r.err)
-                self.tells(r.err, "standard input")
-        self.check("tokenize", "run", stdin="")
-        with open(os.devnull) as null:
-            subprocess.run([HEED, "tokenize", "run"], stdin=null, cwd=self.folder, check=True)
-
 
 if __name__ == "__main__":
     unittest.main()
