@@ -117,18 +117,6 @@ TEST(Log, FieldsFitATerminalAndTheFileHasThemAll) {
   EXPECT_EQ(contents(file.path), std::string(kTrainLine) + "\n" + std::string(kValidLine) + "\n");
 }
 
-TEST(Log, FieldsInAPipeAreWholeAndPlain) {
-  int fds[2];
-  ASSERT_EQ(pipe(fds), 0);
-  Log log({.fd = fds[1]});
-  log.fields(kValidLine, true);
-  char bytes[256];
-  const ssize_t n = read(fds[0], bytes, sizeof bytes);
-  EXPECT_EQ(std::string(bytes, static_cast<std::size_t>(n)), std::string(kValidLine) + "\n");
-  close(fds[0]);
-  close(fds[1]);
-}
-
 TEST(Log, ControlCharactersOfALineReachNeitherTerminalNorFile) {
   const TemporaryFile file;
   const Terminal terminal(80);
@@ -140,26 +128,6 @@ TEST(Log, ControlCharactersOfALineReachNeitherTerminalNorFile) {
   EXPECT_EQ(contents(file.path), "run <0x1B>[2J<0x9B>\n<0x1B>[31m\n");
 }
 
-TEST(Log, PipedLinesArePlainAndTheFileIsAppendedTo) {
-  const TemporaryFile file;
-  int fds[2];
-  ASSERT_EQ(pipe(fds), 0);
-  for (int run = 0; run < 2; ++run) {
-    Log log({.quiet = false, .fd = fds[1]});
-    log.open_file(file.path);
-    log.info("step 1 {} %v");
-    log.progress({1, 2, "", -1});
-    log.warn("careful");
-  }
-  close(fds[1]);
-  char bytes[256];
-  const ssize_t n = read(fds[0], bytes, sizeof bytes);
-  close(fds[0]);
-  const std::string expected = "step 1 {} %v\nwarning: careful\n";
-  EXPECT_EQ(std::string(bytes, static_cast<std::size_t>(n)), expected + expected);
-  EXPECT_EQ(contents(file.path), expected + expected);
-}
-
 TEST(Log, TheFileHasTheLinesFromBeforeItWasOpened) {
   const TemporaryFile file;
   const Terminal terminal(80);
@@ -169,20 +137,6 @@ TEST(Log, TheFileHasTheLinesFromBeforeItWasOpened) {
   log.open_file(file.path);
   log.info("three");
   EXPECT_EQ(contents(file.path), "one\ntwo\nthree\n");
-}
-
-TEST(Log, QuietLeavesWarningsOnTheTerminalAndAllInTheFile) {
-  const TemporaryFile file;
-  const Terminal terminal(80);
-  setenv("NO_COLOR", "1", 1);
-  Log log({.quiet = true, .fd = terminal.slave});
-  unsetenv("NO_COLOR");
-  log.open_file(file.path);
-  log.info("step 1");
-  log.progress({1, 2, "", -1});
-  log.warn("careful");
-  EXPECT_EQ(terminal.shown(), "warning: careful\r\n");
-  EXPECT_EQ(contents(file.path), "step 1\nwarning: careful\n");
 }
 
 TEST(Log, LinesPushTheBarDown) {
