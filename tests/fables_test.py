@@ -39,12 +39,6 @@ class Fables(unittest.TestCase):
                 self.assertEqual(article[1:] == "n", word[0] in "aeiou" or word == "hour", story)
             self.assertNotRegex(story, r"\b(\w+) \1\b(?<!that that)(?<!had had)", story)
 
-    def test_the_vocabulary_is_small_and_royal_pairs_are_frequent(self):
-        count = collections.Counter(re.findall(r"[a-z]+", self.text.lower()))
-        self.assertTrue(400 <= len(count) <= 900, len(count))
-        for word in "king queen man woman boy girl prince princess he she".split():
-            self.assertGreaterEqual(count[word], 100, word)
-
     def test_every_pronoun_is_listed_once_with_true_offsets(self):
         words = set(CLASS_OF) | SPEECH
         found = [[m.start(), m.end(), m[0]] for m in re.finditer(r"[A-Za-z]+", self.text)
@@ -78,11 +72,6 @@ class Fables(unittest.TestCase):
                          "it": "ring cheese lamp", "they": "boots coins sheep"}.items():
             for noun in nouns.split():
                 self.assertEqual(list(classes[noun]), [c], noun)
-
-    def test_mentions_are_nouns_of_one_referent(self):
-        for g in self.gold:
-            forms = {self.text[b:e] for b, e in g["mentions"]}
-            self.assertLessEqual(len(forms), 2 * len(g["noun"]), forms)  # a noun and a name
 
     def test_betting_on_the_nearest_noun_mostly_fails(self):
         third = [g for g in self.gold if g["pronoun"][2].lower() in CLASS_OF]
