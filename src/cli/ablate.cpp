@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "evaluate/test_text.h"
 #include "show/ablation.h"
 #include "show/page.h"
 #include "store/run_folder.h"
@@ -23,23 +24,23 @@ constexpr std::int64_t kFewestSequences = 20;
 
 // The first sequences of the held-out data: as many as a minute allows, unless `limit` says.
 std::vector<Example> first_held_out(OpenModel& m, std::int64_t limit) {
-  if (!m.config.data.has_validation())
-    throw Error(Exit::usage, "the run has no held-out data (data.valid_fraction 0).");
-  const HeldOut held = held_out(m);
-  if (held.changed) m.log.warn("the data files have changed since the run was trained");
-  const ExampleList all = m.objective->evaluation(held.data.valid);
+  NamedText held_out;
+  const TestText text = test_text(m, held_out, m.pool, m.log);
+  const ExampleList all = m.objective->evaluation(text.split);
   const double passes = 2.0 * static_cast<double>(parts_of(m.model).size());
   double operations = 0;
   std::vector<Example> examples;
   for (std::int64_t i = 0; i < all.count; ++i) {
     if (limit > 0 ? i == limit : i >= kFewestSequences && operations > kMinute) break;
-    all.get(i, examples.emplace_back());
-    const Example& e = examples.back();
+    Example e;
+    all.get(i, e);
+    if (e.scored() == 0) continue;
     Batch batch;
     batch.add(e.source, e.target, e.labels);
     operations += passes * training_flops(m.model, batch) / 3;
+    examples.push_back(std::move(e));
   }
-  if (examples.empty()) throw Error(Exit::data, "the held-out data has no sequence.");
+  if (examples.empty()) throw Error(Exit::data, "no token of the held-out data is scored.");
   return examples;
 }
 
@@ -121,9 +122,7 @@ Exit run_ablate(CommandLine& line) {
     throw Error(Exit::usage, "--json and --html - both need standard output.");
   OpenModel m(line);
   const std::vector<Example> examples = first_held_out(m, limit);
-  const Ablation a =
-      ablate(m.model, m.values, examples, m.pool, {.zero = zero, .seed = m.config.seed});
-  if (a.tokens == 0) throw Error(Exit::data, "no token of these sequences is scored.");
+  const Ablation a = ablate(m.model, m.values, examples, m.pool, zero);
   Json result = ablation_json(m, a, zero);
   if (!html.empty()) {
     ShortJson data(result);

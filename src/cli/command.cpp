@@ -447,16 +447,4 @@ OpenModel::OpenModel(const CommandLine& line)
   for (const TrainedModel& other : others) model.others.push_back({&other.model, &other.values});
 }
 
-HeldOut held_out(TrainedModel& m) {
-  Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
-  const bool changed = data.hash.all() != m.state.data_hash;
-  return {std::move(data), changed};
-}
-
-RunConfig as_written(RunConfig config) {
-  config.data.lowercase = false;
-  config.data.normalize = Normalize::none;
-  return config;
-}
-
 }  // namespace heed

@@ -179,15 +179,6 @@ struct OpenModel : TrainedModel {
   std::vector<TrainedModel> others = {};
 };
 
-// The data of the model's run, where RUN/config.json names it now (config_of_data()).
-struct HeldOut {
-  Dataset data;  // also what is not held out
-  bool changed;  // it is not what the run was trained on
-};
-HeldOut held_out(TrainedModel& model);
-// A config that reads data as it is written.
-RunConfig as_written(RunConfig config);
-
 // What --help of a command says below its options: cli/help/COMMAND.txt, a line per paragraph.
 std::string help_notes(const std::string& command);
 // What --help says of an option: "text: the kind of model: gpt, bert, t5 (default gpt)".

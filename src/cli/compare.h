@@ -6,21 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "base/log.h"
-#include "base/pool.h"
+#include "evaluate/test_text.h"
 
 namespace heed {
 
 using RunGroup = std::vector<std::string>;  // of one setting
 
-struct ComparedText {
-  std::string file = {}, target_file = {};  // "": the held-out data of the first run
-  bool translate = true;                    // of pairs
-};
-
 // Each further group with the first: `take` gets the objects that heed compare --json prints
-// (docs/formats.md), one after the other. Error (usage) if two runs cannot be compared.
-void compare_groups_of_runs(const std::vector<RunGroup>& groups, const ComparedText& text,
+// (docs/formats.md), one after the other. `translates`: pairs are also translated. Error (usage) if
+// two runs cannot be compared.
+void compare_groups_of_runs(const std::vector<RunGroup>& groups, NamedText text, bool translates,
                             Pool& pool, Log& log,
                             const std::function<void(const nlohmann::ordered_json&)>& take);
 

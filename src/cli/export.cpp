@@ -14,7 +14,7 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "evaluate/bleu.h"
+#include "evaluate/figures.h"
 #include "evaluate/translation.h"
 #include "store/gguf.h"
 #include "store/huggingface.h"
@@ -73,8 +73,8 @@ std::string model_card(const TrainedModel& m, const std::string& name, const std
     if (valid.step != m.state.step) continue;
     add("held-out tokens", format_count(valid.tokens));
     if (valid.bits_per_byte) add("bits per byte", format_fixed(*valid.bits_per_byte, 4));
-    if (valid.metric)
-      add(*valid.metric_name, format_fixed(*valid.metric, find_metric(*valid.metric_name)->digits));
+    if (const Figure* metric = selecting_figure(m.config.train.select_by); metric && valid.metric)
+      add(*valid.metric_name, format_fixed(*valid.metric, metric->digits));
   }
   const std::vector<std::string> card = foreign_table().at("card");
   return fmt::format(

@@ -8,6 +8,7 @@
 #include "cli/table.h"
 #include "cli/texts.h"
 #include "data/data_facts.h"
+#include "evaluate/test_text.h"
 #include "show/neighbors.h"
 #include "text/utf8.h"
 
@@ -18,12 +19,11 @@ using Json = nlohmann::ordered_json;
 
 // How often training saw each id of a table; empty if the data cannot be read, which is said.
 std::vector<std::int64_t> counts_in_training(OpenModel& m, Side side) try {
-  const HeldOut read = held_out(m);
-  if (read.changed)
-    throw Error(Exit::data, "the data files have changed since the run was trained");
+  const RunData read = run_data(m);
+  if (!read.change.empty()) throw Error(Exit::data, read.change);
   const Embeddings& tables = m.model.embeddings;
   const bool two = tables.source && tables.target && m.config.model.tie != Tie::all;
-  return counts_of(read.data.train, two ? std::optional(side) : std::nullopt);
+  return counts_of(read.train, two ? std::optional(side) : std::nullopt);
 } catch (const Error& e) {
   m.log.info(fmt::format("also tokens that training never saw are listed: {}", e.what()));
   return {};

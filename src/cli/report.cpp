@@ -27,7 +27,7 @@ void add_comparisons(ShortJson& runs, Log& log) {
     const RunGroup &first = groups.begin()->second, &group = groups[setting(run["keys"])];
     if (&group == &first || run["run"] != group.front()) continue;
     try {
-      compare_groups_of_runs({first, group}, {.translate = false}, pool, log,
+      compare_groups_of_runs({first, group}, {}, false, pool, log,
                              [&](const auto& compared) { run["compared"] = ShortJson(compared); });
     } catch (const Error& e) {
       run["compared"] = {{"error", e.text()}};

@@ -16,7 +16,7 @@ struct TrainConfig {
   int shards = 4;
   int micro_batch_tokens = 0;      // 0: a fixed function of the config
   double ema_decay = 0.0;          // 0: off
-  std::string select_by = "loss";  // or a metric of evaluate/bleu.cpp
+  std::string select_by = "loss";  // or a figure of evaluate/figures.cpp
   std::int64_t max_steps = 1000;   // 0: no limit
   int max_epochs = 0;              // 0: no limit
   double max_minutes = 0.0;        // 0: no limit

@@ -6,44 +6,11 @@
 #include <valarray>
 
 #include "base/noise.h"
-#include "evaluate/bleu.h"
 
 namespace heed {
 namespace {
 
 constexpr int kResamples = 1'000, kShuffles = 10'000;
-constexpr std::size_t kChrf = kTranslation + 10, kAllSums = kChrf + 18;
-
-double bleu_of(const Sums& sums) {
-  const auto at = [&](std::size_t i) { return std::llround(sums[kTranslation + i]); };
-  Bleu bleu;
-  for (std::size_t n = 0; n < 4; ++n) bleu.correct[n] = at(n), bleu.total[n] = at(4 + n);
-  bleu.hypothesis_length = at(8);
-  bleu.reference_length = at(9);
-  bleu.rate();
-  return bleu.score;
-}
-
-double chrf_of(const Sums& sums) {
-  Chrf chrf;
-  const double* at = &sums[kChrf];
-  for (NgramCounts& c : chrf.counts)
-    for (std::int64_t* n : {&c.hypothesis, &c.reference, &c.matches}) *n = std::llround(*at++);
-  chrf.rate();
-  return chrf.score;
-}
-
-constexpr Figure kFigures[] = {
-    {"loss", "nats per token", Figure::same_tokens, true, kNats, kTokens + 1,
-     [](const Sums& s) { return s[kNats] / s[kTokens]; }},
-    {"accuracy", "accuracy", Figure::same_tokens, false, kRight, kJudged + 1,
-     [](const Sums& s) { return s[kRight] / s[kJudged]; }},
-    {"bits_per_byte", "bits per byte", Figure::bytes, true, kNats, kBytes + 1,
-     [](const Sums& s) { return s[kNats] / (std::numbers::ln2 * s[kBytes]); }},
-    {"bleu", "BLEU", Figure::translations, false, kTranslation, kChrf, bleu_of},
-    {"chrf", "chrF2", Figure::translations, false, kChrf, kAllSums, chrf_of},
-};
-
 using Numbers = std::valarray<double>;
 // How often each of n units counts in draw r.
 using Draw = Numbers (*)(std::size_t n, int r);
@@ -73,17 +40,17 @@ Numbers toss(std::size_t n, int r) {
 }
 
 // The mean of a group in each draw.
-Numbers means(std::span<const System> group, const Figure& metric, Pool& pool, int draws,
+Numbers means(std::span<const System> group, const Figure& figure, Pool& pool, int draws,
               Draw draw) {
   Numbers figures(draws);
   pool.run(draws, [&](int r, int) {
     const Numbers times = draw(group.front().size(), r);
     for (const System& system : group) {
-      Sums sums(metric.end);
+      Sums sums(figure.end);
       for (std::size_t i = 0; i < system.size(); ++i)
-        for (std::size_t k = metric.begin; times[i] != 0 && k < metric.end; ++k)
+        for (std::size_t k = figure.begin; times[i] != 0 && k < figure.end; ++k)
           sums[k] += times[i] * system[i][k];
-      figures[r] += metric.score(sums) / static_cast<double>(group.size());
+      figures[r] += figure.of(sums) / static_cast<double>(group.size());
     }
   });
   return figures;
@@ -98,7 +65,7 @@ double variance_of(const Numbers& x) {  // of a sample
   return (apart * apart).sum() / static_cast<double>(x.size() - 1);
 }
 
-ConfidenceInterval without_tails(Numbers x, double tail) {
+ConfidenceInterval without_tails(Numbers x, double tail = 0.025) {
   std::sort(begin(x), end(x));
   const double rank = std::max(1.0, std::round(tail * static_cast<double>(x.size() + 1)));
   const auto out = static_cast<std::size_t>(rank);
@@ -127,30 +94,12 @@ void compare_groups(Difference& d, const Numbers& first, const Numbers& second,
 
 }  // namespace
 
-Sums translation_counts(const std::string& hypothesis, const std::string& reference,
-                        bool lowercase) {
-  const std::array h{hypothesis}, r{reference};
-  const Bleu bleu = corpus_bleu(h, r, {.lowercase = lowercase});
-  Sums counts(bleu.correct.begin(), bleu.correct.end());
-  counts.insert(counts.end(), bleu.total.begin(), bleu.total.end());
-  for (const std::int64_t length : {bleu.hypothesis_length, bleu.reference_length})
-    counts.push_back(static_cast<double>(length));
-  for (const NgramCounts& c : corpus_chrf(h, r, lowercase).counts)
-    for (const std::int64_t n : {c.hypothesis, c.reference, c.matches})
-      counts.push_back(static_cast<double>(n));
-  return counts;
-}
-
-std::span<const Figure> compared_figures() {
-  return kFigures;
-}
-
 Difference difference(std::span<const System> first, std::span<const System> second,
-                      const Figure& metric, Pool& pool) {
+                      const Figure& figure, Pool& pool) {
   const auto each = [&](std::span<const System> group) {
     Numbers figures(group.size());
     for (std::size_t i = 0; i < group.size(); ++i)
-      figures[i] = means(group.subspan(i, 1), metric, pool, 1, once)[0];
+      figures[i] = means(group.subspan(i, 1), figure, pool, 1, once)[0];
     return figures;
   };
   const std::size_t units = first.front().size();
@@ -161,10 +110,10 @@ Difference difference(std::span<const System> first, std::span<const System> sec
                mean_of(of_second),
                mean_of(of_second) - mean_of(of_first)};
   if (units < kFewestUnits) return d;
-  const Numbers a = means(first, metric, pool, kResamples, resample),
-                b = means(second, metric, pool, kResamples, resample);
-  d.first_interval = without_tails(a, 0.025);
-  d.second_interval = without_tails(b, 0.025);
+  const Numbers a = means(first, figure, pool, kResamples, resample),
+                b = means(second, figure, pool, kResamples, resample);
+  d.first_interval = without_tails(a);
+  d.second_interval = without_tails(b);
   if (first.size() + second.size() > 2) {
     compare_groups(d, of_first, of_second, b - a);
     return d;
@@ -176,10 +125,15 @@ Difference difference(std::span<const System> first, std::span<const System> sec
   d.p_bootstrap = p_value(sizes - mean_of(sizes), d.value);
   System both = first.front();
   both.insert(both.end(), second.front().begin(), second.front().end());
-  const Numbers tossed = means({&both, 1}, metric, pool, 2 * kShuffles, toss);
+  const Numbers tossed = means({&both, 1}, figure, pool, 2 * kShuffles, toss);
   const auto side = [&](int odd) { return Numbers(tossed[std::slice(odd, kShuffles, 2)]); };
   d.p_randomization = p_value(abs(side(0) - side(1)), d.value);
   return d;
+}
+
+ConfidenceInterval interval_of(const System& system, const Figure& figure, Pool& pool) {
+  if (system.size() < kFewestUnits) return {};
+  return without_tails(means({&system, 1}, figure, pool, kResamples, resample));
 }
 
 double student_tail(double t, std::size_t degrees) {

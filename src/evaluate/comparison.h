@@ -1,7 +1,7 @@
 // Is one model better than another, or was it luck? Pure functions of what was measured.
 //
 // A system is what a model does on units: pairs of lines, lines, or blocks of text. It has a row of
-// sums for each unit; a metric makes a figure of the sum of some rows. Groups of systems, trained
+// sums for each unit; a figure is one of the sum of some rows. Groups of systems, trained
 // with one setting and several seeds, are compared by the means of their figures.
 //
 //   two models   The interval holds 95 % of the differences of 1,000 paired bootstrap resamples of
@@ -26,27 +26,11 @@
 #include <vector>
 
 #include "base/pool.h"
+#include "evaluate/figures.h"
 
 namespace heed {
 
-using Sums = std::vector<double>;
 using System = std::vector<Sums>;  // all have the same units
-
-// The places in Sums. From kTranslation on: the counts of BLEU and of chrF2, if there are any.
-enum SumOf : std::size_t { kNats, kTokens, kRight, kJudged, kBytes, kTranslation };
-
-// The counts of one translation, to be appended to the sums of its unit.
-Sums translation_counts(const std::string& hypothesis, const std::string& reference,
-                        bool lowercase);
-
-struct Figure {
-  const char *key, *unit;
-  enum Needs { same_tokens, bytes, translations } needs;
-  bool less_is_better;
-  std::size_t begin, end;  // of the sums that it is made of
-  double (*score)(const Sums& sums);
-};
-std::span<const Figure> compared_figures();
 
 // Fewer tell nothing: all would favour one of two equals with a probability of more than 1 %.
 inline constexpr std::size_t kFewestUnits = 8;
@@ -69,7 +53,10 @@ struct Difference {
 };
 
 Difference difference(std::span<const System> first, std::span<const System> second,
-                      const Figure& metric, Pool& pool);
+                      const Figure& figure, Pool& pool);
+
+// Of one system's figure.
+ConfidenceInterval interval_of(const System& system, const Figure& figure, Pool& pool);
 
 // Student's t (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4): P(|T| > t), t >= 0, and the t for
 // which it is `tail`; 95 % are between -t and t for 0.05.

@@ -3,13 +3,12 @@
 // the same bytes for any number of threads.
 #pragma once
 
-#include <cmath>
 #include <functional>
-#include <numbers>
 #include <vector>
 
 #include "data/objective.h"
 #include "decode/best_tokens.h"
+#include "evaluate/figures.h"
 #include "nn/transformer.h"
 #include "step/crew.h"
 
@@ -25,11 +24,10 @@ struct Evaluation {
   std::int64_t judged = 0, right = 0;
   // Nats per token; NaN if there is none to predict.
   double loss() const { return sums.nll / static_cast<double>(sums.tokens); }
-  double perplexity() const { return std::exp(loss()); }
-  double accuracy() const { return static_cast<double>(right) / static_cast<double>(judged); }
-  // nats / (ln 2 * bytes)
-  double bits_per_byte(std::uint64_t bytes) const {
-    return sums.nll / (std::numbers::ln2 * static_cast<double>(bytes));
+  // For evaluate/figures.h.
+  Sums counts(std::uint64_t bytes) const {
+    return {sums.nll, static_cast<double>(sums.tokens), static_cast<double>(right),
+            static_cast<double>(judged), static_cast<double>(bytes)};
   }
 };
 

@@ -1,6 +1,7 @@
 #include "evaluate/units.h"
 
 #include "evaluate/scorer.h"
+#include "evaluate/translation.h"
 
 namespace heed {
 
@@ -46,6 +47,8 @@ System unit_sums(const TrainedModel& m, const Objective& objective, const Split&
     return text.unit_of(example * tile + (spans ? 0 : label - traits.before_source));
   };
   System rows(split.pairs() ? split.sentences() : text.ends.size(), Sums(kTranslation));
+  for (std::size_t i = 0, begin = 0; i < text.ends.size(); begin = text.ends[i++])
+    rows[i][kBytes] = static_cast<double>(text.ends[i] - begin);
   const ExampleList list = objective.evaluation(split);
   for (std::int64_t begin = 0; begin < list.count; begin += kAtOnce) {
     std::vector<Example> examples(std::min(kAtOnce, list.count - begin));
@@ -65,6 +68,28 @@ System unit_sums(const TrainedModel& m, const Objective& objective, const Split&
     }
   }
   return rows;
+}
+
+std::size_t pair_on(const Pairs& pairs, std::size_t line) {
+  return std::ranges::lower_bound(pairs.lines, line) - pairs.lines.begin();
+}
+
+TranslatedPairs translate_pairs(const TrainedModel& m, const Split& split, const Pairs& written,
+                                const BeamOptions& beam, const BleuOptions& how, Pool& pool) {
+  std::vector<TokenIds> sources;
+  for (std::size_t i = 0; i < split.sentences(); ++i)
+    sources.push_back(split.sentence(Side::source, static_cast<std::int64_t>(i)));
+  TranslatedPairs translated;
+  const auto found = translate(m, pool, sources, beam);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::size_t at = pair_on(written, split.lines[i]);
+    std::vector<std::string> references{std::string(written.target[at])};
+    for (const auto& lines : written.references) references.emplace_back(lines[at]);
+    const bool any = !found[i].empty();
+    if (any && !found[i][0].ended) translated.not_ended.push_back(sources[i]);
+    translated.counts.push_back(translation_counts(any ? found[i][0].text : "", references, how));
+  }
+  return translated;
 }
 
 }  // namespace heed

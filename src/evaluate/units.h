@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "decode/beam.h"
 #include "evaluate/comparison.h"
-#include "store/trained_model.h"
+#include "evaluate/test_text.h"
 
 namespace heed {
 
@@ -38,16 +39,27 @@ System merged(const System& rows, const std::vector<Key>& keys) {
   std::map<Key, std::size_t> places;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t place = places.emplace(keys[i], units.size()).first->second;
-    units.resize(places.size(), Sums(rows[i].size()));
-    for (std::size_t k = 0; k < rows[i].size(); ++k) units[place][k] += rows[i][k];
+    units.resize(places.size());
+    units[place] += rows[i];
   }
   return units;
 }
 
 // For each unit its nats, its tokens, those that are judged, those that are right (as `heed
-// evaluate` counts them) and its bytes, 0. `text`: unless it is pairs. What span_corruption asks of
-// a tile belongs to the unit in which the tile begins.
+// evaluate` counts them) and, of a text, its bytes. `text`: unless it is pairs. What
+// span_corruption asks of a tile belongs to the unit in which the tile begins.
 System unit_sums(const TrainedModel& model, const Objective& objective, const Split& split,
                  const SpeltText& text, Pool& pool);
+
+// The place among pairs of the one on a line.
+std::size_t pair_on(const Pairs& pairs, std::size_t line);
+
+// The counts of the translation of each of the split's pairs, against the written targets.
+struct TranslatedPairs {
+  System counts;
+  std::vector<TokenIds> not_ended;  // the sources of translations that were cut
+};
+TranslatedPairs translate_pairs(const TrainedModel& model, const Split& split, const Pairs& written,
+                                const BeamOptions& beam, const BleuOptions& how, Pool& pool);
 
 }  // namespace heed

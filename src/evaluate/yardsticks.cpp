@@ -81,14 +81,9 @@ double unigram_nats(const LabelScan& l) {
   return nats;
 }
 
-struct Ngram {
-  double nats = 0;
-  std::int64_t learnt = 0;  // labels
-};
-
-Ngram measure_ngram(const LabelScan& l, int order) {
+double ngram_nats(const LabelScan& l, int order) {
   KneserNey model(order, l.ids);
-  Ngram result;
+  double nats = 0;
   auto context = model.start();
   const auto begin_line_after = [&](int id) {
     if (id == Tokenizer::kEos) context = model.start();
@@ -96,15 +91,14 @@ Ngram measure_ngram(const LabelScan& l, int order) {
   const auto enough = [&] { return l.stop() || model.full(); };
   each_label(l.train, l.tail, enough, [&](int id) {
     model.learn(context, id);
-    ++result.learnt;
     begin_line_after(id);
   });
   context = model.start();
   each_label(l.held_out, 0, l.stop, [&](int id) {
-    result.nats -= std::log(model.read(context, id));
+    nats -= std::log(model.read(context, id));
     begin_line_after(id);
   });
-  return result;
+  return nats;
 }
 
 // Adds the text that the labels spell; </s> ends a line.
@@ -134,14 +128,12 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
   Yardsticks yardsticks;
   if (l.scored == 0 || l.stop()) return yardsticks;
   const bool whole_text = objective.traits().bits_per_byte;
-  const auto add = [&](const std::string& name, double nats, const std::string& part = "") {
+  const auto add = [&](const std::string& name, double nats) {
     yardsticks.push_back(
-        {name, nats / tokens, bytes > 0 ? nats / (std::numbers::ln2 * bytes) : kNotMeasured, part});
+        {name, nats / tokens, bytes > 0 ? nats / (std::numbers::ln2 * bytes) : kNotMeasured});
   };
   add("uniform", tokens * std::log(l.ids));
-  const std::string tail =
-      l.tail > 0 ? fmt::format("the last {} tokens", format_count(l.in_train)) : "";
-  add("unigram", unigram_nats(l), tail);
+  add("unigram", unigram_nats(l));
   if (!whole_text) return yardsticks;
 
   const auto type = target.type();
@@ -152,7 +144,7 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
           ? 0
           : tail_begin(l.train,
                        XzSize::kLookBack / of_train * static_cast<double>(train.target.size()));
-  Ngram ngram;
+  double ngram = 0;
   std::uint64_t both = 0, alone = 0;  // of training and held-out text as .xz; of the training text
   const auto xz_size = [&](bool with_held_out) {
     XzSize xz;
@@ -163,7 +155,7 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
   try {
     pool.run(l.unknown ? 1 : 3, [&](int task, int) {
       if (task == 0)
-        ngram = measure_ngram(l, order);
+        ngram = ngram_nats(l, order);
       else
         (task == 1 ? both : alone) = xz_size(task == 1);
     });
@@ -171,11 +163,9 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
     return yardsticks;
   }
   if (l.stop()) return {};
-  add(std::to_string(order) + "-gram", ngram.nats,
-      ngram.learnt < l.in_train ? format_count(ngram.learnt) + " tokens" : tail);
+  add(std::to_string(order) + "-gram", ngram);
   if (!l.unknown)
-    add("xz", 8 * std::numbers::ln2 * (static_cast<double>(both) - static_cast<double>(alone)),
-        text_begin > 0 ? "the last 8 MiB" : "");
+    add("xz", 8 * std::numbers::ln2 * (static_cast<double>(both) - static_cast<double>(alone)));
   return yardsticks;
 }
 

@@ -6,42 +6,30 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
 
-#include "base/noise.h"
 #include "evaluate/scorer.h"
 #include "evaluate/units.h"
 
 namespace heed {
 namespace {
 
-constexpr int kResamples = 1000;
-constexpr std::ptrdiff_t kFewest = 10;  // sequences: resamples of fewer say little about others
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-auto place_of(const ModelPart& p) {
-  return std::tuple(p.sort, p.kind, p.layer, p.head);
-}
-using Place = decltype(place_of({}));
-
 // Sees what each part gives: y is x (0 if it is empty) and what the part adds.
 class PartObserver : public Observer<float> {
  public:
-  using Visit = std::function<void(const Place& place, Mat<const float> x, Mat<float> y)>;
+  using Visit = std::function<void(const ModelPart& part, Mat<const float> x, Mat<float> y)>;
   explicit PartObserver(Visit visit) : visit_(std::move(visit)) {}
 
   void on_head(const Head& h, Mat<float> o) override {
-    visit_(place_of({Sort::head, h.kind, h.layer, h.head}), {}, o);
+    visit_({Sort::head, h.kind, h.layer, h.head}, {}, o);
   }
   void on_feed_forward(AttentionKind stack, int layer, Mat<float> y) override {
-    visit_(place_of({Sort::feed_forward, stack, layer}), {}, y);
+    visit_({Sort::feed_forward, stack, layer}, {}, y);
   }
   void on_layer(AttentionKind stack, int layer, Mat<const float> x, Mat<float> y) override {
-    visit_(place_of({Sort::layer, stack, layer}), x, y);
+    visit_({Sort::layer, stack, layer}, x, y);
   }
 
  private:
@@ -52,12 +40,12 @@ struct PartMean {
   std::vector<double> sum;  // over the rows
   double rows = 0;
 };
-using PartMeans = std::map<Place, PartMean>;
+using PartMeans = std::map<ModelPart, PartMean>;
 
 // Adds up what the parts add. For one thread.
 PartObserver recorder(PartMeans& means) {
-  return PartObserver([&](const Place& place, Mat<const float> x, Mat<float> y) {
-    PartMean& mean = means[place];
+  return PartObserver([&](const ModelPart& part, Mat<const float> x, Mat<float> y) {
+    PartMean& mean = means[part];
     mean.sum.resize(y.cols);
     for (int r = 0; r < y.rows; ++r)
       for (int c = 0; c < y.cols; ++c) mean.sum[c] += y(r, c) - (x.empty() ? 0 : x(r, c));
@@ -66,10 +54,10 @@ PartObserver recorder(PartMeans& means) {
 }
 
 // Takes parts away: each adds its mean, or 0 if there are no means. For any number of threads.
-PartObserver remover(const PartMeans& means, const std::set<Place>& parts) {
-  return PartObserver([&](const Place& place, Mat<const float> x, Mat<float> y) {
-    if (!parts.contains(place)) return;
-    const auto mean = means.find(place);
+PartObserver remover(const PartMeans& means, const std::set<ModelPart>& parts) {
+  return PartObserver([&](const ModelPart& part, Mat<const float> x, Mat<float> y) {
+    if (!parts.contains(part)) return;
+    const auto mean = means.find(part);
     for (int r = 0; r < y.rows; ++r)
       for (int c = 0; c < y.cols; ++c)
         y(r, c) =
@@ -89,26 +77,6 @@ bool siblings(const ModelPart& a, const ModelPart& b) {
 }
 
 }  // namespace
-
-std::pair<double, double> interval(const System& units, std::uint64_t seed) {
-  const std::size_t n = units.size();
-  if (std::ranges::count_if(units, [](const Sums& u) { return u[1] != 0; }) < kFewest)
-    return {kNone, kNone};
-  std::vector<double> means;
-  for (int i = 0; i < kResamples; ++i) {
-    double sum = 0, count = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-      const auto chosen = static_cast<std::size_t>(
-          uniform01(noise_key(seed, Purpose::sample, i), k) * static_cast<double>(n));
-      sum += units[chosen][0];
-      count += units[chosen][1];
-    }
-    if (count > 0) means.push_back(sum / count);
-  }
-  std::ranges::sort(means);
-  const std::size_t tail = means.size() / 40;
-  return {means[tail], means[means.size() - 1 - tail]};
-}
 
 const char* sort_name(Sort sort) {
   constexpr const char* kNames[] = {"attention", "layer", "feed_forward", "head"};
@@ -139,12 +107,12 @@ std::vector<ModelPart> parts_of(const Transformer& model) {
       parts.push_back({Sort::attention, kind});
       if (block.cross_attention) parts.push_back({Sort::attention, AttentionKind::cross});
     }
-  std::ranges::sort(parts, {}, place_of);
+  std::ranges::sort(parts);
   return parts;
 }
 
 Ablation ablate(const Transformer& model, const ParamVec<float>& values,
-                const std::vector<Example>& examples, Pool& pool, const AblationOptions& options) {
+                const std::vector<Example>& examples, Pool& pool, bool zero) {
   const std::vector<ModelPart> parts = parts_of(model);
   Ablation out;
   const auto losses = [&](Pool& with, Observer<float>* observer) {
@@ -159,7 +127,7 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
   PartMeans means;
   PartObserver records = recorder(means);
   Pool alone(1);
-  const Losses whole = options.zero ? losses(pool, nullptr) : losses(alone, &records);
+  const Losses whole = zero ? losses(pool, nullptr) : losses(alone, &records);
   Losses tokens;
   for (const Example& e : examples) tokens.push_back(static_cast<double>(e.scored()));
   std::vector<std::array<TokenIds, 3>> read;  // copies are one sequence that is drawn
@@ -170,26 +138,26 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
 
   // Of each example, without the parts that `gone` names. A kind of attention is all of its heads.
   const auto differences = [&](auto&& gone) {
-    std::set<Place> removed;
+    std::set<ModelPart> removed;
     for (const ModelPart& part : parts)
       if (gone(part) || (part.sort == Sort::head && gone({Sort::attention, part.kind})))
-        removed.insert(place_of(part));
+        removed.insert(part);
     PartObserver removes = remover(means, removed);
     Losses d = losses(pool, &removes);
     std::ranges::transform(d, whole, d.begin(), std::minus());
     return d;
   };
   for (const ModelPart& part : parts) {
-    const auto is_part = [&](const ModelPart& p) { return place_of(p) == place_of(part); };
-    const auto is_other = [&](const ModelPart& p) { return siblings(p, part) && !is_part(p); };
+    const auto is_part = [&](const ModelPart& p) { return p == part; };
+    const auto is_other = [&](const ModelPart& p) { return siblings(p, part) && p != part; };
     const Losses d = differences(is_part);
     System rows;
     for (std::size_t i = 0; i < d.size(); ++i) rows.push_back({d[i], tokens[i]});
     const System units = merged(rows, read);
     out.different = std::ssize(units);
-    const auto [low, high] = interval(units, options.seed);
+    const auto [low, high] = interval_of(units, figure("loss"), pool);
     const bool others = std::ranges::any_of(parts, is_other);
-    const double rest = others ? sum_of(differences(is_other)) / sum_of(tokens) : kNone;
+    const double rest = others ? sum_of(differences(is_other)) / sum_of(tokens) : kUnknown;
     out.parts.push_back({part, sum_of(d) / sum_of(tokens), low, high, rest});
   }
   std::ranges::stable_sort(out.parts, std::greater(), &PartLoss::difference);

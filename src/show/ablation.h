@@ -7,6 +7,7 @@
 // taken away.
 #pragma once
 
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct ModelPart {
   AttentionKind kind;  // of a layer and its feed-forward network: that of its self-attention
   int layer = -1, head = -1;
 
+  auto operator<=>(const ModelPart&) const = default;
   std::string name() const;  // "cross, layer 0, head 1"
 };
 
@@ -34,18 +36,10 @@ std::vector<ModelPart> parts_of(const Transformer& model);
 
 struct PartLoss {
   ModelPart part;
-  // Of the loss, in nats per token, without the part and with it; and the ends of its interval.
+  // Of the loss, in nats per token, without the part and with it; and the ends of its 95 % interval
+  // (evaluate/comparison.h).
   double difference = 0, low = 0, high = 0;
   double all_but_this;  // the same with all others of its sort and kind taken away; NaN: no others
-};
-
-// The 95 % interval of sum(x) / sum(count) over 1000 bootstrap resamples of units {x, count} (Efron
-// 1979), the same draws for every x; NaN for fewer than ten with a count.
-std::pair<double, double> interval(const System& units, std::uint64_t seed);
-
-struct AblationOptions {
-  bool zero = false;       // take away by 0, not by the mean
-  std::uint64_t seed = 0;  // of the resamples
 };
 
 struct Ablation {
@@ -55,8 +49,9 @@ struct Ablation {
   std::vector<PartLoss> parts;  // the largest difference first
 };
 
-// Does not depend on the number of threads.
+// `zero`: takes away by 0, not by the mean. Each of the examples has a token to predict. Does not
+// depend on the number of threads.
 Ablation ablate(const Transformer& model, const ParamVec<float>& values,
-                const std::vector<Example>& examples, Pool& pool, const AblationOptions& options);
+                const std::vector<Example>& examples, Pool& pool, bool zero);
 
 }  // namespace heed

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "base/noise.h"
-#include "show/ablation.h"
+#include "evaluate/comparison.h"
 #include "store/run_folder.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"
@@ -330,13 +330,14 @@ HeadScores HeadProbe::score(const ParamVec<float>& values) const {
 std::vector<HeadName> HeadProbe::names(const HeadScores& trained,
                                        const HeadScores& untrained) const {
   std::vector<HeadName> names;
+  Pool alone(1);
   for (const auto& [of, now] : trained) {
     const PatternScore& before = untrained.at(of);
     const auto beats = [&](const std::vector<double>& control) {
       System texts;
       for (std::size_t i = 0; i < control.size(); ++i)
         texts.push_back({now.weight[i] - control[i], now.rows[i]});
-      return interval(texts, 0).first >= kMargin;  // false for NaN
+      return interval_of(texts, figure("loss"), alone).low >= kMargin;  // false for NaN
     };
     const double rows = sum_of_all(now.rows), score = sum_of_all(now.weight) / rows;
     if (!(score >= kLeastScore) || !beats(before.weight) || !beats(now.even)) continue;

@@ -11,7 +11,7 @@
 // began with ("untrained"), and the same weights on keys in random order ("shuffled"): the mean
 // over all orders, which is what even weights give. A head gets the name of the pattern that beats
 // the second by most, if its score is at least 0.3, and both controls are beaten by 0.1 at the
-// lower end of the 95 % interval (show/ablation.h), which takes ten texts at least.
+// lower end of the 95 % interval (evaluate/comparison.h), which takes eight texts at least.
 // The names are "previous token", "same token", "first token", "duplicate", "punctuation" and
 // "induction".
 #pragma once

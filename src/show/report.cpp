@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/run_config.h"
-#include "evaluate/bleu.h"
+#include "evaluate/figures.h"
 #include "show/advice.h"
 #include "show/head_names.h"
 #include "show/learning_record.h"
@@ -148,7 +148,7 @@ ShortJson report(const std::string& run) {
   const RunConfig config = parse_config(saved.config, "config.json");
   if (!recorded.frames.empty() && !config.data.has_validation())
     saved.notes.push_back("Nothing was held out: the texts are training data.");
-  const Metric* metric = find_metric(config.train.select_by);
+  const Figure* metric = selecting_figure(config.train.select_by);
 
   ShortJson data{
       {"run", run},

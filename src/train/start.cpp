@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <set>
 
 #include "base/format.h"
 #include "base/signals.h"
 #include "data/data_facts.h"
+#include "evaluate/test_text.h"
 #include "store/checkpoint.h"
 #include "store/run_writer.h"
 #include "store/trained_model.h"
@@ -80,23 +80,6 @@ std::string kept_at(const TrainRequest& request) {
 
 }  // namespace
 
-EarlierFacts earlier_facts(std::string from) {
-  EarlierFacts all;
-  std::set<std::string> seen;  // a run may have begun with what it replaced
-  try {
-    while (!from.empty() && seen.insert(from).second) {
-      TrainedModel m = load_trained_model(open_checkpoint(from));
-      const Dataset data = load_dataset(config_of_data(m), data_folder(m), m.tokenizers);
-      const std::vector<std::uint64_t>& lines = data.train.facts.hashes;
-      all.hashes.insert(all.hashes.end(), lines.begin(), lines.end());
-      from = read_origin(m.run).init_from;
-    }
-  } catch (const Error&) {
-    all.whole = false;
-  }
-  return all;
-}
-
 Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
                         const std::string& folder) {
   std::optional<Checkpoint> initial;
@@ -127,7 +110,8 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
                                                 request.init_from, joined(changes)));
     weights.emplace(prepared.model.table.size());
     initial->load_model(tensor_slots(prepared.model.table, *weights));
-    if (const std::string leak = leaks(earlier_facts(request.init_from), prepared.data.valid.facts);
+    if (const std::string leak =
+            leaks(training_lines(request.init_from), prepared.data.valid.facts);
         !leak.empty())
       prepared.data.warnings.push_back(leak + " of " + request.init_from);
   }

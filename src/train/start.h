@@ -17,13 +17,6 @@ struct TrainRequest {
   std::string init_from;  // another run, or empty
 };
 
-// The lines of the training data of the run `from`, whose weights were taken, and of those before
-// it, as far as they can still be read.
-struct EarlierFacts : LineFacts {
-  bool whole = true;
-};
-EarlierFacts earlier_facts(std::string from);
-
 // `folder`: where relative paths of the config start. From here on signals stop the training.
 Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
                         const std::string& folder);

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
-#include "evaluate/bleu.h"
+#include "evaluate/figures.h"
 #include "train/listener.h"
 
 namespace heed {
@@ -15,14 +15,13 @@ constexpr int kForecastAfter = 20;        // steps
 constexpr double kForecastFrom = 10;      // seconds
 constexpr std::int64_t kFewestSteps = 3;  // that a time left is taken from
 
-std::string valid_line(const ValidEvent& l, const Metric* metric) {
+std::string valid_line(const ValidEvent& l, const Figure* metric) {
   std::string s = fmt::format("valid{:6} | loss {} | ppl {}", l.step, format_fixed(l.loss, 4),
                               format_fixed(l.perplexity, 2));
   if (l.bits_per_byte) s += fmt::format(" | bpb {}", format_fixed(*l.bits_per_byte, 3));
   s += fmt::format(" | acc {}", format_fixed(l.accuracy, 3));
-  if (l.metric && metric->score)
-    s += fmt::format(" | {} {} ({})", metric->name, format_fixed(*l.metric, metric->digits),
-                     metric->how);
+  if (l.metric && metric->needs == Figure::translations)
+    s += fmt::format(" | {} {} (greedy)", *l.metric_name, format_fixed(*l.metric, metric->digits));
   return fmt::format("{} | {}", s, l.verdict);
 }
 
@@ -32,7 +31,7 @@ class Terminal : public Listener {
       : log_(context.log),
         run_(context.run),
         end_(context.prepared.plan.steps),
-        metric_(find_metric(context.prepared.config.train.select_by)),
+        metric_(selecting_figure(context.prepared.config.train.select_by)),
         begin_(context.begin) {}
 
   void began(const Moment&) override {
@@ -80,9 +79,8 @@ class Terminal : public Listener {
     text += " after " + format_duration(seconds_now() - begin_);
     const auto best = run_.best();
     if (best && std::isfinite(best->valid_metric))
-      text +=
-          fmt::format("; best validation {} {} @ {} ({})", metric_->title,
-                      format_fixed(best->valid_metric, metric_->digits), best->step, metric_->how);
+      text += fmt::format("; best validation {} {} @ {}", metric_->title,
+                          format_fixed(best->valid_metric, metric_->digits), best->step);
     else if (best && std::isfinite(best->valid_loss))
       text += fmt::format("; best validation loss {:.4f} @ {}", best->valid_loss, best->step);
     log_.info(text);
@@ -97,7 +95,7 @@ class Terminal : public Listener {
   Log& log_;
   RunWriter& run_;
   const std::int64_t end_;
-  const Metric* metric_;  // null: none is measured
+  const Figure* metric_;  // null: none is measured
   const double begin_;
   std::int64_t step_ = 0, steps_ = 0;
   double seconds_ = 0;  // in steps

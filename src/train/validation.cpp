@@ -8,10 +8,11 @@
 
 #include "base/format.h"
 #include "decode/beam.h"
-#include "evaluate/bleu.h"
+#include "evaluate/figures.h"
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "store/best.h"
+#include "text/utf8.h"
 #include "train/divergence.h"
 
 namespace heed {
@@ -28,25 +29,23 @@ bool predicts_any(const ExampleList& examples) {
   return false;
 }
 
-// The held-out part's targets, and its sources if they are asked for.
-std::vector<std::string> references(const PreparedRun& run, const Objective& objective,
-                                    std::vector<TokenIds>* sources = nullptr) {
+// The held-out part's targets.
+std::vector<std::string> references(const PreparedRun& run) {
   std::vector<std::string> targets;
   const Split& valid = run.data.valid;
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(valid.sentences()); ++i) {
-    if (sources != nullptr)
-      sources->push_back(objective.framed_source(valid.sentence(Side::source, i)));
+  for (std::int64_t i = 0; i < std::ssize(valid.target_begin) - 1; ++i)
     targets.push_back(run.tokenizers.target->decode(valid.sentence(Side::target, i), true));
-  }
   return targets;
 }
 
-// Of greedy translations of the held-out part.
-double score_translations(const Metric& metric, const PreparedRun& run, const Objective& objective,
-                          const ParamVec<float>& values, const Crew& crew) {
+// Of greedy translations of the held-out part, split at spaces.
+Sums translation_sums(const PreparedRun& run, const Objective& objective,
+                      const ParamVec<float>& values, const Crew& crew) {
   const Tokenizer& target = *run.tokenizers.target;
+  const std::vector<std::string> expected = references(run);
   std::vector<TokenIds> sources;
-  const std::vector<std::string> expected = references(run, objective, &sources);
+  for (std::int64_t i = 0; i < std::ssize(expected); ++i)
+    sources.push_back(objective.framed_source(run.data.valid.sentence(Side::source, i)));
   BeamOptions options;
   options.beam_size = 1;
   options.max_length = translation_limit(run.data.train.longest(Side::target));
@@ -58,7 +57,10 @@ double score_translations(const Metric& metric, const PreparedRun& run, const Ob
       hypotheses[begin++] = found.empty() ? "" : target.decode(found.front().ids);
   });
   crew.gather(hypotheses);
-  return metric.score(hypotheses, expected);
+  Sums sums;
+  for (std::size_t i = 0; i < hypotheses.size(); ++i)
+    sums += translation_counts(hypotheses[i], {expected[i]}, {.tokenize = "none"});
+  return sums;
 }
 
 }  // namespace
@@ -68,17 +70,20 @@ std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<
   const Split& split = run.data.valid;
   const Evaluation e = evaluate(run.model, values, objective.evaluation(split), crew, stop);
   if (e.sums.tokens == 0) return std::nullopt;
+  Sums sums = e.counts(objective.scored_bytes(split));
   ValidEvent line{.step = step,
                   .loss = e.loss(),
-                  .perplexity = e.perplexity(),
-                  .accuracy = e.accuracy(),
+                  .perplexity = figure("perplexity").of(sums),
+                  .accuracy = figure("accuracy").of(sums),
                   .tokens = e.sums.tokens};
-  if (const auto bytes = objective.scored_bytes(split)) line.bits_per_byte = e.bits_per_byte(bytes);
-  const Metric* metric = find_metric(run.config.train.select_by);
+  if (sums[kBytes] > 0) line.bits_per_byte = figure("bits_per_byte").of(sums);
+  const std::string& select_by = run.config.train.select_by;
+  const Figure* metric = selecting_figure(select_by);
   if (metric != nullptr && std::isfinite(e.loss())) {
-    line.metric_name = metric->name;
-    line.metric =
-        metric->score ? score_translations(*metric, run, objective, values, crew) : line.accuracy;
+    if (metric->needs == Figure::translations)
+      sums = translation_sums(run, objective, values, crew);
+    line.metric_name = select_by;
+    line.metric = metric->of(sums);
   }
   return line;
 }
@@ -93,14 +98,23 @@ Error Validation::out_of_memory() const {
       "validates first"};
 }
 
+// BLEU counts up to four words in a row.
 std::string Validation::doubts() const {
-  const Metric* metric = find_metric(run.config.train.select_by);
-  return metric && metric->unfit ? metric->unfit(references(run, objective)) : "";
+  if (run.config.train.select_by != "bleu") return "";
+  const std::vector<std::string> lines = references(run);
+  double words = 0;
+  for (const std::string& line : lines) words += static_cast<double>(split_words(line).size());
+  words /= static_cast<double>(lines.size());
+  if (words >= 4) return "";
+  return fmt::format(
+      "train.select_by bleu counts words between spaces, up to four in a row; the held-out targets "
+      "have {:.1f} on average, which it cannot judge: --set train.select_by=chrf",
+      words);
 }
 
 bool Validation::judge(ValidEvent& line, State& state, bool on_grid,
                        const std::optional<State>& best) const {
-  const Metric* by = line.metric ? find_metric(*line.metric_name) : nullptr;
+  const Figure* by = line.metric ? selecting_figure(*line.metric_name) : nullptr;
   const auto named = [&](double loss, double metric, std::int64_t step) {
     return fmt::format("{} @ {}", by ? format_fixed(metric, by->digits) : format_fixed(loss, 4),
                        step);

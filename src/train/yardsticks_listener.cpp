@@ -39,18 +39,14 @@ class YardsticksListener : public Listener {
 
  private:
   void say() const {
-    std::vector<std::string> nats, bits, parts;
+    std::vector<std::string> nats, bits;
     for (const Yardstick& y : yardsticks_) {
       nats.push_back(fmt::format("{} {:.3f}", y.name, y.nats_per_token));
       if (std::isfinite(y.bits_per_byte))
         bits.push_back(fmt::format("{} {:.3f}", y.name, y.bits_per_byte));
-      if (!y.part.empty()) parts.push_back(y.name + " with " + y.part);
     }
-    Log& log = context_.log;
-    log.info("yardsticks on the held-out text, nats per token: " + joined(nats));
-    if (!bits.empty()) log.info("the same in bits per byte: " + joined(bits));
-    if (!parts.empty())
-      log.info("(measured with a part of the training text: " + listed(parts) + ")");
+    context_.log.info("yardsticks on the held-out text, nats per token: " + joined(nats));
+    if (!bits.empty()) context_.log.info("the same in bits per byte: " + joined(bits));
   }
 
   ListenerContext context_;

@@ -57,11 +57,12 @@ void check(const RunConfig& config, const Split& split, int vocab) {
   EXPECT_EQ(a.sums.tokens, slow.tokens);
   EXPECT_EQ(a.judged, slow.judged);
   EXPECT_EQ(a.right, slow.right);
-  EXPECT_DOUBLE_EQ(a.accuracy(), static_cast<double>(slow.right) / slow.judged);
+  const Sums sums = a.counts(1000);
+  EXPECT_DOUBLE_EQ(figure("accuracy").of(sums), static_cast<double>(slow.right) / slow.judged);
   EXPECT_NEAR(a.sums.nll / slow.nats, 1.0, 1e-5);
   EXPECT_DOUBLE_EQ(a.loss(), a.sums.nll / static_cast<double>(a.sums.tokens));
-  EXPECT_DOUBLE_EQ(a.perplexity(), std::exp(a.loss()));
-  EXPECT_DOUBLE_EQ(a.bits_per_byte(1000), a.sums.nll / std::numbers::ln2 / 1000);
+  EXPECT_DOUBLE_EQ(figure("perplexity").of(sums), std::exp(a.loss()));
+  EXPECT_DOUBLE_EQ(figure("bits_per_byte").of(sums), a.sums.nll / std::numbers::ln2 / 1000);
   for (Pool* pool : {&one, &three}) {
     const Evaluation again = evaluate(model, values, examples.evaluation(), *pool);
     EXPECT_EQ(again.sums.nll, a.sums.nll);  // bit for bit

@@ -90,23 +90,30 @@ std::vector<RunConfig> all_objectives() {
           text_config({"objective.type=span_corruption", "objective.source_length=12"})};
 }
 
+double slow_ids(const Corpus& c) {
+  return c.tokenizer->size() - static_cast<double>(c.objective->never_written(*c.tokenizer).size());
+}
+
+// Nats per token.
+double slow_unigram(const Corpus& c) {
+  std::map<int, double> seen;
+  const std::vector<int> train = c.labels(c.train), held_out = c.labels(c.held_out);
+  for (const int label : train) ++seen[label];
+  double nats = 0;
+  for (const int label : held_out)
+    nats -= std::log((seen[label] + 1) / (static_cast<double>(train.size()) + slow_ids(c)));
+  return nats / static_cast<double>(held_out.size());
+}
+
 TEST(Yardsticks, ScoreTheLabelsOfTheValidationForEveryObjective) {
   for (const RunConfig& config : all_objectives()) {
     SCOPED_TRACE(config.objective.type);
     const Corpus c(config);
-    std::map<int, double> seen;
-    for (const int label : c.labels(c.train)) ++seen[label];
-    const auto all = static_cast<double>(c.labels(c.train).size());
-    const auto held_out = c.labels(c.held_out);
-    const double ids =
-        c.tokenizer->size() - static_cast<double>(c.objective->never_written(*c.tokenizer).size());
-    double nats = 0;
-    for (const int label : held_out) nats -= std::log((seen[label] + 1) / (all + ids));
-
+    const std::vector<int> held_out = c.labels(c.held_out);
     const Yardsticks y = c.measured();
     ASSERT_GE(y.size(), 2u);
-    EXPECT_NEAR(y[0].nats_per_token, std::log(ids), 1e-12);
-    EXPECT_NEAR(y[1].nats_per_token, nats / static_cast<double>(held_out.size()), 1e-9);
+    EXPECT_NEAR(y[0].nats_per_token, std::log(slow_ids(c)), 1e-12);
+    EXPECT_NEAR(y[1].nats_per_token, slow_unigram(c), 1e-9);
     const bool whole = c.objective->traits().bits_per_byte;
     EXPECT_EQ(names(y), whole ? std::vector<std::string>({"uniform", "unigram", "6-gram", "xz"})
                               : std::vector<std::string>({"uniform", "unigram"}));
@@ -153,17 +160,13 @@ TEST(Yardsticks, AreNoneIfTheyAreStopped) {
   EXPECT_EQ(measured().size(), 4u);
 }
 
-TEST(Yardsticks, SayWhichPartOfALongTextTheyKnow) {
+TEST(Yardsticks, ALongTextIsNotReadWhole) {
   Corpus c(causal_config());
-  for (const Yardstick& y : c.measured()) EXPECT_EQ(y.part, "") << y.name;
   const double little = yardsticks_memory(*c.objective, c.train, 2);
   const std::vector<int> ids = c.labels(c.train);
   for (int i = 0; i < 5'100'000; ++i) c.train.target.push_back(ids[i % ids.size()]);
   c.train.target_bytes = c.train.target.size();
-  std::vector<std::string> parts;
-  for (const Yardstick& y : c.measured()) parts.push_back(y.part);
-  EXPECT_THAT(parts, testing::ElementsAre("", testing::StartsWith("the last 5,000,"),
-                                          testing::StartsWith("the last 5,000,"), ""));
+  EXPECT_EQ(names(c.measured()).size(), 4U);
   EXPECT_LT(little, 50e6);
   EXPECT_GT(yardsticks_memory(*c.objective, c.train, 2), 150e6);
 }
@@ -181,7 +184,7 @@ TEST(Yardsticks, KnowAsMuchOfPairsWhereTheDecoderReadsTheSources) {
     c.train.source_begin.push_back(c.train.source.size());
     c.train.target_begin.push_back(c.train.target.size());
   }
-  for (const Yardstick& y : c.measured()) EXPECT_EQ(y.part, "") << y.name;
+  EXPECT_NEAR(c.measured()[1].nats_per_token, slow_unigram(c), 1e-9);
 }
 
 TEST(Yardsticks, OfHardlyAnyTextAreNumbersToo) {

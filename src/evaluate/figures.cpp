@@ -1,0 +1,329 @@
+#include "evaluate/figures.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <numbers>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+#include "base/format.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+// Where the counts of a figure begin: of BLEU matches and n-grams of the hypothesis for each order,
+// and the reference's length; of chrF2 n-grams of both sides and matches for each order; of
+// characters errors and the reference's length; exact lines and all lines.
+constexpr std::size_t kBleuOrder = 4, kChrfOrder = 6, kBleu = kTranslation,
+                      kChrf = kBleu + 2 * kBleuOrder + 1, kCharacters = kChrf + 3 * kChrfOrder,
+                      kExact = kCharacters + 2;
+
+struct JudgedLine {
+  std::string hypothesis;
+  std::vector<std::string> references;
+};
+
+using Symbols = std::u32string;  // characters, or the numbers of words
+using Ngrams = std::vector<std::u32string_view>;
+
+Ngrams sorted_ngrams(std::u32string_view symbols, std::size_t n) {
+  Ngrams ngrams;
+  for (std::size_t i = 0; i + n <= symbols.size(); ++i) ngrams.push_back(symbols.substr(i, n));
+  std::ranges::sort(ngrams);
+  return ngrams;
+}
+
+// An n-gram matches at most as often as it occurs on both sides: clipped counts.
+struct NgramCounts {
+  double hypothesis, reference, matches;
+};
+
+// The intersection of two sorted lists holds each n-gram as often as the list with fewer of it, the
+// union as often as the list with more.
+NgramCounts count_ngrams(const Symbols& hypothesis, std::span<const Symbols> references,
+                         std::size_t n) {
+  const Ngrams h = sorted_ngrams(hypothesis, n);
+  Ngrams r, both;
+  for (const Symbols& reference : references) {
+    const Ngrams others = std::move(r), more = sorted_ngrams(reference, n);
+    r = {};
+    std::ranges::set_union(others, more, std::back_inserter(r));
+  }
+  std::ranges::set_intersection(h, r, std::back_inserter(both));
+  return {static_cast<double>(h.size()), static_cast<double>(r.size()),
+          static_cast<double>(both.size())};
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// The symbols that 13a always splits off: ASCII punctuation except ' , - . (and the space).
+bool is_13a_symbol(char c) {
+  return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') ||
+         (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
+}
+
+// Puts spaces around one of two neighbours wherever applies(first, second), then continues after
+// the pair. Pairs do not overlap: in "..." the middle dot belongs to one pair only. Working on
+// bytes is enough, since the bytes of a longer character are neither digits nor punctuation.
+template <class Applies>
+std::string split_pairs(const std::string& text, Applies applies, bool split_second) {
+  std::string out;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    if (i + 1 < text.size() && applies(text[i], text[i + 1])) {
+      const std::string first(1, text[i]), second(1, text[i + 1]);
+      out += split_second ? first + " " + second + " " : " " + first + " " + second;
+      i += 2;
+    } else {
+      out += text[i++];
+    }
+  }
+  return out;
+}
+
+bool is_point(char c) {
+  return c == '.' || c == ',';
+}
+
+// Spaces around symbols, around . and , but between digits, and after a - that follows a digit.
+std::string tokenize_13a(std::string_view line) {
+  std::string text = replace_all(line, "<skipped>", "");
+  for (const auto& [entity, symbol] : {std::pair{"&quot;", "\""}, std::pair{"&amp;", "&"},
+                                       std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}})
+    text = replace_all(text, entity, symbol);
+  std::string spaced;
+  for (const char c : " " + text + " ")
+    if (is_13a_symbol(c))
+      spaced += {' ', c, ' '};
+    else
+      spaced += c;
+  spaced = split_pairs(
+      spaced, [](char a, char b) { return !is_digit(a) && is_point(b); }, true);
+  spaced = split_pairs(
+      spaced, [](char a, char b) { return is_point(a) && !is_digit(b); }, false);
+  return split_pairs(
+      spaced, [](char a, char b) { return is_digit(a) && b == '-'; }, true);
+}
+
+Sums bleu_counts(const JudgedLine& line, const std::string& tokenizer) {
+  std::unordered_map<std::string, char32_t> numbers;
+  const auto symbols = [&](const std::string& text) {
+    Symbols words;
+    const std::string spaced = bleu_words(text, tokenizer);
+    for (const std::string_view word : split_words(spaced))
+      words += numbers.try_emplace(std::string(word), numbers.size()).first->second;
+    return words;
+  };
+  const Symbols hypothesis = symbols(line.hypothesis);
+  std::vector<Symbols> references;
+  for (const std::string& reference : line.references) references.push_back(symbols(reference));
+  Sums counts;
+  for (std::size_t n = 1; n <= kBleuOrder; ++n) {
+    const NgramCounts c = count_ngrams(hypothesis, references, n);
+    counts.insert(counts.end(), {c.matches, c.hypothesis});
+  }
+  const Symbols closest = std::ranges::min(references, {}, [&](const Symbols& reference) {
+    return std::pair(std::abs(std::ssize(hypothesis) - std::ssize(reference)), reference.size());
+  });
+  counts.push_back(static_cast<double>(closest.size()));
+  return counts;
+}
+
+struct Bleu {
+  double score = 0, brevity_penalty = 0;
+  std::array<double, kBleuOrder> precisions{};  // percent, smoothed
+};
+
+// BLEU = BP · exp(mean of log p_n),  BP = min(1, exp(1 - r/h)). The k-th order without a match gets
+// p_n = 100 / (2^k · total_n). Without any match BLEU is 0.
+Bleu bleu_of(const Sums& sums) {
+  const double *counts = &sums[kBleu], h = counts[1], r = counts[2 * kBleuOrder];
+  Bleu bleu{.brevity_penalty = h >= r ? 1.0 : h > 0 ? std::exp(1 - r / h) : 0.0};
+  if (counts[0] == 0) return bleu;
+  double smoothing = 1, log_sum = 0;
+  for (double& precision : bleu.precisions) {
+    const double matches = *counts++, total = *counts++;
+    if (total == 0) return bleu;  // no n-grams of this order: log 0
+    precision = 100 * (matches > 0 ? matches : 1 / (smoothing *= 2)) / total;
+    log_sum += std::log(precision);
+  }
+  bleu.score = bleu.brevity_penalty * std::exp(log_sum / 4);
+  return bleu;
+}
+
+Symbols characters(const std::string& line, bool spaces) {
+  Symbols result;
+  each_code_point(line, [&](CodePoint c, std::size_t) {
+    if (spaces || !is_space(c.value)) result.push_back(c.value);
+  });
+  return result;
+}
+
+// (1 + b²) P R / (b² P + R), b = 2, P and R the means over the orders that both sides have.
+double chrf_of(const double* counts) {
+  double precision = 0, recall = 0;
+  int orders = 0;
+  for (std::size_t n = 0; n < kChrfOrder; ++n, counts += 3) {
+    if (counts[0] == 0 || counts[1] == 0) continue;
+    precision += counts[2] / counts[0];
+    recall += counts[2] / counts[1];
+    ++orders;
+  }
+  if (orders == 0 || precision + recall == 0) return 0;
+  precision /= orders;
+  recall /= orders;
+  return 100 * 5 * precision * recall / (4 * precision + recall);
+}
+
+Sums chrf_counts(const JudgedLine& line) {
+  const Symbols hypothesis = characters(line.hypothesis, false);
+  std::vector<Sums> each;
+  for (const std::string& text : line.references) {
+    const Symbols reference = characters(text, false);
+    Sums& counts = each.emplace_back();
+    for (std::size_t n = 1; n <= kChrfOrder; ++n) {
+      const NgramCounts c = count_ngrams(hypothesis, {&reference, 1}, n);
+      // As sacreBLEU since 2.0: an order that the reference lacks does not count.
+      counts.insert(counts.end(), {c.reference == 0 ? 0 : c.hypothesis, c.reference, c.matches});
+    }
+  }
+  return std::ranges::max(each, {}, [](const Sums& counts) { return chrf_of(counts.data()); });
+}
+
+// The table of distances between their beginnings, 64 rows at a time (Myers 1999). Neighbours
+// differ by 1 at most: a bit of `up` says that a row has one more than the row above it in this
+// column, one of `down` that it has one less, of `more` and `less` the same of the column before.
+std::int64_t distance(const Symbols& a, const Symbols& b) {
+  std::unordered_map<char32_t, std::size_t> numbers;
+  std::vector<std::size_t> columns;
+  for (const char32_t c : b) columns.push_back(numbers.emplace(c, numbers.size()).first->second);
+  std::vector<signed char> above(b.size(), 1);  // what each column of the last row has more
+  for (std::size_t top = 0; top < a.size(); top += 64) {
+    const std::size_t rows = std::min<std::size_t>(64, a.size() - top);
+    std::vector<std::uint64_t> places(numbers.size());  // of each character in these rows
+    for (std::size_t r = 0; r < rows; ++r)
+      if (const auto found = numbers.find(a[top + r]); found != numbers.end())
+        places[found->second] |= std::uint64_t{1} << r;
+    std::uint64_t up = ~std::uint64_t{0}, down = 0;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const bool rises = above[j] > 0, falls = above[j] < 0;
+      const std::uint64_t here = places[columns[j]], equal = here | (falls ? 1 : 0),
+                          same = (((equal & up) + up) ^ up) | equal;
+      std::uint64_t more = down | ~(same | up), less = up & same;
+      const auto last = [&](std::uint64_t bits) {
+        return static_cast<int>(bits >> (rows - 1) & 1);
+      };
+      above[j] = static_cast<signed char>(last(more) - last(less));
+      more = more << 1 | (rises ? 1 : 0);
+      less = less << 1 | (falls ? 1 : 0);
+      up = less | ~(here | down | more);
+      down = more & (here | down);
+    }
+  }
+  return std::accumulate(above.begin(), above.end(), std::ssize(a));
+}
+
+// Of two references equally near the longer.
+Sums character_counts(const JudgedLine& line) {
+  std::pair<double, double> least{INFINITY, 0};  // errors, -length
+  for (const std::string& text : line.references) {
+    const Symbols reference = characters(text, true);
+    const auto errors = distance(characters(line.hypothesis, true), reference);
+    least = std::min(least, {static_cast<double>(errors), -static_cast<double>(reference.size())});
+  }
+  return {least.first, -least.second};
+}
+
+double percent(const Sums& sums, std::size_t place) {  // of the sum in the next place
+  return 100 * sums[place] / std::max(1.0, sums[place + 1]);
+}
+
+double loss_of(const Sums& sums) {
+  return sums[kNats] / sums[kTokens];
+}
+
+double perplexity_of(const Sums& sums) {
+  return std::exp(loss_of(sums));
+}
+
+constexpr Figure kFigures[] = {
+    {"loss", "loss", "nats per token", 4, Figure::tokens, loss_of, "nats per token", true, kNats,
+     kTokens + 1},
+    {"perplexity", "perplexity", "per token", 3, Figure::unmasked_tokens, perplexity_of},
+    {"masked_perplexity", "masked perplexity", "per token", 3, Figure::masked_tokens,
+     perplexity_of},
+    {"accuracy", "accuracy", "of the tokens, </s> aside", 4, Figure::tokens,
+     [](const Sums& s) { return s[kRight] / s[kJudged]; }, "accuracy", false, kRight, kJudged + 1},
+    {"bits_per_byte", "bits per byte",
+     "(compares models with different tokenizers; perplexity does not)", 4, Figure::bytes,
+     [](const Sums& s) { return s[kNats] / (std::numbers::ln2 * s[kBytes]); }, "bits per byte",
+     true, kNats, kBytes + 1},
+    {"bleu", "BLEU", "", 2, Figure::translations, [](const Sums& s) { return bleu_of(s).score; },
+     "BLEU", false, kBleu, kChrf},
+    {"chrf", "chrF2", "", 2, Figure::translations, [](const Sums& s) { return chrf_of(&s[kChrf]); },
+     "chrF2", false, kChrf, kCharacters},
+    {"cer", "character errors", "%", 2, Figure::translations,
+     [](const Sums& s) { return percent(s, kCharacters); }},
+    {"exact_match", "exact match", "%", 2, Figure::translations,
+     [](const Sums& s) { return percent(s, kExact); }},
+};
+
+}  // namespace
+
+Sums& operator+=(Sums& sums, const Sums& more) {
+  sums.resize(std::max(sums.size(), more.size()));
+  for (std::size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
+  return sums;
+}
+
+std::span<const Figure> figures() {
+  return kFigures;
+}
+
+const Figure& figure(std::string_view key) {
+  return *std::ranges::find(kFigures, key, &Figure::key);
+}
+
+const Figure* selecting_figure(std::string_view select_by) {
+  if (select_by == "loss") return nullptr;
+  return &figure(select_by == "exact" ? "exact_match" : select_by);
+}
+
+Sums translation_counts(const std::string& hypothesis, const std::vector<std::string>& references,
+                        const BleuOptions& how) {
+  const auto cased = [&](const std::string& text) { return how.lowercase ? to_lower(text) : text; };
+  JudgedLine line{cased(hypothesis), {}};
+  for (const std::string& reference : references) line.references.push_back(cased(reference));
+  Sums counts(kTranslation);
+  for (const Sums& more :
+       {bleu_counts(line, how.tokenize), chrf_counts(line), character_counts(line),
+        Sums{std::ranges::count(line.references, line.hypothesis) > 0 ? 1.0 : 0.0, 1.0}})
+    counts.insert(counts.end(), more.begin(), more.end());
+  return counts;
+}
+
+std::string bleu_line(const Sums& sums) {
+  const auto [score, brevity_penalty, p] = bleu_of(sums);
+  const double h = sums[kBleu + 1], r = sums[kBleu + 2 * kBleuOrder];
+  return fmt::format(
+      "BLEU = {:.2f} {:.1f}/{:.1f}/{:.1f}/{:.1f} (BP = {:.3f} ratio = {:.3f} hyp_len = {:.0f} "
+      "ref_len = {:.0f})",
+      score, p[0], p[1], p[2], p[3], brevity_penalty, r > 0 ? h / r : 0.0, h, r);
+}
+
+std::string bleu_words(std::string_view line, const std::string& tokenizer) {
+  const std::string_view text = stripped(line);
+  const std::string spaced = tokenizer == "13a" ? tokenize_13a(text) : std::string(text);
+  const auto words = split_words(spaced);
+  return joined({words.begin(), words.end()}, " ");
+}
+
+}  // namespace heed
