@@ -2,9 +2,9 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -15,8 +15,6 @@
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kOnScreen = 20;  // rows
 constexpr double kMinute = 4e11;       // operations: a minute on two cores of a laptop
@@ -125,7 +123,7 @@ Exit run_ablate(CommandLine& line) {
   const Ablation a = ablate(m.model, m.values, examples, m.pool, zero);
   Json result = ablation_json(m, a, zero);
   if (!html.empty()) {
-    ShortJson data(result);
+    Json data(result);
     data["about"] = fmt::format("{}, step {}", m.run, m.state.step);
     write_page(html, page_with(ablation_html, data), m.log);
   }

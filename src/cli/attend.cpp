@@ -188,7 +188,7 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
     add_pull(t.model, values, input.read, workspace, pass.maps);
   }
   if (r.json) {
-    std::string line = text_of(attention_json(input.read, tokens, pass.maps, r.contributions));
+    std::string line = short_text(attention_json(input.read, tokens, pass.maps, r.contributions));
     const auto add = [&](const std::string& object) {
       line.replace(line.size() - 1, 1, "," + object.substr(1));
     };

@@ -1,12 +1,12 @@
 // heed average RUN
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "store/run_folder.h"
@@ -15,8 +15,6 @@
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Ascending.
 std::vector<std::int64_t> newest_steps(const std::string& run, std::size_t n) {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/config_path.h"
@@ -18,8 +18,6 @@
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kMinutes = 5;
 

@@ -20,8 +20,6 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct MeasuredRun {
   std::string run;
   RunConfig config;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "evaluate/test_text.h"
 
 namespace heed {
@@ -16,7 +16,6 @@ using RunGroup = std::vector<std::string>;  // of one setting
 // (docs/formats.md), one after the other. `translates`: pairs are also translated. Error (usage) if
 // two runs cannot be compared.
 void compare_groups_of_runs(const std::vector<RunGroup>& groups, NamedText text, bool translates,
-                            Pool& pool, Log& log,
-                            const std::function<void(const nlohmann::ordered_json&)>& take);
+                            Pool& pool, Log& log, const std::function<void(const Json&)>& take);
 
 }  // namespace heed

@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "base/fields.h"
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -23,8 +23,6 @@
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // The figures of translations, of counts against so many references each.
 Json translation_figures(const Sums& sums, std::size_t references, const BleuOptions& o) {
@@ -251,7 +249,7 @@ Json measure(EvaluateOptions& o, OpenModel& m) {
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   if (split.dropped > 0) result["left_out"] = split.dropped;
   if (o.text.target_files.size() > 1) result["loss_of"] = o.text.target_files[0];
-  if (const Yardsticks y = yardsticks_on(o, text, m); !y.empty()) result["yardsticks"] = json_of(y);
+  if (const Yardsticks y = yardsticks_on(o, text, m); !y.empty()) result["yardsticks"] = y;
   if (o.bleu) result.update(measure_translations(o, split, m));
   return result;
 }

@@ -1,9 +1,9 @@
 // heed explain RUN [TEXT]
 #include "show/explain.h"
+#include "base/json.h"
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/format.h"
@@ -16,8 +16,6 @@
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kShownParts = 14, kShownPulls = 8;
 
@@ -247,7 +245,7 @@ Exit run_explain(CommandLine& line) {
                           const Json e =
                               explanation_json(m, asked_of_text(line, o, m, read.front(), texts));
                           if (!o.html.empty()) {
-                            ShortJson data(e);
+                            Json data(e);
                             data["about"] = fmt::format("{}, step {}", m.run, m.state.step);
                             write_page(o.html, page_with(explanation_html, data), m.log);
                           }

@@ -1,7 +1,5 @@
 // heed export RUN DIR
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -27,8 +26,6 @@
 namespace heed {
 namespace fs = std::filesystem;
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kTypes = {"f32", "f16", "q8_0"};  // of GgufType
 

@@ -1,9 +1,9 @@
 // heed fill RUN [TEXT]
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -15,8 +15,6 @@
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json candidate_json(const Hypothesis& f, const Tokenizer& tokenizer, bool span) {
   const double p = std::exp(f.log_probability);

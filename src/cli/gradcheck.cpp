@@ -1,8 +1,8 @@
 // heed gradcheck CONFIG
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "base/noise.h"
 #include "base/utf8.h"
 #include "cli/command.h"
@@ -15,8 +15,6 @@
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kVocab = 11;
 constexpr int kDraws = 100;  // of weights, batch and dropout, until no relu is near its corner

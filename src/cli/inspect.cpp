@@ -1,7 +1,7 @@
 // heed inspect RUN
-#include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -12,8 +12,6 @@
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string shape_text(const Json& shape) {
   std::vector<std::string> sizes;

@@ -1,7 +1,8 @@
 // heed neighbors RUN [WORD...]
-#include <nlohmann/json.hpp>
 
+#include "show/neighbors.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -9,13 +10,10 @@
 #include "cli/texts.h"
 #include "data/data_facts.h"
 #include "evaluate/test_text.h"
-#include "show/neighbors.h"
 #include "text/utf8.h"
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // How often training saw each id of a table; empty if the data cannot be read, which is said.
 std::vector<std::int64_t> counts_in_training(OpenModel& m, Side side) try {

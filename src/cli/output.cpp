@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "store/layout.h"
 
@@ -98,16 +98,15 @@ void flush_output() {
   if (std::fflush(stdout) != 0) failed(errno);
 }
 
-nlohmann::ordered_json odds_json(std::span<const TokenOdds> tokens, const Tokenizer& tokenizer) {
-  nlohmann::ordered_json json;
+Json odds_json(std::span<const TokenOdds> tokens, const Tokenizer& tokenizer) {
+  Json json;
   for (const char* key : {"token_logprobs", "ranks", "entropies", "alternatives"})
-    json[key] = nlohmann::ordered_json::array();
+    json[key] = Json::array();
   for (const TokenOdds& token : tokens) {
     json["token_logprobs"].push_back(token.log_probability);
     json["ranks"].push_back(token.rank);
     json["entropies"].push_back(token.entropy);
-    nlohmann::ordered_json& best =
-        json["alternatives"].emplace_back(nlohmann::ordered_json::array());
+    Json& best = json["alternatives"].emplace_back(Json::array());
     for (const ScoredToken& b : token.best)
       best.push_back(
           {{"id", b.id}, {"token", tokenizer.piece(b.id)}, {"logprob", b.log_probability}});
@@ -115,8 +114,8 @@ nlohmann::ordered_json odds_json(std::span<const TokenOdds> tokens, const Tokeni
   return json;
 }
 
-void print_line(const nlohmann::ordered_json& json) {
-  print_data(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+void print_line(const Json& json) {
+  print_data(text_of(json) + "\n");
 }
 
 }  // namespace heed

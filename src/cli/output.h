@@ -2,11 +2,11 @@
 // Buffered; for one thread.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/json_fwd.h"
 #include "base/log.h"
 #include "decode/best_tokens.h"
 #include "text/tokenizer.h"
@@ -25,10 +25,10 @@ int output_columns();                     // of the terminal that standard outpu
 void print_prose(std::string_view text);  // on a terminal broken at spaces
 void print_coloured(std::string_view drawing);  // unchanged: its escapes are heed's own
 // JSON on a line; bytes that are not UTF-8 become U+FFFD.
-void print_line(const nlohmann::ordered_json& json);
+void print_line(const Json& json);
 // {"token_logprobs", "ranks", "entropies", "alternatives": for each token [{"id", "token",
 // "logprob"}]}
-nlohmann::ordered_json odds_json(std::span<const TokenOdds> tokens, const Tokenizer& tokenizer);
+Json odds_json(std::span<const TokenOdds> tokens, const Tokenizer& tokenizer);
 // A page or a table for the user; "-" is standard output. A file is replaced whole or not at all,
 // also through a link; a pipe or a device gets the bytes. Error (Exit::usage) if the path belongs
 // to a run or a checkpoint; Error (Exit::store) if it cannot be written.

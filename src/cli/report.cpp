@@ -15,20 +15,20 @@ namespace {
 
 // Runs that differ in seed alone are a group: adds to those of all but the first how they compare
 // with it, or why they do not.
-void add_comparisons(ShortJson& runs, Log& log) {
+void add_comparisons(Json& runs, Log& log) {
   nlohmann::ordered_map<std::string, RunGroup> groups;
-  const auto setting = [](ShortJson keys) {
+  const auto setting = [](Json keys) {
     keys.erase("seed");
     return keys.dump();
   };
-  for (const ShortJson& run : runs) groups[setting(run["keys"])].push_back(run["run"]);
+  for (const Json& run : runs) groups[setting(run["keys"])].push_back(run["run"]);
   Pool pool(available_cores());
-  for (ShortJson& run : runs) {
+  for (Json& run : runs) {
     const RunGroup &first = groups.begin()->second, &group = groups[setting(run["keys"])];
     if (&group == &first || run["run"] != group.front()) continue;
     try {
       compare_groups_of_runs({first, group}, {}, false, pool, log,
-                             [&](const auto& compared) { run["compared"] = ShortJson(compared); });
+                             [&](const Json& compared) { run["compared"] = compared; });
     } catch (const Error& e) {
       run["compared"] = {{"error", e.text()}};
     }
@@ -58,13 +58,13 @@ Exit run_report(CommandLine& line) {
   Log log({.quiet = line.quiet()});
   if (live) write_page(html, live_page(load_trained_model(runs.front(), "")), log);
   if (live) return Exit::ok;
-  ShortJson data = one ? report(runs.front()) : comparison(runs);
+  Json data = one ? report(runs.front()) : comparison(runs);
   if (const std::string same = same_models(runs); !same.empty()) log.warn(same);
   if (!one) add_comparisons(data, log);
   if (line.json()) {
     if (one) print_data(report_json(data));
     if (!one)
-      for (const ShortJson& run : data) print_data(text_of(run) + "\n");
+      for (const Json& run : data) print_data(short_text(run) + "\n");
     return Exit::ok;
   }
   write_page(html, page_with(one ? report_html : comparison_html, data), log);

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/input_file.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -31,8 +31,6 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 struct ListedRun {
   Json row;  // with all its keys
   Origin origin;

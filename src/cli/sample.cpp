@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "base/format.h"
 #include "base/input_file.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -22,8 +22,6 @@
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 class SamplePrinter {
  public:

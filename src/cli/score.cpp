@@ -3,11 +3,11 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -17,8 +17,6 @@
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kScoredLines = 1024;  // scored at a time; an even number
 

@@ -14,8 +14,6 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kGap = 2;         // between columns
 constexpr int kLeastText = 24;  // columns for a text beside the others
 

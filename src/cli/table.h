@@ -5,29 +5,29 @@
 // shown as codes everywhere.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 
 #include "base/format.h"
+#include "base/json.h"
 
 namespace heed {
 
 // How a value that is known is written.
-using CellText = std::string (*)(const nlohmann::ordered_json& value);
+using CellText = std::string (*)(const Json& value);
 
 std::string shortened(std::string text, int most);  // to so many columns, with … at its end
 // ", 3 different", if fewer are than `of` says.
-std::string different_in_words(const nlohmann::ordered_json& result, const char* of);
-std::string plain(const nlohmann::ordered_json& value);  // a text as it is, all else as JSON
+std::string different_in_words(const Json& result, const char* of);
+std::string plain(const Json& value);  // a text as it is, all else as JSON
 template <int digits>
-std::string fixed(const nlohmann::ordered_json& value) {
+std::string fixed(const Json& value) {
   return format_fixed(value.get<double>(), digits);
 }
 
 // Tokens with visible spaces: of one, and of a list of {"token", "logprob"}, with their shares.
-std::string token_text(const nlohmann::ordered_json& token);
-std::string alternatives_text(const nlohmann::ordered_json& alternatives);
+std::string token_text(const Json& token);
+std::string alternatives_text(const Json& alternatives);
 
 struct Column {
   std::string heading;
@@ -41,12 +41,10 @@ struct Column {
 
 // `rows`: an array of objects. Columns of numbers end at the right; "-" is what is null, NaN or not
 // there. Without any heading there is no line of them. Each line starts with `begin`.
-void print_table(const nlohmann::ordered_json& rows, std::span<const Column> columns,
-                 const std::string& begin = "");
+void print_table(const Json& rows, std::span<const Column> columns, const std::string& begin = "");
 // {name: text}: a line each, the texts below one another.
-void print_fields(const nlohmann::ordered_json& fields);
+void print_fields(const Json& fields);
 // For other programs: the cells separated by tabs, without the headings if lines have a `begin`.
-void print_tabs(const nlohmann::ordered_json& rows, std::span<const Column> columns,
-                const std::string& begin = "");
+void print_tabs(const Json& rows, std::span<const Column> columns, const std::string& begin = "");
 
 }  // namespace heed

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <exception>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <vector>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "base/text_kind.h"
 #include "base/utf8.h"
 #include "cli/output.h"

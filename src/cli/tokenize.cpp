@@ -1,7 +1,7 @@
 // heed tokenize RUN [TEXT]
-#include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -14,8 +14,6 @@
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 void print_tokens_of(const Json& text, bool ids) {
   std::vector<std::string> shown;

@@ -1,7 +1,6 @@
 // heed train CONFIG or TEXT, heed resume RUN
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include <fmt/core.h>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/input_file.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "cli/command.h"
@@ -105,7 +105,7 @@ void show_first_results(const RunResult& result, Log& log) try {
   const auto objective = make_objective(config);
   const std::string words = show_sample(result, *objective, config.tokenizer.type, log),
                     name = shell_word(run);
-  const ShortJson story = report(run);
+  const Json story = report(run);
   try {
     write_output(in_run("report.html"), page_with(report_html, story));
     log.info("the whole story, for a browser: " + in_run("report.html"));
@@ -127,8 +127,6 @@ void show_first_results(const RunResult& result, Log& log) try {
 } catch (const std::exception& e) {
   log.warn(e.what());
 }
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kTrainNotes =
     "With --json, one object at the end: run, step, best_loss and best_step (null without "

@@ -1,7 +1,7 @@
 // heed translate RUN [TEXT]
-#include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -16,8 +16,6 @@ namespace heed {
 namespace {
 
 constexpr std::size_t kTranslatedLines = 512;  // read, translated and written at a time
-
-using Json = nlohmann::ordered_json;
 
 struct TranslateOptions {
   TextArguments texts;

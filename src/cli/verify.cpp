@@ -3,12 +3,12 @@
 // works on a read-only disk and during training.
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -27,8 +27,6 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kLinks[] = {"last", "best"};
 
 struct Verification {

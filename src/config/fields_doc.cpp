@@ -3,19 +3,17 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "config/fields_json.h"
 
 namespace heed {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
 std::string number_text(double x) {
   if (std::fabs(x) < 1e15 && x == std::floor(x)) return fmt::format("{:.0f}", x);
-  return OrderedJson(x).dump();
+  return Json(x).dump();
 }
 
 // "an integer from 0 to 8", "a number greater than 0"
@@ -32,20 +30,18 @@ std::string in_range(const std::string& what, const Range& r) {
   return out;
 }
 
-void add_range(OrderedJson& schema, const Range& r) {
-  const auto bound = [](double x) {
-    return x == std::floor(x) ? OrderedJson(std::llround(x)) : OrderedJson(x);
-  };
+void add_range(Json& schema, const Range& r) {
+  const auto bound = [](double x) { return x == std::floor(x) ? Json(std::llround(x)) : Json(x); };
   if (std::isfinite(r.min)) schema[r.open_min ? "exclusiveMinimum" : "minimum"] = bound(r.min);
   if (std::isfinite(r.max)) schema[r.open_max ? "exclusiveMaximum" : "maximum"] = bound(r.max);
 }
 
-OrderedJson object_schema(const std::vector<Field>& fields);
+Json object_schema(const std::vector<Field>& fields);
 
 // The values that a field takes, in words and as a JSON Schema.
 struct Values {
   std::string words;
-  OrderedJson schema;
+  Json schema;
 };
 
 struct Describe {
@@ -60,9 +56,9 @@ struct Describe {
   Values operator()(const double*) const { return number("number"); }
   Values operator()(const std::string*) const { return {"a string", {{"type", "string"}}}; }
   Values operator()(const PathList*) const {
-    const OrderedJson path = {{"type", "string"}};
-    const OrderedJson list = {{"type", "array"}, {"items", {{"type", "string"}, {"minLength", 1}}}};
-    return {"a path or a list of paths", {{"anyOf", OrderedJson::array({path, list})}}};
+    const Json path = {{"type", "string"}};
+    const Json list = {{"type", "array"}, {"items", {{"type", "string"}, {"minLength", 1}}}};
+    return {"a path or a list of paths", {{"anyOf", Json::array({path, list})}}};
   }
   Values operator()(const std::array<double, 2>*) const {
     const Values each = number("number");
@@ -70,14 +66,14 @@ struct Describe {
             {{"type", "array"}, {"items", each.schema}, {"minItems", 2}, {"maxItems", 2}}};
   }
   Values operator()(const Interval*) const {
-    const OrderedJson steps = {{"type", "integer"}, {"minimum", 0}, {"maximum", 1'000'000'000'000}};
-    const OrderedJson epochs = {{"type", "string"}, {"pattern", "^0*[1-9][0-9]{0,8} epochs?$"}};
-    return {"a number of steps or \"N epochs\"", {{"anyOf", OrderedJson::array({steps, epochs})}}};
+    const Json steps = {{"type", "integer"}, {"minimum", 0}, {"maximum", 1'000'000'000'000}};
+    const Json epochs = {{"type", "string"}, {"pattern", "^0*[1-9][0-9]{0,8} epochs?$"}};
+    return {"a number of steps or \"N epochs\"", {{"anyOf", Json::array({steps, epochs})}}};
   }
   Values operator()(const StepOrEnd*) const {
     const Values step = number("integer");
     return {step.words + " or \"end\"",
-            {{"anyOf", OrderedJson::array({step.schema, {{"const", "end"}}})}}};
+            {{"anyOf", Json::array({step.schema, {{"const", "end"}}})}}};
   }
   Values operator()(const Choice& c) const {
     return {"one of " + joined(c.names), {{"type", "string"}, {"enum", c.names}}};
@@ -98,10 +94,10 @@ Values values_of(const Field& field) {
   return std::visit(Describe{field.range}, field.ref);
 }
 
-OrderedJson object_schema(const std::vector<Field>& fields) {
-  OrderedJson properties = OrderedJson::object();
+Json object_schema(const std::vector<Field>& fields) {
+  Json properties = Json::object();
   for (const Field& field : fields) {
-    OrderedJson& out = properties[field.key] = values_of(field).schema;
+    Json& out = properties[field.key] = values_of(field).schema;
     out["description"] = meaning(field);
     if (!field.default_note.empty())
       out["description"] = fmt::format("{} (default: {})", meaning(field), field.default_note);
@@ -122,8 +118,8 @@ std::string expected_values(const Field& field) {
   return values_of(field).words;
 }
 
-OrderedJson fields_schema(const std::vector<Field>& fields, const std::string& title) {
-  OrderedJson out = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
+Json fields_schema(const std::vector<Field>& fields, const std::string& title) {
+  Json out = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
   out.update(object_schema(fields));
   return out;
 }
@@ -131,7 +127,7 @@ OrderedJson fields_schema(const std::vector<Field>& fields, const std::string& t
 std::string fields_markdown(const std::vector<Field>& fields) {
   std::string out = "| key | values | default | meaning |\n|---|---|---|---|\n";
   for (const Leaf& leaf : leaves(fields)) {
-    const OrderedJson value = dump_value(*leaf.field);
+    const Json value = dump_value(*leaf.field);
     const std::string standard = !leaf.field->default_note.empty() ? leaf.field->default_note
                                  : value == ""                     ? "none"
                                                                    : "`" + value.dump() + "`";

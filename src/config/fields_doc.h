@@ -2,16 +2,16 @@
 // people.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "config/fields.h"
 
 namespace heed {
 
 // JSON Schema, draft 2020-12. Defaults are the current values in the structs.
-nlohmann::ordered_json fields_schema(const std::vector<Field>& fields, const std::string& title);
+Json fields_schema(const std::vector<Field>& fields, const std::string& title);
 
 // One table of all keys: key, values, default, meaning.
 std::string fields_markdown(const std::vector<Field>& fields);

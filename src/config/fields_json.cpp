@@ -3,59 +3,83 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <concepts>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <array>
 #include <string_view>
 #include <utility>
 
+#include "base/fields.h"
 #include "base/format.h"
 #include "base/input_file.h"
-#include "base/json_object.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/text_kind.h"
 #include "config/fields_doc.h"
 
 namespace heed {
+
+bool read_value(const Json& json, std::array<double, 2>& pair) {
+  return json.is_array() && json.size() == 2 && read_value(json[0], pair[0]) &&
+         read_value(json[1], pair[1]);
+}
+
+void to_json(Json& json, const PathList& list) {
+  if (list.as_list)
+    json = list.paths;
+  else
+    json = list.empty() ? "" : list.paths.front();
+}
+bool read_value(const Json& json, PathList& list) {
+  list.as_list = json.is_array();
+  for (const Json& path : list.as_list ? json : Json::array({json}))
+    if (!read_value(path, list.paths.emplace_back()) || (list.as_list && path == "")) return false;
+  std::erase(list.paths, "");
+  return true;
+}
+
+// "1 epoch", "12 epochs"
+void to_json(Json& json, const Interval& interval) {
+  json = interval.count;
+  if (interval.epochs) json = counted(std::to_string(interval.count), "epoch");
+}
+bool read_value(const Json& json, Interval& interval) {
+  interval.epochs = json.is_string();
+  if (!interval.epochs) return read_value(json, interval.count);
+  const std::string text = json;
+  interval.count = read_number<std::int64_t>(text.substr(0, text.rfind(' '))).value_or(0);
+  return text.ends_with(" epoch") || text.ends_with(" epochs");
+}
+
+void to_json(Json& json, const StepOrEnd& step) {
+  json = step.step;
+  if (step.at_end) json = "end";
+}
+bool read_value(const Json& json, StepOrEnd& step) {
+  step.at_end = json == "end";
+  return step.at_end || read_value(json, step.step);
+}
+
 namespace {
 
 // With these limits `places` needs at most about 50 MB.
 constexpr std::size_t kMaxBytes = 256 * 1024;
 constexpr std::size_t kMaxKey = 256;
 
-using Json = nlohmann::json;
-using OrderedJson = nlohmann::ordered_json;
-
-// A value of the field's type, or nothing.
-template <class I>
-std::optional<I> to_integer(const Json& v) {
-  if (v.is_number_unsigned()) {
-    const auto x = v.get<std::uint64_t>();
-    if (std::in_range<I>(x)) return static_cast<I>(x);
-  } else if (v.is_number_integer()) {
-    const auto x = v.get<std::int64_t>();
-    if (std::in_range<I>(x)) return static_cast<I>(x);
-  } else if (v.is_number_float()) {  // 1e3 is an integer too
-    return whole_number<I>(v.get<double>());
-  }
-  return std::nullopt;
+// A number in the range, a text without zero bytes, or a list of these.
+bool fits(const Range& range, double x) {
+  return range.contains(x);
 }
-
-// "1 epoch", "12 epochs"
-std::optional<std::int64_t> epochs(const std::string& s) {
-  std::int64_t n = 0;
-  const auto [rest, error] = std::from_chars(s.data(), s.data() + s.size(), n);
-  const std::string_view unit(rest, s.data() + s.size());
-  if (error != std::errc() || n < 1 || n > 1'000'000'000) return std::nullopt;
-  if (unit != " epoch" && unit != " epochs") return std::nullopt;
-  return n;
+bool fits(const Range&, const std::string& text) {
+  return text.find('\0') == text.npos;
 }
-
-bool is_text(const Json& v) {
-  return v.is_string() && v.get_ref<const std::string&>().find('\0') == std::string::npos;
+bool fits(const Range& range, const std::array<double, 2>& pair) {
+  return fits(range, pair[0]) && fits(range, pair[1]);
+}
+bool fits(const Range& range, const PathList& list) {
+  return std::ranges::all_of(list.paths,
+                             [&](const std::string& path) { return fits(range, path); });
+}
+bool fits(const Range&, const Interval& interval) {
+  return (interval.epochs ? between(1, 1e9) : between(0, 1e12)).contains(interval.count);
 }
 
 // Stores a JSON value in a member; false if it does not fit.
@@ -63,94 +87,28 @@ struct Store {
   const Json& v;
   const Range& range;
 
-  template <std::integral I>
-  bool operator()(I* out) const {
-    const std::optional<I> x = to_integer<I>(v);
-    if (!x || !range.contains(static_cast<double>(*x))) return false;
-    *out = *x;
-    return true;
-  }
-  bool number(const Json& value, double* out) const {
-    if (!value.is_number() || !range.contains(value.get<double>())) return false;
-    *out = value.get<double>();
-    return true;
-  }
-  bool operator()(bool* out) const {
-    if (!v.is_boolean()) return false;
-    *out = v.get<bool>();
-    return true;
-  }
-  bool operator()(double* out) const { return number(v, out); }
-  bool operator()(std::string* out) const {
-    if (!is_text(v)) return false;
-    *out = v.get<std::string>();
-    return true;
-  }
-  bool operator()(PathList* out) const {
-    PathList list;
-    list.as_list = v.is_array();
-    if (!v.is_array() && !is_text(v)) return false;
-    for (const Json& path : v.is_array() ? v : Json::array({v})) {
-      if (!is_text(path) || (v.is_array() && path.get_ref<const std::string&>().empty()))
-        return false;
-      if (path != "") list.paths.push_back(path.get<std::string>());
-    }
-    *out = std::move(list);
-    return true;
-  }
-  bool operator()(std::array<double, 2>* out) const {
-    std::array<double, 2> pair{};
-    if (!v.is_array() || v.size() != 2) return false;
-    if (!number(v[0], &pair[0]) || !number(v[1], &pair[1])) return false;
-    *out = pair;
-    return true;
-  }
-  bool operator()(Interval* out) const {
-    if (v.is_string()) {
-      const auto n = epochs(v.get_ref<const std::string&>());
-      if (n) *out = {*n, true};
-      return n.has_value();
-    }
-    const auto n = to_integer<std::int64_t>(v);
-    if (!n || *n < 0 || *n > 1'000'000'000'000) return false;
-    *out = {*n, false};
-    return true;
-  }
-  bool operator()(StepOrEnd* out) const {
-    StepOrEnd value(0, v == "end");
-    const bool good = value.at_end || (*this)(&value.step);
-    if (good) *out = value;
+  template <class T>
+  bool operator()(T* out) const {
+    T value{};
+    const bool good = read_value(v, value) && fits(range, value);
+    if (good) *out = std::move(value);
     return good;
   }
   bool operator()(const Choice& choice) const {
     if (!v.is_string()) return false;
-    for (std::size_t i = 0; i < choice.names.size(); ++i) {
-      if (v != choice.names[i]) continue;
-      choice.set(static_cast<int>(i));
-      return true;
-    }
-    return false;
+    const auto name = std::ranges::find(choice.names, v.get<std::string>());
+    if (name == choice.names.end()) return false;
+    choice.set(static_cast<int>(name - choice.names.begin()));
+    return true;
   }
   bool operator()(const Field::Section&) const { return v.is_object(); }
 };
 
 struct Dump {
-  OrderedJson operator()(const std::string* x) const { return *x; }
-  OrderedJson operator()(const PathList* x) const {
-    if (x->as_list) return x->paths;
-    return x->empty() ? std::string() : x->paths.front();
-  }
-  OrderedJson operator()(const Interval* x) const {
-    if (!x->epochs) return x->count;
-    return counted(std::to_string(x->count), "epoch");
-  }
-  OrderedJson operator()(const StepOrEnd* x) const {
-    return x->at_end ? OrderedJson("end") : OrderedJson(x->step);
-  }
-  OrderedJson operator()(const Choice& x) const { return x.names[x.get()]; }
-  OrderedJson operator()(const Field::Section&) const { return OrderedJson::object(); }
+  Json operator()(const Choice& x) const { return x.names[x.get()]; }
+  Json operator()(const Field::Section&) const { return Json::object(); }
   template <class T>
-  OrderedJson operator()(const T* x) const {
+  Json operator()(const T* x) const {
     return *x;
   }
 };
@@ -331,12 +289,12 @@ void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
   }
 }
 
-OrderedJson dump_fields(const std::vector<Field>& fields) {
-  OrderedJson out = OrderedJson::object();
+Json dump_fields(const std::vector<Field>& fields) {
+  Json out = Json::object();
   for (const Field& field : fields) {
     if (!is_dumped(field)) continue;
     const auto* section = section_of(field);
-    OrderedJson value = section ? dump_fields(*section) : dump_value(field);
+    Json value = section ? dump_fields(*section) : dump_value(field);
     if (!section || !value.empty()) out[field.key] = std::move(value);
   }
   return out;
@@ -356,7 +314,7 @@ std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
   return out;
 }
 
-OrderedJson dump_value(const Field& field) {
+Json dump_value(const Field& field) {
   return std::visit(Dump{}, field.ref);
 }
 

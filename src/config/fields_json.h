@@ -3,16 +3,16 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "config/fields.h"
 
 namespace heed {
 
-// JSON written by people, with the place of each key. It is read strictly (base/json_object.h), but
+// JSON written by people, with the place of each key. It is read strictly (base/json.h), but
 // `//` comments are allowed. Full keys longer than 256 bytes and texts longer than 256 KiB are
 // errors too. Any input gives a JsonText or an Error (Exit::usage) that names the file and, where
 // possible, the line and column.
@@ -21,7 +21,7 @@ struct JsonText {
   // key that was not given, the place of its section.
   std::string where(std::string_view full_key) const;
 
-  nlohmann::json json;
+  Json json;
   std::string source;  // name of the file
   Places places = {};  // of full keys
 };
@@ -43,13 +43,13 @@ void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
                  const std::function<bool(const std::string& key)>& copies);
 
 // All keys in the order of the list that are dumped.
-nlohmann::ordered_json dump_fields(const std::vector<Field>& fields);
+Json dump_fields(const std::vector<Field>& fields);
 
 // Keys whose values differ between two lists of the same struct, in the order of the list.
 std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
                                       const std::vector<Field>& after);
 
 // The member as JSON, as in a config. Not for sections.
-nlohmann::ordered_json dump_value(const Field& field);
+Json dump_value(const Field& field);
 
 }  // namespace heed

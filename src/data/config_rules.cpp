@@ -1,11 +1,11 @@
 // The rules between the keys of a config, and the values of keys left open.
+#include "base/json.h"
 #include "data/run_config.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "config/fields_json.h"
@@ -173,7 +173,7 @@ RunConfig filled_in(const GivenKeys& given) {
   return c;
 }
 
-nlohmann::ordered_json value_of(RunConfig config, const std::string& key) {
+Json value_of(RunConfig config, const std::string& key) {
   const std::vector<Field> all = fields(config);
   const std::vector<Leaf> list = leaves(all);
   return dump_value(*std::ranges::find(list, key, &Leaf::key)->field);

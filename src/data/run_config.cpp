@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "config/fields_doc.h"
 #include "config/fields_json.h"
 #include "data/objective.h"
@@ -17,9 +17,9 @@
 namespace heed {
 namespace {
 
-nlohmann::json::json_pointer pointer_to(std::string key) {
+Json::json_pointer pointer_to(std::string key) {
   std::ranges::replace(key, '.', '/');
-  return nlohmann::json::json_pointer("/" + key);
+  return Json::json_pointer("/" + key);
 }
 
 GivenKeys keys_of(const JsonText& text) {
@@ -113,7 +113,7 @@ std::string resolve_path(const std::string& folder, const std::string& written) 
 
 std::string dump_config(const RunConfig& c, DumpFor use) {
   RunConfig copy = c;
-  nlohmann::ordered_json json = dump_fields(fields(copy));
+  Json json = dump_fields(fields(copy));
   if (use == DumpFor::checkpoint)
     for (const char* key : kOfThisProcess) json["train"].erase(key);
   // Checkpoints of native runs have the bytes that they had before there was a choice.
@@ -151,7 +151,7 @@ void keep_differences(const std::vector<ConfigKeys*>& configs) {
   RunConfig defaults;
   const std::vector<Field> all = fields(defaults);
   for (const Leaf& leaf : leaves(all)) {
-    std::set<nlohmann::ordered_json> values;
+    std::set<Json> values;
     for (const ConfigKeys* keys : configs)
       if (!keys->empty())
         values.insert(keys->contains(leaf.key) ? keys->at(leaf.key) : dump_value(*leaf.field));

@@ -8,12 +8,12 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "config/data_config.h"
 #include "config/fields.h"
 #include "config/model_config.h"
@@ -83,7 +83,7 @@ std::string config_schema();  // JSON Schema, draft 2020-12
 std::string config_docs();    // markdown table of all keys
 
 // In which config keys several runs differ.
-using ConfigKeys = std::map<std::string, nlohmann::ordered_json>;  // "model.d_model" -> 64
+using ConfigKeys = std::map<std::string, Json>;  // "model.d_model" -> 64
 
 ConfigKeys keys_of(RunConfig config);
 

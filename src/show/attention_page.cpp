@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-template <class Json, class Item>
+template <class Item>
 Json list(int n, Item&& item) {
   Json items = Json::array();
   for (int i = 0; i < n; ++i) items.push_back(item(i));
@@ -19,16 +19,14 @@ Json list(int n, Item&& item) {
 }
 
 // number(map, layer, head, query, key) of each kind, as "PREFIX_KIND": [layer][head][query][key].
-template <class Json, class Number>
+template <class Number>
 void add_maps(Json& json, const AttentionMaps& maps, const std::string& prefix, Number&& number) {
   for (const AttentionKind kind : kAttentionKinds)
     if (const AttentionMap& map = map_of(maps, kind); !map.empty())
-      json[prefix + attention_name(kind)] = list<Json>(map.layers, [&](int layer) {
-        return list<Json>(map.heads, [&](int head) {
-          return list<Json>(map.queries, [&](int q) {
-            return list<Json>(map.keys, [&](int k) {
-              return static_cast<Json::number_float_t>(number(map, layer, head, q, k));
-            });
+      json[prefix + attention_name(kind)] = list(map.layers, [&](int layer) {
+        return list(map.heads, [&](int head) {
+          return list(map.queries, [&](int q) {
+            return list(map.keys, [&](int k) { return number(map, layer, head, q, k); });
           });
         });
       });
@@ -39,10 +37,10 @@ constexpr auto kPull = [](const AttentionMap& map, int layer, int head, int q, i
 };
 
 // [[{"token", "p"}] per decoder row]
-ShortJson json_of(const NextTokens& next, const Tokenizer& target) {
-  ShortJson rows = ShortJson::array();
+Json json_of(const NextTokens& next, const Tokenizer& target) {
+  Json rows = Json::array();
   for (const auto& best : next) {
-    ShortJson row = ShortJson::array();
+    Json row = Json::array();
     for (const ScoredToken& t : best)
       row.push_back(
           {{"token", target.piece(t.id)}, {"p", static_cast<float>(std::exp(t.log_probability))}});
@@ -53,9 +51,9 @@ ShortJson json_of(const NextTokens& next, const Tokenizer& target) {
 
 }  // namespace
 
-ShortJson attention_json(const Example& input, const InputTokens& tokens, const AttentionMaps& maps,
-                         bool contributions) {
-  ShortJson json;
+Json attention_json(const Example& input, const InputTokens& tokens, const AttentionMaps& maps,
+                    bool contributions) {
+  Json json;
   json["source_ids"] = input.source;
   json["source_tokens"] = tokens.source;
   if (!tokens.source_bytes.empty()) json["source_bytes"] = tokens.source_bytes;
@@ -71,12 +69,12 @@ ShortJson attention_json(const Example& input, const InputTokens& tokens, const 
                return m.head(layer, h)(q, k) *
                       static_cast<double>(m.lengths[m.number(layer, h) * m.keys + k]);
              });
-  json["patterns"] = ShortJson(heads_in_words(tokens, maps));
+  json["patterns"] = heads_in_words(tokens, maps);
   return json;
 }
 
 std::string pull_json(const AttentionMaps& maps, const TokenIds& labels) {
-  nlohmann::ordered_json json{{"pull", {}}, {"label_ids", labels}};
+  Json json{{"pull", {}}, {"label_ids", labels}};
   add_maps(json["pull"], maps, "", kPull);
   return json.dump();
 }
@@ -87,7 +85,7 @@ std::string attention_page(const std::string& about, const Example& input,
   constexpr double kWeightBytes = 8;  // on average, as text
   double bytes = 0;
   bool pulled = false;
-  ShortJson lengths = ShortJson::object(), first = ShortJson::object();
+  Json lengths = Json::object(), first = Json::object();
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(pass.maps, kind);
     bytes += kWeightBytes * static_cast<double>(map.weights.size() + map.pull.size());
@@ -103,7 +101,7 @@ std::string attention_page(const std::string& about, const Example& input,
                             format_bytes(bytes), format_bytes(kMostPageBytes)),
                 "a shorter text; --layer and --head, for the page of these alone; or --json, which "
                 "has no limit");
-  ShortJson data = attention_json(input, tokens, pass.maps, false);
+  Json data = attention_json(input, tokens, pass.maps, false);
   if (pulled) add_maps(data["pull"], pass.maps, "", kPull);
   data["lengths"] = lengths;
   data["first"] = first;

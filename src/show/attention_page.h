@@ -15,8 +15,8 @@ namespace heed {
 // [layer][head][query][key];
 // kinds that the model lacks and bytes that are not known are left out.
 // With `contributions` also "contribution_encoder" ... in the same layout.
-ShortJson attention_json(const Example& input, const InputTokens& tokens, const AttentionMaps& maps,
-                         bool contributions);
+Json attention_json(const Example& input, const InputTokens& tokens, const AttentionMaps& maps,
+                    bool contributions);
 
 // {"pull": {"encoder", "decoder", "cross"}, "label_ids"}: the same layout, with every digit.
 std::string pull_json(const AttentionMaps& maps, const TokenIds& labels);

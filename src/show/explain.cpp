@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "decode/best_tokens.h"
 #include "show/pull.h"
 
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Row = std::vector<double>;
 
 constexpr int kTopTokens = 5, kTopKeys = 3;

@@ -27,8 +27,7 @@
 // that layer, with r of that row; with post-norm W x.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "base/json_fwd.h"
 #include "data/objective.h"
 #include "nn/transformer.h"
 
@@ -46,7 +45,6 @@ struct Asked {
 // The keys from "answer" on of docs/formats.md, "What heed explain prints", without tokens beside
 // the ids. "pull" (show/pull.h) needs Asked::answer: of its loss alone. Error (usage) if both
 // answers are one token; Error (diverged) if the model has NaN.
-nlohmann::ordered_json explain(const Transformer& model, const ParamVec<float>& values,
-                               const Asked& asked);
+Json explain(const Transformer& model, const ParamVec<float>& values, const Asked& asked);
 
 }  // namespace heed

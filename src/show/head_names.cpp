@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/fields.h"
 #include "base/noise.h"
 #include "evaluate/comparison.h"
 #include "store/run_folder.h"
@@ -209,8 +209,8 @@ PlacedHead clearest_head(const InputTokens& tokens, const AttentionMaps& maps, A
   return best;
 }
 
-nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const AttentionMaps& maps) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+Json heads_in_words(const InputTokens& tokens, const AttentionMaps& maps) {
+  Json list = Json::array();
   for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
     const HeadInWords w =
         head_in_words(kind, map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind));
@@ -234,8 +234,8 @@ std::vector<HeadName> known_names(const Frame& frame) {
   return heads;
 }
 
-nlohmann::ordered_json recorded_names(const TrainedModel& model, const HeadChoice& choice) {
-  nlohmann::ordered_json named_at;
+Json recorded_names(const TrainedModel& model, const HeadChoice& choice) {
+  Json named_at;
   std::vector<HeadName> heads;
   for (const Frame& frame : read_frames(run_of_checkpoint(model.folder), model.state.step).frames)
     if (frame.heads) {
@@ -248,10 +248,10 @@ nlohmann::ordered_json recorded_names(const TrainedModel& model, const HeadChoic
   });
   return {{"named_at", named_at},
           {"held_out", model.config.data.has_validation()},
-          {"head_names", json_of(heads)}};
+          {"head_names", heads}};
 }
 
-std::string names_in_words(const nlohmann::ordered_json& recorded) {
+std::string names_in_words(const Json& recorded) {
   if (recorded["named_at"].is_null()) return "the run has no record of its heads' names\n";
   std::string out =
       fmt::format("over {} text, at step {} (weight; untrained; with the keys in random order):\n",

@@ -19,12 +19,12 @@
 #include <array>
 #include <compare>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "show/attention_maps.h"
 #include "store/run_records.h"
 #include "store/trained_model.h"
@@ -53,15 +53,15 @@ struct PlacedHead {
 PlacedHead clearest_head(const InputTokens& tokens, const AttentionMaps& maps, AttentionKind kind);
 
 // [{"kind", "layer", "head", "pattern", "share", "uniform", "sentence"}] of every head.
-nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const AttentionMaps& maps);
+Json heads_in_words(const InputTokens& tokens, const AttentionMaps& maps);
 
 // What the run's film says of those heads of a checkpoint that are chosen: {"named_at": its step,
 // or the last one before it that has names, or null; "held_out": over held-out text, else over
 // training text; "head_names"}.
-nlohmann::ordered_json recorded_names(const TrainedModel& model, const HeadChoice& choice);
+Json recorded_names(const TrainedModel& model, const HeadChoice& choice);
 // The heads of a frame, without those whose names are none of the above.
 std::vector<HeadName> known_names(const Frame& frame);
-std::string names_in_words(const nlohmann::ordered_json& recorded);
+std::string names_in_words(const Json& recorded);
 
 // Of one pattern and head, for each text: weight on its keys, that of even weights, and rows.
 struct PatternScore {

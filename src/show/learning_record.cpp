@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <numeric>
+
+#include "base/fields.h"
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 bool is_watched(const ParamInfo& info) {
   const auto has = [&](const char* part) { return info.name.find(part) != std::string::npos; };
@@ -138,9 +137,8 @@ Json learning_json(const std::vector<Frame>& frames) {
   });
   Json learning = Json::array();
   for (const Frame* frame : recorded)
-    learning.push_back({{"step", frame->step},
-                        {"matrices", json_of(frame->matrices)},
-                        {"entropy", json_of(frame->entropy)}});
+    learning.push_back(
+        {{"step", frame->step}, {"matrices", frame->matrices}, {"entropy", frame->entropy}});
   return learning;
 }
 

@@ -8,9 +8,9 @@
 // that of uniform attention over the same keys. Numbers have six digits.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "base/pool.h"
 #include "show/attention_maps.h"
 #include "store/run_records.h"
@@ -45,13 +45,13 @@ ByName<Entropy> entropy_of(const AttentionMaps& maps);
 
 // [{"step", "matrices", "entropy"}] of the frames with a record of the same matrices and heads as
 // that of the last one with a record.
-nlohmann::ordered_json learning_json(const std::vector<Frame>& frames);
+Json learning_json(const std::vector<Frame>& frames);
 // The last of these whose step moved a matrix: a schedule may end at rate 0. Null: none did.
-nlohmann::ordered_json last_move(const nlohmann::ordered_json& learning);
+Json last_move(const Json& learning);
 
 // Of every tensor: [{"name", "shape", "norm", "initial_norm", "distance", "cosine", "mean",
 // "deviation"}]. Norms are L2; the distance is to the initial values, as the cosine is.
-nlohmann::ordered_json tensor_table(const ParamTable& table, const ParamVec<float>& values,
-                                    const ParamVec<float>& initial);
+Json tensor_table(const ParamTable& table, const ParamVec<float>& values,
+                  const ParamVec<float>& initial);
 
 }  // namespace heed

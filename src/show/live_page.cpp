@@ -35,9 +35,9 @@ std::string float16_weights(const TrainedModel& m) {
   return base64(all);
 }
 
-ShortJson tokenizer_data(const Tokenizer& tokenizer) {
+Json tokenizer_data(const Tokenizer& tokenizer) {
   const std::string bytes = tokenizer.serialize(), file(tokenizer.file_name());
-  if (!is_subword(tokenizer.type())) return ShortJson::parse(bytes);
+  if (!is_subword(tokenizer.type())) return Json::parse(bytes);
   const PieceModel model = read_piece_model(bytes, file);
   const PieceModel::Reading& r = model.reading;
   if (r.normalizer != "identity")
@@ -45,16 +45,16 @@ ShortJson tokenizer_data(const Tokenizer& tokenizer) {
         Exit::usage,
         fmt::format("{} reads texts through a table, {}; a page has none.", file, r.normalizer),
         "heed report without --live");
-  ShortJson json{{"type", type_name(tokenizer.type())},
-                 {"special", tokenizer.specials()},
-                 {"pieces", ShortJson::array()},
-                 {"scores", ShortJson::array()},
-                 {"user_defined", ShortJson::array()},
-                 {"by_line", model.by_line},
-                 {"reading",
-                  {{"add_dummy_prefix", r.add_dummy_prefix},
-                   {"remove_extra_whitespaces", r.remove_extra_whitespaces},
-                   {"escape_whitespaces", r.escape_whitespaces}}}};
+  Json json{{"type", type_name(tokenizer.type())},
+            {"special", tokenizer.specials()},
+            {"pieces", Json::array()},
+            {"scores", Json::array()},
+            {"user_defined", Json::array()},
+            {"by_line", model.by_line},
+            {"reading",
+             {{"add_dummy_prefix", r.add_dummy_prefix},
+              {"remove_extra_whitespaces", r.remove_extra_whitespaces},
+              {"escape_whitespaces", r.escape_whitespaces}}}};
   for (const PieceModel::Piece& piece : model.pieces) {
     if (piece.type == PieceModel::Piece::kUserDefined)
       json["user_defined"].push_back(json["pieces"].size());
@@ -68,22 +68,22 @@ ShortJson tokenizer_data(const Tokenizer& tokenizer) {
 
 std::string live_page(const TrainedModel& m) {
   const ObjectiveTraits& traits = m.objective->traits();
-  const ShortJson config = ShortJson::parse(dump_config(m.config));
-  ShortJson data{{"about", fmt::format("{}, step {}", m.run, m.state.step)},
-                 {"model", config["model"]},
-                 {"reading",
-                  {{"normalize", config["data"].value("normalize", "none")},
-                   {"lowercase", m.config.data.lowercase}}},
-                 {"objective",
-                  {{"type", m.config.objective.type},
-                   {"use", traits.use->command},
-                   {"instructions", traits.use->instructions},
-                   {"longest_source", traits.longest_source},
-                   {"longest_target", traits.longest_target},
-                   {"never_written", m.objective->never_written(*m.tokenizers.target)}}},
-                 {"tokenizer", tokenizer_data(*m.tokenizers.target)},
-                 {"tensors", ShortJson::array()},
-                 {"weights", float16_weights(m)}};
+  const Json config = Json::parse(dump_config(m.config));
+  Json data{{"about", fmt::format("{}, step {}", m.run, m.state.step)},
+            {"model", config["model"]},
+            {"reading",
+             {{"normalize", config["data"].value("normalize", "none")},
+              {"lowercase", m.config.data.lowercase}}},
+            {"objective",
+             {{"type", m.config.objective.type},
+              {"use", traits.use->command},
+              {"instructions", traits.use->instructions},
+              {"longest_source", traits.longest_source},
+              {"longest_target", traits.longest_target},
+              {"never_written", m.objective->never_written(*m.tokenizers.target)}}},
+            {"tokenizer", tokenizer_data(*m.tokenizers.target)},
+            {"tensors", Json::array()},
+            {"weights", float16_weights(m)}};
   if (&m.tokenizers.source() != m.tokenizers.target.get())
     data["source_tokenizer"] = tokenizer_data(m.tokenizers.source());
   for (const ParamInfo& info : m.model.table.infos())

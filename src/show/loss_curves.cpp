@@ -9,14 +9,14 @@ namespace {
 
 // The steps of the events, and a list for each figure.
 template <class Event, class... Figures>
-ShortJson columns(const std::vector<Event>& events, const Figures&... figures) {
-  ShortJson table{{"steps", ShortJson::array()}};
+Json columns(const std::vector<Event>& events, const Figures&... figures) {
+  Json table{{"steps", Json::array()}};
   for (const Event& event : events) table["steps"].push_back(event.step);
   const auto add = [&](const char* name, auto figure) {
-    ShortJson& column = table[name] = ShortJson::array();
+    Json& column = table[name] = Json::array();
     for (const Event& event : events) {
       const std::optional<double> x = event.*figure;
-      column.push_back(x ? ShortJson(*x) : ShortJson());
+      column.push_back(x ? Json(*x) : Json());
     }
   };
   (add(figures.first, figures.second), ...);
@@ -25,7 +25,7 @@ ShortJson columns(const std::vector<Event>& events, const Figures&... figures) {
 
 }  // namespace
 
-ShortJson curves_json(const LoggedEvents& logged) {
+Json curves_json(const LoggedEvents& logged) {
   return {{"train",
            columns(logged.train, std::pair("gradient_norm", &TrainEvent::gradient_norm),
                    std::pair("learning_rate", &TrainEvent::learning_rate),

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "base/nearest.h"
 #include "data/corpus.h"
 #include "text/utf8.h"
@@ -122,10 +122,8 @@ std::vector<Query> parse_queries(const std::string& text) {
   return queries;
 }
 
-nlohmann::ordered_json neighbors(const EmbeddingView& e, const Query& query, std::size_t k) {
-  nlohmann::ordered_json json{{"query", query.text},
-                              {"words", nlohmann::json::array()},
-                              {"neighbors", nlohmann::json::array()}};
+Json neighbors(const EmbeddingView& e, const Query& query, std::size_t k) {
+  Json json{{"query", query.text}, {"words", Json::array()}, {"neighbors", Json::array()}};
   std::vector<double> sum(static_cast<std::size_t>(e.table.cols));
   std::vector<int> asked;
   for (const Term& term : query.terms) {

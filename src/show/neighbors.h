@@ -6,10 +6,10 @@
 // suggests similar words.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "data/dataset.h"
 #include "store/trained_model.h"
 
@@ -55,6 +55,6 @@ std::vector<Query> parse_queries(const std::string& text);
 // The k rows with the largest cosine to the query, best first, without special ids and without the
 // query's own tokens. Analogies add and subtract vectors of length 1 (Mikolov et al. 2013).
 // {"query", "words": [{"word", "ids", "tokens"}], "neighbors": [{"token", "id", "cosine"}]}
-nlohmann::ordered_json neighbors(const EmbeddingView& embedding, const Query& query, std::size_t k);
+Json neighbors(const EmbeddingView& embedding, const Query& query, std::size_t k);
 
 }  // namespace heed

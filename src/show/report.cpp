@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "data/run_config.h"
 #include "evaluate/figures.h"
@@ -23,8 +24,6 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-
-using Json = nlohmann::ordered_json;
 
 fs::path folder_of_run(const std::string& run) {  // or of one of its checkpoints
   if (!is_checkpoint(run)) return run;
@@ -85,49 +84,48 @@ Saved read_saved(const fs::path& run) {
 
 // The loss of a frame's step: its own, else that of the event of the step, else null.
 template <class Event>
-ShortJson loss_of(const Frame& frame, double Frame::*own, const std::vector<Event>& events) {
+Json loss_of(const Frame& frame, double Frame::*own, const std::vector<Event>& events) {
   const auto found = std::ranges::find(events, frame.step, &Event::step);
   const bool logged = std::isnan(frame.*own) && found != events.end();
   return logged ? found->loss : frame.*own;
 }
 
 // Adds the probe and its frames. All of these have maps, or none.
-void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, ShortJson& data) {
-  data["kinds"] = ShortJson(json_of(recorded.probe.kinds));
+void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json& data) {
+  data["kinds"] = recorded.probe.kinds;
   data["prompts"] = recorded.probe.prompts;
   data["expected"] = recorded.probe.expected;
   if (recorded.probe.follows) data["follows"] = *recorded.probe.follows;
-  data["frames"] = ShortJson::array();
+  data["frames"] = Json::array();
   for (const Frame& frame : recorded.frames) {
     const bool has_maps = !frame.weights.empty();
     if (has_maps == recorded.frames.back().weights.empty()) continue;
     const ShownMaps shown = has_maps ? unpacked(recorded.probe, frame) : ShownMaps();
-    ShortJson words = ShortJson::object();
+    Json words = Json::object();
     for (const Json& head : heads_in_words(shown.tokens, shown.maps))
       words[head["kind"].get<std::string>()].push_back(head["sentence"].get<std::string>());
     for (const AttentionKind kind : kAttentionKinds) {
       const PlacedHead first = clearest_head(shown.tokens, shown.maps, kind);
       data["first"][attention_name(kind)] = {{"layer", first.layer}, {"head", first.head}};
     }
-    data["frames"].push_back(
-        ShortJson{{"step", frame.step},
-                  {"loss", loss_of(frame, &Frame::valid_loss, logged.valid)},
-                  {"train_loss", loss_of(frame, &Frame::train_loss, logged.train)},
-                  {"probe_loss", frame.probe_loss},
-                  {"weights", frame.weights},
-                  {"pull", ShortJson(json_of(frame.pull.value_or(std::vector<PackedPull>())))},
-                  {"heads", ShortJson(json_of(known_names(frame)))},
-                  {"words", words},
-                  {"written", frame.written}});
+    data["frames"].push_back({{"step", frame.step},
+                              {"loss", loss_of(frame, &Frame::valid_loss, logged.valid)},
+                              {"train_loss", loss_of(frame, &Frame::train_loss, logged.train)},
+                              {"probe_loss", frame.probe_loss},
+                              {"weights", frame.weights},
+                              {"pull", frame.pull.value_or(std::vector<PackedPull>())},
+                              {"heads", known_names(frame)},
+                              {"words", words},
+                              {"written", frame.written}});
   }
   const Json learning = learning_json(recorded.frames);
-  data["learning"] = ShortJson(learning);
-  data["last_move"] = ShortJson(last_move(learning));
+  data["learning"] = learning;
+  data["last_move"] = last_move(learning);
 }
 
 }  // namespace
 
-ShortJson report(const std::string& run) {
+Json report(const std::string& run) {
   const fs::path folder = folder_of_run(run);
   Saved saved = read_saved(folder);
   const bool has_saved = saved.last_step < kAnyStep;
@@ -150,7 +148,7 @@ ShortJson report(const std::string& run) {
     saved.notes.push_back("Nothing was held out: the texts are training data.");
   const Figure* metric = selecting_figure(config.train.select_by);
 
-  ShortJson data{
+  Json data{
       {"run", run},
       {"last_step", last_step},
       {"parameter_count", saved.parameter_count},
@@ -159,27 +157,27 @@ ShortJson report(const std::string& run) {
       {"notes", saved.notes}};
   add_frames(recorded, logged, data);
   data.update(curves_json(logged));
-  data["yardsticks"] = ShortJson(json_of(logged.yardsticks));
+  data["yardsticks"] = logged.yardsticks;
   data["uniform"] = saved.uniform;
   data["overfitting"] = overfitting(logged, config.train.patience > 0);
   const Advice advice = advice_on(folder, &logged);
   data["advice"] = {{"text", advice.text}, {"command", advice.command}};
   data["training_loss_note"] = training_loss_note(config);
-  data["metric"] = metric ? ShortJson(metric->title) : ShortJson();
+  data["metric"] = metric ? Json(metric->title) : Json();
   data["config"] = saved.config;
   return data;
 }
 
-std::string report_json(ShortJson report) {
+std::string report_json(Json report) {
   for (const char* of_page : {"kinds", "first", "follows", "last_move"}) report.erase(of_page);
-  report["config"] = ShortJson::parse(report["config"].get<std::string>());
-  for (ShortJson& frame : report["frames"])
+  report["config"] = Json::parse(report["config"].get<std::string>());
+  for (Json& frame : report["frames"])
     for (const char* maps : {"weights", "pull"}) frame.erase(maps);
-  return text_of(report) + "\n";
+  return short_text(report) + "\n";
 }
 
-ShortJson comparison(const std::vector<std::string>& runs) {
-  ShortJson compared = ShortJson::array();
+Json comparison(const std::vector<std::string>& runs) {
+  Json compared = Json::array();
   std::vector<ConfigKeys> keys;
   bool any = false;  // a curve: a run may have ended before its first line
   for (const std::string& run : runs) {
@@ -189,9 +187,9 @@ ShortJson comparison(const std::vector<std::string>& runs) {
     const LoggedEvents logged = read_events(folder);
     any = any || !logged.train.empty() || !logged.valid.empty();
     compared.push_back({{"run", run},
-                        {"best_step", best ? ShortJson(best->step) : ShortJson()},
-                        {"best_loss", best ? ShortJson(best->valid_loss) : ShortJson()},
-                        {"keys", ShortJson::object()}});
+                        {"best_step", best ? Json(best->step) : Json()},
+                        {"best_loss", best ? Json(best->valid_loss) : Json()},
+                        {"keys", Json::object()}});
     compared.back().update(curves_json(logged));
   }
   if (!any) throw Error(Exit::store, "none of the runs has logged anything yet.");
@@ -199,7 +197,7 @@ ShortJson comparison(const std::vector<std::string>& runs) {
   for (ConfigKeys& some : keys) all.push_back(&some);
   keep_differences(all);
   for (std::size_t i = 0; i < keys.size(); ++i)
-    for (const auto& [key, value] : keys[i]) compared[i]["keys"][key] = ShortJson(value);
+    for (const auto& [key, value] : keys[i]) compared[i]["keys"][key] = value;
   return compared;
 }
 

@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/folders.h"
+#include "base/json.h"
 #include "base/sha256.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
@@ -36,7 +36,7 @@ std::string beginning_of_line(const fs::path& run, std::int64_t step) {
   StateFile stored = read_state(checkpoint);
   stored.files[kStateFile] = sha256(read_file(checkpoint / kStateFile, kMaxStateFile));
   return fmt::format("{}\"files\":{},\"data\":\"{}\",", step_of_line(step),
-                     nlohmann::json(stored.files).dump(), stored.state.data_hash);
+                     Json(stored.files).dump(), stored.state.data_hash);
 }
 
 }  // namespace

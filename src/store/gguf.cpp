@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "base/float16.h"
+#include "base/json.h"
 #include "store/huggingface.h"
 #include "store/huggingface_tokenizer.h"
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kAlignment = 32;
 constexpr int kBlock = 32;  // numbers of q8_0 that share a scale

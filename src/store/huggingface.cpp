@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "config/fields_json.h"
 #include "nn/embedding.h"
 
@@ -16,8 +16,6 @@ namespace heed {
 extern const char* const huggingface_json;
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // The values that "=KEY" stands for: those of the section model, of others with their full keys,
 // and what follows from them.

@@ -18,28 +18,27 @@
 // tokenizer.json (huggingface_tokenizer.cpp), "card" is the text of a model card (cli/export.cpp).
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "data/run_config.h"
 #include "nn/transformer.h"
 #include "store/safetensors.h"
 
 namespace heed {
 
-nlohmann::ordered_json foreign_table();  // huggingface.json
+Json foreign_table();  // huggingface.json
 // Replaces each "=KEY" in a part of it.
-void fill_in(nlohmann::ordered_json& part, const nlohmann::ordered_json& values);
+void fill_in(Json& part, const Json& values);
 
 // The rows for "huggingface" or "gguf".
-nlohmann::ordered_json foreign_classes(const std::string& program);
+Json foreign_classes(const std::string& program);
 // The row that computes what a model does. Error (usage) if there is none: it names the nearest one
 // and the keys that stand in the way.
-nlohmann::ordered_json foreign_class(const std::string& program, const RunConfig& config);
+Json foreign_class(const std::string& program, const RunConfig& config);
 // Its config for a model with `vocab` ids.
-nlohmann::ordered_json foreign_config(const nlohmann::ordered_json& row, const RunConfig& config,
-                                      int vocab);
+Json foreign_config(const Json& row, const RunConfig& config, int vocab);
 int longest_read(const RunConfig& config);  // what the decoder reads at most
 
 // Number (r, c) is values.data()[rows[r] + columns[c]] of ours; or it is one of `fixed`.
@@ -50,8 +49,7 @@ struct ForeignTensor {
   std::vector<float> fixed = {};
 };
 // Every tensor of the other program. The weights of ours occur once each.
-std::vector<ForeignTensor> foreign_tensors(const nlohmann::ordered_json& row,
-                                           const Transformer& model);
+std::vector<ForeignTensor> foreign_tensors(const Json& row, const Transformer& model);
 std::vector<float> numbers_of(const ForeignTensor& tensor, const ParamVec<float>& values);
 
 }  // namespace heed

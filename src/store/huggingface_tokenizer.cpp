@@ -3,18 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "store/huggingface.h"
 #include "text/utf8.h"
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // The tokens of any type, by id.
 struct Vocabulary {

@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "base/clock.h"
+#include "base/fields.h"
 #include "base/folders.h"
 #include "base/input_file.h"
-#include "base/json_object.h"
 #include "math/blas.h"
 #include "store/layout.h"
 
@@ -17,14 +17,8 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kRemedy =
     "restore it, or move it away: the data's relative paths are then taken from the current folder";
-
-std::string text_of(JsonObject& origin, const char* key) {
-  return origin.has(key) ? origin.text(key) : "";
-}
 
 }  // namespace
 
@@ -50,15 +44,10 @@ std::string data_in_words(const DataConfig& d) {
 }
 
 std::string origin_json(const Origin& origin) {
-  Json json{{"folder", origin.folder}, {"data_sha256", origin.hash.data}};
-  if (!origin.hash.valid.empty()) json["valid_sha256"] = origin.hash.valid;
-  if (!origin.init_from.empty()) json["init_from"] = origin.init_from;
-  if (!origin.branched_from.empty()) {
-    json["branched_from"] = origin.branched_from;
-    json["branched_at"] = origin.branched_at;
-  }
-  json["command"] = origin.command;
-  json["given"] = origin.given;
+  Json json = origin;
+  if (origin.branched_from.empty()) json["branched_at"] = "";
+  for (const char* key : {"valid_sha256", "init_from", "branched_from", "branched_at"})
+    if (json[key] == "") json.erase(key);
   json["core_type"] = blas_core_type();
   json["processor"] = processor_name();
   json["version"] = HEED_VERSION;
@@ -83,20 +72,15 @@ Origin read_origin(const std::string& run) {
       continue;
     if (type_of(path) != fs::file_type::regular)
       throw Error(Exit::store, quoted_path(path) + " is not a file.", kRemedy);
-    JsonObject json =
-        JsonObject::parse(read_file(path, kMaxOriginFile),
-                          {.name = quoted_path(path), .verdict = "damaged: ", .hint = kRemedy});
-    const std::string written = text_of(json, "folder");
+    const JsonSource source{.name = quoted_path(path), .verdict = "damaged: ", .hint = kRemedy};
+    Origin origin;
+    Faults faults;
+    read_json(parse_strict_json(read_file(path, kMaxOriginFile), source), origin, faults);
+    if (!faults.wrong.empty()) source.fail(faults.wrong);
     // canonical: behind a link to a checkpoint, ".." is not the folder that the link is in.
     const fs::path real = fs::canonical(folder, ignored);
-    return {written.empty() ? "" : (real / written).lexically_normal().string(),
-            {text_of(json, "data_sha256"), text_of(json, "valid_sha256")},
-            text_of(json, "init_from"),
-            text_of(json, "command"),
-            text_of(json, "core_type"),
-            text_of(json, "branched_from"),
-            json.has("branched_at") ? json.count("branched_at") : 0,
-            json.has("given") ? json.texts("given") : std::vector<std::string>()};
+    if (!origin.folder.empty()) origin.folder = (real / origin.folder).lexically_normal();
+    return origin;
   }
   return {};
 }

@@ -21,6 +21,11 @@ struct Origin {
   std::int64_t branched_at = 0;         // its step
   std::vector<std::string> given = {};  // the keys that --set gave
 };
+void fields(Origin& o, auto visit) {
+  visit("folder", o.folder, "data_sha256", o.hash.data, "valid_sha256", o.hash.valid, "init_from",
+        o.init_from, "branched_from", o.branched_from, "branched_at", o.branched_at, "command",
+        o.command, "given", o.given, "core_type", o.core_type);
+}
 
 // Its name: "fables.txt", "notes, 40 files", "en-de pairs".
 std::string data_in_words(const DataConfig& data);

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/input_file.h"
@@ -16,199 +16,12 @@
 
 namespace heed {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 // A film has at most a hundred frames of some 100 KB each (show/film.h).
 constexpr std::size_t kLongest = 16u << 20;
 // What no training writes, pages need not bear.
-constexpr std::size_t kMostFrames = 4096, kMostInList = 1 << 15, kMostTokens = 256;
-
-// The fields of a record, in the order in which they are written.
-
-void fields(auto& e, const TrainEvent*, auto visit) {
-  visit("step", e.step);
-  visit("epoch", e.epoch);
-  visit("loss", e.loss);
-  visit("perplexity", e.perplexity);
-  visit("gradient_norm", e.gradient_norm);
-  visit("learning_rate", e.learning_rate);
-  visit("tokens_per_second", e.tokens_per_second);
-  visit("seconds", e.seconds);
-}
-
-void fields(auto& e, const ValidEvent*, auto visit) {
-  visit("step", e.step);
-  visit("loss", e.loss);
-  visit("perplexity", e.perplexity);
-  visit("accuracy", e.accuracy);
-  visit("tokens", e.tokens);
-  visit("bits_per_byte", e.bits_per_byte);
-  visit("metric", e.metric_name);
-  visit(e.metric_name.value_or("").c_str(), e.metric);
-  visit("verdict", e.verdict);
-}
-
-void fields(auto& e, const RunEvent*, auto visit) {
-  visit("step", e.step);
-  visit("event", e.event);
-  visit("text", e.text);
-  visit("core_type", e.core_type);
-}
-
-void fields(auto& e, const YardsticksEvent*, auto visit) {
-  visit("step", e.step);
-  visit("values", e.values);
-}
-
-void fields(auto& e, const Yardstick*, auto visit) {
-  visit("name", e.name);
-  visit("nats_per_token", e.nats_per_token);
-  visit("bits_per_byte", e.bits_per_byte);
-}
-
-void fields(auto& e, const Probe*, auto visit) {
-  visit("step", e.step);
-  visit("kinds", e.kinds);
-  visit("expected", e.expected);
-  visit("prompts", e.prompts);
-  visit("follows", e.follows);
-}
-
-void fields(auto& e, const MapKind*, auto visit) {
-  visit("name", e.name);
-  visit("layers", e.layers);
-  visit("heads", e.heads);
-  visit("queries", e.queries);
-  visit("keys", e.keys);
-}
-
-void fields(auto& e, const Frame*, auto visit) {
-  visit("step", e.step);
-  visit("train_loss", e.train_loss);
-  visit("valid_loss", e.valid_loss);
-  visit("probe_loss", e.probe_loss);
-  visit("weights", e.weights);
-  visit("written", e.written);
-  visit("end", e.end);
-  visit("filled", e.filled);
-  visit("pull", e.pull);
-  visit("heads", e.heads);
-  visit("matrices", e.matrices);
-  visit("entropy", e.entropy);
-}
-
-void fields(auto& e, const PackedPull*, auto visit) {
-  visit("largest", e.largest);
-  visit("map", e.map);
-}
-
-void fields(auto& e, const HeadName*, auto visit) {
-  visit("kind", e.kind);
-  visit("layer", e.layer);
-  visit("head", e.head);
-  visit("name", e.name);
-  visit("score", e.score);
-  visit("untrained", e.untrained);
-  visit("shuffled", e.shuffled);
-}
-
-void fields(auto& e, const MatrixChange*, auto visit) {
-  visit("gradient_norm", e.gradient_norm);
-  visit("weight_norm", e.weight_norm);
-  visit("update_ratio", e.update_ratio);
-  visit("cosine", e.cosine);
-}
-
-void fields(auto& e, const Entropy*, auto visit) {
-  visit("uniform", e.uniform);
-  visit("heads", e.heads);
-}
-
-template <class T>
-constexpr bool kIsOptional = false;
-template <class T>
-constexpr bool kIsOptional<std::optional<T>> = true;
-
-struct Writer {
-  static Json of(double x) { return x; }
-  static Json of(std::int64_t x) { return x; }
-  static Json of(bool x) { return x; }
-  static Json of(const std::string& x) { return x; }
-  template <class T>
-  static Json of(const std::vector<T>& list) {
-    Json json = Json::array();
-    for (const T& x : list) json.push_back(of(x));
-    return json;
-  }
-  template <class T>
-  static Json of(const ByName<T>& all) {
-    Json json = Json::object();
-    for (const auto& [name, x] : all) json[name] = of(x);
-    return json;
-  }
-  template <class Record>
-  static Json of(const Record& record) {
-    Json json = Json::object();
-    if constexpr (requires { Record::kKind; }) json["kind"] = Record::kKind;
-    const auto write = [&]<class Value>(const char* key, const Value& value) {
-      if constexpr (!kIsOptional<Value>)
-        json[key] = of(value);
-      else if (value)
-        json[key] = of(*value);
-    };
-    fields(record, &record, write);
-    return json;
-  }
-};
-
-// Each is false if the value is of another form; numbers and texts then stay as they are.
-struct Reader {
-  template <class T>
-  static bool take(const Json& json, bool right, T& x) {
-    if (right) json.get_to(x);
-    return right;
-  }
-  static bool read(const Json& json, double& x) {
-    if (json.is_null()) x = kNotMeasured;
-    return take(json, json.is_number(), x) || json.is_null();
-  }
-  static bool read(const Json& json, std::int64_t& x) {
-    return take(json, json.is_number_integer() && json <= std::numeric_limits<std::int64_t>::max(),
-                x);
-  }
-  static bool read(const Json& json, bool& x) { return take(json, json.is_boolean(), x); }
-  static bool read(const Json& json, std::string& x) { return take(json, json.is_string(), x); }
-  template <class T>
-  static bool read(const Json& json, std::optional<T>& x) {
-    if (!read(json, x.emplace())) x.reset();
-    return x.has_value();
-  }
-  template <class T>
-  static bool read(const Json& json, std::vector<T>& list) {
-    return json.is_array() && json.size() <= kMostInList &&
-           std::ranges::all_of(json,
-                               [&](const Json& item) { return read(item, list.emplace_back()); });
-  }
-  template <class T>
-  static bool read(const Json& json, ByName<T>& all) {
-    return json.is_object() && json.size() <= kMostInList &&
-           std::ranges::all_of(json.items(), [&](const auto& item) {
-             return read(item.value(), all.emplace_back(item.key(), T{}).second);
-           });
-  }
-  template <class Record>
-  static bool read(const Json& json, Record& record) {
-    bool whole = json.is_object();
-    const auto read_field = [&]<class Value>(const char* key, Value& value) {
-      const auto found = json.find(key);
-      whole &= found == json.end() ? kIsOptional<Value> : read(*found, value);
-    };
-    if (whole) fields(record, &record, read_field);
-    return whole;
-  }
-};
+constexpr std::size_t kMostFrames = 4096, kMostHeads = 1 << 15, kMostTokens = 256;
 
 // Calls use(line, ended) for each line; the last one may lack its newline. No lines if there is no
 // file. Error (Exit::store) if it is not a regular file or cannot be read.
@@ -224,22 +37,27 @@ void for_each_line(const std::filesystem::path& run, const char* file, Use&& use
 }
 
 // The JSON object on a line; nothing if it is none, or is nested deeper than heed writes.
-std::optional<Json> object_of(const std::string& line) {
-  constexpr int kDeepest = 64;  // copying and comparing recurse
-  bool too_deep = false;
-  const auto look = [&](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kDeepest;
-    return !too_deep;  // what is false is left out
-  };
-  Json object = Json::parse(line, look, false);
-  if (too_deep || !object.is_object()) return std::nullopt;
-  return object;
+std::optional<Json> object_of(const std::string& line) try {
+  Json object = parse_strict_json(line, {.name = ""});
+  return object.is_object() ? std::optional(std::move(object)) : std::nullopt;
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 std::optional<std::int64_t> step_of(const Json& object) {
-  const auto step = object.find("step");
-  std::int64_t at = 0;
-  return step != object.end() && Reader::read(*step, at) ? std::optional(at) : std::nullopt;
+  std::int64_t step = 0;
+  return read_value(object.value("step", Json()), step) ? std::optional(step) : std::nullopt;
+}
+
+// Reads an object of this kind. Nothing if it is of another one or, where it must be `whole`, if
+// something is missing or has another type.
+template <class T>
+std::optional<T> record_from(const Json& object, bool whole = false) {
+  T record;
+  Faults faults;
+  if (object.value("kind", Json()) != T::kKind) return std::nullopt;
+  if (!read_json(object, record, faults) && whole) return std::nullopt;
+  return record;
 }
 
 // Calls use(object) for every object with a step up to one.
@@ -292,7 +110,7 @@ bool fits(const Probe& probe) {
          std::ranges::all_of(probe.kinds,
                              [](const MapKind& kind) {
                                return kind.layers > 0 && kind.heads > 0 && numbers_of(kind) > 0 &&
-                                      kind.layers <= std::int64_t{kMostInList} / kind.heads &&
+                                      kind.layers <= std::int64_t{kMostHeads} / kind.heads &&
                                       std::max(kind.queries.size(), kind.keys.size()) <=
                                           kMostTokens;
                              }) &&
@@ -347,44 +165,9 @@ void drop_unknown(RecordedFrames& film) {
 
 }  // namespace
 
-template <class Record>
-Json json_of(const Record& record) {
-  return Writer::of(record);
-}
-
-template <class Record>
 std::string line_of(const Record& record) {
-  return json_of(record).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return std::visit([](const auto& one) { return text_of(one); }, record);
 }
-
-template <class Record>
-std::optional<Record> record_from(const Json& object) {
-  constexpr bool tolerant = std::is_same_v<Record, TrainEvent> ||
-                            std::is_same_v<Record, ValidEvent> || std::is_same_v<Record, RunEvent>;
-  Record record;
-  if (object.value("kind", Json()) != Record::kKind) return std::nullopt;
-  if (!Reader::read(object, record) && !tolerant) return std::nullopt;
-  return record;
-}
-
-template std::string line_of(const TrainEvent&);
-template std::string line_of(const ValidEvent&);
-template std::string line_of(const RunEvent&);
-template std::string line_of(const YardsticksEvent&);
-template std::string line_of(const Probe&);
-template std::string line_of(const Frame&);
-template std::optional<TrainEvent> record_from(const Json&);
-template std::optional<ValidEvent> record_from(const Json&);
-template std::optional<RunEvent> record_from(const Json&);
-template std::optional<YardsticksEvent> record_from(const Json&);
-template std::optional<Probe> record_from(const Json&);
-template std::optional<Frame> record_from(const Json&);
-template Json json_of(const Yardsticks&);
-template Json json_of(const std::vector<HeadName>&);
-template Json json_of(const std::vector<MapKind>&);
-template Json json_of(const std::vector<PackedPull>&);
-template Json json_of(const ByName<MatrixChange>&);
-template Json json_of(const ByName<Entropy>&);
 
 bool can_be_film(const std::filesystem::path& run) {
   return type_of(run / kFilm) == std::filesystem::file_type::regular &&
@@ -404,7 +187,7 @@ LoggedEvents read_events(const std::filesystem::path& run, std::int64_t up_to) {
     }
     if (const auto valid = record_from<ValidEvent>(line)) logged.valid.push_back(*valid);
     if (const auto event = record_from<RunEvent>(line)) logged.events.push_back(*event);
-    if (auto found = record_from<YardsticksEvent>(line); found && logged.yardsticks.empty())
+    if (auto found = record_from<YardsticksEvent>(line, true); found && logged.yardsticks.empty())
       logged.yardsticks = std::move(found->values);
   });
   return logged;
@@ -414,9 +197,9 @@ RecordedFrames read_frames(const std::filesystem::path& run, std::int64_t up_to)
   RecordedFrames film;
   for_each_object(run, kFilm, up_to, [&](const Json& line) {
     if (film.probe.kinds.empty()) {
-      if (auto probe = record_from<Probe>(line); probe && fits(*probe))
+      if (auto probe = record_from<Probe>(line, true); probe && fits(*probe))
         film.probe = std::move(*probe);
-    } else if (auto frame = record_from<Frame>(line);
+    } else if (auto frame = record_from<Frame>(line, true);
                frame && fits(*frame, film.probe) && film.frames.size() < kMostFrames) {
       film.frames.push_back(std::move(*frame));
     }
@@ -431,8 +214,8 @@ void check_lines(const std::filesystem::path& run, const char* file, std::int64_
   const bool of_chain = file == std::string_view(kChain);
   const auto is_damaged = [&](const Json& line) {
     if (file != std::string_view(kFilm)) return false;
-    if (!probe) return !(probe = record_from<Probe>(line)) || !fits(*probe);
-    const auto frame = record_from<Frame>(line);
+    if (!probe) return !(probe = record_from<Probe>(line, true)) || !fits(*probe);
+    const auto frame = record_from<Frame>(line, true);
     return !frame || !fits(*frame, *probe);
   };
   for_each_line(run, file, [&](const std::string& line, bool ended) {

@@ -1,6 +1,6 @@
 // What a run writes as lines: the events of metrics.jsonl, and the probe and the frames of
 // film.jsonl (docs/formats.md says what each key means). Each kind is a struct with one list of
-// fields (run_records.cpp), which writes a line and reads it. Whatever shows a training reads these
+// fields (base/fields.h), which writes a line and reads it. Whatever shows a training reads these
 // structs, and nothing else of the run but its states and configs. What is read fits: the maps of a
 // frame have the sizes of the probe's kinds, and a kind of attention with an unknown name is left
 // out.
@@ -10,13 +10,13 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/files.h"
+#include "base/json_fwd.h"
 #include "store/layout.h"
 
 namespace heed {
@@ -37,6 +37,11 @@ struct TrainEvent {
   // Not written: the first step of the loss, and how long training took so far, in all processes.
   double from = 1, minutes = kNotMeasured;
 };
+void fields(TrainEvent& e, auto visit) {
+  visit("step", e.step, "epoch", e.epoch, "loss", e.loss, "perplexity", e.perplexity,
+        "gradient_norm", e.gradient_norm, "learning_rate", e.learning_rate, "tokens_per_second",
+        e.tokens_per_second, "seconds", e.seconds);
+}
 
 // A validation.
 struct ValidEvent {
@@ -48,6 +53,11 @@ struct ValidEvent {
   std::optional<std::string> metric_name = {};            // train.select_by: the metric's key
   std::string verdict = {};  // "new best", "stalled 2/10 (best 1.8810 @ 750)", ...
 };
+void fields(ValidEvent& e, auto visit) {
+  visit("step", e.step, "loss", e.loss, "perplexity", e.perplexity, "accuracy", e.accuracy,
+        "tokens", e.tokens, "bits_per_byte", e.bits_per_byte, "metric", e.metric_name);
+  visit(e.metric_name.value_or("").c_str(), e.metric, "verdict", e.verdict);
+}
 
 // "start", "resume", "branch", "diverged".
 struct RunEvent {
@@ -57,6 +67,9 @@ struct RunEvent {
   std::optional<std::string> core_type = {};  // OpenBLAS's name of the processor, and
                                               // what multiplies bfloat16 numbers
 };
+void fields(RunEvent& e, auto visit) {
+  visit("step", e.step, "event", e.event, "text", e.text, "core_type", e.core_type);
+}
 
 // What simpler predictors reach (evaluate/yardsticks.h).
 struct Yardstick {
@@ -65,12 +78,18 @@ struct Yardstick {
   double bits_per_byte = kNotMeasured;  // where the model's loss has this unit too
   std::string part = {};  // of the training text, unless all of it: "the last 8 MiB"; not written
 };
+void fields(Yardstick& y, auto visit) {
+  visit("name", y.name, "nats_per_token", y.nats_per_token, "bits_per_byte", y.bits_per_byte);
+}
 using Yardsticks = std::vector<Yardstick>;
 struct YardsticksEvent {
   static constexpr const char* kKind = "yardsticks";
   std::int64_t step = 0;
   Yardsticks values;
 };
+void fields(YardsticksEvent& e, auto visit) {
+  visit("step", e.step, "values", e.values);
+}
 
 // A kind of attention that the maps of frames show.
 struct MapKind {
@@ -78,6 +97,9 @@ struct MapKind {
   std::int64_t layers = 0, heads = 0;
   std::vector<std::string> queries, keys;  // tokens
 };
+void fields(MapKind& k, auto visit) {
+  visit("name", k.name, "layers", k.layers, "heads", k.heads, "queries", k.queries, "keys", k.keys);
+}
 
 // What all frames are about.
 struct Probe {
@@ -87,6 +109,10 @@ struct Probe {
   std::vector<std::string> prompts, expected;
   std::optional<std::string> follows = {};  // the token after the last one of a decoder
 };
+void fields(Probe& p, auto visit) {
+  visit("step", p.step, "kinds", p.kinds, "expected", p.expected, "prompts", p.prompts, "follows",
+        p.follows);
+}
 
 // A head that has a name over the held-out text (show/head_names.h).
 struct HeadName {
@@ -95,27 +121,38 @@ struct HeadName {
   std::string name;
   double score = kNotMeasured, untrained = kNotMeasured, shuffled = kNotMeasured;
 };
+void fields(HeadName& h, auto visit) {
+  visit("kind", h.kind, "layer", h.layer, "head", h.head, "name", h.name, "score", h.score,
+        "untrained", h.untrained, "shuffled", h.shuffled);
+}
 
 // What a step did to a matrix (show/learning_record.h). NaN: not known.
 struct MatrixChange {
   double gradient_norm = kNotMeasured, weight_norm = kNotMeasured, update_ratio = kNotMeasured,
          cosine = kNotMeasured;
 };
+void fields(MatrixChange& m, auto visit) {
+  visit("gradient_norm", m.gradient_norm, "weight_norm", m.weight_norm, "update_ratio",
+        m.update_ratio, "cosine", m.cosine);
+}
 
 // The mean entropy of a row of each head of a kind, and that of uniform attention, in nats.
 struct Entropy {
   double uniform = kNotMeasured;
   std::vector<std::vector<double>> heads;  // [layer][head]
 };
+void fields(Entropy& e, auto visit) {
+  visit("uniform", e.uniform, "heads", e.heads);
+}
 
 // The pulls of one kind (show/packed_maps.h).
 struct PackedPull {
   double largest = kNotMeasured;
   std::string map;
 };
-
-template <class T>
-using ByName = std::vector<std::pair<std::string, T>>;  // an object, in its order
+void fields(PackedPull& p, auto visit) {
+  visit("largest", p.largest, "map", p.map);
+}
 
 // What a step has left.
 struct Frame {
@@ -132,23 +169,21 @@ struct Frame {
   ByName<MatrixChange> matrices = {};  // none in a frame of an earlier step's weights
   ByName<Entropy> entropy = {};        // by kind
 };
+void fields(Frame& f, auto visit) {
+  visit("step", f.step, "train_loss", f.train_loss, "valid_loss", f.valid_loss, "probe_loss",
+        f.probe_loss, "weights", f.weights, "written", f.written, "end", f.end, "filled", f.filled,
+        "pull", f.pull, "heads", f.heads, "matrices", f.matrices, "entropy", f.entropy);
+}
 
-// A record, or a part of one, as it is written. NaN and infinity become null in its text.
-template <class Record>
-nlohmann::ordered_json json_of(const Record& record);
 // A line, without its newline.
-template <class Record>
+using Record = std::variant<TrainEvent, ValidEvent, RunEvent, YardsticksEvent, Probe, Frame>;
 std::string line_of(const Record& record);
-// Nothing if the object is of another kind. In an event of the run what is missing or has another
-// type stays as it is in an Event{}; yardsticks, probes and frames have another form then, which is
-// nothing too.
-template <class Record>
-std::optional<Record> record_from(const nlohmann::ordered_json& object);
 
 // Is film.jsonl a file, no link, of less than 16 MiB, as films are? It may still be empty.
 bool can_be_film(const std::filesystem::path& run);
 
-// What metrics.jsonl says of the steps up to one, in its order; damaged lines are passed over.
+// What metrics.jsonl says of the steps up to one, in its order. Damaged lines are passed over; what
+// is missing in an event or has another type stays as it is in an Event{}.
 struct LoggedEvents {
   std::vector<TrainEvent> train;
   std::vector<ValidEvent> valid;

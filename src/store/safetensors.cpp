@@ -7,13 +7,24 @@
 #include <cassert>
 #include <unordered_map>
 
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/format.h"
-#include "base/json_object.h"
 #include "base/sha256.h"
 
 namespace heed {
 namespace fs = std::filesystem;
+
+// As it is stored (base/fields.h).
+struct StoredTensor {
+  std::string dtype = "F32";
+  Shape shape;
+  std::vector<std::uint64_t> data_offsets;
+};
+void fields(StoredTensor& t, auto visit) {
+  visit("dtype", t.dtype, "shape", t.shape, "data_offsets", t.data_offsets);
+}
+
 namespace {
 
 [[noreturn]] void fail_file(const std::string& file, const std::string& what) {
@@ -24,16 +35,15 @@ namespace {
   fail_file(file, fmt::format("tensor {}: {}", shown(tensor), what));
 }
 
-TensorEntry read_entry(const std::string& file, const std::string& name, JsonObject tensor) {
-  if (const std::string dtype = tensor.text("dtype"); dtype != "F32")
-    fail_tensor(file, name, fmt::format("dtype is {}, expected \"F32\"", shown(dtype)));
-  const std::vector<std::uint64_t> shape = tensor.unsigned_numbers("shape");
-  const std::vector<std::uint64_t> offsets = tensor.unsigned_numbers("data_offsets");
-  tensor.finish();
-  if (shape.size() > kMaxTensorRank)
+TensorEntry checked_entry(const std::string& file, const std::string& name,
+                          const StoredTensor& tensor) {
+  if (tensor.dtype != "F32")
+    fail_tensor(file, name, fmt::format("dtype is {}, expected \"F32\"", shown(tensor.dtype)));
+  if (tensor.shape.size() > kMaxTensorRank)
     fail_tensor(file, name, fmt::format("more than {} sizes in its shape", kMaxTensorRank));
+  const auto& offsets = tensor.data_offsets;
   if (offsets.size() != 2) fail_tensor(file, name, "it needs two data_offsets");
-  TensorEntry entry{name, {shape.begin(), shape.end()}, offsets[0], offsets[1]};
+  const TensorEntry entry{name, tensor.shape, offsets[0], offsets[1]};
   if (entry.begin > entry.end) fail_tensor(file, name, "data_offsets end before they begin");
   std::uint64_t bytes = sizeof(float);
   for (const std::int64_t size : entry.shape)
@@ -86,16 +96,15 @@ std::string to_string(const Shape& shape) {
 
 std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::uint64_t data_size,
                                                   const std::string& file) {
-  JsonObject header = JsonObject::parse(text, {.name = file + " (header)", .depth = 3});
+  const JsonSource source{.name = file + " (header)", .depth = 3};
+  Json header = parse_strict_json(text, source);
+  if (header.is_object()) header.erase("__metadata__");
+  ByName<StoredTensor> tensors;
+  Faults faults;
+  read_json(header, tensors, faults);
+  if (!faults.first().empty()) source.fail(faults.first());
   std::vector<TensorEntry> entries;
-  for (const std::string& name : header.keys()) {
-    JsonObject member = header.object(name);
-    if (name == "__metadata__") {
-      for (const std::string& key : member.keys()) member.text(key);
-    } else {
-      entries.push_back(read_entry(file, name, std::move(member)));
-    }
-  }
+  for (const auto& [name, tensor] : tensors) entries.push_back(checked_entry(file, name, tensor));
   std::ranges::stable_sort(entries, {},
                            [](const TensorEntry& e) { return std::pair(e.begin, e.end); });
   std::uint64_t end = 0;  // of the data covered so far
@@ -123,9 +132,8 @@ std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::ui
 std::string format_safetensors_header(const std::vector<TensorEntry>& entries) {
   std::string text = R"({"__metadata__":{"format":"pt"})";
   for (const TensorEntry& entry : entries)
-    text += fmt::format(R"(,{}:{{"dtype":"F32","shape":{},"data_offsets":[{},{}]}})",
-                        nlohmann::json(entry.name).dump(), nlohmann::json(entry.shape).dump(),
-                        entry.begin, entry.end);
+    text += "," + text_of(entry.name) + ":" +
+            text_of(StoredTensor{.shape = entry.shape, .data_offsets = {entry.begin, entry.end}});
   text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');
   std::string length(8, '\0');

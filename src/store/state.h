@@ -12,6 +12,11 @@
 
 namespace heed {
 
+// Its fields, as all below: base/fields.h.
+void fields(Cursor& c, auto visit) {
+  visit("epoch", c.epoch, "index", c.index);
+}
+
 struct State {
   std::int64_t step = 0;  // steps done
   Cursor cursor;
@@ -34,12 +39,27 @@ struct State {
   // Over the steps since the last log line: nats, and number of labels.
   double loss_sum = 0, label_sum = 0;
 };
+void fields(State& s, auto visit) {
+  visit("step", s.step, "cursor", s.cursor, "tokens_seen", s.tokens_seen, "seed", s.seed,
+        "valid_loss", s.valid_loss, "valid_metric", s.valid_metric, "best_loss", s.best_loss,
+        "best_metric", s.best_metric, "best_step", s.best_step, "stalled", s.stalled,
+        "validation_due", s.validation_due, "data_hash", s.data_hash, "longest_source",
+        s.longest_source, "longest_target", s.longest_target, "loss_sum", s.loss_sum, "label_sum",
+        s.label_sum);
+}
 
+inline constexpr std::int64_t kStateFormat = 5;
 struct StateFile {
   State state;
   bool training = false;                     // false: an exported model, cannot be resumed
   std::map<std::string, std::string> files;  // name -> SHA-256, without state.json itself
+  std::int64_t format = kStateFormat;
 };
+void fields(StateFile& f, auto visit) {
+  visit("format", f.format);
+  fields(f.state, visit);
+  visit("training", f.training, "files", f.files);
+}
 
 inline constexpr std::uint64_t kMaxStateFile = 1u << 20;
 

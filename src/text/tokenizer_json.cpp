@@ -4,35 +4,37 @@
 #include <set>
 #include <unordered_set>
 
-#include "base/json_object.h"
+#include "base/fields.h"
 #include "text/utf8.h"
 #include "text/word_tokenizer.h"
 
 namespace heed {
-namespace {
 
-constexpr std::string_view kFormat = "heed-tokenizer";
-
-TokenizerConfig::Type type_of(JsonObject& file) {
-  const std::string name = file.text("type");
-  for (const auto type : {TokenizerConfig::char_, TokenizerConfig::byte, TokenizerConfig::word})
-    if (name == type_name(type)) return type;
-  file.fail("\"type\" must be \"char\", \"byte\" or \"word\".");
+// As it is stored (base/fields.h).
+struct TokenizerFile {
+  std::string format = "heed-tokenizer";
+  std::int64_t version = 1;
+  std::string type;
+  std::optional<std::string> punctuation;
+  std::vector<std::string> special, tokens;
+};
+void fields(TokenizerFile& f, auto visit) {
+  visit("format", f.format, "version", f.version, "type", f.type, "punctuation", f.punctuation,
+        "special", f.special, "tokens", f.tokens);
 }
+
+namespace {
 
 bool is_word(const std::string& token) {
   return token == "\n" || token.find_first_of(" \t\r\v\f\n") == std::string::npos;
 }
 
-// The names of the further special tokens.
-std::vector<std::string> further_specials(JsonObject& file) {
-  const std::vector<std::string> names = file.texts("special");
+// The first three of all tokenizers, then others.
+bool are_specials(const std::vector<std::string>& names) {
   constexpr auto& first = Tokenizer::kFirstSpecials;
   const std::set<std::string_view> distinct(names.begin(), names.end());
-  if (names.size() < first.size() || !std::equal(first.begin(), first.end(), names.begin()) ||
-      distinct.size() != names.size() || !std::ranges::all_of(names, is_special_name))
-    file.fail("\"special\" must be [\"<unk>\", \"<s>\", \"</s>\"], then any further names.");
-  return {names.begin() + first.size(), names.end()};
+  return names.size() >= first.size() && std::equal(first.begin(), first.end(), names.begin()) &&
+         distinct.size() == names.size() && std::ranges::all_of(names, is_special_name);
 }
 
 // Byte b has id first_ordinary_id() + b.
@@ -113,32 +115,37 @@ std::string fault_of(const TokenList& list) {
 
 std::string tokenizer_json(TokenizerConfig::Type type, const std::vector<std::string>& specials,
                            const std::vector<std::string>& tokens, Punctuation punctuation) {
-  nlohmann::ordered_json file;
-  file["format"] = kFormat;
-  file["version"] = 1;
-  file["type"] = type_name(type);
-  if (punctuation == Punctuation::split) file["punctuation"] = "split";
-  file["special"] = specials;
-  file["tokens"] = tokens;
-  return file.dump() + "\n";
+  TokenizerFile file{.type = std::string(type_name(type)), .special = specials, .tokens = tokens};
+  if (punctuation == Punctuation::split) file.punctuation = "split";
+  return text_of(file) + "\n";
 }
 
 TokenList read_token_list(std::string_view bytes, const std::string& path) {
-  JsonObject file = JsonObject::parse(bytes, {.name = path,
-                                              .verdict = "not a tokenizer that heed wrote: ",
-                                              .hint = "use another checkpoint of the run"});
-  if (file.text("format") != kFormat) file.fail("\"format\" must be \"heed-tokenizer\".");
-  if (file.count("version") != 1) file.fail("\"version\" must be 1.");
-  TokenList list{.type = type_of(file)};
-  if (file.has("punctuation")) {
-    if (list.type != TokenizerConfig::word || file.text("punctuation") != "split")
-      file.fail("\"punctuation\" must be \"split\", with type \"word\".");
-    list.punctuation = Punctuation::split;
-  }
-  list.further = further_specials(file);
-  list.tokens = file.texts("tokens");
+  const JsonSource source{.name = path,
+                          .verdict = "not a tokenizer that heed wrote: ",
+                          .hint = "use another checkpoint of the run"};
+  TokenizerFile file;
+  Faults faults;
+  read_json(parse_strict_json(bytes, source), file, faults);
+  const auto require = [&](bool right, const std::string& fault) {
+    if (!right) source.fail(fault);
+  };
+  require(file.format == TokenizerFile().format && file.version == 1,
+          "\"format\" must be \"heed-tokenizer\", \"version\" 1.");
+  require(faults.wrong.empty() && faults.missing.empty(), faults.first());
+  const auto& types = TokenizerConfig::kTypeNames;
+  TokenList list{.type = static_cast<TokenizerConfig::Type>(std::ranges::find(types, file.type) -
+                                                            types.begin())};
+  require(list.type <= TokenizerConfig::word, "\"type\" must be \"char\", \"byte\" or \"word\".");
+  if (file.punctuation) list.punctuation = Punctuation::split;
+  require(!file.punctuation || (list.type == TokenizerConfig::word && file.punctuation == "split"),
+          "\"punctuation\" must be \"split\", with type \"word\".");
+  require(are_specials(file.special),
+          "\"special\" must be [\"<unk>\", \"<s>\", \"</s>\"], then any further names.");
+  list.further = {file.special.begin() + Tokenizer::kFirstFurther, file.special.end()};
+  list.tokens = std::move(file.tokens);
   const std::string fault = fault_of(list);
-  if (!fault.empty()) file.fail(fault + ".");
+  require(fault.empty(), fault + ".");
   return list;
 }
 

@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/format.h"
 #include "base/input_file.h"
+#include "base/json.h"
 #include "base/text_kind.h"
 #include "base/utf8.h"
 #include "text/piece_tokenizer.h"
@@ -56,7 +56,7 @@ TrainedTokenizer pieces_from(std::string_view bytes, const TokenizerConfig& conf
 // One token per line; names of special tokens are skipped.
 TokenList list_of_lines(std::string_view text, TokenizerConfig::Type type,
                         const std::vector<std::string>& specials, const std::string& path) {
-  if (nlohmann::json::accept(text) && text.find_first_of("{[") != text.npos) {
+  if (Json::accept(text) && text.find_first_of("{[") != text.npos) {
     if (is_export(path)) throw_other_program(path, "a tokenizer", Exit::data);
     throw Error(Exit::data, path + ": is JSON, but no tokenizer that heed wrote.", kListHint);
   }

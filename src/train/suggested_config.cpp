@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "show/advice.h"
 
@@ -147,7 +147,7 @@ int validations_in(double steps, double validation) {
 
 // A path, or a list of them, as JSON.
 std::string json_of(const std::vector<std::string>& files) {
-  return files.size() == 1 ? nlohmann::json(files[0]).dump() : nlohmann::json(files).dump();
+  return files.size() == 1 ? Json(files[0]).dump() : Json(files).dump();
 }
 
 }  // namespace

@@ -3,18 +3,16 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "base/fields.h"
 #include "base/format.h"
 #include "store/event_file.h"
 #include "train/listener.h"
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 class TensorboardListener : public Listener {
  public:
@@ -46,7 +44,7 @@ class TensorboardListener : public Listener {
     const LoggedEvents so_far = read_events(run);
     for (const TrainEvent& line : so_far.train) add(line);
     for (const ValidEvent& line : so_far.valid) add(line);
-    for (const Json& yardstick : json_of(so_far.yardsticks))
+    for (const Json& yardstick : Json(so_far.yardsticks))
       add_numbers(0, "yardsticks/" + yardstick["name"].get<std::string>(), yardstick);
     film_size_ = 0;
     sampled_ = -1;

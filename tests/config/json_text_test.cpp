@@ -13,7 +13,7 @@ namespace {
 TEST(JsonText, KnowsTheLineOfEveryKey) {
   const JsonText text =
       parse_json("{ // of two\n \"a\": {\n  \"b\": [1,\n 2],\n \"c\": 3}}", "a.json");
-  EXPECT_EQ(text.json, nlohmann::json::parse(R"({"a": {"b": [1, 2], "c": 3}})"));
+  EXPECT_EQ(text.json, Json::parse(R"({"a": {"b": [1, 2], "c": 3}})"));
   EXPECT_EQ(text.where("a"), "a.json:2");
   EXPECT_EQ(text.where("a.b"), "a.json:3");
   EXPECT_EQ(text.where("a.c"), "a.json:5");

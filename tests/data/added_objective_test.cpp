@@ -168,7 +168,7 @@ TEST_F(AddedObjective, IsLookedIntoAndReported) {
   const json j = json::parse(heed({"attend", at("run"), "beda", "--json"}));
   EXPECT_EQ(j["source_tokens"], json({"[BACK]", "b", "e", "d", "a"}));
   EXPECT_EQ(j["target_tokens"], json({"<s>", "a", "d", "e", "b"}));
-  const ShortJson shown = report(at("run"));
+  const Json shown = report(at("run"));
   const std::string prompt = shown["prompts"][0], right = shown["expected"][0];
   EXPECT_EQ(right, std::string(prompt.rbegin(), prompt.rend()));
   EXPECT_EQ(shown["frames"].back()["written"][0], right);

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "data/splits.h"
@@ -143,7 +142,7 @@ TEST(Yardsticks, OfPairsReadEveryLineFromItsStart) {
 
 TEST(Yardsticks, AreTheSameForAnyNumberOfThreads) {
   const Corpus c(causal_config());
-  EXPECT_EQ(json_of(c.measured(1)), json_of(c.measured(3)));
+  EXPECT_EQ(Json(c.measured(1)), Json(c.measured(3)));
 }
 
 TEST(Yardsticks, AreNoneIfTheyAreStopped) {
@@ -206,19 +205,6 @@ TEST(Yardsticks, AreLeftOutWhereTheyCannotBeCompared) {
   const Yardsticks y = unknown.measured();
   EXPECT_EQ(names(y), std::vector<std::string>({"uniform", "unigram", "6-gram"}));
   EXPECT_NEAR(std::exp(y[0].nats_per_token), before + 1, 1e-9);  // <unk> can be right, too
-}
-
-TEST(Yardsticks, AreReadAsTheyWereWritten) {
-  const Yardsticks y = {{"uniform", 4.25, 6.5}, {"xz", 1.125}};
-  const auto event = nlohmann::ordered_json::parse(line_of(YardsticksEvent{0, y}));
-  EXPECT_EQ(event["kind"], "yardsticks");
-  EXPECT_EQ(event["step"], 0);
-  EXPECT_TRUE(event["values"][1]["bits_per_byte"].is_null());
-  EXPECT_EQ(json_of(record_from<YardsticksEvent>(event)->values).dump(), json_of(y).dump());
-  for (const char* other : {R"({"kind":"train","step":1,"values":[]})", R"({"kind":"yardsticks"})",
-                            R"({"kind":"yardsticks","step":0,"values":[{"name":1}]})",
-                            R"({"kind":"yardsticks","step":0,"values":7})"})
-    EXPECT_FALSE(record_from<YardsticksEvent>(nlohmann::ordered_json::parse(other))) << other;
 }
 
 }  // namespace

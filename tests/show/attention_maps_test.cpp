@@ -42,7 +42,7 @@ TEST_P(Maps, EqualAnIndependentRecomputation) {
   InputTokens tokens;
   tokens.source.assign(input.source.size(), "x");
   tokens.target.assign(input.target.size(), "y");
-  const auto json = nlohmann::json::parse(text_of(attention_json(input, tokens, maps, true)));
+  const auto json = nlohmann::json::parse(short_text(attention_json(input, tokens, maps, true)));
   EXPECT_EQ(json["source_ids"], nlohmann::json(input.source));
   EXPECT_EQ(json["target_ids"], nlohmann::json(input.target));
   EXPECT_EQ(json.contains("encoder"), model.has_encoder());

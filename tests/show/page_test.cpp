@@ -4,14 +4,16 @@
 
 #include <limits>
 
+#include "base/json.h"
+
 namespace heed {
 namespace {
 
 TEST(Page, HoldsItsDataWhateverThatIs) {
-  const ShortJson data{{"text", "</script>\xff{{data}}"},
-                       {"number", 0.1f},
-                       {"none", std::numeric_limits<float>::quiet_NaN()},
-                       {"most", std::numeric_limits<float>::infinity()}};
+  const Json data{{"text", "</script>\xff{{data}}"},
+                  {"number", 0.1f},
+                  {"none", std::numeric_limits<float>::quiet_NaN()},
+                  {"most", std::numeric_limits<float>::infinity()}};
   EXPECT_EQ(page_with("<b>{{data}}</b>", data),
             "<b>{\"text\":\"\\u003c/script>\xEF\xBF\xBD{{data}}\",\"number\":0.1,"
             "\"none\":null,\"most\":null}</b>");

@@ -56,7 +56,7 @@ RunConfig our_config(const Json& row, const Json& theirs) {
   if (ours["activation"] == "gelu_new") ours["activation"] = "gelu_tanh";
   if (ours["activation"] == "swish") ours["activation"] = "silu";
   if (ours["d_ff"].is_null()) ours["d_ff"] = 4 * ours["d_model"].get<int>();
-  read_fields(JsonText{nlohmann::json(ours), "theirs"}, fields(config.model));
+  read_fields(JsonText{ours, "theirs"}, fields(config.model));
   config.model.n_kv_heads = kv_heads(config.model);
   const Json& type = needs.at("objective.type");
   config.objective.type = type.is_array() ? type[0] : type;

@@ -28,7 +28,7 @@ TEST(TokenizerFile, JsonThatIsWrong) {
   const std::pair<std::string, Facts> cases[] = {
       {"", {"JSON"}},
       {"{", {"JSON"}},
-      {"[]", {"JSON", "[]"}},
+      {"[]", {"object", "[]"}},
       {"{}", {"format"}},
       {R"({"format":"other"})", {"format"}},
       {R"({"format":"heed-tokenizer"})", {"version"}},

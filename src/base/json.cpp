@@ -1,4 +1,4 @@
-#include "base/json_object.h"
+#include "base/json.h"
 
 #include <fmt/core.h>
 
@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::json;
+constexpr std::size_t kMostKeys = 100'000;  // of an object: a key is searched among all before it
 
 // How far the parser has read.
 struct Position {
@@ -60,7 +60,7 @@ std::string full_key(const std::vector<Level>& levels) {
   const std::size_t place = what.find("at line ");
   if (place != std::string::npos &&
       std::sscanf(what.c_str() + place, "at line %d, column %d", &line, &column) == 2) {
-    position = {line + std::max(source.line - 1, 0), column};
+    position = {line, column};
     what = what.substr(what.find(": ", place) + 2);
   } else {
     what = what.substr(what.find("] ") + 2);
@@ -74,34 +74,31 @@ std::string full_key(const std::vector<Level>& levels) {
     const std::size_t end = std::min(what.rfind("'; expected "), what.size() - 1);
     what.replace(begin, end - begin, excerpt(what.substr(begin, end - begin)));
   }
-  source.fail(fmt::format("{}:{}:{}", source.name, position.line, position.column),
-              "this is not JSON: " + what);
-}
-
-JsonObject::Fits list_of(bool (Json::*is_item)() const noexcept) {
-  return [=](const Json& value) {
-    return value.is_array() && std::all_of(value.begin(), value.end(), std::mem_fn(is_item));
-  };
+  source.fail("this is not JSON: " + what, fmt::format(":{}:{}", position.line, position.column));
 }
 
 }  // namespace
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string shown(const Json& value) {
   const std::string out = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   return out.size() <= 80 ? out : out.substr(0, 76) + " ...";
 }
 
-void JsonSource::fail(const std::string& place, const std::string& what) const {
-  throw Error(exit, fmt::format("{}: {}{}", place, verdict, what), hint);
+void JsonSource::fail(const std::string& what, const std::string& place) const {
+  throw Error(exit, fmt::format("{}{}: {}{}", name, place, verdict, what), hint);
 }
 
 Json parse_strict_json(std::string_view text, const JsonSource& source, bool comments,
                        const JsonKeySeen& key_seen) {
   using Event = Json::parse_event_t;
-  Position position{std::max(source.line, 1)};
+  Position position;
   std::vector<Level> levels;
   const auto fail = [&](const std::string& what) {
-    source.fail(fmt::format("{}:{}", source.name, position.line), what);
+    source.fail(what, fmt::format(":{}", position.line));
   };
   // The first pass only checks; the second one builds the value.
   const auto check = [&](int depth, Event event, Json& value) {
@@ -113,6 +110,7 @@ Json parse_strict_json(std::string_view text, const JsonSource& source, bool com
       levels.resize(static_cast<std::size_t>(depth));
       levels.back().key = value.get_ref<const std::string&>();
       const bool twice = !levels.back().keys.insert(levels.back().key).second;
+      if (levels.back().keys.size() > kMostKeys) fail("an object has too many keys.");
       if (twice) fail(fmt::format("the key {} occurs twice.", shown(full_key(levels))));
       if (key_seen) key_seen(full_key(levels), position.line);
     }
@@ -127,77 +125,6 @@ Json parse_strict_json(std::string_view text, const JsonSource& source, bool com
   } catch (const Json::exception& e) {
     refuse_text(e, source, position);
   }
-}
-
-JsonObject::JsonObject(Json value, JsonSource source)
-    : object_(std::move(value)), source_(std::move(source)) {
-  if (!object_.is_object()) fail(fmt::format("expected a JSON object; found {}.", shown(object_)));
-}
-
-std::vector<std::string> JsonObject::keys() const {
-  std::vector<std::string> names;
-  for (const auto& item : object_.items()) names.push_back(item.key());
-  return names;
-}
-
-const Json& JsonObject::at(const std::string& key) const {
-  const auto found = object_.find(key);
-  if (found == object_.end()) fail(shown(around_ + key) + " is missing.");
-  return *found;
-}
-
-Json JsonObject::take(const std::string& key, const std::string& expected, const Fits& fits) {
-  const Json& found = at(key);
-  if (!fits(found))
-    fail(fmt::format("{} must be {}; found {}.", shown(around_ + key), expected, shown(found)));
-  Json value = std::move(object_[key]);
-  object_.erase(key);
-  return value;
-}
-
-std::int64_t JsonObject::count(const std::string& key, std::int64_t lowest) {
-  const auto fits = [&](const Json& value) {
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX})
-      return false;
-    return value.is_number_integer() && value.get<std::int64_t>() >= lowest;
-  };
-  return take(key, fmt::format("a whole number from {} to 2^63 - 1", lowest), fits);
-}
-
-std::uint64_t JsonObject::unsigned_number(const std::string& key) {
-  return take(key, "a whole number from 0 to 2^64 - 1", &Json::is_number_unsigned);
-}
-
-std::vector<std::uint64_t> JsonObject::unsigned_numbers(const std::string& key) {
-  return take(key, "a list of whole numbers from 0 to 2^64 - 1",
-              list_of(&Json::is_number_unsigned));
-}
-
-std::string JsonObject::text(const std::string& key) {
-  return take(key, "a string", &Json::is_string);
-}
-
-std::vector<std::string> JsonObject::texts(const std::string& key) {
-  return take(key, "a list of strings", list_of(&Json::is_string));
-}
-
-bool JsonObject::flag(const std::string& key) {
-  return take(key, "true or false", &Json::is_boolean);
-}
-
-JsonObject JsonObject::object(const std::string& key) {
-  JsonObject inner(take(key, "an object", &Json::is_object), source_);
-  inner.around_ = around_ + key + ".";
-  return inner;
-}
-
-void JsonObject::finish() const {
-  if (!object_.empty()) fail("unknown key " + shown(around_ + object_.begin().key()) + ".");
-}
-
-void JsonObject::fail(const std::string& what) const {
-  source_.fail(source_.line > 0 ? fmt::format("{}:{}", source_.name, source_.line) : source_.name,
-               what);
 }
 
 }  // namespace heed

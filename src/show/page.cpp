@@ -1,0 +1,31 @@
+#include "show/page.h"
+
+#include <fmt/core.h>
+
+#include "base/format.h"
+#include "base/json.h"
+
+namespace heed {
+namespace {
+
+void shorten(Json& json) {
+  if (json.is_number_float()) json = std::stod(fmt::format("{}", json.get<float>()));
+  if (json.is_structured())
+    for (Json& item : json) shorten(item);
+}
+
+}  // namespace
+
+std::string short_text(Json json) {
+  shorten(json);
+  return text_of(json);
+}
+
+std::string page_with(std::string_view page, const Json& data) {
+  constexpr std::string_view kPlace = "{{data}}";
+  const std::size_t at = page.find(kPlace);
+  return std::string(page.substr(0, at)) + replace_all(short_text(data), "<", "\\u003c") +
+         std::string(page.substr(at + kPlace.size()));
+}
+
+}  // namespace heed
