@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/texts.h"

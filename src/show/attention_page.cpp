@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "show/head_names.h"
 
 namespace heed {

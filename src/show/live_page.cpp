@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/float16.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "show/packed_maps.h"
 #include "show/page.h"
 #include "text/piece_model.h"

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "base/json.h"
 #include "data/objective.h"
 
 namespace heed {
