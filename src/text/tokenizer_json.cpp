@@ -15,7 +15,7 @@ struct TokenizerFile {
   std::string format = "heed-tokenizer";
   std::int64_t version = 1;
   std::string type;
-  std::optional<std::string> punctuation;
+  std::optional<std::string> punctuation = {};
   std::vector<std::string> special, tokens;
 };
 void fields(TokenizerFile& f, auto visit) {
