@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/compare.h"

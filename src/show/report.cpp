@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
+#include "base/format.h"
 #include "data/run_config.h"
 #include "evaluate/figures.h"
 #include "show/advice.h"
