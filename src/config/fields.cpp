@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/format.h"
-
 namespace heed {
 namespace {
 
@@ -13,6 +11,12 @@ void collect(const std::vector<Field>& fields, const std::string& prefix, std::v
     out.push_back({prefix + field.key, &field});
     if (const auto* section = section_of(field)) collect(*section, prefix + field.key + ".", out);
   }
+}
+
+std::string together(const std::vector<std::string>& parts, const std::string& between) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
+  return text;
 }
 
 }  // namespace
@@ -59,7 +63,7 @@ When among(const std::string& key, const Choice& value, const std::vector<std::s
            bool dumped) {
   const std::string& now = value.names[value.get()];
   const bool holds = std::ranges::count(names, now) > 0;
-  return {key + " " + joined(names), holds ? "" : key + " is " + now, dumped};
+  return {key + " " + together(names, ", "), holds ? "" : key + " is " + now, dumped};
 }
 
 Field only(const When& when, Field field) {
@@ -75,7 +79,7 @@ Field::Section only(const When& when, Field::Section fields) {
 std::string meaning(const Field& field) {
   std::vector<std::string> all;
   for (const When& when : field.when) all.push_back(when.where);
-  return all.empty() ? field.doc : joined(all, "; ") + ": " + field.doc;
+  return all.empty() ? field.doc : together(all, "; ") + ": " + field.doc;
 }
 
 const When* unmet(const Field& field) {
