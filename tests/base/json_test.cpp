@@ -8,22 +8,6 @@
 #include "base/fields.h"
 
 namespace heed {
-namespace {
-
-TEST(StrictJson, ComplaintsNameFileLineAndColumn) {
-  const JsonSource source{.name = "f", .exit = Exit::data, .verdict = "bad: ", .hint = "h"};
-  const std::pair<std::string, Facts> cases[] = {
-      {"{\"a\": 1,\n\"b\": }", {"f:2:6", "bad", "JSON", "h"}},
-      {"{\"a\": 1} // no", {"f:1:10", "bad", "JSON"}},
-      {"{\"a\": 1e999}", {"f:1:12", "bad", "JSON"}},
-      {"{\"a\": {\"b\": 1,\n\"b\": 2}}", {"f:2", "bad", "a.b", "try: h"}},
-      {std::string(17, '['), {"f:1", "bad"}},
-  };
-  for (const auto& [text, facts] : cases)
-    expect_error([&] { parse_strict_json(text, source); }, Exit::data, facts);
-  EXPECT_EQ(parse_strict_json("[{\"a\": 1}, {\"a\": 2}]", source).size(), 2u);
-  EXPECT_EQ(parse_strict_json(std::string(16, '[') + std::string(16, ']'), source).size(), 1u);
-}
 
 struct Inner {
   std::uint64_t n = 7;
@@ -40,6 +24,23 @@ struct Outer {
 };
 void fields(Outer& o, auto visit) {
   visit("list", o.list, "in_order", o.in_order, "sorted", o.sorted);
+}
+
+namespace {
+
+TEST(StrictJson, ComplaintsNameFileLineAndColumn) {
+  const JsonSource source{.name = "f", .exit = Exit::data, .verdict = "bad: ", .hint = "h"};
+  const std::pair<std::string, Facts> cases[] = {
+      {"{\"a\": 1,\n\"b\": }", {"f:2:6", "bad", "JSON", "h"}},
+      {"{\"a\": 1} // no", {"f:1:10", "bad", "JSON"}},
+      {"{\"a\": 1e999}", {"f:1:12", "bad", "JSON"}},
+      {"{\"a\": {\"b\": 1,\n\"b\": 2}}", {"f:2", "bad", "a.b", "try: h"}},
+      {std::string(17, '['), {"f:1", "bad"}},
+  };
+  for (const auto& [text, facts] : cases)
+    expect_error([&] { parse_strict_json(text, source); }, Exit::data, facts);
+  EXPECT_EQ(parse_strict_json("[{\"a\": 1}, {\"a\": 2}]", source).size(), 2u);
+  EXPECT_EQ(parse_strict_json(std::string(16, '[') + std::string(16, ']'), source).size(), 1u);
 }
 
 TEST(Fields, AreReadAsTheyAreWritten) {

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "base/json.h"
+#include "base/fields.h"
 #include "data/splits.h"
 #include "text/tokenizer_trainer.h"
 
