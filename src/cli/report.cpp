@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/compare.h"
