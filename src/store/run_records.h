@@ -63,7 +63,6 @@ struct Yardstick {
   std::string name;
   double nats_per_token = kNotMeasured;
   double bits_per_byte = kNotMeasured;  // where the model's loss has this unit too
-  std::string part = {};  // of the training text, unless all of it: "the last 8 MiB"; not written
 };
 using Yardsticks = std::vector<Yardstick>;
 struct YardsticksEvent {
