@@ -59,7 +59,7 @@ void read_run(const fs::path& run, ListedRun& listed) {
   row["data"] = data_in_words(config.data);
   const std::vector<State> states = states_of(run);
   if (!states.empty()) row["step"] = states.back().step;
-  if (!states.empty() && end_of(config.train, states.back()) != End::none)
+  if (!states.empty() && end_of(config.train, states.back()) != Stop::none)
     row["state"] = "finished";
   if (states.size() != list_steps(run).size()) row["state"] = "damaged";
   const auto best = best_checkpoint(run);

@@ -137,7 +137,7 @@ bool parse_shared(CommandLine& line, RunRequest& request) {
   line.add_sets();
   line.add_threads();
   line.add_steps("--stop-at", request.stop_at, "save and stop after this step, as a signal would");
-  line.app().footer(kTrainNotes + reasons() + ".");
+  line.app().footer(std::string(kTrainNotes) + kReasons + ".");
   request.command = line.as_typed();
   if (!line.parse()) return false;
   request.given = line.given();

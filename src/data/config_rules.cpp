@@ -129,10 +129,11 @@ void check_model(const ModelConfig& m) {
 void check_training(const RunConfig& c, bool pairs) {
   const OptimizerConfig& o = c.optimizer;
   const TrainConfig& t = c.train;
+  const bool falls = fall_of(o).to >= 0;
   require(!schedule_of(o).factor || o.warmup_steps >= 1,
           fmt::format("optimizer.schedule {} needs optimizer.warmup_steps of at least 1; found 0.",
                       o.schedule));
-  require(!decays(o) || o.min_learning_rate <= o.learning_rate,
+  require(!falls || o.min_learning_rate <= o.learning_rate,
           "optimizer.min_learning_rate must not be greater than optimizer.learning_rate.");
   require(t.arithmetic == Arithmetic::native || t.precision == Precision::float32,
           "train.arithmetic portable is for train.precision float32: sums of bfloat16 numbers are "
@@ -140,17 +141,13 @@ void check_training(const RunConfig& c, bool pairs) {
           "--set train.precision=null");
   require(t.max_steps > 0 || t.max_epochs > 0 || t.max_minutes > 0,
           "the run would never end: train.max_steps, max_epochs and max_minutes are all 0.");
-  require(!decays(o) || o.decay_steps > 0 || t.max_epochs > 0,
+  require(!falls || o.decay_steps > 0 || t.max_epochs > 0,
           fmt::format("without train.max_steps or max_epochs, optimizer.schedule {} needs "
                       "optimizer.decay_steps.",
                       o.schedule));
   require(
       t.select_by == "loss" || t.select_by == "accuracy" || pairs,
       fmt::format("train.select_by {} needs objective.type {}.", t.select_by, objectives_on(true)));
-}
-
-bool falls_last(const OptimizerConfig& c) {
-  return schedule_of(c).doc.uses("decay_fraction");
 }
 
 // What was left open, where that follows from other keys. The steps of epochs are known with the
@@ -167,8 +164,9 @@ RunConfig filled_in(const GivenKeys& given) {
   fill_in_defaults(c.optimizer);
   if (c.train.max_epochs > 0 && !given.contains("train.max_steps")) c.train.max_steps = 0;
   StepOrEnd& decay = c.optimizer.decay_steps;
-  decay.at_end = falls_last(c.optimizer) && decay == 0;
-  if (decays(c.optimizer) && decay == 0 && c.train.max_epochs == 0) decay.step = c.train.max_steps;
+  const Fall fall = fall_of(c.optimizer);
+  decay.at_end = fall.from >= 0 && decay == 0;
+  if (fall.to >= 0 && decay == 0 && c.train.max_epochs == 0) decay.step = c.train.max_steps;
   if (c.data.has_valid_files()) c.data.valid_fraction = 0;
   return c;
 }
@@ -213,7 +211,7 @@ GivenKeys changed(const GivenKeys& keys, const GivenKeys& changes) {
 }
 
 RunConfig resolved(const GivenKeys& given) {
-  require(!given.values.optimizer.decay_steps.at_end || falls_last(given.values.optimizer),
+  require(!given.values.optimizer.decay_steps.at_end || fall_of(given.values.optimizer).from >= 0,
           "optimizer.decay_steps \"end\" is for optimizer.schedule wsd.",
           "--set optimizer.decay_steps=null");
   RunConfig c = filled_in(given);

@@ -72,8 +72,7 @@ void add_ways_on(const std::string& run, const RunConfig& config, const std::vec
                  const std::string& init_from, Advice& a) {
   OptimizerConfig o = config.optimizer;
   const State& s = states.back();
-  const End end = end_of(config.train, s);
-  const bool goes_on = end == End::none || end == End::patience, with_end = o.decay_steps.at_end,
+  const bool goes_on = end_of(config.train, s) != Stop::finished, with_end = o.decay_steps.at_end,
              stalled = config.train.patience > 0 && s.stalled >= config.train.patience;
   const std::int64_t longer = s.step + std::max<std::int64_t>(1, s.step / 2),
                      twice = 2 * (goes_on ? std::max(s.step, config.train.max_steps) : s.step);
@@ -87,10 +86,10 @@ void add_ways_on(const std::string& run, const RunConfig& config, const std::vec
   // A branch goes on from before the fall of its rate, if that is at its end.
   const bool back = (with_end || o.decay_steps == config.train.max_steps) &&
                     std::ranges::any_of(states, [&](const State& x) {
-                      return 0 < x.step && x.step <= full_rate_until(o);
+                      return 0 < x.step && x.step <= fall_of(o).from;
                     });
   const bool stays =
-      !with_end && (longer <= decayed_at(o) || learning_rate(o, config.model.d_model, longer) > 0);
+      !with_end && (longer <= fall_of(o).to || learning_rate(o, config.model.d_model, longer) > 0);
   const std::filesystem::path folder = (std::filesystem::path(run) / "").parent_path();
   a.anew =
       back ? more + (with_end ? "" : " --set optimizer.decay_steps=end")
@@ -140,7 +139,7 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
                          passes) +
              a.text;
     a.command = a.way_on;
-  } else if (end_of(config.train, states.back()) != End::none && best != valid.end() &&
+  } else if (end_of(config.train, states.back()) != Stop::none && best != valid.end() &&
              std::ranges::any_of(logged.yardsticks, [&](const Yardstick& y) {
                return y.nats_per_token <= best->loss;
              })) {
@@ -155,7 +154,7 @@ Advice advice_on(const std::filesystem::path& run, const LoggedEvents* logged) t
   const std::vector<State> states = states_of(run);
   if (states.empty()) return {};
   const RunConfig config = config_of_run(run);
-  if (end_of(config.train, states.back()) == End::none && is_locked(run)) return {};  // it goes on
+  if (end_of(config.train, states.back()) == Stop::none && is_locked(run)) return {};  // it goes on
   return advise(run.string(), config, logged ? *logged : read_events(run), states,
                 read_origin(run.string()).init_from);
 } catch (const Error&) {

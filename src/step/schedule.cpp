@@ -71,24 +71,14 @@ double learning_rate(const OptimizerConfig& c, int d_model, std::int64_t step) {
   return std::min(c.learning_rate * t / static_cast<double>(c.warmup_steps), rate);
 }
 
-bool decays(const OptimizerConfig& c) {
-  return schedule_of(c).doc.uses("decay_steps");
-}
-
-std::int64_t decayed_at(const OptimizerConfig& c) {
-  if (!decays(c)) return -1;
-  return schedule_of(c).doc.uses("decay_fraction") ? c.decay_steps.step
-                                                   : std::max(c.decay_steps.step, c.warmup_steps);
-}
-
-std::int64_t full_rate_until(const OptimizerConfig& c) {
-  if (!schedule_of(c).doc.uses("decay_fraction")) return -1;
-  const double end = static_cast<double>(c.decay_steps);
-  return static_cast<std::int64_t>(end - c.decay_fraction * end);
-}
-
-std::int64_t fall_at_end(const OptimizerConfig& c) {
-  return c.decay_steps.at_end ? full_rate_until(c) : -1;
+Fall fall_of(const OptimizerConfig& c) {
+  const KindDoc& schedule = schedule_of(c).doc;
+  const StepOrEnd& end = c.decay_steps;
+  if (schedule.uses("decay_fraction"))
+    return {static_cast<std::int64_t>(end.step - c.decay_fraction * end.step), end.step,
+            end.at_end};
+  if (schedule.uses("decay_steps")) return {.to = std::max(end.step, c.warmup_steps)};
+  return {};
 }
 
 }  // namespace heed

@@ -37,18 +37,19 @@ struct ScheduleKind {
 std::vector<ScheduleKind>& schedules();
 const ScheduleKind& schedule_of(const OptimizerConfig& config);
 
-// Does the rate fall to min_learning_rate at decay_steps?
-bool decays(const OptimizerConfig& config);
+// When the rate falls.
+struct Fall {
+  // The last step before it, of a rate that is constant until then (wsd); -1: it falls all along,
+  // or never.
+  std::int64_t from = -1;
+  // The step from which on the rate is min_learning_rate; -1: it never stays there. A warm-up
+  // beyond decay_steps is finished first, except by wsd.
+  std::int64_t to = -1;
+  bool follows_end = false;  // optimizer.decay_steps is "end": it moves with the end of the run
 
-// The step from which on the rate is min_learning_rate; -1: it never stays there. A warm-up beyond
-// decay_steps is finished first, except by wsd.
-std::int64_t decayed_at(const OptimizerConfig& config);
-
-// The last step before the fall of a rate that is constant until then (wsd), else -1.
-std::int64_t full_rate_until(const OptimizerConfig& config);
-
-// The same where the fall follows the run's end (optimizer.decay_steps "end"): a later end starts
-// again from there. Else -1.
-std::int64_t fall_at_end(const OptimizerConfig& config);
+  // From the checkpoint of this step a run can go on to another end; -1: there is none.
+  std::int64_t spared() const { return follows_end ? from : -1; }
+};
+Fall fall_of(const OptimizerConfig& config);
 
 }  // namespace heed

@@ -21,6 +21,14 @@ bool is_better(const State& one, const State& other) {
                                             : one.step < other.step;
 }
 
+State best_so_far(const State& checkpoint) {
+  State best = checkpoint;
+  best.step = checkpoint.best_step;
+  best.valid_loss = checkpoint.best_loss;
+  best.valid_metric = checkpoint.best_metric;
+  return best;
+}
+
 std::optional<State> state_of(const std::filesystem::path& run, std::int64_t step) try {
   return read_state(run / kCheckpoints / step_folder_name(step)).state;
 } catch (const Unreadable&) {

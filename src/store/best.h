@@ -16,6 +16,9 @@ namespace heed {
 // Their metrics decide (train.select_by) if both have one, else their losses.
 bool is_better(const State& one, const State& other);
 
+// The best validation up to a checkpoint, of those that count for train.patience; step -1: none.
+State best_so_far(const State& checkpoint);
+
 // What the state.json of a step says; nothing if it is damaged, or if a saver has removed it.
 std::optional<State> state_of(const std::filesystem::path& run, std::int64_t step);
 // The states of the checkpoints of steps, ascending. Without those that are damaged, as far as

@@ -3,14 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "base/format.h"
 #include "step/schedule.h"
 #include "store/best.h"
 #include "store/run_folder.h"
-#include "train/resume.h"
 #include "train/stored_run.h"
 
 namespace heed {
@@ -53,85 +52,96 @@ NewestCheckpoint beginning_of(const std::string& run, const std::string& checkpo
               hint);
 }
 
-// Error (usage) if there is nothing left to do.
-void check_end(const StoredRun& stem, const RunConfig& config, std::int64_t stop_at) {
-  const std::int64_t done = stem.steps_done(), end = config.train.max_steps;
-  if (end > 0 && end <= done)
-    refuse_branch(
-        stem, fmt::format("train.max_steps is {}.", end),
-        fmt::format("--max-steps greater than {}, or --checkpoint with an earlier step", done));
-  if (const std::string why = nothing_to_do(config.train, stem.checkpoint->state(), stop_at);
-      !why.empty())
-    refuse_branch(stem, "it is " + why,
-                  "a later --stop-at, or --set with another train.max_epochs or train.patience");
-}
-
 // Error (usage) unless `is`, the branch's config, could reproduce the steps done.
 void check_steps_done(const StoredRun& stem, const RunConfig& is) {
   const RunConfig& was = stem.trained;
-  const std::int64_t done = stem.steps_done();
-  const auto refuse = [&](const std::string& why, const std::string& hint) {
-    refuse_branch(stem, why, hint);
-  };
   if (was.optimizer.clip_norm != is.optimizer.clip_norm)
-    refuse(fmt::format("its steps had optimizer.clip_norm {}, not {}: no single config could "
-                       "reproduce such a run.",
-                       was.optimizer.clip_norm, is.optimizer.clip_norm),
-           fmt::format("--set optimizer.clip_norm={}", was.optimizer.clip_norm));
-  if (const std::int64_t step = first_other_rate(was, is, done); step > 0) {
-    const double had = learning_rate(was.optimizer, was.model.d_model, step);
-    const double has = learning_rate(is.optimizer, was.model.d_model, step);
-    refuse(fmt::format("with its config step {} would have had the learning rate {:.9g} instead of "
-                       "{:.9g}: no single config could reproduce such a run.",
-                       step, has, had),
-           fmt::format("a later --max-steps or a smaller optimizer.decay_fraction; --checkpoint "
-                       "with one from before step {}; the run's learning rate must stay constant "
-                       "until it decays (optimizer.schedule wsd), with the same learning_rate and "
-                       "warmup_steps",
-                       step));
+    refuse_branch(stem,
+                  fmt::format("its steps had optimizer.clip_norm {}, not {}: no single config "
+                              "could reproduce such a run.",
+                              was.optimizer.clip_norm, is.optimizer.clip_norm),
+                  fmt::format("--set optimizer.clip_norm={}", was.optimizer.clip_norm));
+  const std::int64_t step = first_other_rate(was, is, stem.steps_done());
+  if (step == 0) return;
+  const auto rate = [&](const RunConfig& c) {
+    return learning_rate(c.optimizer, was.model.d_model, step);
+  };
+  refuse_branch(stem,
+                fmt::format("with its config step {} would have had the learning rate {:.9g} "
+                            "instead of {:.9g}: no single config could reproduce such a run.",
+                            step, rate(is), rate(was)),
+                fmt::format("a later --max-steps or a smaller optimizer.decay_fraction; "
+                            "--checkpoint with one from before step {}; the run's learning rate "
+                            "must stay constant until it decays (optimizer.schedule wsd), with the "
+                            "same learning_rate and warmup_steps",
+                            step));
+}
+
+// The first weights, if the run keeps them, and its best up to there: a run that is still training
+// may have removed that for a better one.
+std::vector<Checkpoint> earlier_ones(const StoredRun& stem, Log& log) {
+  const State& state = stem.checkpoint->state();
+  const State best = best_checkpoint(stem.folder, state.step).value_or(state),
+              known = best_so_far(state);
+  if (known.step >= 0 && is_better(known, best))
+    log.info(
+        fmt::format("its best checkpoint up to there, step {}, is no longer kept", known.step));
+  std::vector<Checkpoint> earlier;
+  for (const std::int64_t step : std::set<std::int64_t>{0, best.step}) {
+    if (step == state.step) continue;
+    try {
+      auto found = open_if_there(stem.folder / kCheckpoints / step_folder_name(step));
+      if (found) earlier.push_back(std::move(*found));
+    } catch (const Unreadable&) {
+      throw;
+    } catch (const Error& e) {
+      log.warn(fmt::format("the branch begins without step {}: {}", step, e.what()));
+    }
   }
+  return earlier;
 }
 
 }  // namespace
 
-// All of one moment: a stem that is still training removes its best checkpoint for a better one.
-Stem stem_at(const std::string& run, NewestCheckpoint at, bool newest, Log& log) {
-  std::vector<Checkpoint> earlier;
-  for (int left = newest ? 3 : 1; at.checkpoint && left > 0; --left) {
-    const State& state = at.checkpoint->state();
-    std::vector<State> steps = states_of(run);
-    std::erase_if(steps, [&](const State& s) { return s.step > state.step; });
-    const auto best = std::ranges::min_element(steps, is_better);
-    const bool any = best != steps.end();
-    State known = state;  // the best that training had seen
-    known.step = state.best_step;
-    known.valid_loss = state.best_loss;
-    known.valid_metric = state.best_metric;
-    bool gone = state.best_step >= 0 && (!any || is_better(known, *best));
-    earlier.clear();
-    for (const std::int64_t step : {std::int64_t{0}, any ? best->step : 0}) {
-      if (step == state.step) continue;
-      try {
-        auto found = open_if_there(fs::path(run) / kCheckpoints / step_folder_name(step));
-        if (found) earlier.push_back(std::move(*found));
-        gone = gone || (!found && step > 0);
-      } catch (const Unreadable&) {
-        throw;
-      } catch (const Error& e) {
-        log.warn(fmt::format("the branch begins without step {}: {}", step, e.what()));
-      }
-    }
-    if (!gone) break;
-    if (left > 1)
-      at = newest_checkpoint(run);
-    else
-      log.info(
-          fmt::format("its best checkpoint up to there, step {}, is no longer kept", known.step));
+RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& request,
+                   const std::string& branch, Log& log) {
+  const std::int64_t done = stem.steps_done();
+  if (const std::string why = nothing_to_do(stem, config.train, request.stop_at); !why.empty())
+    refuse_branch(stem, "it is " + why,
+                  "a later --max-steps or --stop-at, --checkpoint with an earlier step, or --set "
+                  "with another train.max_steps, train.max_epochs or train.patience");
+  settle_end(stem.trained, stem.data.train);
+  const PreparedRun prepared = prepare_stored_run(stem, config, request, log);
+  check_steps_done(stem, prepared.config);
+
+  const fs::path from = with_name(stem.folder);
+  Origin origin = stem.origin;
+  fs::path text;
+  std::error_code ignored;
+  if (!origin.folder.empty()) origin.folder = fs::absolute(origin.folder).lexically_normal();
+  if (fs::equivalent(origin.folder, from, ignored) && fs::exists(from / kRunText)) {
+    origin.folder = ".";  // heed train -: the run keeps its text
+    text = from / kRunText;
   }
-  if (!at.checkpoint && at.damaged.empty())
-    throw Error(Exit::store, quoted_path(run) + " has no checkpoint yet.",
-                "wait until it saves (train.save_every)");
-  return {read_stored_run(run, std::move(at), log), std::move(earlier)};
+  origin.hash = prepared.data.hash;
+  origin.branched_from = from.string();
+  origin.branched_at = done;
+  origin.command = request.command;
+  for (const auto& [key, place] : request.given.keys) origin.given.push_back(key);
+
+  const std::vector<Checkpoint> earlier = earlier_ones(stem, log);
+  require_room(prepared, branch, log);
+  RunWriter run = RunWriter::create(branch, request.force,
+                                    {origin_json(origin), dump_config(prepared.config), text});
+  return go(prepared, request, run, log, [&](Trainer& trainer) {
+    run.copy_lines(from, done);
+    const std::string event =
+        fmt::format("branched from {} at step {}", origin.branched_from, done);
+    run.append(kMetrics, line_of(RunEvent{done, "branch", event}));
+    for (const Checkpoint& checkpoint : earlier) trainer.adopt(checkpoint);
+    trainer.adopt(*stem.checkpoint);
+    log.info(event);
+  });
 }
 
 RunResult branch_run(const ResumeRequest& request, Log& log) {
@@ -144,48 +154,17 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
         "--branch with a folder beside it");
   RunWriter::require_own_checkpoints(folder);
   RunWriter::require_free(request.branch, request.run.force);
-  Stem stem =
-      stem_at(folder, beginning_of(folder, request.checkpoint), request.checkpoint.empty(), log);
+  NewestCheckpoint at = beginning_of(folder, request.checkpoint);
+  if (!at.checkpoint && at.damaged.empty())
+    throw Error(Exit::store, quoted_path(folder) + " has no checkpoint yet.",
+                "wait until it saves (train.save_every)");
+  StoredRun stem = read_stored_run(folder, std::move(at), log);
   GivenKeys changes = request.run.given;
   // The schedule ends with the branch, unless --set says where.
   if (!changes.contains("optimizer.decay_steps")) changes.reset.insert("optimizer.decay_steps");
-  RunConfig config = changed_config(stem, changes);
-  StoredData data = load_data(stem, config, log);
-  const NewEnd end = new_end(request, stem, data.data);
-  for (const std::string& note : end.notes) log.info(note);
-  config = changed_config(stem, with(changes, end.keys));
-  return branch_off(request.run, request.branch, std::move(stem), config, std::move(data), log);
-}
-
-RunResult branch_off(const RunRequest& request, const std::string& branch, Stem stem,
-                     const RunConfig& config, StoredData data, Log& log) {
-  check_end(stem, config, request.stop_at);
-  settle_end(stem.trained, data.data.train);
-  PreparedRun prepared = prepare_stored_run(stem, config, std::move(data), request, log);
-  check_steps_done(stem, prepared.config);
-
-  const fs::path from = with_name(stem.folder);
-  Beginning beginning{.prepared = std::move(prepared),
-                      .origin = read_origin(from.string()),
-                      .from = from,
-                      .at = std::move(stem.checkpoint),
-                      .earlier = std::move(stem.earlier)};
-  Origin& origin = beginning.origin;
-  std::error_code ignored;
-  if (!origin.folder.empty()) origin.folder = fs::absolute(origin.folder).lexically_normal();
-  if (fs::equivalent(origin.folder, from, ignored) && fs::exists(from / kRunText)) {
-    origin.folder = ".";  // heed train -: the run keeps its text
-    beginning.stored_text = from / kRunText;
-  }
-  origin.hash = beginning.prepared.data.hash;
-  origin.branched_from = from.string();
-  origin.branched_at = beginning.steps_done();
-  origin.command = request.command;
-  for (const auto& [key, place] : request.given.keys) origin.given.push_back(key);
-  beginning.events.push_back(
-      {origin.branched_at, "branch",
-       fmt::format("branched from {} at step {}", origin.branched_from, origin.branched_at)});
-  return go_in_new_folder(beginning, request, branch, log);
+  load_data(stem, changed_config(stem, changes), log);
+  const RunConfig config = changed_config(stem, with(changes, new_end(request, stem)));
+  return branched(stem, config, request.run, request.branch, log);
 }
 
 }  // namespace heed

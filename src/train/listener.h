@@ -3,33 +3,17 @@
 // a file of its own, with its factory: NAME_listener(const ListenerContext&).
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/log.h"
 #include "step/stepper.h"
+#include "store/run_end.h"
 #include "store/run_writer.h"
 #include "train/prepared_run.h"
 
 namespace heed {
-
-enum class Stop { finished, early, asked, signal, time };
-
-// How a training ends, for programs and in words.
-struct Ending {
-  Stop stop;
-  const char *reason, *words;
-};
-constexpr Ending kEndings[] = {{Stop::finished, "finished", "finished"},
-                               {Stop::early, "early_stopping", "stopped early"},
-                               {Stop::asked, "stop_at", "stopped and saved"},
-                               {Stop::signal, "signal", "stopped and saved"},
-                               {Stop::time, "time", "time is up"}};
-inline const Ending& ending_of(Stop stop) {
-  return *std::ranges::find(kEndings, stop, &Ending::stop);
-}
 
 // Where training stands. References hold during the call.
 struct Moment {

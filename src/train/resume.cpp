@@ -4,9 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
-#include <tuple>
 
 #include "base/folders.h"
 #include "base/format.h"
@@ -15,32 +13,12 @@
 #include "store/best.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
+#include "train/stored_run.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The steps that take so long at the speed so far, validations included, less those that come again
-// because the rate fell in them; and a note for the log.
-std::pair<std::int64_t, std::string> steps_at_speed(const ResumeRequest& request,
-                                                    const StoredRun& run) {
-  const std::vector<TrainEvent> lines = read_events(run.folder).train;
-  if (lines.empty() || !(lines.back().minutes > 0))
-    throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
-                "--more N, in steps");
-  OptimizerConfig planned = run.asked.optimizer;
-  planned.decay_steps.step = run.asked.train.max_steps;
-  const std::int64_t fall = fall_at_end(planned),
-                     again = fall > 0 ? std::max<std::int64_t>(0, run.steps_done() - fall) : 0,
-                     steps = std::llround(request.minutes / lines.back().minutes *
-                                          static_cast<double>(lines.back().step));
-  return {std::max<std::int64_t>(1, steps - again),
-          fmt::format("--minutes {:g}: {} steps at the speed so far{}{}", request.minutes,
-                      format_count(steps),
-                      again > 0 ? fmt::format(", {} to train again included", again) : "",
-                      request.run.threads > 0 ? " (other --threads take another time)" : "")};
-}
 
 // Without a checkpoint a run starts again, which needs the weights that it began with.
 void refuse_lost_weights(const StoredRun& run) {
@@ -75,31 +53,36 @@ std::string ways_beyond(const StoredRun& run, bool branches = true) {
 // got a later end, `end`. Says so; Error (usage) if steps would change nothing.
 void check_schedule(const StoredRun& run, const RunConfig& config, std::int64_t end, Log& log) {
   const OptimizerConfig& o = config.optimizer;
-  const TrainConfig &was = run.asked.train, &is = config.train;
-  const auto rate = [&](std::int64_t step) { return learning_rate(o, config.model.d_model, step); };
-  const bool other_end = was.max_steps != is.max_steps || was.max_epochs != is.max_epochs;
-  if (!other_end || !decays(o) || end <= decayed_at(o)) return;
-  if (rate(end) == 0)
+  const std::int64_t to = fall_of(o).to;
+  if (to < 0 || end <= to) return;
+  if (learning_rate(o, config.model.d_model, end) == 0)
     throw Error(Exit::usage,
                 fmt::format("the schedule ends at step {}: beyond it the learning rate is 0, so "
                             "training would change nothing.",
-                            decayed_at(o)),
+                            to),
                 ways_beyond(run));
   log.info(fmt::format(
       "the schedule ends before the run, at optimizer.{} {}; for a rate that falls anew: {}",
-      decayed_at(o) == o.decay_steps ? "decay_steps" : "warmup_steps", decayed_at(o),
-      advice_beyond(run).anew));
+      to == o.decay_steps ? "decay_steps" : "warmup_steps", to, advice_beyond(run).anew));
 }
 
-// Error (usage) if `config`, which has the planned end, gives steps done another rate. (The highest
-// and the lowest rate may change from now on.)
-void check_rates(const StoredRun& run, RunConfig config) {
-  config.optimizer.learning_rate = run.trained.optimizer.learning_rate;
-  config.optimizer.min_learning_rate = run.trained.optimizer.min_learning_rate;
-  if (first_other_rate(run.trained, config, run.steps_done()) == 0) return;
+// The first step done that would have had another rate with the end of `config`; 0: none. (The
+// highest and the lowest rate may change from now on.) Error (usage) if not the end, but another
+// key gives it that. Damaged steps are done, too.
+std::int64_t first_step_of_other_end(const StoredRun& run, RunConfig config) {
+  const OptimizerConfig& was = run.trained.optimizer;
+  config.optimizer.learning_rate = was.learning_rate;
+  config.optimizer.min_learning_rate = was.min_learning_rate;
+  const std::vector<std::int64_t> saved = list_steps(run.folder);
+  const std::int64_t other =
+      first_other_rate(run.trained, config, saved.empty() ? 0 : saved.back());
+  if (other == 0) return 0;
+  const bool by_end = fall_of(was).follows_end || fall_of(config.optimizer).follows_end;
   for (const KeyChange& change : changed_keys(run.trained, config))
-    if (change.on_resume == OnResume::if_rates_stay)
-      refuse_change(run, in_words(change), "; or --branch DIR, if their learning rates stay");
+    if (change.on_resume == OnResume::if_rates_stay &&
+        !(by_end && change.key == "optimizer.decay_steps"))
+      refuse_change(run, change, "; or --branch DIR, if their learning rates stay");
+  return other;
 }
 
 // Error (usage) if a branch of the run is still to be finished, or ends at `end` or later. `from`:
@@ -111,7 +94,7 @@ void refuse_second_branch(const fs::path& run, std::int64_t end, const std::stri
     const TrainConfig config = config_of_run(branch).train;
     const std::vector<State> states = states_of(branch);
     if (states.empty()) continue;
-    const bool over = end_of(config, states.back()) != End::none;
+    const bool over = end_of(config, states.back()) != Stop::none;
     if (over && states.back().step < end) continue;
     throw Error(
         Exit::usage,
@@ -124,57 +107,83 @@ void refuse_second_branch(const fs::path& run, std::int64_t end, const std::stri
 
 // Of a run of which steps from `other` on are done with another rate than `config` gives them: goes
 // on from before them, in a branch.
-RunResult branch_before(const StoredRun& run, std::int64_t other, const RunConfig& config,
-                        const RunRequest& request, StoredData data, Log& log) {
-  const std::int64_t end = plan_of(config, data.data.train).steps;
+RunResult branch_before(std::int64_t other, StoredRun& run, const RunConfig& config,
+                        const RunRequest& request, Log& log) {
+  const std::int64_t end = plan_of(config, run.data.train).steps;
   NewestCheckpoint before = newest_checkpoint(run.folder, other - 1);
-  if (!before.checkpoint) {
-    say_skipped(before, log);
+  say_skipped(before, log);
+  if (!before.checkpoint)
     throw Error(Exit::usage,
                 fmt::format("the rate is to fall at the new end, step {}, but step {} is done with "
                             "another rate, and no whole checkpoint from before it is left.",
                             end, other),
                 ways_beyond(run, false));
-  }
   const std::string from = step_folder_name(before.checkpoint->state().step);
   refuse_second_branch(run.folder, end, from);
+  run.checkpoint = std::move(before.checkpoint);
+  run.trained = checkpoint_config(*run.checkpoint);
   const std::string branch = next_name(run.folder).string();
-  log.info(fmt::format(
-      "{} is a branch of {} from step {}: with the end at step {} the steps "
-      "after it have another rate; {} stays as it is",
-      branch, run.folder.string(), before.checkpoint->state().step, end, run.folder.string()));
-  return branch_off(request, branch, stem_at(run.folder.string(), std::move(before), false, log),
-                    config, std::move(data), log);
+  log.info(
+      fmt::format("{} is a branch of {} from step {}: with the end at step {} the steps "
+                  "after it have another rate; {} stays as it is",
+                  branch, run.folder.string(), run.steps_done(), end, run.folder.string()));
+  return branched(run, config, request, branch, log);
 }
 
-// `asked_for_more`: for another end, so it says how to train on even where that is not advisable.
-RunResult has_nothing_to_do(const std::string& why, StoredRun& stored, const RunConfig& config,
-                            const RunRequest& request, bool asked_for_more, RunWriter& run,
-                            Log& log) {
-  const State& state = stored.checkpoint->state();
+// The run's files as its last save left them, or was about to. Has metrics.jsonl any lines?
+bool tidy(const StoredRun& stored, const TrainConfig& config, RunWriter& run, Log& log) {
+  run.begin_writing(stored.damaged);
+  for (const std::string& note : run.take_notes()) log.info(note);
   const OptimizerConfig& asked = stored.asked.optimizer;
-  const bool known = !asked.decay_steps.at_end || asked.decay_steps > 0;  // what is to be spared
-  run.finish_save(state.step, {known ? config.train.keep_last : 0, config.train.keep_every},
-                  fall_at_end(asked));
-  say_cut(log, run.cut_lines(state.step), state.step);
+  const Fall fall = fall_of(asked);
+  const bool known = !fall.follows_end || asked.decay_steps > 0;  // what is to be spared
+  const std::int64_t done = stored.steps_done();
+  if (stored.checkpoint)
+    run.finish_save(done, {known ? config.keep_last : 0, config.keep_every}, fall.spared());
+  const MetricsCut cut = run.cut_lines(done);
+  if (cut.kept == 0 && done > 0)
+    log.warn(
+        fmt::format("metrics.jsonl has no line of the steps up to {}: it was emptied or "
+                    "replaced; the checkpoint is whole, and training continues from it",
+                    done));
+  if (const std::int64_t lines = cut.later + cut.damaged; lines > 0)
+    log.info(fmt::format("metrics.jsonl: dropped {}, torn or of later steps, which come again",
+                         counted(std::to_string(lines), "line")));
+  return cut.kept > 0;
+}
+
+// `other_end`: one was asked for, so it says how to train on even where that is not advisable.
+RunResult has_nothing_to_do(const std::string& why, const StoredRun& stored,
+                            const RunConfig& config, const RunRequest& request, bool other_end,
+                            RunWriter& run, Log& log) {
+  log.open_file((run.path() / kTrainLog).string());
+  tidy(stored, config.train, run, log);
   const Advice advice = advice_on(run.path());
   log.info(why + (advice.text.empty() ? "" : ": " + advice.text));
-  const bool shown = asked_for_more || advice.text.empty();
+  const bool shown = other_end || advice.text.empty();
   if (const std::string& on = shown ? advice.way_on : advice.command; !on.empty())
     log.info("  " + on);
   if (names_other_files(stored, config))  // commands that read the data look there
     run.write_config(dump_config(config));
-  return result_of(run, request, state, "already_done");
+  return result_of(run, request, stored.checkpoint->state(), "already_done");
 }
 
-// Finds the step at which the rate ends to fall, if that follows the run's end: that of another
-// config, if both have the same end.
-void settle_end_as(RunConfig& config, const RunConfig& settled, const Split& train) {
-  const TrainConfig &a = config.train, &b = settled.train;
-  if (a.max_steps != b.max_steps || a.max_epochs != b.max_epochs)
-    settle_end(config, train);
-  else if (config.optimizer.decay_steps.at_end)
-    config.optimizer.decay_steps.step = settled.optimizer.decay_steps.step;
+// Goes on in the run's own folder.
+RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& request,
+                  bool other_end, RunWriter& run, Log& log) {
+  const PreparedRun prepared = prepare_stored_run(stored, config, request, log);
+  if (other_end) check_schedule(stored, prepared.config, prepared.plan.steps, log);
+  const std::int64_t before = stored.asked.train.max_steps;
+  if (config.train.max_steps > 0 && config.train.max_steps < before)
+    log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
+  require_room(prepared, request.folder, log);
+  return go(prepared, request, run, log, [&](Trainer& trainer) {
+    if (stored.checkpoint) trainer.restore(*stored.checkpoint);
+    const bool lines = tidy(stored, prepared.config.train, run, log);
+    if (!stored.checkpoint && !lines) append_start(run, stored.origin.command, prepared.config);
+    run.write_config(dump_config(prepared.config));
+    log.info(fmt::format("resuming at step {}", stored.steps_done()));
+  });
 }
 
 // The keys that say where a run and the fall of its rate end.
@@ -186,111 +195,35 @@ bool asks_for_end(const ResumeRequest& request) {
                              [&](const char* key) { return request.run.given.contains(key); });
 }
 
-// `logs`: errors already go to the run's log.
-RunResult resume_opened(const ResumeRequest& request, std::optional<RunWriter>& run, bool logs,
-                        Log& log) {
-  const auto in_run = [&](auto&& work) {
-    run->begin_writing();
-    for (const std::string& note : run->take_notes()) log.info(note);
-    return logs ? work() : with_errors_in_log(*run, log, work);
-  };
-  NewestCheckpoint newest = newest_checkpoint(run->path());
-  std::vector<DamagedCheckpoint> damaged = newest.damaged;
-  StoredRun stored = read_stored_run(run->path(), std::move(newest), log);
-  // Damaged steps are done, too: a later end must not rewind them either.
-  const std::int64_t stop_at = request.run.stop_at;
-  const std::vector<std::int64_t> saved = list_steps(run->path());
-  const std::int64_t done = saved.empty() ? 0 : saved.back();
-  GivenKeys but_for_end = request.run.given;
-  for (const char* key : kEndKeys) but_for_end.erase(key);
-  RunConfig planned = changed_config(stored, but_for_end);
-  TrainConfig last = changed_config(stored, request.run.given).train;
-  if (request.max_steps + request.more > 0 || request.minutes > 0) {
-    last.max_steps = request.max_steps;
-    last.max_epochs = 0;
-  }
-  const bool other_end =
-      last.max_steps != planned.train.max_steps || last.max_epochs != planned.train.max_epochs;
-  const auto has_nothing = [&](std::int64_t stop) -> std::optional<RunResult> {
-    const std::string why =
-        stored.checkpoint ? nothing_to_do(last, stored.checkpoint->state(), stop) : "";
-    if (why.empty()) return std::nullopt;
-    if (names_other_files(stored, planned)) load_data(stored, planned, log);
-    return in_run(
-        [&] { return has_nothing_to_do(why, stored, planned, request.run, other_end, *run, log); });
-  };
-  // With another end it may be a branch from an earlier step.
-  if (auto result = has_nothing(other_end ? 0 : stop_at)) return *result;
+}  // namespace
 
-  StoredData data = load_data(stored, planned, log);
-  const NewEnd end = new_end(request, stored, data.data);
-  RunConfig config = changed_config(stored, with(request.run.given, end.keys));
+RunResult resume_run(const ResumeRequest& request, Log& log) {
+  if (!request.branch.empty()) return branch_run(request, log);
+  const RunRequest& as = request.run;
+  std::optional<RunWriter> run = RunWriter::open(as.folder);
+  StoredRun stored = read_stored_run(run->path(), newest_checkpoint(run->path()), log);
+  RunConfig config = changed_config(stored, as.given);
+  const bool other_end = asks_for_end(request);
+  if (const std::string why = nothing_to_do(stored, config.train, as.stop_at);
+      !other_end && !why.empty()) {
+    if (names_other_files(stored, config)) load_data(stored, config, log);
+    return has_nothing_to_do(why, stored, config, as, other_end, *run, log);
+  }
+  load_data(stored, config, log);
+  config = changed_config(stored, with(as.given, new_end(request, stored)));
   if (!stored.checkpoint) {
     refuse_lost_weights(stored);
     log.info("no checkpoint yet: starting at step 0");
   }
-  settle_end(config, data.data.train);
-  for (RunConfig* c : {&stored.trained, &planned}) settle_end_as(*c, config, data.data.train);
-  check_rates(stored, planned);
-  if (const std::int64_t other = first_other_rate(planned, config, done); other > 0) {
-    if (!planned.optimizer.decay_steps.at_end && !config.optimizer.decay_steps.at_end)
-      check_rates(stored, config);
-    for (const std::string& note : end.notes) data.data.notes.push_back(note);
-    run.reset();
-    return branch_before(stored, other, config, request.run, std::move(data), log);
-  }
-  for (const std::string& note : end.notes) log.info(note);
-  if (auto result = has_nothing(stop_at)) return *result;
-  PreparedRun prepared = prepare_stored_run(stored, config, std::move(data), request.run, log);
-  check_schedule(stored, prepared.config, prepared.plan.steps, log);
-  const std::int64_t before = stored.asked.train.max_steps;
-  if (config.train.max_steps > 0 && config.train.max_steps < before)
-    log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
-  require_room(prepared, request.run.folder, log);
-  Beginning beginning{.prepared = std::move(prepared),
-                      .origin = stored.origin,
-                      .from = run->path(),
-                      .at = std::move(stored.checkpoint),
-                      .damaged = std::move(damaged)};
-  return in_run([&] { return go(beginning, request.run, *run, log); });
-}
-
-}  // namespace
-
-NewEnd new_end(const ResumeRequest& request, const StoredRun& run, const Dataset& data) {
-  const char* option = request.max_steps > 0 ? "--max-steps"
-                       : request.more > 0    ? "--more"
-                       : request.minutes > 0 ? "--minutes"
-                                             : nullptr;
-  NewEnd added;
-  if (option == nullptr) return added;
-  const TrainConfig& asked = run.asked.train;
-  std::int64_t end = request.max_steps;
-  if (end == 0) {
-    std::int64_t more = request.more;
-    if (more == 0) std::tie(more, added.notes.emplace_back()) = steps_at_speed(request, run);
-    const std::int64_t planned = asked.max_steps > 0 && asked.max_epochs > 0
-                                     ? plan_of(run.asked, data.train).steps
-                                     : asked.max_steps;
-    if (planned > run.steps_done())
-      added.notes.push_back(
-          fmt::format("{} counts from the planned end, step {}", option, planned));
-    end = std::max(planned, run.steps_done()) + more;
-  }
-  GivenKeys& keys = added.keys;
-  keys.values.train.max_steps = end;
-  keys.keys["train.max_steps"] = option;
-  const bool replaced = request.branch.empty() && !request.run.given.contains("train.max_epochs");
-  if (replaced && asked.max_epochs > 0) keys.keys["train.max_epochs"] = option;
-  return added;
-}
-
-RunResult resume_run(const ResumeRequest& request, Log& log) {
-  if (!request.branch.empty()) return branch_run(request, log);
-  std::optional<RunWriter> run = RunWriter::open(request.run.folder);
-  // A run that gets a branch stays as it is, its log too.
-  if (asks_for_end(request)) return resume_opened(request, run, false, log);
-  return with_errors_in_log(*run, log, [&] { return resume_opened(request, run, true, log); });
+  settle_end(config, stored.data.train);
+  settle_end(stored.trained, stored.data.train);
+  const std::int64_t other = first_step_of_other_end(stored, config);
+  if (const std::string why = nothing_to_do(stored, config.train, other > 0 ? 0 : as.stop_at);
+      !why.empty())
+    return has_nothing_to_do(why, stored, config, as, other_end, *run, log);
+  if (other == 0) return resumed(stored, config, as, other_end, *run, log);
+  run.reset();  // it stays as it is, its log too
+  return branch_before(other, stored, config, as, log);
 }
 
 }  // namespace heed

@@ -15,7 +15,6 @@
 // and on clip_norm.
 #pragma once
 
-#include "train/stored_run.h"
 #include "train/training_run.h"
 
 namespace heed {
@@ -29,29 +28,9 @@ struct ResumeRequest {
   std::string checkpoint;      // where the branch begins; empty: at the newest
 };
 
-// Errors leave every checkpoint as it was, and are logged in train.log too, unless a later end is
-// asked for. Error (usage) if a branch's config does not fit the steps done or, as heed train, if
-// its folder is taken, or if a run that would get a branch has one that is still to be finished, or
-// that ends at the end asked for or later.
+// Errors before a training begins leave the run as it was. Error (usage) if a branch's config does
+// not fit the steps done or, as heed train, if its folder is taken, or if a run that would get a
+// branch has one that is still to be finished, or that ends at the end asked for or later.
 RunResult resume_run(const ResumeRequest& request, Log& log);
-RunResult branch_run(const ResumeRequest& request, Log& log);  // in branch.cpp
-
-// A run at the checkpoint from which a branch goes on. `newest`: at the newest that there is, so
-// that a newer one may be taken where the run is still training.
-struct Stem : StoredRun {
-  std::vector<Checkpoint> earlier;  // the first weights, if the run keeps them, and the best ones
-};
-Stem stem_at(const std::string& run, NewestCheckpoint at, bool newest, Log& log);
-// Goes on from there in the new folder `branch`, with this config. `data`: of the run.
-RunResult branch_off(const RunRequest& request, const std::string& branch, Stem stem,
-                     const RunConfig& config, StoredData data, Log& log);
-
-// The end that --max-steps, --more or --minutes asks for, as keys of the config; none if none does.
-// How it is counted, for the log. `data`: of the run.
-struct NewEnd {
-  GivenKeys keys = {};
-  std::vector<std::string> notes = {};
-};
-NewEnd new_end(const ResumeRequest& request, const StoredRun& run, const Dataset& data);
 
 }  // namespace heed

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <tuple>
 
 #include "base/format.h"
 #include "base/signals.h"
@@ -19,33 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Error (usage) if the tokenizers, special tokens or tensors of two configs differ.
+// Error (usage) if the tokenizers, special tokens or tensors of two configs differ: it names the
+// keys that make the difference.
 void refuse_misfit(const RunConfig& config, const RunConfig& other, const Tokenizers& tokenizers,
                    const std::string& run) {
-  const auto refuse = [&](const std::vector<std::string>& keys) {
-    RunConfig there = other, here = config;
-    there.model = without_training(there.model);
-    here.model = without_training(here.model);
-    if (here.model.positions == Positions::learned) {
-      there.model.max_length = other.model.max_length;
-      here.model.max_length = config.model.max_length;
-    }
-    std::vector<std::string> differ;
-    for (const KeyChange& change : changed_keys(there, here))
-      if (std::ranges::any_of(keys, [&](const auto& key) { return change.key.starts_with(key); }))
-        differ.push_back(
-            fmt::format("{} is {} there and {} here", change.key, change.before, change.after));
-    throw Error(Exit::usage, fmt::format("--init-from {}: {}.", run, joined(differ, "; ")),
-                "--set with the values there; model.max_length follows from data.max_length and "
-                "the lengths of the objective");
+  const auto words = [](const TokenizersConfig& t) {
+    return std::tuple(t.type, t.punctuation, t.target.type, t.target.punctuation);
   };
-  const auto same_words = [](const TokenizerConfig& a, const TokenizerConfig& b) {
-    return a.type == b.type && a.punctuation == b.punctuation;
-  };
-  if (!same_words(other.tokenizer, config.tokenizer) ||
-      !same_words(other.tokenizer.target, config.tokenizer.target))
-    refuse({"tokenizer.type", "tokenizer.punctuation", "tokenizer.target."});
-  if (further_specials(other) != further_specials(config)) refuse({"objective."});
   const auto tensors = [&](const RunConfig& c) {
     return Transformer(c.model, tokenizers.source().size(), tokenizers.target->size())
         .table.infos();
@@ -53,7 +34,26 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const Tokeni
   const auto same = [](const ParamInfo& x, const ParamInfo& y) {
     return x.name == y.name && x.param.rows == y.param.rows && x.param.cols == y.param.cols;
   };
-  if (!std::ranges::equal(tensors(other), tensors(config), same)) refuse({"model."});
+  const char* section = words(other.tokenizer) != words(config.tokenizer)            ? "tokenizer."
+                        : further_specials(other) != further_specials(config)        ? "objective."
+                        : !std::ranges::equal(tensors(other), tensors(config), same) ? "model."
+                                                                                     : nullptr;
+  if (section == nullptr) return;
+  RunConfig there = other, here = config;
+  there.model = without_training(there.model);
+  here.model = without_training(here.model);
+  if (here.model.positions == Positions::learned) {
+    there.model.max_length = other.model.max_length;
+    here.model.max_length = config.model.max_length;
+  }
+  std::vector<std::string> differ;
+  for (const KeyChange& change : changed_keys(there, here))
+    if (change.key.starts_with(section))
+      differ.push_back(
+          fmt::format("{} is {} there and {} here", change.key, change.before, change.after));
+  throw Error(Exit::usage, fmt::format("--init-from {}: {}.", run, joined(differ, "; ")),
+              "--set with the values there; model.max_length follows from data.max_length and "
+              "the lengths of the objective");
 }
 
 // Keys of the model that fit the weights and yet change the function that they compute.
@@ -122,11 +122,24 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
       .prepared = std::move(prepared), .origin = std::move(origin), .weights = std::move(weights)};
 }
 
+RunResult fresh(Beginning& b, const RunRequest& request, Log& log) {
+  require_room(b.prepared, request.folder, log);
+  RunWriter run = RunWriter::create(
+      request.folder, request.force,
+      {origin_json(b.origin), dump_config(b.prepared.config), b.text ? b.text->path() : ""});
+  b.text.reset();
+  return go(b.prepared, request, run, log, [&](Trainer& trainer) {
+    append_start(run, b.origin.command, b.prepared.config);
+    if (b.weights) trainer.start_from(*b.weights);
+    b.weights.reset();
+  });
+}
+
 RunResult train_run(const TrainRequest& request, const RunConfig& config, const std::string& folder,
                     Log& log) {
   RunWriter::require_free(request.run.folder, request.run.force);
   Beginning beginning = prepare_start(request, config, folder);
-  return go_in_new_folder(beginning, request.run, request.run.folder, log);
+  return fresh(beginning, request.run, log);
 }
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/folders.h"
 #include "base/format.h"
@@ -11,7 +12,6 @@
 #include "step/schedule.h"
 #include "store/layout.h"
 #include "store/trained_model.h"
-#include "train/training_run.h"
 
 namespace heed {
 namespace {
@@ -43,8 +43,8 @@ void read_asked(StoredRun& run, Log& log) {
 }
 
 // The data must be that of the steps already done or, before the first checkpoint, of the start.
-void refuse_other_data(const StoredRun& run, const Dataset& data) {
-  const std::string found = data.hash.all();
+void refuse_other_data(const StoredRun& run) {
+  const std::string found = run.data.hash.all();
   const bool saved = run.checkpoint.has_value();
   const std::string expected = saved ? run.checkpoint->state().data_hash : run.origin.hash.all();
   if (found == expected || (expected.empty() && !saved)) return;
@@ -57,12 +57,12 @@ void refuse_other_data(const StoredRun& run, const Dataset& data) {
 }
 
 // Training never reaches such a cursor: an epoch takes at least one step.
-void refuse_cursor_beyond_data(const StoredRun& run, const RunConfig& config, const Dataset& data) {
+void refuse_cursor_beyond_data(const StoredRun& run, const RunConfig& config) {
   const State& state = run.checkpoint->state();
   const Cursor at = state.cursor;
   const bool inside =
       at.epoch <= state.step &&
-      (at.index == 0 || at.index < make_objective(config)->count(data.train, at.epoch));
+      (at.index == 0 || at.index < make_objective(config)->count(run.data.train, at.epoch));
   if (inside) return;
   throw Error(
       Exit::store,
@@ -83,11 +83,11 @@ std::vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& con
 
 }  // namespace
 
-void refuse_change(const StoredRun& run, const std::string& change, const std::string& hint) {
+void refuse_change(const StoredRun& run, const KeyChange& change, const std::string& hint) {
   throw Error(Exit::usage,
               fmt::format("a resumed run cannot change {}: the steps already done would have been "
                           "different.",
-                          change),
+                          in_words(change)),
               "heed train with --init-from " + shell_word(run.folder.string()) + hint);
 }
 
@@ -108,6 +108,7 @@ StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& 
   StoredRun run;
   run.folder = folder;
   run.checkpoint = std::move(newest.checkpoint);
+  run.damaged = std::move(newest.damaged);
   read_asked(run, log);
   run.trained = run.checkpoint ? checkpoint_config(*run.checkpoint) : run.asked;
   return run;
@@ -117,7 +118,7 @@ RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
   const auto refuse_others = [&](const RunConfig& config, bool given) {
     for (const KeyChange& change : changes_of(run.trained, config))
       if (change.on_resume == OnResume::refused && changes.contains(change.key) == given)
-        refuse_change(run, in_words(change), "");
+        refuse_change(run, change, "");
   };
   RunConfig config;
   try {
@@ -136,48 +137,93 @@ bool names_other_files(const StoredRun& run, const RunConfig& config) {
                              [](const KeyChange& c) { return c.key.starts_with("data."); });
 }
 
-StoredData load_data(StoredRun& run, const RunConfig& config, Log& log) {
+void load_data(StoredRun& run, const RunConfig& config, Log& log) {
   run.origin = read_origin(run.folder.string());
   if (run.origin.folder.empty())
     log.warn(
         "origin.json does not say where the run began: relative paths of its data are taken "
         "from the current folder");
-  StoredData stored;
   if (run.checkpoint)
-    stored.tokenizers = Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder());
-  stored.data = load_dataset(config, run.origin.folder, stored.tokenizers);
-  refuse_other_data(run, stored.data);
-  if (run.checkpoint) refuse_cursor_beyond_data(run, config, stored.data);
-  return stored;
+    run.tokenizers = Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder());
+  run.data = load_dataset(config, run.origin.folder, run.tokenizers);
+  refuse_other_data(run);
+  if (run.checkpoint) refuse_cursor_beyond_data(run, config);
 }
 
-std::string nothing_to_do(const TrainConfig& t, const State& s, std::int64_t stop_at) {
-  std::string where;
-  switch (end_of(t, s)) {
-    case End::steps:
-      where = fmt::format("at step {}{}{}", s.step,
-                          s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps);
-      break;
-    case End::epochs:
-      where = fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch,
-                          t.max_epochs);
-      break;
-    case End::patience:
-      where = fmt::format("stopped early at step {}", s.step);
-      break;
-    case End::none:
-      if (stop_at > 0 && s.step >= stop_at)
-        where = fmt::format("at step {}, {} --stop-at {} (a later one continues)", s.step,
-                            s.step > stop_at ? "past" : "that of", stop_at);
+namespace {
+
+// The steps that take so long at the speed so far, validations included, less those that come again
+// because the rate fell in them.
+std::int64_t steps_at_speed(const ResumeRequest& request, StoredRun& run) {
+  const std::vector<TrainEvent> lines = read_events(run.folder).train;
+  if (lines.empty() || !(lines.back().minutes > 0))
+    throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
+                "--more N, in steps");
+  OptimizerConfig planned = run.asked.optimizer;
+  planned.decay_steps.step = run.asked.train.max_steps;
+  const std::int64_t fall = fall_of(planned).spared(),
+                     again = fall > 0 ? std::max<std::int64_t>(0, run.steps_done() - fall) : 0,
+                     steps = std::llround(request.minutes / lines.back().minutes *
+                                          static_cast<double>(lines.back().step));
+  run.data.notes.push_back(fmt::format(
+      "--minutes {:g}: {} steps at the speed so far{}{}", request.minutes, format_count(steps),
+      again > 0 ? fmt::format(", {} to train again included", again) : "",
+      request.run.threads > 0 ? " (other --threads take another time)" : ""));
+  return std::max<std::int64_t>(1, steps - again);
+}
+
+}  // namespace
+
+GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
+  const char* option = request.max_steps > 0 ? "--max-steps"
+                       : request.more > 0    ? "--more"
+                       : request.minutes > 0 ? "--minutes"
+                                             : nullptr;
+  GivenKeys keys;
+  if (option == nullptr) return keys;
+  const TrainConfig& asked = run.asked.train;
+  std::int64_t end = request.max_steps;
+  if (end == 0) {
+    const std::int64_t more = request.more > 0 ? request.more : steps_at_speed(request, run),
+                       planned = asked.max_steps > 0 && asked.max_epochs > 0
+                                     ? plan_of(run.asked, run.data.train).steps
+                                     : asked.max_steps;
+    if (planned > run.steps_done())
+      run.data.notes.push_back(
+          fmt::format("{} counts from the planned end, step {}", option, planned));
+    end = std::max(planned, run.steps_done()) + more;
   }
+  keys.values.train.max_steps = end;
+  keys.keys["train.max_steps"] = option;
+  if (asked.max_epochs > 0 && !request.run.given.contains("train.max_epochs"))
+    keys.keys["train.max_epochs"] = option;
+  return keys;
+}
+
+std::string nothing_to_do(const StoredRun& run, const TrainConfig& t, std::int64_t stop_at) {
+  if (!run.checkpoint) return "";
+  const State& s = run.checkpoint->state();
+  const Stop end = end_of(t, s);
+  std::string where;
+  if (steps_are_done(t, s))
+    where = fmt::format("at step {}{}{}", s.step,
+                        s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps);
+  else if (end == Stop::finished)
+    where =
+        fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch, t.max_epochs);
+  else if (end == Stop::early)
+    where = fmt::format("stopped early at step {}", s.step);
+  else if (stop_at > 0 && s.step >= stop_at)
+    where = fmt::format("at step {}, {} --stop-at {} (a later one continues)", s.step,
+                        s.step > stop_at ? "past" : "that of", stop_at);
   return where.empty() ? "" : "already " + where + "; nothing to do";
 }
 
-PreparedRun prepare_stored_run(const StoredRun& run, const RunConfig& config, StoredData data,
-                               const RunRequest& request, Log& log) {
+PreparedRun prepare_stored_run(StoredRun& run, const RunConfig& config, const RunRequest& request,
+                               Log& log) {
   for (const KeyChange& change : changes_of(run.trained, config))
     log.info("changed: " + in_words(change));
-  PreparedRun prepared = prepare_run(config, std::move(data.data), std::move(data.tokenizers),
+  PreparedRun prepared = prepare_run(config, std::move(run.data), std::move(run.tokenizers),
                                      request.threads, request.crew);
   watch_signals();
   return prepared;

@@ -352,7 +352,7 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   plan(beginning.prepared, choice, step_seconds, request, log);
   say_how_to_repeat(train, log);
   beginning.text = std::move(choice.piped);
-  return go_in_new_folder(beginning, train.run, train.run.folder, log);
+  return fresh(beginning, train.run, log);
 }
 
 }  // namespace heed

@@ -21,7 +21,7 @@ Trainer::Trainer(const PreparedRun& prepared, RunWriter* run)
       crew_(prepared.crew),
       run_(run),
       objective_(make_objective(prepared.config)),
-      fall_(fall_at_end(prepared.config.optimizer)),
+      spared_(fall_of(prepared.config.optimizer).spared()),
       validation_(validation_of(prepared, *objective_)),
       feed_(*objective_, prepared.data.train, prepared.config),
       stepper_(prepared.model, step_options(prepared.config), crew_) {
@@ -61,14 +61,12 @@ int Trainer::requests() const {
   return (stop_signal() != 0 ? kStop : 0) | (late ? kTimeIsUp : 0) | (lost_line_ ? kSave : 0);
 }
 
-std::optional<Stop> Trainer::reason_to_stop(std::int64_t stop_at) const {
-  const TrainConfig& t = prepared_.config.train;
-  if (const End end = end_of(t, state_); end != End::none)
-    return end == End::patience ? Stop::early : Stop::finished;
+Stop Trainer::reason_to_stop(std::int64_t stop_at) const {
+  if (const Stop end = end_of(prepared_.config.train, state_); end != Stop::none) return end;
   if (stop_at > 0 && state_.step >= stop_at) return Stop::asked;
   if ((agreed() & kStop) != 0) return Stop::signal;
   if ((agreed() & kTimeIsUp) != 0) return Stop::time;
-  return std::nullopt;
+  return Stop::none;
 }
 
 Stop Trainer::run(std::int64_t stop_at) {
@@ -86,8 +84,8 @@ Stop Trainer::run(std::int64_t stop_at) {
     validate(true);
     save();
   }
-  std::optional<Stop> stop = reason_to_stop(stop_at);
-  while (!stop) {
+  Stop stop = reason_to_stop(stop_at);
+  while (stop == Stop::none) {
     const StepSpan span = step();
     if (is_due(t.log_every, span)) {
       log_line();
@@ -96,10 +94,10 @@ Stop Trainer::run(std::int64_t stop_at) {
     const bool best = is_due(t.eval_every, span) && validate(true);
     stop = reason_to_stop(stop_at);
     lost_line_ = run_ && run_->take_lost_line();
-    const bool asked = (agreed() & kSave) != 0 || state_.step == fall_;
-    if ((best || asked || is_due(t.save_every, span)) && !stop) save();
+    const bool asked = (agreed() & kSave) != 0 || state_.step == spared_;
+    if ((best || asked || is_due(t.save_every, span)) && stop == Stop::none) save();
   }
-  return finish(*stop);
+  return finish(stop);
 }
 
 StepSpan Trainer::step() {
@@ -200,7 +198,7 @@ void Trainer::save() {
               .tokenizers = prepared_.tokenizers.files(),
               .state = state_,
               .meanwhile = [&] { crew_.busy(); }},
-             {prepared_.config.train.keep_last, prepared_.config.train.keep_every}, fall_);
+             {prepared_.config.train.keep_last, prepared_.config.train.keep_every}, spared_);
   saved_ = state_.step;
   for (const std::string& note : run_->take_notes()) tell(&Listener::remarked, note);
   tell(&Listener::saved, state_);

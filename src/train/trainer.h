@@ -61,7 +61,7 @@ class Trainer {
   // Of several processes, what all know came with the last step.
   int agreed() const { return crew_.alone() ? requests() : last_.requests; }
   void begin_together(std::int64_t stop_at);
-  std::optional<Stop> reason_to_stop(std::int64_t stop_at) const;
+  Stop reason_to_stop(std::int64_t stop_at) const;
   StepSpan step();
   void log_line();
   bool validate(bool on_grid);
@@ -84,7 +84,7 @@ class Trainer {
   const Crew& crew_;
   RunWriter* run_;
   std::unique_ptr<const Objective> objective_;
-  const std::int64_t fall_;  // of the rate: the step that is saved for a later end; -1: none
+  const std::int64_t spared_;  // the step whose checkpoint is kept for another end; -1: none
   std::optional<Validation> validation_;
   BatchFeed feed_;
   Stepper stepper_;

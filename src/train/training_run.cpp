@@ -21,8 +21,9 @@ namespace {
 // Steps that would change nothing. (The last of a schedule is one of them.)
 std::string useless_steps(const PreparedRun& run, std::int64_t done) {
   const OptimizerConfig& o = run.config.optimizer;
-  const std::int64_t first = std::max(done + 1, decayed_at(o)), end = run.plan.steps;
-  if (!decays(o) || (end > 0 && end <= decayed_at(o)) ||
+  const Fall fall = fall_of(o);
+  const std::int64_t first = std::max(done + 1, fall.to), end = run.plan.steps;
+  if (fall.to < 0 || (end > 0 && end <= fall.to) ||
       learning_rate(o, run.config.model.d_model, first) > 0)
     return "";
   return fmt::format(
@@ -30,7 +31,7 @@ std::string useless_steps(const PreparedRun& run, std::int64_t done) {
       "example, or in a new run a later optimizer.decay_steps",
       end > 0 ? counted(format_count(end - first + 1), "step")
               : fmt::format("steps from {} on", first),
-      decayed_at(o), low_rate_of(o));
+      fall.to, low_rate_of(o));
 }
 
 void say_start(Log& log, const PreparedRun& run, std::int64_t done) {
@@ -81,64 +82,25 @@ std::string kernels(const RunConfig& c) {
 
 // The same bytes are promised on one type of processor only: OpenBLAS has other kernels for others.
 // A change is logged, and recorded in metrics.jsonl: the type of the steps done is that of the last
-// event that names one, else that of the start.
-void say_core_type(const Beginning& b, const LoggedEvents& so_far, RunWriter& run, Log& log) {
-  const std::string here = kernels(b.prepared.config);
-  std::string before = b.origin.core_type;
-  for (const RunEvent& event : so_far.events)
-    if (event.core_type) before = *event.core_type;
-  if (before.empty() || before == here) return;
+// event that names one.
+void say_core_type(const RunConfig& config, std::int64_t done, const LoggedEvents& so_far,
+                   RunWriter& run, Log& log) {
+  const std::string here = kernels(config);
+  std::string before = here;
+  for (const RunEvent& event : so_far.events) before = event.core_type.value_or(before);
+  if (before == here) return;
   const std::string text = fmt::format(
       "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
       "its last digits will differ from those of one that did not change",
       before, here);
   log.warn(text);
-  run.append(kMetrics, line_of(RunEvent{b.steps_done(), "resume", text, here}));
-}
-
-// Puts run and trainer where the training begins. What the run has logged so far.
-LoggedEvents begin(Beginning& b, Trainer& trainer, RunWriter& run, Log& log) {
-  const std::int64_t done = b.steps_done();
-  const bool resumed = b.from == run.path();
-  if (resumed) {
-    if (b.at) trainer.restore(*b.at);
-    run.begin_writing(std::exchange(b.damaged, {}));
-    for (const std::string& note : run.take_notes()) log.info(note);
-  }
-  if (resumed && b.at) {
-    const TrainConfig& t = b.prepared.config.train;
-    run.finish_save(done, {t.keep_last, t.keep_every}, fall_at_end(b.prepared.config.optimizer));
-  }
-  MetricsCut cut;
-  if (!b.from.empty()) {
-    cut = run.copy_lines(b.from, done);
-    if (!resumed) cut.later = cut.damaged = 0;  // of another run, which keeps them
-    say_cut(log, cut, done);
-  }
-  if (!b.at && cut.kept == 0)
-    run.append(kMetrics,
-               line_of(RunEvent{0, "start", b.origin.command, kernels(b.prepared.config)}));
-  if (resumed) run.write_config(dump_config(b.prepared.config));
-  LoggedEvents so_far = read_events(run.path());
-  say_core_type(b, so_far, run, log);
-  for (const RunEvent& event : b.events) run.append(kMetrics, line_of(event));
-  if (b.weights) trainer.start_from(*b.weights);
-  b.weights.reset();
-  for (const Checkpoint& checkpoint : b.earlier) trainer.adopt(checkpoint);
-  if (!resumed && b.at) trainer.adopt(*b.at);
-  if (resumed)
-    log.info(fmt::format("resuming at step {}", done));
-  else if (b.at)
-    log.info(fmt::format("branched from {} at step {}", b.origin.branched_from, done));
-  return so_far;
+  run.append(kMetrics, line_of(RunEvent{done, "resume", text, here}));
 }
 
 }  // namespace
 
-std::string reasons() {
-  std::string all;
-  for (const Ending& ending : kEndings) all += std::string(ending.reason) + ", ";
-  return all + "already_done, diverged";
+void append_start(RunWriter& run, const std::string& command, const RunConfig& config) {
+  run.append(kMetrics, line_of(RunEvent{0, "start", command, kernels(config)}));
 }
 
 void require_room(const PreparedRun& prepared, const std::string& run, Log& log) {
@@ -158,15 +120,20 @@ RunResult result_of(const RunWriter& run, const RunRequest& request, const State
   return {exit, run.path().string(), reason, state, run.best(), seconds_now() - request.begin};
 }
 
-RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Log& log) {
-  const PreparedRun& prepared = beginning.prepared;
-  const std::string processor = processor_name();
-  log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
-                            processor.empty() ? "" : " on " + processor));
-  say_start(log, prepared, beginning.steps_done());
+RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& run, Log& log,
+             const std::function<void(Trainer&)>& begin) {
+  log.open_file((run.path() / kTrainLog).string());
   Trainer trainer(prepared, &run);
   try {
-    const LoggedEvents so_far = begin(beginning, trainer, run, log);
+    const std::string processor = processor_name();
+    log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
+                              processor.empty() ? "" : " on " + processor));
+    for (const std::string& note : run.take_notes()) log.info(note);
+    begin(trainer);
+    const std::int64_t done = trainer.state().step;
+    say_start(log, prepared, done);
+    const LoggedEvents so_far = read_events(run.path());
+    say_core_type(prepared.config, done, so_far, run, log);
     trainer.listen(listeners({prepared, run, log, so_far, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
     log.info("run: " + run.path().string());
@@ -174,37 +141,13 @@ RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Lo
       log.info("to continue:\n  heed resume " + shell_word(run.path().string()));
     return result_of(run, request, trainer.state(), ending_of(stop).reason,
                      stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok);
-  } catch (const Error& e) {
-    if (e.exit() != Exit::diverged) throw;
+  } catch (const std::exception& e) {
     log.end_progress();
-    throw FailedRun(e, result_of(run, request, trainer.state(), "diverged", e.exit()));
+    log.only_file(std::string("error: ") + e.what());
+    const auto* error = dynamic_cast<const Error*>(&e);
+    if (error == nullptr || error->exit() != Exit::diverged) throw;
+    throw FailedRun(*error, result_of(run, request, trainer.state(), "diverged", error->exit()));
   }
-}
-
-RunResult go_in_new_folder(Beginning& beginning, const RunRequest& request, const std::string& run,
-                           Log& log) {
-  require_room(beginning.prepared, run, log);
-  const auto text =
-      beginning.text ? std::filesystem::path(beginning.text->path()) : beginning.stored_text;
-  RunWriter writer = RunWriter::create(
-      run, request.force,
-      {origin_json(beginning.origin), dump_config(beginning.prepared.config), text});
-  beginning.text.reset();
-  return with_errors_in_log(writer, log, [&] { return go(beginning, request, writer, log); });
-}
-
-void say_cut(Log& log, const MetricsCut& cut, std::int64_t step) {
-  if (cut.kept == 0 && step > 0)
-    log.warn(
-        fmt::format("metrics.jsonl has no line of the steps up to {}: it was emptied or "
-                    "replaced; the checkpoint is whole, and training continues from it",
-                    step));
-  if (cut.later > 0)
-    log.info(fmt::format("metrics.jsonl: dropped {} of later steps, which come again",
-                         counted(std::to_string(cut.later), "line")));
-  if (cut.damaged > 0)
-    log.info(fmt::format("metrics.jsonl: dropped {}",
-                         counted(std::to_string(cut.damaged), "torn line")));
 }
 
 }  // namespace heed

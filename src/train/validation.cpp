@@ -122,11 +122,7 @@ bool Validation::judge(ValidEvent& line, State& state, bool on_grid,
   line.verdict = !best || is_better(state, *best)
                      ? "new best"
                      : "not better than " + named(best->valid_loss, best->valid_metric, best->step);
-  State known;  // the best on the grid so far
-  known.step = state.best_step;
-  known.valid_loss = state.best_loss;
-  known.valid_metric = state.best_metric;
-  const bool better = on_grid && (state.best_step < 0 || is_better(state, known));
+  const bool better = on_grid && (state.best_step < 0 || is_better(state, best_so_far(state)));
   if (better) {
     state.best_loss = line.loss;
     state.best_metric = line.metric.value_or(state.best_metric);

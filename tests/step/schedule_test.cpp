@@ -78,8 +78,8 @@ TEST(Schedule, UntilItFallsTheRateOfWsdDependsOnNothingElseToTheLastBit) {
     for (const std::int64_t end : {110, 97, 1234567}) {
       c.decay_steps = end;
       EXPECT_EQ(rate(c, 60), 0.4);
-      EXPECT_EQ(rate(c, full_rate_until(c)), 0.4);
-      EXPECT_LT(rate(c, full_rate_until(c) + 1), 0.4);
+      EXPECT_EQ(rate(c, fall_of(c).from), 0.4);
+      EXPECT_LT(rate(c, fall_of(c).from + 1), 0.4);
     }
   }
 }
