@@ -1,6 +1,5 @@
 // The attention weights of one forward pass, and the contributions of the keys: what heed attend
-// prints and its page shows, and what a film's frames keep (show/film.h), which are the report's
-// maps.
+// prints, and what a film's frames keep (show/film.h), which are the report's maps.
 //
 // Weights are those of training's forward pass without dropout: row q of a head sums to 1, and
 // masked positions are exactly 0. A weight alone does not say how much a token contributes, since
@@ -70,6 +69,13 @@ using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind
 inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind) {
   return maps[static_cast<std::size_t>(kind)];
 }
+// Cross-attention, or else the decoder's, or else the encoder's: the last that has maps.
+inline AttentionKind last_kind(const AttentionMaps& maps) {
+  AttentionKind last{};
+  for (const AttentionKind kind : kAttentionKinds)
+    if (!map_of(maps, kind).empty()) last = kind;
+  return last;
+}
 // Calls body(kind, map, layer, head) for every head of the maps.
 template <class Body>
 void for_heads(const AttentionMaps& maps, Body&& body) {
@@ -90,32 +96,26 @@ const auto& keys_of(const Input& input, AttentionKind kind) {
   return kind == AttentionKind::decoder_self ? input.target : input.source;
 }
 
-// Maps of zeros, of the sizes that maps_and_next() gives.
+// Maps of zeros, with room for lengths or without.
 AttentionMaps empty_maps(const Transformer& model, const Example& input,
-                         const HeadChoice& choice = {});
+                         const HeadChoice& choice = {}, bool lengths = false);
 
-// The weights alone, without lengths. `input` must fit the model: not empty and not too long. The
-// workspace is rewound.
+// The weights. `input` must fit the model: not empty and not too long. The workspace is rewound.
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
                              const Example& input, Workspace& workspace);
 
 using NextTokens = std::vector<std::vector<ScoredToken>>;  // for each decoder row, best first
-struct MapsAndNext {
-  AttentionMaps maps;
-  NextTokens next;  // empty without a decoder
-};
-// Also the lengths, and the n most probable next tokens after each token of the decoder.
-MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
-                          const Example& input, Workspace& workspace, int n,
-                          const HeadChoice& choice = {});
+// Fills in these maps. Returns the n most probable tokens after each token of the decoder; none
+// without a decoder.
+NextTokens fill_maps(const Transformer& model, const ParamVec<float>& values, const Example& input,
+                     Workspace& workspace, AttentionMaps& maps, int n = 0);
 
 // The tokens of one side in the bytes of its text: [begin, end).
 using ByteRanges = std::vector<std::array<std::size_t, 2>>;
 
-// Both sides of an input as readable tokens, one string per id, and as texts without <s> and </s>.
+// Both sides of an input as readable tokens, one string per id.
 struct InputTokens {
   std::vector<std::string> source, target;
-  std::string source_text = {}, target_text = {};
   ByteRanges source_bytes = {}, target_bytes = {};  // empty if they are not known
 };
 InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers);

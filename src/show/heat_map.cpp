@@ -176,11 +176,10 @@ std::string draw_part(Mat<const float> map, const std::vector<std::string>& quer
 std::string attention_summary(const InputTokens& tokens, const AttentionMaps& maps,
                               const HeatMapStyle& style) {
   std::string out = kAboutHeads;
-  AttentionKind last = AttentionKind::cross;
   for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
-    last = kind;
     out += line_of_head(tokens, kind, map, layer, head);
   });
+  const AttentionKind last = last_kind(maps);
   const AttentionMap& map = map_of(maps, last);
   const PlacedHead best = clearest_head(tokens, maps, last);
   return out + "\nthe map of one:\n" + line_of_head(tokens, last, map, best.layer, best.head) +

@@ -26,8 +26,8 @@ std::string draw_heat_map(Mat<const float> weights, std::span<const std::string>
 // One line that explains the colours or shades.
 std::string heat_map_legend(const HeatMapStyle& style);
 
-// The clearest head of cross-attention, or else of the decoder or the encoder: the one on which the
-// page of `heed attend --html` opens, too. Of a larger map the last 16 rows are drawn, with the 16
+// A line about each head, and the map of the clearest of the last kind: the one on which the page
+// of `heed attend --html` opens, too. Of a larger map the last 16 rows are drawn, with the 16
 // keys that have the largest weights in them.
 std::string attention_summary(const InputTokens& tokens, const AttentionMaps& maps,
                               const HeatMapStyle& style);

@@ -19,10 +19,7 @@ inline std::string text_of(const ShortJson& json) {
   return json.dump(-1, ' ', false, ShortJson::error_handler_t::replace);
 }
 
-extern const char* const attention_html;
-extern const char* const ablation_html;
 extern const char* const comparison_html;
-extern const char* const explanation_html;
 extern const char* const live_html;
 extern const char* const report_html;
 
