@@ -72,8 +72,9 @@ std::string signed_nats(const Json& nats) {
 }
 
 std::string interval_text(const Json& part) {
-  const double low = part["low"], high = part["high"];
-  return std::isnan(low) ? "-" : fmt::format("{:+.4f} to {:+.4f}", low, high);
+  return std::isnan(part["low"].get<double>())
+             ? "-"
+             : signed_nats(part["low"]) + " to " + signed_nats(part["high"]);
 }
 
 void print_ablation(const Json& result, std::size_t top) {

@@ -14,6 +14,7 @@
 #include "show/attention_maps.h"
 #include "show/fill.h"
 #include "show/head_names.h"
+#include "show/head_words.h"
 #include "show/heat_map.h"
 #include "show/live_page.h"
 #include "show/page.h"
@@ -81,20 +82,18 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
 void check_selection(const CommandLine& line, const AttendOptions& r, const ModelConfig& model) {
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
   check_page(line, r.html, r.prompts);
-  const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;
-  if ((r.heads.kind == "encoder" && !encoder) || (r.heads.kind == "decoder" && !decoder) ||
-      (r.heads.kind == "cross" && !(encoder && decoder)))
-    refuse(fmt::format("--kind {}: this model has no such attention.", r.heads.kind));
-  const int encoders = r.heads.kind.empty() || r.heads.kind == "encoder" ? model.encoder_layers : 0;
-  const int decoders = r.heads.kind == "encoder" ? 0 : model.decoder_layers;
   const std::string where = r.heads.kind.empty() ? "this model" : "--kind " + r.heads.kind;
+  int layers = 0;
+  for (const AttentionKind kind : kAttentionKinds)
+    if (r.heads.has(kind)) layers = std::max(layers, attention_layers(model, kind));
+  if (layers == 0) refuse(where + ": this model has no such attention.");
   const auto check_number = [&](const char* name, const std::optional<int>& given, int count) {
     if (given && *given >= count)
       refuse(
           fmt::format("--{0} {1}: the {0}s of {2} are 0 to {3}.", name, *given, where, count - 1));
   };
   check_number("head", r.heads.head, model.n_heads);
-  check_number("layer", r.heads.layer, std::max(encoders, decoders));
+  check_number("layer", r.heads.layer, layers);
 }
 
 struct AttendInput : ReadText {
@@ -143,35 +142,28 @@ AttendInput read_input(const AttendOptions& r, const GivenText& given, const Tra
 // [query][key].
 template <class Json, class Number>
 void add_maps(Json& json, const AttentionMaps& maps, const std::string& prefix, Number&& number) {
-  for (const AttentionKind kind : kAttentionKinds) {
-    const AttentionMap& map = map_of(maps, kind);
-    if (map.empty()) continue;
-    Json& layers = json[prefix + attention_name(kind)] = Json::array();
-    for (int layer = 0; layer < map.layers; ++layer) {
-      Json& heads = layers.emplace_back(Json::array());
-      for (int head = 0; head < map.heads; ++head) {
-        Json& queries = heads.emplace_back(Json::array());
-        for (int q = 0; q < map.queries; ++q) {
-          Json& keys = queries.emplace_back(Json::array());
-          for (int k = 0; k < map.keys; ++k)
-            keys.push_back(
-                static_cast<typename Json::number_float_t>(number(map, layer, head, q, k)));
-        }
-      }
+  for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+    Json& layers = json[prefix + attention_name(kind)];
+    if (head == map.first_head) layers.push_back(Json::array());
+    Json& queries = layers.back().emplace_back(Json::array());
+    for (int q = 0; q < map.queries; ++q) {
+      Json& keys = queries.emplace_back(Json::array());
+      for (int k = 0; k < map.keys; ++k)
+        keys.push_back(static_cast<typename Json::number_float_t>(number(map, layer, head, q, k)));
     }
-  }
+  });
 }
 
 // What --json prints of the weights, and of the contributions where the maps have lengths.
-ShortJson attention_json(const Example& input, const InputTokens& tokens,
+ShortJson attention_json(const AttendInput& input, const InputTokens& tokens,
                          const AttentionMaps& maps) {
   ShortJson json;
-  json["source_ids"] = input.source;
+  json["source_ids"] = input.read.source;
   json["source_tokens"] = tokens.source;
-  if (!tokens.source_bytes.empty()) json["source_bytes"] = tokens.source_bytes;
-  json["target_ids"] = input.target;
+  if (!input.source_bytes.empty()) json["source_bytes"] = input.source_bytes;
+  json["target_ids"] = input.read.target;
   json["target_tokens"] = tokens.target;
-  if (!tokens.target_bytes.empty()) json["target_bytes"] = tokens.target_bytes;
+  if (!input.target_bytes.empty()) json["target_bytes"] = input.target_bytes;
   const auto weight = [](const AttentionMap& map, int layer, int head, int q, int k) {
     return map.head(layer, head)(q, k);
   };
@@ -181,7 +173,14 @@ ShortJson attention_json(const Example& input, const InputTokens& tokens,
       const double length = map.lengths[map.number(l, h) * map.keys + k];
       return weight(map, l, h, q, k) * length;
     });
-  json["patterns"] = ShortJson(heads_in_words(tokens, maps));
+  for (const HeadInWords& h : heads_in_words(tokens, maps))
+    json["patterns"].push_back({{"kind", attention_name(h.kind)},
+                                {"layer", h.layer},
+                                {"head", h.head},
+                                {"pattern", h.pattern},
+                                {"share", h.share},
+                                {"uniform", h.uniform},
+                                {"sentence", h.sentence()}});
   return json;
 }
 
@@ -222,10 +221,10 @@ void draw_attention(const AttendOptions& r, const AttendInput& input, const Trai
   if (!input.written.empty())
     print(fmt::format("the model writes{}:\n  {}\n\n", r.prompts ? "" : " (--target for another)",
                       input.written));
-  print_coloured(r.heads.any() ? draw_heads(tokens, maps, terminal_style())
-                               : attention_summary(tokens, maps, terminal_style()) +
-                                     (r.prompts ? other_heads(t.config.model) : kOtherHeads));
-  if (r.pull) print_coloured(draw_pull(r.heads.any(), tokens, maps, terminal_style()));
+  const bool whole = r.heads.any();
+  print_coloured(draw_attention(whole, tokens, maps, terminal_style()));
+  if (!whole) print(r.prompts ? other_heads(t.config.model) : kOtherHeads);
+  if (r.pull) print_coloured(draw_pull(whole, tokens, maps, terminal_style()));
   if (r.names) print("\n" + names_in_words(recorded_names(t, r.heads)));
   if (r.prompts) print(expected_next(input, t, next));
 }
@@ -233,9 +232,7 @@ void draw_attention(const AttendOptions& r, const AttendInput& input, const Trai
 void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
                       UserTexts& texts, Log& log) {
   const AttendInput input = read_input(r, given, t, texts);
-  InputTokens tokens = input_tokens(input.read, t.tokenizers);
-  tokens.source_bytes = input.source_bytes;
-  tokens.target_bytes = input.target_bytes;
+  const InputTokens tokens = input_tokens(input.read, t.tokenizers);
   Workspace workspace;
   AttentionMaps maps = empty_maps(t.model, input.read, r.heads, r.contributions);
   const NextTokens next =
@@ -246,7 +243,7 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
     add_pull(t.model, values, input.read, workspace, maps);
   }
   if (r.json) {
-    std::string line = text_of(attention_json(input.read, tokens, maps));
+    std::string line = text_of(attention_json(input, tokens, maps));
     const auto add = [&](const std::string& object) {
       line.replace(line.size() - 1, 1, "," + object.substr(1));
     };
@@ -255,15 +252,12 @@ void answer_attention(const AttendOptions& r, const GivenText& given, const Trai
     print_data(line + "\n");
   }
   if (!r.html.empty()) {
-    const AttentionKind kind = last_kind(maps);
-    const AttentionMap& map = map_of(maps, kind);
-    const auto [layer, head] = clearest_head(tokens, maps, kind);
-    const std::string name = fmt::format("{}.{}.{}", attention_name(kind), map.first_layer + layer,
-                                         map.first_head + head);
+    const auto h = clearest_head(heads_in_words(tokens, maps), last_kind(maps));
+    const std::string head = fmt::format("{}.{}.{}", attention_name(h.kind), h.layer, h.head);
     write_page(
         r.html,
         live_page(t, kInsteadOfPage,
-                  {{"text", given.text}, {"target", input.target}, {"head", name}}, r.prompts),
+                  {{"text", given.text}, {"target", input.target}, {"head", head}}, r.prompts),
         log);
   }
   if (r.draws()) draw_attention(r, input, t, tokens, maps, next);

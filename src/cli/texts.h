@@ -35,8 +35,7 @@ void say_form(const std::string& name, std::string_view text, bool utf16, Log& l
 std::string with_masks(const CommandLine& line, const GivenText& given, const RunConfig& config);
 
 // --html writes the page of one text. Error (usage) if there may be more, or if standard output is
-// also for something else. Where there is no page, commands hint at kInsteadOfPage.
-inline constexpr const char* kInsteadOfPage = "the same without --html, or --json";
+// also for something else.
 void check_page(const CommandLine& line, const std::string& html, bool prompts);
 
 // The lines that could not be answered.

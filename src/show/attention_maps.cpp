@@ -22,14 +22,13 @@ class Recorder : public Observer<float> {
   void on_head(const Head& seen, Mat<float>) override {
     AttentionMap& map = maps_[static_cast<std::size_t>(seen.kind)];
     if (!map.has(seen.layer, seen.head)) return;
-    const int layer = seen.layer - map.first_layer, head = seen.head - map.first_head;
-    const Mat<float> to = map.head(layer, head);
+    const Mat<float> to = map.head(seen.layer, seen.head);
     for (int q = 0; q < to.rows; ++q) std::copy_n(seen.weights.row(q), to.cols, to.row(q));
     if (map.lengths.empty()) return;
     const Mat<const float> out =
         values_[attention_of(model_, seen.kind, seen.layer).out.weight].col_range(
             seen.head * seen.values.cols, (seen.head + 1) * seen.values.cols);
-    float* lengths = map.lengths.data() + map.number(layer, head) * to.cols;
+    float* lengths = map.lengths.data() + map.number(seen.layer, seen.head) * to.cols;
     for (int k = 0; k < to.cols; ++k) lengths[k] = length(out, seen.values.row(k));
   }
 
@@ -52,18 +51,17 @@ class Recorder : public Observer<float> {
 
 }  // namespace
 
+int attention_layers(const ModelConfig& model, AttentionKind kind) {
+  if (kind == AttentionKind::encoder_self) return model.encoder_layers;
+  return kind == AttentionKind::cross && model.encoder_layers == 0 ? 0 : model.decoder_layers;
+}
+
 AttentionMaps empty_maps(const Transformer& model, const Example& input, const HeadChoice& choice,
                          bool lengths) {
   AttentionMaps maps;
-  const auto layers_of = [&](AttentionKind kind) {
-    if (kind == AttentionKind::encoder_self) return model.config.encoder_layers;
-    if (kind == AttentionKind::cross && !model.has_encoder()) return 0;
-    return model.config.decoder_layers;
-  };
   for (const AttentionKind kind : kAttentionKinds) {
-    const int layers = layers_of(kind);
-    if (layers <= choice.layer.value_or(0)) continue;
-    if (!choice.kind.empty() && choice.kind != attention_name(kind)) continue;
+    const int layers = attention_layers(model.config, kind);
+    if (layers <= choice.layer.value_or(0) || !choice.has(kind)) continue;
     AttentionMap& map = maps[static_cast<std::size_t>(kind)];
     map.layers = choice.layer ? 1 : layers;
     map.heads = choice.head ? 1 : model.config.n_heads;
@@ -71,8 +69,9 @@ AttentionMaps empty_maps(const Transformer& model, const Example& input, const H
     map.keys = static_cast<int>(keys_of(input, kind).size());
     map.first_layer = choice.layer.value_or(0);
     map.first_head = choice.head.value_or(0);
-    map.weights.resize(map.begin(map.layers, 0));
-    if (lengths) map.lengths.resize(map.number(map.layers, 0) * map.keys);
+    const std::size_t rows = static_cast<std::size_t>(map.layers) * map.heads * map.keys;
+    map.weights.resize(rows * map.queries);
+    if (lengths) map.lengths.resize(rows);
   }
   return maps;
 }

@@ -13,6 +13,9 @@ namespace heed {
 
 inline constexpr double kMostLiveBytes = 32 << 20;  // of weights: larger pages take seconds to open
 
+// What to do where a command that writes this page cannot.
+inline constexpr const char* kInsteadOfPage = "the same without --html, or --json";
+
 // `opening` is what the page shows first, in the words of its address: {"text", "target", "head":
 // "cross.1.0", "answer", "against": ids}. A page that `reloads` loads itself again when its window
 // gets the focus back, and so shows what its file has become. Error (usage, with the hint) if the
