@@ -61,7 +61,7 @@ reversed=$SECONDS
 heed train configs/reverse.json --run runs/reverse --force --quiet
 trained=$((trained + SECONDS - reversed))
 heed attend runs/reverse "3 17 9 12 5" --kind cross --head 0
-heed attend runs/reverse "3 17 9 12 5" --html runs/reverse/attention.html
+heed attend runs/reverse "3 17 9 12 5" --html runs/reverse/live.html
 heed report "$run" --html "$run/report.html"
 
 cat <<END
@@ -71,7 +71,7 @@ Everything is in $PWD/$run:
   train.log         what you saw above; metrics.jsonl has the same figures for programs
   checkpoints/best  the best model: model.safetensors, its config and its tokenizer
   report.html       curves, and what it wrote and where it looked as it learnt: open it in a browser
-The attention of the model that reverses lines: $PWD/runs/reverse/attention.html
+The model that reverses lines, in a page to type to: $PWD/runs/reverse/live.html
 Building took $((built - started)) s, training $((trained - built)) s.
 
 Try next, from $PWD:

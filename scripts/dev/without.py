@@ -88,7 +88,13 @@ ROWS = {
                ("tests/cli/same_bytes_test.py", r"self.with_ranks = .*", "self.with_ranks = False")]),
     "live": ("src/show/live_page.* src/show/web/live.* tests/cli/live_* tests/pages/check_live_page.py tests/show/live_page_test.cpp",
              "live_page|--live",
-             [("src/cli/report.cpp", r"live_page\.h|  bool live|\"--live\"|if \(live|shell_word\(runs\.front"), ("src/show/page.h", "live_html"),
+             [("src/cli/report.cpp", r"(?s)^  if \(live\)$.*?;\n", ""), ("src/show/page.h", "live_html"),
+              ("src/cli/report.cpp", r"live_page\.h|  bool live|\"--live\"|if \(live|shell_word\(runs\.front"),
+              *[(f"src/cli/{name}.cpp", r"live_page\.h") for name in ("attend", "explain", "train")],
+              ("src/cli/attend.cpp", r"(?s)^  if \(!r\.html\.empty\(\)\) {\n.*?\n  }\n", ""),
+              ("src/cli/explain.cpp", r"(?s)^ *if \(!o\.html\.empty\(\)\)\n.*?;\n", ""),
+              ("src/cli/explain.cpp", r"(?s)^// What the page shows first\..*?\n}\n\n", ""),
+              ("src/cli/train.cpp", "2 \\* story.*kMostLiveBytes", "false"),
               ("CMakeLists.txt", r" live report\)", " report)"), ("tests/CMakeLists.txt", r" live report\)", " report)")]),
 }
 

@@ -10,7 +10,6 @@
 #include "cli/table.h"
 #include "evaluate/test_text.h"
 #include "show/ablation.h"
-#include "show/page.h"
 #include "store/run_folder.h"
 
 namespace heed {
@@ -71,8 +70,9 @@ std::string signed_nats(const Json& nats) {
 }
 
 std::string interval_text(const Json& part) {
-  const double low = part["low"], high = part["high"];
-  return std::isnan(low) ? "-" : fmt::format("{:+.4f} to {:+.4f}", low, high);
+  return std::isnan(part["low"].get<double>())
+             ? "-"
+             : signed_nats(part["low"]) + " to " + signed_nats(part["high"]);
 }
 
 void print_ablation(const Json& result, std::size_t top) {
@@ -102,7 +102,6 @@ Exit run_ablate(CommandLine& line) {
   std::size_t top = 0;
   std::int64_t limit = 0;
   bool zero = false;
-  std::string html;
   CLI::App& app = line.app();
   line.add_model();
   app.add_option("--top", top, "print only this many parts")
@@ -112,27 +111,17 @@ Exit run_ablate(CommandLine& line) {
       ->default_str("as many as take about a minute")
       ->check(in_range(1));
   app.add_flag("--zero", zero, "take a part away by 0, not by its mean");
-  line.add_file("--html", html, "write a page; - is standard output", "FILE");
-  line.only_where({"--top"}, "where the table is printed",
-                  [&](auto*) { return line.json() || html != "-"; });
   if (!line.parse()) return Exit::ok;
-  if (line.json() && html == "-")
-    throw Error(Exit::usage, "--json and --html - both need standard output.");
   OpenModel m(line);
   const std::vector<Example> examples = first_held_out(m, limit);
   const Ablation a = ablate(m.model, m.values, examples, m.pool, zero);
   Json result = ablation_json(m, a, zero);
-  if (!html.empty()) {
-    Json data(result);
-    data["about"] = fmt::format("{}, step {}", m.run, m.state.step);
-    write_page(html, page_with(ablation_html, data), m.log);
-  }
   if (top == 0) top = !line.json() && ::isatty(STDOUT_FILENO) == 1 ? kOnScreen : a.parts.size();
   if (line.json()) {
     Json& parts = result["parts"];
     while (parts.size() > top) parts.erase(parts.size() - 1);
     print_line(result);
-  } else if (html != "-") {
+  } else {
     print_ablation(result, top);
   }
   return Exit::ok;

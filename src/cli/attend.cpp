@@ -12,10 +12,13 @@
 #include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
-#include "show/attention_page.h"
+#include "show/attention_maps.h"
 #include "show/fill.h"
 #include "show/head_names.h"
+#include "show/head_words.h"
 #include "show/heat_map.h"
+#include "show/live_page.h"
+#include "show/page.h"
 #include "show/pull.h"
 
 namespace heed {
@@ -36,6 +39,7 @@ struct AttendOptions {
 constexpr const char* kOtherHeads =
     "others: --kind, --layer and --head; all: --html FILE or --json\n";
 constexpr int kDrawnTokens = 16;  // written by a model for maps in a terminal
+constexpr int kNextTokens = 5;    // told after a text of a prompt
 
 void add_attend_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
@@ -60,7 +64,8 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
                "also how the loss would move each score, in nats per unit of score");
   app.add_flag("--names", r.names,
                "also the names that heads have over held-out text, as training recorded them");
-  line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
+  line.add_file("--html", r.html,
+                "write the page of heed report --live, opened here; - is standard output", "FILE");
   app.add_option("--limit", r.limit, "read only this many lines of --file")
       ->default_str("all")
       ->check(in_range(1))
@@ -72,33 +77,28 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
     return !given && (!m || m->data.has_pairs() ||
                       (m->model.encoder_layers > 0 && m->model.decoder_layers > 0));
   });
-  line.only_where({"--contributions"}, "with --json (a page shows them anyway)",
-                  [&line](auto*) { return line.json(); });
-  line.only_where({"--names"}, "without --html or with --json (heed report shows them too)",
-                  [&](auto*) { return line.json() || r.html.empty(); });
+  line.only_where({"--contributions"}, "with --json", [&line](auto*) { return line.json(); });
 }
 
 void check_selection(const CommandLine& line, const AttendOptions& r, const ModelConfig& model) {
   const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
   check_page(line, r.html, r.prompts);
-  const bool encoder = model.encoder_layers > 0, decoder = model.decoder_layers > 0;
-  if ((r.heads.kind == "encoder" && !encoder) || (r.heads.kind == "decoder" && !decoder) ||
-      (r.heads.kind == "cross" && !(encoder && decoder)))
-    refuse(fmt::format("--kind {}: this model has no such attention.", r.heads.kind));
-  const int encoders = r.heads.kind.empty() || r.heads.kind == "encoder" ? model.encoder_layers : 0;
-  const int decoders = r.heads.kind == "encoder" ? 0 : model.decoder_layers;
   const std::string where = r.heads.kind.empty() ? "this model" : "--kind " + r.heads.kind;
+  int layers = 0;
+  for (const AttentionKind kind : kAttentionKinds)
+    if (r.heads.has(kind)) layers = std::max(layers, attention_layers(model, kind));
+  if (layers == 0) refuse(where + ": this model has no such attention.");
   const auto check_number = [&](const char* name, const std::optional<int>& given, int count) {
     if (given && *given >= count)
       refuse(
           fmt::format("--{0} {1}: the {0}s of {2} are 0 to {3}.", name, *given, where, count - 1));
   };
   check_number("head", r.heads.head, model.n_heads);
-  check_number("layer", r.heads.layer, std::max(encoders, decoders));
+  check_number("layer", r.heads.layer, layers);
 }
 
 struct AttendInput : ReadText {
-  std::string written = {};  // the target, if the model wrote it
+  std::string target = {}, written = {};  // as given; as the model wrote it, for people
 };
 
 // Lets the model write the target, cut to the tokens shown.
@@ -121,12 +121,13 @@ void write_target(const AttendOptions& r, const TrainedModel& t, AttendInput& in
     input.written += fmt::format("\n  (below, its first {} tokens; {}max-tokens for more)", most,
                                  r.prompts ? ":" : "--");
   }
+  input.target = t.tokenizers.target->decode(ids, true);
   input.read.target = Objective::framed_target(std::move(ids));
 }
 
 AttendInput read_input(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
                        UserTexts& texts) {
-  AttendInput input{texts.read(given, !given.is_line)};
+  AttendInput input{texts.read(given, !given.is_line), given.target.value_or("")};
   const bool writes = input.read.target.empty() && t.model.has_decoder();
   if (writes && r.pull) return {{asked_of(t, input.prompt)}};
   if (writes) write_target(r, t, input);
@@ -136,6 +137,61 @@ AttendInput read_input(const AttendOptions& r, const GivenText& given, const Tra
     input.target_bytes.insert(input.target_bytes.begin() + 1, input.read.source.size(), {0, 0});
   texts.check_length(Side::target, input.read.target.size(), given.name);
   return input;
+}
+
+// {"PREFIX_KIND": number(map, layer, head, query, key)} of each kind that has maps, [layer][head]
+// [query][key].
+template <class Json, class Number>
+void add_maps(Json& json, const AttentionMaps& maps, const std::string& prefix, Number&& number) {
+  for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+    Json& layers = json[prefix + attention_name(kind)];
+    if (head == map.first_head) layers.push_back(Json::array());
+    Json& queries = layers.back().emplace_back(Json::array());
+    for (int q = 0; q < map.queries; ++q) {
+      Json& keys = queries.emplace_back(Json::array());
+      for (int k = 0; k < map.keys; ++k)
+        keys.push_back(static_cast<typename Json::number_float_t>(number(map, layer, head, q, k)));
+    }
+  });
+}
+
+// What --json prints of the weights, and of the contributions where the maps have lengths.
+Json attention_json(const AttendInput& input, const InputTokens& tokens,
+                    const AttentionMaps& maps) {
+  Json json;
+  json["source_ids"] = input.read.source;
+  json["source_tokens"] = tokens.source;
+  if (!input.source_bytes.empty()) json["source_bytes"] = input.source_bytes;
+  json["target_ids"] = input.read.target;
+  json["target_tokens"] = tokens.target;
+  if (!input.target_bytes.empty()) json["target_bytes"] = input.target_bytes;
+  const auto weight = [](const AttentionMap& map, int layer, int head, int q, int k) {
+    return map.head(layer, head)(q, k);
+  };
+  add_maps(json, maps, "", weight);
+  if (!map_of(maps, last_kind(maps)).lengths.empty())
+    add_maps(json, maps, "contribution_", [&](const AttentionMap& map, int l, int h, int q, int k) {
+      const double length = map.lengths[map.number(l, h) * map.keys + k];
+      return weight(map, l, h, q, k) * length;
+    });
+  for (const HeadInWords& h : heads_in_words(tokens, maps))
+    json["patterns"].push_back({{"kind", attention_name(h.kind)},
+                                {"layer", h.layer},
+                                {"head", h.head},
+                                {"pattern", h.pattern},
+                                {"share", h.share},
+                                {"uniform", h.uniform},
+                                {"sentence", h.sentence()}});
+  return json;
+}
+
+// {"pull": {"encoder", "decoder", "cross"}, "label_ids"}: the same layout, with every digit.
+std::string pull_json(const AttentionMaps& maps, const TokenIds& labels) {
+  Json json{{"pull", {}}, {"label_ids", labels}};
+  add_maps(json["pull"], maps, "", [](const AttentionMap& map, int layer, int head, int q, int k) {
+    return map.pulls(layer, head)(q, k);
+  });
+  return json.dump();
 }
 
 // What the model expected after the user's text.
@@ -162,47 +218,50 @@ HeatMapStyle terminal_style() {
 }
 
 void draw_attention(const AttendOptions& r, const AttendInput& input, const TrainedModel& t,
-                    const InputTokens& tokens, const MapsAndNext& pass) {
+                    const InputTokens& tokens, const AttentionMaps& maps, const NextTokens& next) {
   if (!input.written.empty())
     print(fmt::format("the model writes{}:\n  {}\n\n", r.prompts ? "" : " (--target for another)",
                       input.written));
-  print_coloured(r.heads.any() ? draw_heads(tokens, pass.maps, terminal_style())
-                               : attention_summary(tokens, pass.maps, terminal_style()) +
-                                     (r.prompts ? other_heads(t.config.model) : kOtherHeads));
-  if (r.pull) print_coloured(draw_pull(r.heads.any(), tokens, pass.maps, terminal_style()));
+  const bool whole = r.heads.any();
+  print_coloured(draw_attention(whole, tokens, maps, terminal_style()));
+  if (!whole) print(r.prompts ? other_heads(t.config.model) : kOtherHeads);
+  if (r.pull) print_coloured(draw_pull(whole, tokens, maps, terminal_style()));
   if (r.names) print("\n" + names_in_words(recorded_names(t, r.heads)));
-  if (r.prompts) print(expected_next(input, t, pass.next));
+  if (r.prompts) print(expected_next(input, t, next));
 }
 
 void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
                       UserTexts& texts, Log& log) {
   const AttendInput input = read_input(r, given, t, texts);
-  InputTokens tokens = input_tokens(input.read, t.tokenizers);
-  tokens.source_bytes = input.source_bytes;
-  tokens.target_bytes = input.target_bytes;
+  const InputTokens tokens = input_tokens(input.read, t.tokenizers);
   Workspace workspace;
-  MapsAndNext pass = maps_and_next(t.model, t.values, input.read, workspace,
-                                   r.html.empty() && !r.prompts ? 0 : kNextTokens, r.heads);
+  AttentionMaps maps = empty_maps(t.model, input.read, r.heads, r.contributions);
+  const NextTokens next =
+      fill_maps(t.model, t.values, input.read, workspace, maps, r.prompts ? kNextTokens : 0);
   if (r.pull) {
     ParamVec<double> values(t.values.size());
     std::copy_n(t.values.data(), values.size(), values.data());
-    add_pull(t.model, values, input.read, workspace, pass.maps);
+    add_pull(t.model, values, input.read, workspace, maps);
   }
   if (r.json) {
-    std::string line = short_text(attention_json(input.read, tokens, pass.maps, r.contributions));
+    std::string line = short_text(attention_json(input, tokens, maps));
     const auto add = [&](const std::string& object) {
       line.replace(line.size() - 1, 1, "," + object.substr(1));
     };
-    if (r.pull) add(pull_json(pass.maps, input.read.labels));
+    if (r.pull) add(pull_json(maps, input.read.labels));
     if (r.names) add(recorded_names(t, r.heads).dump());
     print_data(line + "\n");
   }
-  if (r.draws()) draw_attention(r, input, t, tokens, pass);
-  if (!r.html.empty())
-    write_page(r.html,
-               attention_page(fmt::format("{}, step {}", t.run, t.state.step), input.read, tokens,
-                              pass, *t.tokenizers.target, r.prompts),
-               log);
+  if (!r.html.empty()) {
+    const auto h = clearest_head(heads_in_words(tokens, maps), last_kind(maps));
+    const std::string head = fmt::format("{}.{}.{}", attention_name(h.kind), h.layer, h.head);
+    write_page(
+        r.html,
+        live_page(t, kInsteadOfPage,
+                  {{"text", given.text}, {"target", input.target}, {"head", head}}, r.prompts),
+        log);
+  }
+  if (r.draws()) draw_attention(r, input, t, tokens, maps, next);
 }
 
 // ":head 1 0", ":layer all": at the prompt.
@@ -212,7 +271,7 @@ void set_heads(CommandLine& line, AttendOptions& r, const ModelConfig& model,
   const bool all = joined(values) == "all";
   try {
     if (all && name == "html") {
-      throw Error(Exit::usage, ":html needs the name of a file.", ":html attention.html");
+      throw Error(Exit::usage, ":html needs the name of a file.", ":html page.html");
     } else if (all && name == "kind") {
       r.heads.kind.clear();
     } else if (all && (name == "layer" || name == "head")) {

@@ -12,7 +12,7 @@
 #include "cli/table.h"
 #include "cli/texts.h"
 #include "data/user_text.h"
-#include "show/page.h"
+#include "show/live_page.h"
 
 namespace heed {
 namespace {
@@ -202,6 +202,17 @@ void print_pull(const Json& e) {
   print_table(largest(rows, "pull", kShownPulls), columns, "  ");
 }
 
+// What the page shows first.
+Json opening(const GivenText& given, const Json& e) {
+  const Json& h = e["head"];
+  Json json{{"text", given.text},
+            {"target", given.target.value_or("")},
+            {"answer", e["answer"]["id"]},
+            {"head", plain(h["kind"]) + "." + plain(h["layer"]) + "." + plain(h["head"])}};
+  if (!e["against"].is_null()) json["against"] = e["against"]["id"];
+  return json;
+}
+
 void print_explanation(const Json& e, bool masked) {
   for (const char* ids : {"source_ids", "ids"})
     if (e.contains(ids)) print_prose(fmt::format("{} {}\n", ids, shortened(e[ids].dump(), 64)));
@@ -229,7 +240,9 @@ Exit run_explain(CommandLine& line) {
   line.add_targets(o.texts, "what the decoder has written, before the word to explain");
   line.app().add_option("--answer", o.answer, "explain this token (default: the most probable)");
   line.app().add_option("--against", o.against, "why the answer, and not this token");
-  line.add_file("--html", o.html, "write a page; - is standard output", "FILE");
+  line.add_file("--html", o.html,
+                "also write the page of heed report --live, opened here; - is standard output",
+                "FILE");
   line.only_where({"--target", "--target-file"}, "for a decoder",
                   [](auto* m) { return !m || m->model.decoder_layers > 0; });
   if (!line.parse()) return Exit::ok;
@@ -237,25 +250,23 @@ Exit run_explain(CommandLine& line) {
   check_page(line, o.html, prompts);
   OpenModel m(line);
   UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
-  return answer_texts(line,
-                      {.instructions = "Type a text to see why the model goes on as it does.",
-                       .settings = {"answer", "against", "html"}},
-                      {}, texts, [&](std::span<const GivenText> read, Refusals& refusals) {
-                        const auto answer = [&] {
-                          const Json e =
-                              explanation_json(m, asked_of_text(line, o, m, read.front(), texts));
-                          if (!o.html.empty()) {
-                            Json data(e);
-                            data["about"] = fmt::format("{}, step {}", m.run, m.state.step);
-                            write_page(o.html, page_with(explanation_html, data), m.log);
-                          }
-                          if (line.json())
-                            print_line(e);
-                          else if (o.html != "-")
-                            print_explanation(e, !m.model.has_decoder());
-                        };
-                        refusals.answer(read.front(), "answer", line.json(), answer);
-                      });
+  return answer_texts(
+      line,
+      {.instructions = "Type a text to see why the model goes on as it does.",
+       .settings = {"answer", "against", "html"}},
+      {}, texts, [&](std::span<const GivenText> read, Refusals& refusals) {
+        const auto answer = [&] {
+          const Json e = explanation_json(m, asked_of_text(line, o, m, read.front(), texts));
+          if (!o.html.empty())
+            write_page(o.html, live_page(m, kInsteadOfPage, opening(read.front(), e), prompts),
+                       m.log);
+          if (line.json())
+            print_line(e);
+          else if (o.html != "-")
+            print_explanation(e, !m.model.has_decoder());
+        };
+        refusals.answer(read.front(), "answer", line.json(), answer);
+      });
 }
 
 }  // namespace heed

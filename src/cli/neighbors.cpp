@@ -31,11 +31,12 @@ void print_neighbors(const EmbeddingView& e, const Json& found) {
   print(printable(found["query"].get<std::string>()) + "\n");
   for (const Json& w : found["words"])
     if (const auto tokens = w["tokens"].get<std::vector<std::string>>(); tokens.size() > 1) {
-      const std::string word = w["word"], other = other_case(e, word);
+      const std::string word = w["word"], similar = similar_word(e, word);
       print_prose(
           printable(fmt::format(
               "\"{}\" is not one token: it is written as {} pieces ({}); their mean is used{}",
-              word, tokens.size(), joined(tokens, " "), other.empty() ? "" : "; " + other)) +
+              word, tokens.size(), joined(tokens, " "),
+              to_lower(similar) == to_lower(word) ? "; " + similar + " is a token" : "")) +
           "\n");
     }
   const Column columns[] = {{"", "cosine", fixed<3>}, {"", "token"}};
@@ -70,7 +71,6 @@ Exit run_neighbors(CommandLine& line) {
   const Side of = side == "source" ? Side::source : Side::target;
   EmbeddingView e = embedding_of(trained, of);
   e.counts = counts_in_training(trained, of);
-  if (!texts.given() && can_prompt()) e.run.clear();  // a command is no hint there
   UserTexts as_read(*trained.objective, trained.config, trained.tokenizers, trained.log);
   return answer_texts(
       line,

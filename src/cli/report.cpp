@@ -58,7 +58,11 @@ Exit run_report(CommandLine& line) {
     throw Error(Exit::usage, "--live makes the page of one model.",
                 "heed report " + shell_word(runs.front()) + " --live --html FILE");
   Log log({.quiet = line.quiet()});
-  if (live) write_page(html, live_page(load_trained_model(runs.front(), "")), log);
+  if (live)
+    write_page(html,
+               live_page(load_trained_model(runs.front(), ""),
+                         "heed report without --live, or a smaller model", nullptr),
+               log);
   if (live) return Exit::ok;
   Json data = one ? report(runs.front()) : comparison(runs);
   if (const std::string same = same_models(runs); !same.empty()) log.warn(same);

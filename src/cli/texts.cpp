@@ -138,7 +138,7 @@ void check_page(const CommandLine& line, const std::string& html, bool prompts) 
   const bool lines = !prompts && !line.texts().text && !line.texts().target;
   if (lines && !html.empty())
     throw Error(Exit::usage, "--html writes the page of one text; lines of a file may be many.",
-                "one of them as TEXT, or no --html");
+                "one of them as TEXT, no --html, or --json");
   if (html != "-") return;
   if (line.json()) throw Error(Exit::usage, "--json and --html - both need standard output.");
   if (prompts) throw Error(Exit::usage, "--html -: a prompt needs standard output; name a file.");

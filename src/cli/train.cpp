@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "data/objective.h"
 #include "show/film.h"
+#include "show/live_page.h"
 #include "show/report.h"
 #include "store/layout.h"
 #include "store/origin.h"
@@ -118,8 +119,9 @@ void show_first_results(const RunResult& result, Log& log) try {
   log.info("try next:");
   log.info(fmt::format("  heed {} {}  # asks for {}", objective->use().command, name,
                        objective->use().takes));
-  log.info(fmt::format("  heed attend {} {} --html {}", name, shell_word(words),
-                       shell_word(in_run("attention.html"))));
+  const bool fits = 2 * story["parameter_count"].get<double>() <= kMostLiveBytes;  // into a page
+  log.info(fmt::format("  heed attend {} {}{}", name, shell_word(words),
+                       fits ? " --html " + shell_word(in_run("live.html")) : ""));
   const char* measures = config.data.has_validation() ? "evaluate" : "inspect";
   log.info("  " + (!over              ? "heed resume " + name
                    : !command.empty() ? command

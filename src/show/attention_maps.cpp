@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "text/tokenizer.h"
-
 namespace heed {
 namespace {
 
@@ -24,14 +22,13 @@ class Recorder : public Observer<float> {
   void on_head(const Head& seen, Mat<float>) override {
     AttentionMap& map = maps_[static_cast<std::size_t>(seen.kind)];
     if (!map.has(seen.layer, seen.head)) return;
-    const int layer = seen.layer - map.first_layer, head = seen.head - map.first_head;
-    const Mat<float> to = map.head(layer, head);
+    const Mat<float> to = map.head(seen.layer, seen.head);
     for (int q = 0; q < to.rows; ++q) std::copy_n(seen.weights.row(q), to.cols, to.row(q));
     if (map.lengths.empty()) return;
     const Mat<const float> out =
         values_[attention_of(model_, seen.kind, seen.layer).out.weight].col_range(
             seen.head * seen.values.cols, (seen.head + 1) * seen.values.cols);
-    float* lengths = map.lengths.data() + map.number(layer, head) * to.cols;
+    float* lengths = map.lengths.data() + map.number(seen.layer, seen.head) * to.cols;
     for (int k = 0; k < to.cols; ++k) lengths[k] = length(out, seen.values.row(k));
   }
 
@@ -52,80 +49,61 @@ class Recorder : public Observer<float> {
   AttentionMaps& maps_;
 };
 
-AttentionMap empty_map(int layers, int heads, std::size_t queries, std::size_t keys) {
-  AttentionMap map{layers, heads, static_cast<int>(queries), static_cast<int>(keys), {}, {}};
-  const std::size_t rows = static_cast<std::size_t>(layers) * heads;
-  map.weights.resize(rows * queries * keys);
-  map.lengths.resize(rows * keys);
-  return map;
+}  // namespace
+
+int attention_layers(const ModelConfig& model, AttentionKind kind) {
+  if (kind == AttentionKind::encoder_self) return model.encoder_layers;
+  return kind == AttentionKind::cross && model.encoder_layers == 0 ? 0 : model.decoder_layers;
 }
 
-std::string text_of(TokenIds ids, const Tokenizer& tokenizer) {
-  std::erase(ids, Tokenizer::kBos);
-  std::erase(ids, Tokenizer::kEos);
-  return tokenizer.decode(ids, true);
+AttentionMaps empty_maps(const Transformer& model, const Example& input, const HeadChoice& choice,
+                         bool lengths) {
+  AttentionMaps maps;
+  for (const AttentionKind kind : kAttentionKinds) {
+    const int layers = attention_layers(model.config, kind);
+    if (layers <= choice.layer.value_or(0) || !choice.has(kind)) continue;
+    AttentionMap& map = maps[static_cast<std::size_t>(kind)];
+    map.layers = choice.layer ? 1 : layers;
+    map.heads = choice.head ? 1 : model.config.n_heads;
+    map.queries = static_cast<int>(queries_of(input, kind).size());
+    map.keys = static_cast<int>(keys_of(input, kind).size());
+    map.first_layer = choice.layer.value_or(0);
+    map.first_head = choice.head.value_or(0);
+    const std::size_t rows = static_cast<std::size_t>(map.layers) * map.heads * map.keys;
+    map.weights.resize(rows * map.queries);
+    if (lengths) map.lengths.resize(rows);
+  }
+  return maps;
 }
 
-// Fills in the maps, and their lengths where there is room for them.
-MapsAndNext filled_maps(const Transformer& model, const ParamVec<float>& values,
-                        const Example& input, Workspace& workspace, int n, AttentionMaps maps) {
-  MapsAndNext out{std::move(maps), {}};
+NextTokens fill_maps(const Transformer& model, const ParamVec<float>& values, const Example& input,
+                     Workspace& workspace, AttentionMaps& maps, int n) {
   Batch batch;
   batch.add(input.source, input.target);
-  Recorder recorder(model, values, out.maps);
+  Recorder recorder(model, values, maps);
   WorkspaceScope scope(workspace);
   Pass<float> pass{
       .values = values, .workspace = workspace, .forward_only = true, .observer = &recorder};
   TransformerSaved<float> saved;
   const Mat<float> hidden = model.forward(pass, batch, saved);
   require_finite(hidden);
-  if (n == 0 || !model.has_decoder()) return out;
+  NextTokens next;
+  if (n == 0 || !model.has_decoder()) return next;
   const Mat<float> logits = model.output.forward(pass, hidden);
   for (int r = 0; r < logits.rows; ++r)
-    out.next.push_back(best_tokens({logits.row(r), static_cast<std::size_t>(logits.cols)}, n, {}));
-  return out;
-}
-
-}  // namespace
-
-AttentionMaps empty_maps(const Transformer& model, const Example& input, const HeadChoice& choice) {
-  AttentionMaps maps;
-  const int heads = choice.head ? 1 : model.config.n_heads;
-  const auto layers_of = [&](AttentionKind kind) {
-    if (kind == AttentionKind::encoder_self) return model.config.encoder_layers;
-    if (kind == AttentionKind::cross && !model.has_encoder()) return 0;
-    return model.config.decoder_layers;
-  };
-  for (const AttentionKind kind : kAttentionKinds) {
-    const int layers = layers_of(kind);
-    if (layers <= choice.layer.value_or(0)) continue;
-    if (!choice.kind.empty() && choice.kind != attention_name(kind)) continue;
-    AttentionMap& map = maps[static_cast<std::size_t>(kind)];
-    map = empty_map(choice.layer ? 1 : layers, heads, queries_of(input, kind).size(),
-                    keys_of(input, kind).size());
-    map.first_layer = choice.layer.value_or(0);
-    map.first_head = choice.head.value_or(0);
-  }
-  return maps;
-}
-
-MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
-                          const Example& input, Workspace& workspace, int n,
-                          const HeadChoice& choice) {
-  return filled_maps(model, values, input, workspace, n, empty_maps(model, input, choice));
+    next.push_back(best_tokens({logits.row(r), static_cast<std::size_t>(logits.cols)}, n, {}));
+  return next;
 }
 
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
                              const Example& input, Workspace& workspace) {
   AttentionMaps maps = empty_maps(model, input);
-  for (AttentionMap& map : maps) map.lengths.clear();
-  return filled_maps(model, values, input, workspace, 0, std::move(maps)).maps;
+  fill_maps(model, values, input, workspace, maps);
+  return maps;
 }
 
 InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers) {
-  const Tokenizer &source = tokenizers.source(), &target = *tokenizers.target;
-  return {source.pieces(input.source), target.pieces(input.target), text_of(input.source, source),
-          text_of(input.target, target)};
+  return {tokenizers.source().pieces(input.source), tokenizers.target->pieces(input.target)};
 }
 
 }  // namespace heed

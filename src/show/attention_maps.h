@@ -1,6 +1,5 @@
 // The attention weights of one forward pass, and the contributions of the keys: what heed attend
-// prints and its page shows, and what a film's frames keep (show/film.h), which are the report's
-// maps.
+// prints, and what a film's frames keep (show/film.h), which are the report's maps.
 //
 // Weights are those of training's forward pass without dropout: row q of a head sums to 1, and
 // masked positions are exactly 0. A weight alone does not say how much a token contributes, since
@@ -33,15 +32,16 @@ struct HeadChoice {
   std::string kind = {};                     // empty: every kind
   std::optional<int> layer = {}, head = {};  // absent: every one
   bool any() const { return !kind.empty() || layer || head; }
+  bool has(AttentionKind k) const { return kind.empty() || kind == attention_name(k); }
 };
 
-// The chosen heads of one kind of attention: layers and heads are counted from the first chosen
-// one. Owns its numbers; empty if the model has no such kind, or none is chosen.
+// The chosen heads of one kind of attention, by their numbers in the model. Owns its numbers; empty
+// if the model has no such kind, or none is chosen.
 struct AttentionMap {
   int layers = 0, heads = 0, queries = 0, keys = 0;
   std::vector<float> weights;           // [layer][head][query][key]
   std::vector<float> lengths;           // [layer][head][key] || v_h(k) W_o,hᵀ ||, or none
-  int first_layer = 0, first_head = 0;  // in the model
+  int first_layer = 0, first_head = 0;  // the first chosen ones
   std::vector<double> pull = {};  // [layer][head][query][key] (show/pull.h); empty: not asked for
   std::vector<double> value_gradient = {};  // [layer][key/value head][key][d_head], or none
 
@@ -53,7 +53,7 @@ struct AttentionMap {
   }
   // Of all heads, layer by layer.
   std::size_t number(int layer, int head) const {
-    return static_cast<std::size_t>(layer) * heads + head;
+    return static_cast<std::size_t>(layer - first_layer) * heads + head - first_head;
   }
   std::size_t begin(int layer, int head) const {  // of its weights
     return number(layer, head) * queries * keys;
@@ -70,14 +70,26 @@ using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind
 inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind) {
   return maps[static_cast<std::size_t>(kind)];
 }
+// Cross-attention, or else the decoder's, or else the encoder's: the last that has maps.
+inline AttentionKind last_kind(const AttentionMaps& maps) {
+  AttentionKind last{};
+  for (const AttentionKind kind : kAttentionKinds)
+    if (!map_of(maps, kind).empty()) last = kind;
+  return last;
+}
 // Calls body(kind, map, layer, head) for every head of the maps.
 template <class Body>
 void for_heads(const AttentionMaps& maps, Body&& body) {
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(maps, kind);
-    for (int layer = 0; layer < map.layers; ++layer)
-      for (int head = 0; head < map.heads; ++head) body(kind, map, layer, head);
+    for (int layer = map.first_layer; layer < map.first_layer + map.layers; ++layer)
+      for (int head = map.first_head; head < map.first_head + map.heads; ++head)
+        body(kind, map, layer, head);
   }
+}
+// How many keys a query sees: a decoder's tokens see none that follow them.
+inline int visible_keys(AttentionKind kind, int query, int keys) {
+  return kind == AttentionKind::decoder_self ? query + 1 : keys;
 }
 // The side of an input where the queries of a kind are, and that of its keys: the ids of an
 // Example, the tokens of an InputTokens.
@@ -90,33 +102,25 @@ const auto& keys_of(const Input& input, AttentionKind kind) {
   return kind == AttentionKind::decoder_self ? input.target : input.source;
 }
 
-// Maps of zeros, of the sizes that maps_and_next() gives.
-AttentionMaps empty_maps(const Transformer& model, const Example& input,
-                         const HeadChoice& choice = {});
+int attention_layers(const ModelConfig& model, AttentionKind kind);
 
-// The weights alone, without lengths. `input` must fit the model: not empty and not too long. The
-// workspace is rewound.
+// Maps of zeros, with room for lengths or without.
+AttentionMaps empty_maps(const Transformer& model, const Example& input,
+                         const HeadChoice& choice = {}, bool lengths = false);
+
+// The weights. `input` must fit the model: not empty and not too long. The workspace is rewound.
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
                              const Example& input, Workspace& workspace);
 
 using NextTokens = std::vector<std::vector<ScoredToken>>;  // for each decoder row, best first
-struct MapsAndNext {
-  AttentionMaps maps;
-  NextTokens next;  // empty without a decoder
-};
-// Also the lengths, and the n most probable next tokens after each token of the decoder.
-MapsAndNext maps_and_next(const Transformer& model, const ParamVec<float>& values,
-                          const Example& input, Workspace& workspace, int n,
-                          const HeadChoice& choice = {});
+// Fills in these maps. Returns the n most probable tokens after each token of the decoder; none
+// without a decoder.
+NextTokens fill_maps(const Transformer& model, const ParamVec<float>& values, const Example& input,
+                     Workspace& workspace, AttentionMaps& maps, int n = 0);
 
-// The tokens of one side in the bytes of its text: [begin, end).
-using ByteRanges = std::vector<std::array<std::size_t, 2>>;
-
-// Both sides of an input as readable tokens, one string per id, and as texts without <s> and </s>.
+// Both sides of an input as readable tokens, one string per id.
 struct InputTokens {
   std::vector<std::string> source, target;
-  std::string source_text = {}, target_text = {};
-  ByteRanges source_bytes = {}, target_bytes = {};  // empty if they are not known
 };
 InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers);
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/utf8.h"
-#include "show/head_names.h"
+#include "show/head_words.h"
 #include "text/piece_model.h"
 
 namespace heed {
@@ -26,25 +26,17 @@ constexpr std::array kBelow = {16, 52, 88, 124, 160, 196}, kAbove = {16, 22, 28,
 // A token in exactly `width` columns, cut or padded; wide characters take two.
 std::string fitted(const std::string& token, int width) {
   const std::string marked = with_space_marks(token);
-  const std::string_view text = marked;
-  const bool cut = columns_of(text) > width;
-  const int room = cut ? width - 1 : width;  // the ellipsis takes one
+  const bool cut = columns_of(marked) > width;
   std::string out;
-  int columns = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    const CodePoint c = code_point_at(text, i);
-    const std::string_view character = text.substr(i, static_cast<std::size_t>(c.length));
-    const int more = columns_of(character);
-    if (columns + more > room) break;
+  int room = cut ? width - 1 : width;  // the ellipsis takes one
+  for (std::size_t i = 0; i < marked.size();) {
+    const std::string character = marked.substr(i, code_point_at(marked, i).length);
+    if (columns_of(character) > room) break;
     out += character;
-    columns += more;
+    room -= columns_of(character);
     i += character.size();
   }
-  if (cut && width > 0) {
-    out += "…";
-    ++columns;
-  }
-  return out + std::string(static_cast<std::size_t>(std::max(0, width - columns)), ' ');
+  return out + (cut ? "…" : "") + std::string(room, ' ');
 }
 
 int longest(std::span<const std::string> texts) {
@@ -86,14 +78,10 @@ constexpr const char* kAboutHeads =
     "largest weight of a row; in parentheses: if the weight were spread evenly\n";
 
 // "cross, layer 1, head 0: mostly the mirrored position, 85 % (17 %)"
-std::string line_of_head(const InputTokens& tokens, AttentionKind kind, const AttentionMap& map,
-                         int layer, int head) {
-  const HeadInWords words =
-      head_in_words(kind, map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind));
-  return fmt::format("{}: {}{}\n", name_of_head(kind, map, layer, head), words.pattern,
-                     words.share == 0 ? ""
-                                      : fmt::format(", {:.0f} % ({:.0f} %)", 100 * words.share,
-                                                    100 * words.uniform));
+std::string line_of_head(const HeadInWords& h) {
+  return fmt::format(
+      "{}: {}{}\n", name_of_head(h.kind, h.layer, h.head), h.pattern,
+      h.share == 0 ? "" : fmt::format(", {:.0f} % ({:.0f} %)", 100 * h.share, 100 * h.uniform));
 }
 
 // The keys with the largest weights in these rows, in their order in the text.
@@ -149,9 +137,8 @@ std::string heat_map_legend(const HeatMapStyle& style) {
   return fmt::format("weight 0 {} 1; a row is a query token, a column a key token\n", scale);
 }
 
-std::string name_of_head(AttentionKind kind, const AttentionMap& map, int layer, int head) {
-  return fmt::format("{}, layer {}, head {}", attention_name(kind), map.first_layer + layer,
-                     map.first_head + head);
+std::string name_of_head(AttentionKind kind, int layer, int head) {
+  return fmt::format("{}, layer {}, head {}", attention_name(kind), layer, head);
 }
 
 std::string draw_part(Mat<const float> map, const std::vector<std::string>& queries,
@@ -173,30 +160,26 @@ std::string draw_part(Mat<const float> map, const std::vector<std::string>& quer
   return out;
 }
 
-std::string attention_summary(const InputTokens& tokens, const AttentionMaps& maps,
-                              const HeatMapStyle& style) {
+std::string draw_attention(bool whole, const InputTokens& tokens, const AttentionMaps& maps,
+                           const HeatMapStyle& style) {
+  const std::vector<HeadInWords> heads = heads_in_words(tokens, maps);
   std::string out = kAboutHeads;
-  AttentionKind last = AttentionKind::cross;
-  for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
-    last = kind;
-    out += line_of_head(tokens, kind, map, layer, head);
-  });
-  const AttentionMap& map = map_of(maps, last);
-  const PlacedHead best = clearest_head(tokens, maps, last);
-  return out + "\nthe map of one:\n" + line_of_head(tokens, last, map, best.layer, best.head) +
-         heat_map_legend(style) +
-         draw_part(map.head(best.layer, best.head), queries_of(tokens, last), keys_of(tokens, last),
-                   style);
-}
-
-std::string draw_heads(const InputTokens& tokens, const AttentionMaps& maps,
-                       const HeatMapStyle& style) {
-  std::string out = kAboutHeads + heat_map_legend(style);
-  for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
-    out += "\n" + line_of_head(tokens, kind, map, layer, head) +
-           draw_heat_map(map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind),
-                         style);
-  });
+  const auto draw = [&](const HeadInWords& h, auto&& drawing) {
+    out += line_of_head(h) + (whole ? "" : heat_map_legend(style)) +
+           drawing(map_of(maps, h.kind).head(h.layer, h.head), queries_of(tokens, h.kind),
+                   keys_of(tokens, h.kind), style);
+  };
+  if (whole) {
+    out += heat_map_legend(style);
+    for (const HeadInWords& h : heads) {
+      out += "\n";
+      draw(h, draw_heat_map);
+    }
+    return out;
+  }
+  for (const HeadInWords& h : heads) out += line_of_head(h);
+  out += "\nthe map of one:\n";
+  draw(clearest_head(heads, last_kind(maps)), draw_part);
   return out;
 }
 

@@ -26,19 +26,14 @@ std::string draw_heat_map(Mat<const float> weights, std::span<const std::string>
 // One line that explains the colours or shades.
 std::string heat_map_legend(const HeatMapStyle& style);
 
-// The clearest head of cross-attention, or else of the decoder or the encoder: the one on which the
-// page of `heed attend --html` opens, too. Of a larger map the last 16 rows are drawn, with the 16
-// keys that have the largest weights in them.
-std::string attention_summary(const InputTokens& tokens, const AttentionMaps& maps,
-                              const HeatMapStyle& style);
-
-// "cross, layer 1, head 0" of the model, of a head of the map.
-std::string name_of_head(AttentionKind kind, const AttentionMap& map, int layer, int head);
+// "cross, layer 1, head 0"
+std::string name_of_head(AttentionKind kind, int layer, int head);
 // The last 16 rows of a map, with the 16 keys that have the largest numbers in them.
 std::string draw_part(Mat<const float> map, const std::vector<std::string>& queries,
                       const std::vector<std::string>& keys, const HeatMapStyle& style);
-// The whole map of every head.
-std::string draw_heads(const InputTokens& tokens, const AttentionMaps& maps,
-                       const HeatMapStyle& style);
+// The whole map of every head with a line about it; or such a line of each head, and a part of the
+// map of the clearest of the last kind: the one on which the page of `heed attend --html` opens.
+std::string draw_attention(bool whole, const InputTokens& tokens, const AttentionMaps& maps,
+                           const HeatMapStyle& style);
 
 }  // namespace heed

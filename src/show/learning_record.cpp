@@ -123,22 +123,11 @@ ByName<Entropy> entropy_of(const AttentionMaps& maps) {
 }
 
 Json learning_json(const std::vector<Frame>& frames) {
-  std::vector<const Frame*> recorded;
-  for (const Frame& frame : frames)
-    if (!frame.matrices.empty()) recorded.push_back(&frame);
-  const auto same_heads = [](const auto& x, const auto& y) {
-    return x.first == y.first && std::ranges::equal(x.second.heads, y.second.heads, {},
-                                                    std::ranges::size, std::ranges::size);
-  };
-  const auto name = [](const auto& matrix) { return matrix.first; };
-  std::erase_if(recorded, [&, last = recorded.empty() ? nullptr : recorded.back()](const Frame* x) {
-    return !std::ranges::equal(x->matrices, last->matrices, {}, name, name) ||
-           !std::ranges::equal(x->entropy, last->entropy, same_heads);
-  });
   Json learning = Json::array();
-  for (const Frame* frame : recorded)
-    learning.push_back(
-        {{"step", frame->step}, {"matrices", frame->matrices}, {"entropy", frame->entropy}});
+  for (const Frame& frame : frames)
+    if (!frame.matrices.empty())
+      learning.push_back(
+          {{"step", frame.step}, {"matrices", frame.matrices}, {"entropy", frame.entropy}});
   return learning;
 }
 

@@ -43,8 +43,7 @@ std::size_t recorded_size(const ParamTable& table);
 // The mean entropy of a row of each head.
 ByName<Entropy> entropy_of(const AttentionMaps& maps);
 
-// [{"step", "matrices", "entropy"}] of the frames with a record of the same matrices and heads as
-// that of the last one with a record.
+// [{"step", "matrices", "entropy"}] of the frames with a record.
 Json learning_json(const std::vector<Frame>& frames);
 // The last of these whose step moved a matrix: a schedule may end at rate 0. Null: none did.
 Json last_move(const Json& learning);

@@ -16,27 +16,25 @@
 namespace heed {
 namespace {
 
-constexpr double kMostLiveBytes = 32 << 20;  // browsers take seconds to open larger pages
-
 // The weights in the order of the table, base64.
-std::string float16_weights(const TrainedModel& m) {
+std::string float16_weights(const TrainedModel& m, const std::string& hint) {
   const double bytes = 2.0 * static_cast<double>(m.model.table.size());
   if (bytes > kMostLiveBytes)
     throw Error(Exit::usage,
                 fmt::format("the page would hold {} of weights; the limit is {}.",
                             format_bytes(bytes), format_bytes(kMostLiveBytes)),
-                "a smaller model; heed report without --live");
+                hint);
   std::vector<unsigned char> all;
   for (const ParamInfo& info : m.model.table.infos())
     for (std::size_t i = 0; i < info.param.size(); ++i) {
       const float x = m.values.data()[info.param.offset + i];
-      const std::string two = bytes_of(to_float16(x, info.name, "heed report without --live"));
+      const std::string two = bytes_of(to_float16(x, info.name, hint));
       all.insert(all.end(), two.begin(), two.end());
     }
   return base64(all);
 }
 
-Json tokenizer_data(const Tokenizer& tokenizer) {
+Json tokenizer_data(const Tokenizer& tokenizer, const std::string& hint) {
   const std::string bytes = tokenizer.serialize(), file(tokenizer.file_name());
   if (!is_subword(tokenizer.type())) return Json::parse(bytes);
   const PieceModel model = read_piece_model(bytes, file);
@@ -45,7 +43,7 @@ Json tokenizer_data(const Tokenizer& tokenizer) {
     throw Error(
         Exit::usage,
         fmt::format("{} reads texts through a table, {}; a page has none.", file, r.normalizer),
-        "heed report without --live");
+        hint);
   Json json{{"type", type_name(tokenizer.type())},
             {"special", tokenizer.specials()},
             {"pieces", Json::array()},
@@ -67,7 +65,8 @@ Json tokenizer_data(const Tokenizer& tokenizer) {
 
 }  // namespace
 
-std::string live_page(const TrainedModel& m) {
+std::string live_page(const TrainedModel& m, const std::string& hint, const Json& opening,
+                      bool reloads) {
   const ObjectiveTraits& traits = m.objective->traits();
   const Json config = Json::parse(dump_config(m.config));
   Json data{{"about", fmt::format("{}, step {}", m.run, m.state.step)},
@@ -82,11 +81,13 @@ std::string live_page(const TrainedModel& m) {
               {"longest_source", traits.longest_source},
               {"longest_target", traits.longest_target},
               {"never_written", m.objective->never_written(*m.tokenizers.target)}}},
-            {"tokenizer", tokenizer_data(*m.tokenizers.target)},
+            {"opening", opening},
+            {"reloads", reloads},
+            {"tokenizer", tokenizer_data(*m.tokenizers.target, hint)},
             {"tensors", Json::array()},
-            {"weights", float16_weights(m)}};
+            {"weights", float16_weights(m, hint)}};
   if (&m.tokenizers.source() != m.tokenizers.target.get())
-    data["source_tokenizer"] = tokenizer_data(m.tokenizers.source());
+    data["source_tokenizer"] = tokenizer_data(m.tokenizers.source(), hint);
   for (const ParamInfo& info : m.model.table.infos())
     data["tensors"].push_back({info.name, info.param.rows, info.param.cols});
   // Typing stays smooth because a worker computes. No other page may start one.

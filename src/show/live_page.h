@@ -1,16 +1,27 @@
 // The page of `heed report --live` (web/live.html): the model itself, to type to. It holds the
 // weights as float16, the tokenizers and what the config says of the model; web/model.js computes
-// the forward pass, and web/tokenizer.js splits texts.
+// the forward pass, and web/tokenizer.js splits texts. `heed attend --html` and `heed explain
+// --html` write it too, opened at their text.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "store/trained_model.h"
 
 namespace heed {
 
-// Error (usage) if the weights would take more than 32 MiB, if one is too large for float16, or if
-// a tokenizer of others has a normaliser's table, which the page has not.
-std::string live_page(const TrainedModel& model);
+inline constexpr double kMostLiveBytes = 32 << 20;  // of weights: larger pages take seconds to open
+
+// What to do where a command that writes this page cannot.
+inline constexpr const char* kInsteadOfPage = "the same without --html, or --json";
+
+// `opening` is what the page shows first, in the words of its address: {"text", "target", "head":
+// "cross.1.0", "answer", "against": ids}. A page that `reloads` loads itself again when its window
+// gets the focus back, and so shows what its file has become. Error (usage, with the hint) if the
+// weights would take more than that, if one is too large for float16, or if a tokenizer of others
+// has a normaliser's table, which the page has not.
+std::string live_page(const TrainedModel& model, const std::string& hint, const Json& opening,
+                      bool reloads = false);
 
 }  // namespace heed

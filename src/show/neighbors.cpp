@@ -21,20 +21,6 @@ double norm(const std::vector<double>& v) {
   return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
-// A token as a word; "" if it is a single byte or training never saw it.
-std::string known_word(const EmbeddingView& e, int id) {
-  std::string text = e.tokenizer.text_after(-1, id);
-  if (text.starts_with(' ')) text.erase(0, 1);
-  return text.size() > 1 && e.occurs(id) ? text : "";
-}
-
-std::vector<std::string> known_words(const EmbeddingView& e) {
-  std::vector<std::string> words;
-  for (int id = e.tokenizer.first_ordinary_id(); id < e.tokenizer.size(); ++id)
-    if (std::string word = known_word(e, id); !word.empty()) words.push_back(std::move(word));
-  return words;
-}
-
 std::vector<int> ids_of(const Tokenizer& tokenizer, const std::string& word) {
   if (!is_subword(tokenizer.type())) return tokenizer.encode(word);
   std::vector<int> inside = tokenizer.encode(" " + word), alone = tokenizer.encode(word);
@@ -47,22 +33,17 @@ EmbeddingView embedding_of(const TrainedModel& t, Side side) {
   const Embeddings& e = t.model.embeddings;
   const bool source = e.source && (side == Side::source || !e.target);
   return {t.values[(source ? e.source : e.target)->tokens],
-          source ? t.tokenizers.source() : *t.tokenizers.target, read_options(t.config), t.run};
+          source ? t.tokenizers.source() : *t.tokenizers.target, read_options(t.config)};
 }
 
-std::string other_case(const EmbeddingView& e, const std::string& word) {
-  const std::string lower = to_lower(word);
-  std::pair<std::int64_t, std::string> best{-1, ""};
+std::string similar_word(const EmbeddingView& e, const std::string& word) {
+  std::vector<std::string> words;
   for (int id = e.tokenizer.first_ordinary_id(); id < e.tokenizer.size(); ++id) {
-    const std::string text = known_word(e, id);
-    if (text.empty() || text == word || to_lower(text) != lower) continue;
-    best = std::max(best, {e.counts.empty() ? 0 : e.counts[static_cast<std::size_t>(id)], text});
+    std::string text = e.tokenizer.text_after(-1, id);
+    if (text.starts_with(' ')) text.erase(0, 1);
+    if (text.size() > 1 && e.occurs(id)) words.push_back(std::move(text));  // no single byte
   }
-  if (best.first < 0) return "";
-  const std::string is = best.second + " is a token";  // typed at a prompt: alone
-  return e.run.empty()
-             ? is
-             : fmt::format("{}: heed neighbors {} {}", is, shell_word(e.run), best.second);
+  return nearest(word, words);
 }
 
 WordVector word_vector(const EmbeddingView& e, const std::string& given) {
@@ -72,8 +53,7 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
   w.ids = ids_of(e.tokenizer, w.word);
   if (w.ids.empty()) throw Error(Exit::data, shown + " has no tokens.");
   if (std::ranges::count(w.ids, Tokenizer::kUnk) > 0) {
-    const std::string other = other_case(e, w.word);
-    const std::string similar = other.empty() ? nearest(w.word, known_words(e)) : other;
+    const std::string similar = similar_word(e, w.word);
     const bool analogy = given.find_first_of("+-", 1) != std::string::npos;
     throw Error(Exit::data, fmt::format("{} has {}.", shown, e.tokenizer.unknown(w.word).summary()),
                 analogy           ? "spaces around + and - for an analogy: king - man + woman"
@@ -87,7 +67,7 @@ WordVector word_vector(const EmbeddingView& e, const std::string& given) {
         fmt::format("{} is {}, and {} never occurs in the training text: nothing was learnt "
                     "of it.",
                     shown, joined(e.tokenizer.pieces(w.ids), " "), e.tokenizer.piece(*unseen)),
-        other_case(e, w.word));
+        similar_word(e, w.word));
   w.vector.resize(static_cast<std::size_t>(e.table.cols));
   for (const int id : w.ids)
     for (int c = 0; c < e.table.cols; ++c)

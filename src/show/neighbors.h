@@ -22,7 +22,6 @@ struct EmbeddingView {
   Mat<const float> table;  // [vocab, d]
   const Tokenizer& tokenizer;
   ReadOptions reading;                    // how its text was read
-  std::string run;                        // for hints
   std::vector<std::int64_t> counts = {};  // how often training saw each id; empty: not known
   bool occurs(int id) const { return counts.empty() || counts[static_cast<std::size_t>(id)] > 0; }
 };
@@ -36,9 +35,8 @@ struct WordVector {
 // Error (data) if training never saw one of its tokens.
 WordVector word_vector(const EmbeddingView& embedding, const std::string& word);
 
-// "fox is a token: heed neighbors RUN fox" for Fox, which is not one; "" if case is not the
-// difference.
-std::string other_case(const EmbeddingView& embedding, const std::string& word);
+// The word that training saw which is nearest to it, or "".
+std::string similar_word(const EmbeddingView& embedding, const std::string& word);
 
 struct Term {
   double sign;  // +1, -1

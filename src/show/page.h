@@ -9,10 +9,7 @@
 
 namespace heed {
 
-extern const char* const attention_html;
-extern const char* const ablation_html;
 extern const char* const comparison_html;
-extern const char* const explanation_html;
 extern const char* const live_html;
 extern const char* const report_html;
 

@@ -23,7 +23,7 @@ class PullRecorder : public Observer<T> {
     AttentionMap& map = maps_[static_cast<std::size_t>(h.kind)];
     if (!map.value_gradient.empty()) add_to_values(h, gradient, map.value_gradient);
     if (!map.has(h.layer, h.head)) return;
-    const Mat<double> to = map.pulls(h.layer - map.first_layer, h.head - map.first_head);
+    const Mat<double> to = map.pulls(h.layer, h.head);
     std::vector<double> x(to.cols);
     for (int i = 0; i < to.rows; ++i) {
       const T *p = h.weights.row(i), *g = gradient.row(i);
@@ -137,7 +137,7 @@ std::string draw_pull(bool whole, const InputTokens& tokens, const AttentionMaps
     const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
     const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
     const auto at = static_cast<int>(std::max_element(begin, end, smaller) - begin);
-    const std::string name = name_of_head(kind, map, layer, head);
+    const std::string name = name_of_head(kind, layer, head);
     const auto &queries = queries_of(tokens, kind), &keys = keys_of(tokens, kind);
     out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name, begin[at],
                        with_space_marks(queries[at / pulls.cols]),

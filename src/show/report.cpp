@@ -12,7 +12,7 @@
 #include "data/run_config.h"
 #include "evaluate/figures.h"
 #include "show/advice.h"
-#include "show/head_names.h"
+#include "show/head_words.h"
 #include "show/learning_record.h"
 #include "show/loss_curves.h"
 #include "show/packed_maps.h"
@@ -103,21 +103,22 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json
     if (has_maps == recorded.frames.back().weights.empty()) continue;
     const ShownMaps shown = has_maps ? unpacked(recorded.probe, frame) : ShownMaps();
     Json words = Json::object();
-    for (const Json& head : heads_in_words(shown.tokens, shown.maps))
-      words[head["kind"].get<std::string>()].push_back(head["sentence"].get<std::string>());
+    const std::vector<HeadInWords> heads = heads_in_words(shown.tokens, shown.maps);
+    for (const HeadInWords& head : heads)
+      words[attention_name(head.kind)].push_back(head.sentence());
     for (const AttentionKind kind : kAttentionKinds) {
-      const PlacedHead first = clearest_head(shown.tokens, shown.maps, kind);
+      const HeadInWords first = clearest_head(heads, kind);
       data["first"][attention_name(kind)] = {{"layer", first.layer}, {"head", first.head}};
     }
-    data["frames"].push_back({{"step", frame.step},
-                              {"loss", loss_of(frame, &Frame::valid_loss, logged.valid)},
-                              {"train_loss", loss_of(frame, &Frame::train_loss, logged.train)},
-                              {"probe_loss", frame.probe_loss},
-                              {"weights", frame.weights},
-                              {"pull", frame.pull.value_or(std::vector<PackedPull>())},
-                              {"heads", known_names(frame)},
-                              {"words", words},
-                              {"written", frame.written}});
+    data["frames"].push_back(Json{{"step", frame.step},
+                                  {"loss", loss_of(frame, &Frame::valid_loss, logged.valid)},
+                                  {"train_loss", loss_of(frame, &Frame::train_loss, logged.train)},
+                                  {"probe_loss", frame.probe_loss},
+                                  {"weights", frame.weights},
+                                  {"pull", frame.pull.value_or(std::vector<PackedPull>())},
+                                  {"heads", frame.heads.value_or(std::vector<HeadName>())},
+                                  {"words", words},
+                                  {"written", frame.written}});
   }
   const Json learning = learning_json(recorded.frames);
   data["learning"] = learning;

@@ -127,12 +127,10 @@ class Neighbors(RunsTest):
     def test_tokens_that_training_never_saw_are_no_neighbours(self):
         found, = self.json("neighbors", "run", "miller", "--top-k", 500)
         self.assertFalse([n for n in found["queries"][0]["neighbors"] if n["token"].startswith("<0x") and n["token"] != "<0x0A>"])
-        r = self.check("neighbors", "run", "Miller", status=DATA, facts="miller")
-        self.works(r.err)
-        self.assertIn("heed neighbors run miller", r.err)
+        self.check("neighbors", "run", "Miller", status=DATA, facts="miller")
         origin = self.folder / "run/origin.json"
         origin.write_text(origin.read_text().replace(str(self.trained), "/nowhere"))
-        r = self.check("neighbors", "run", "Miller", facts=["/nowhere/a.txt"])
+        self.check("neighbors", "run", "Miller", facts=["/nowhere/a.txt"])
         self.assertIn("<0x", self.check("neighbors", "run", "miller", "--top-k", 400).out)
         occur, of = map(int, re.search(r"(\d+) of (\d+) tokens occur", (self.folder / "run/train.log").read_text()).groups())
         self.assertLess(occur, of)

@@ -128,8 +128,9 @@ class ExplainTest(RunsTest):
             self.assertIn(f"{number:.4f}", text)
         self.assertIn(f"ids {json.dumps(e['ids'], separators=(',', ':'))}", text)
         shown = json.loads(re.search(r'id="data">(.*?)</script>', (self.folder / "page.html").read_text(), re.S).group(1))
-        self.assertEqual(shown["answer"]["id"], e["answer"]["id"])
-        self.assertEqual(len(shown["shares"]), len(e["shares"]))
+        self.assertEqual(shown["opening"], {
+            "text": "the old river", "target": "", "answer": e["answer"]["id"], "against": e["against"]["id"],
+            "head": ".".join(str(e["head"][of]) for of in ("kind", "layer", "head"))})
 
     def test_what_cannot_be_explained_is_refused(self):
         for arguments, status, fact in (
@@ -138,7 +139,7 @@ class ExplainTest(RunsTest):
                 (["causal", "the", "--answer", "e", "--against", "e"], 2, ()), (["masked", "the mill"], 3, "'the mill [MASK]'"),
                 (["masked", "the [MASK]. mill"], 3, "[MASK]."),
                 (["masked", "the [MASK]", "--target", "mill"], 2, ()), (["causal", "the " * 30], 3, "8"),
-                (["causal", "the", "--json", "--html", "-"], 2, "standard output"), (["nowhere", "the"], 4, "nowhere")):
+                (["causal", "the", "--json", "--html", "-"], 2, "standard output"), (["causal", "--file", "a.txt", "--html", "p"], 2, "--json"), (["nowhere", "the"], 4, "nowhere")):
             self.check("explain", *arguments, status=status, facts=fact)
 
 

@@ -129,8 +129,8 @@ class Prompt(RunsTest):
         for text in ("the old miller", "the old"):
             self.assertIn("expected next: ", t.answer(text, prompt))
             data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S).group(1))
-            self.assertEqual((data["source"], data["reloads"]), (text, True))
-        self.tells(t.answer(":html all", prompt), ":html attention.html")
+            self.assertEqual((data["opening"]["text"], data["reloads"]), (text, True))
+        self.tells(t.answer(":html all", prompt), ":html page.html")
         self.assertFalse((self.folder / "all").exists())
         t.type(CTRL_D)
         self.ends(t)

@@ -77,11 +77,6 @@ class PullTest(RunsTest):
         one = self.out("attend", "causal", "the old", "--pull", "--layer", 0, "--head", 1)
         self.assertEqual(one.count("layer 0, head 1"), 3)  # its weights, its line, its map
 
-    def test_a_page_has_the_pull_as_a_third_view(self):
-        page = self.folder / "page.html"
-        self.out("attend", "causal", "the old", "--pull", "--html", page)
-        self.assertIn('"pull":{"decoder":[[[[', page.read_text())
-
     def test_a_frame_of_the_film_has_the_pull_of_its_probe(self):
         for run in ("causal", "masked", "pairs", "prefix"):
             probe, *frames = [json.loads(line) for line in (self.folder / run / "film.jsonl").read_text().splitlines()]

@@ -6,13 +6,13 @@
 HEED is the program; pictures go to the folder PICTURES if it is given. Trains four small models on hostile words: pairs, a
 decoder alone, an encoder alone, a T5. Then what every page must be (checks.py), and what this one does: what is typed is read
 and never becomes script, a head is switched off, the address restores all of it, tokens are written, words are masked and
-shown again, 10,000 characters leave the page alive.
+shown again, 10,000 characters leave the page alive; pages of attend and explain open at their text.
 """
 import json
 import subprocess
 import time
 
-from checks import check, check_page, go_to, tab_stops, train
+from checks import check, check_page, go_to, saved, tab_stops, train, words_of
 
 HOSTILE = ["</script><script>document.title='hacked'</script>", "<img/src=x/onerror=alert(1)>", "<!--", "&amp;", "\u202e", "{{data}}"]
 MODEL = {"d_model": 16, "n_heads": 4, "d_ff": 16, "dropout": 0}
@@ -31,6 +31,7 @@ made = {}
 
 
 def make_page(heed, folder):
+    made.update(heed=heed, folder=folder)
     (folder / "s").write_text("".join(f"{a} {b} word\n" for a in HOSTILE for b in HOSTILE))
     for name, config in CONFIGS.items():
         run = train(heed, folder, {**config, "tokenizer": {"type": "word"}, "train": {"max_steps": 20}})
@@ -227,4 +228,63 @@ def check_t5(browser, page):
     unharmed(browser)
 
 
-check_page("live", make_page, check_pairs, check_gpt, check_bert, check_t5)
+def check_views(browser, page):
+    """The chosen head as lines between words, and saved as a picture, as lines and as a map."""
+    open_page(browser, "gpt")
+    type_text(browser, "text", TEXT)
+    lines = "[...document.querySelectorAll('#lines line')].filter((e) => e.style.display === '').length"
+    browser.value("$('views').querySelectorAll('input')[1].click()")
+    many = sum(w >= 0.02 for row in browser.value("queries().map((_, q) => weights(q))") for w in row)
+    check(browser.value(lines) == many, f"{browser.value(lines)} lines, not {many}")
+    browser.value("document.querySelectorAll('#lines g[role=group]')[1].querySelectorAll('.word')[1].dispatchEvent(new Event('pointerenter'))")
+    check(browser.value(lines) == sum(w >= 0.02 for w in browser.value("weights(1)")), "lines of other words")
+    words = words_of(saved(browser, made["folder"] / "saved", "#save button"))
+    check("<s> → </script><scr…" in words, f"the saved lines say {words}")
+    browser.value("$('views').querySelector('input').click()")
+    words = words_of(saved(browser, made["folder"] / "saved", "#save button"))
+    cells = browser.value("[...document.querySelectorAll('#map td')].map((e) => e.textContent).filter((t) => t)")
+    check(words[0].startswith("decoder self-attention, layer ") and words[1:1 + len(cells)] == cells, f"the saved map says {words}")
+    browser.value("kind().keys = queries().map((_, i) => ['⟹'.repeat(12), 'word', '😀'.repeat(20)][i % 3]);"
+                  "$('views').querySelectorAll('input')[1].click()")
+    outside = browser.value("[...document.querySelectorAll('#lines text')].filter((e) => e.getBBox().x < 0).map((e) => e.textContent)")
+    check(outside == [], f"wide letters are cut off: {outside}")
+    check(browser.value("cut('😀'.repeat(20)) === '😀'.repeat(13) + '…'"), "a letter is cut in half")
+    check(browser.value("shown('\u05d0\u05d1') + shown('a b')") == "\u2068\u05d0\u05d1\u2069a␣b", "isolation")
+
+
+def check_opening(browser, page):
+    """Pages of attend and explain open at their text, head and answer, and loaded again at what their file has become."""
+    made["opened"] = made["folder"] / "opened.html"
+
+    def write(command, run, *arguments):
+        subprocess.run([made["heed"], command, made["folder"] / f"{run} <b>", *arguments, "--html", made["opened"]], check=True,
+                       capture_output=True)
+
+    def reload():
+        browser.loaded = False
+        browser.value("location.reload()")
+        while not browser.loaded:
+            browser.read()
+        wait(browser, "now !== null && !busy")
+
+    texts = "[$('source').value, $('text').value]"
+    write("attend", "pairs", TEXT, "--target", HOSTILE[1], "--layer", "1", "--head", "2")
+    open_page(browser, "opened")
+    check(browser.value(texts) == [TEXT, HOSTILE[1]], f"opens with {browser.value(texts)}")
+    check(browser.value("nameOfHead()") == "cross.1.2", f"opens at {browser.value('nameOfHead()')}")
+    check("float16" in browser.value("$('about').textContent"), "float16 is not said")
+    type_text(browser, "source", "word")
+    wait(browser, "location.hash.includes('text=word&')")
+    reload()
+    check(browser.value(texts) == ["word", HOSTILE[1]], f"loaded again it has {browser.value(texts)}")
+    write("attend", "pairs", HOSTILE[2])
+    reload()
+    check(browser.value(texts)[0] == HOSTILE[2], f"an older text stays: {browser.value(texts)}")
+    write("explain", "gpt", TEXT, "--answer", "word", "--against", HOSTILE[3])
+    open_page(browser, "opened")
+    wait(browser, "!busy")
+    check(browser.value("[$('text').value, now.answer.piece, now.against.piece]") == [TEXT, "word", HOSTILE[3]], "another answer")
+    unharmed(browser)
+
+
+check_page("live", make_page, check_pairs, check_gpt, check_bert, check_t5, check_views, check_opening)

@@ -3,7 +3,7 @@
 
     tests/pages/check_report_page.py HEED [PICTURES]
 
-As check_attention_page.py: no request, no script error, no sideways scrolling, contrast, at 360, 900 and 1440 pixels,
+No request, no script error, no sideways scrolling, contrast, at 360, 900 and 1440 pixels,
 light and dark; slider, kinds and heads by keyboard, a visible focus, names for assistive software, a text for every chart,
 which says what metrics.jsonl says, lines that keep their spikes, yardsticks, values to read, the film, and a sentence
 without script. Some twenty seconds.
@@ -342,6 +342,23 @@ def check_movers(browser, page):
     check(all(x <= 0 and y <= 0 for _, x, y in widths), f"labels are cut: {widths}")
 
 
+def check_unpacking(browser, page):
+    """A head of a film's frame is unpacked from its own bytes."""
+    browser.open(page, 1440)
+    wrong = browser.value("""(() => {
+      const tokens = [...'abcde'], [layers, heads, size] = [2, 3, 25];
+      const bytes = Uint8Array.from({ length: layers * heads * size }, (_, i) => (37 * i) % 256);
+      data.kinds = [{ name: "encoder", layers, heads, queries: tokens, keys: tokens }];
+      data.frames = [{ weights: [btoa(String.fromCharCode(...bytes))] }];
+      Object.assign(at, { frame: 0, kind: 0 });
+      return [...Array(layers * heads).keys()].filter((h) => {
+        const mine = headWeights(Math.floor(h / heads), h % heads);
+        return mine.length !== size || mine.some((w, j) => Math.abs(w - (bytes[h * size + j] / 255) ** 2) > 1e-6);
+      });
+    })()""")
+    check(wrong == [], f"heads {wrong} are unpacked wrongly")
+
+
 def check_odd_films(browser, page):
     """A page draws what it can of a film with kinds that nobody knows, with odd names, of other sizes, and without maps."""
     film, other = page.parent / "run" / "film.jsonl", page.parent / "other.html"
@@ -378,4 +395,4 @@ def check_odd_films(browser, page):
 
 if __name__ == "__main__":
     check_page("report", make_page, check_charts, check_lines, check_reading, check_yardsticks, check_texts, check_film,
-               check_keyboard, check_first_screen, check_movers, check_odd_films)
+               check_keyboard, check_first_screen, check_movers, check_unpacking, check_odd_films)

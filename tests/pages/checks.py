@@ -109,7 +109,8 @@ def saved(browser, folder, selector):
     folder.mkdir(exist_ok=True)
     browser.save_downloads_in(folder)
     browser.value(f"document.querySelector('{selector}').focus()")
-    before = list(browser.requests)
+    requested = lambda: [r for r in browser.requests if not r.startswith("blob:")]
+    before = requested()
     browser.press("Enter")
     for _ in range(100):
         # Chromium makes an empty file of this name first, and moves the whole one over it
@@ -118,7 +119,7 @@ def saved(browser, folder, selector):
             break
         time.sleep(0.1)
     check(files, f"{selector} saves nothing")
-    check([r for r in browser.requests if not r.startswith("blob:")] == before, f"saving asks for {browser.requests}")
+    check(requested() == before, f"saving asks for {browser.requests}")
     check(not browser.errors, f"saving: {browser.errors}")
     if not files:
         return None

@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "nn/models.h"
-#include "show/attention_page.h"
 #include "show/attention_twin.h"
 
 namespace heed {
@@ -35,29 +33,25 @@ TEST_P(Maps, EqualAnIndependentRecomputation) {
   if (model.has_encoder()) input.source = {4, 7, 2, 9, 4};
   if (model.has_decoder()) input.target = {1, 5, 10, 3};
   Workspace workspace;
-  const AttentionMaps maps = maps_and_next(model, values, input, workspace, 0).maps;
+  AttentionMaps maps = empty_maps(model, input, {}, true);
+  fill_maps(model, values, input, workspace, maps);
   test::Twin twin(model, values);
   twin.run(input);
 
-  InputTokens tokens;
-  tokens.source.assign(input.source.size(), "x");
-  tokens.target.assign(input.target.size(), "y");
-  const auto json = nlohmann::json::parse(short_text(attention_json(input, tokens, maps, true)));
-  EXPECT_EQ(json["source_ids"], nlohmann::json(input.source));
-  EXPECT_EQ(json["target_ids"], nlohmann::json(input.target));
-  EXPECT_EQ(json.contains("encoder"), model.has_encoder());
-  EXPECT_EQ(json.contains("decoder"), model.has_decoder());
-  EXPECT_EQ(json.contains("cross"), model.has_encoder() && model.has_decoder());
+  EXPECT_EQ(maps[0].empty(), !model.has_encoder());
+  EXPECT_EQ(maps[1].empty(), !model.has_decoder());
+  EXPECT_EQ(maps[2].empty(), !model.has_encoder() || !model.has_decoder());
 
   std::size_t compared = 0;
   for (const auto& [label, head] : twin.heads) {
     const std::string kind = label.substr(0, label.find(' '));
+    const AttentionMap& map = maps[kind == "encoder" ? 0 : kind == "decoder" ? 1 : 2];
     const int layer = label[kind.size() + 1] - '0', h = label[kind.size() + 3] - '0';
     for (std::size_t q = 0; q < head.weights.size(); ++q) {
       double sum = 0;
       for (std::size_t k = 0; k < head.weights[q].size(); ++k) {
-        const double weight = json[kind][layer][h][q][k];
-        const double contribution = json["contribution_" + kind][layer][h][q][k];
+        const double weight = map.head(layer, h)(q, k);
+        const double contribution = weight * map.lengths[map.number(layer, h) * map.keys + k];
         sum += weight;
         EXPECT_NEAR(weight, head.weights[q][k], 1e-5) << label;
         EXPECT_NEAR(contribution, head.contributions[q][k], 1e-5) << label;
@@ -78,14 +72,16 @@ TEST(NextTokens, AreTheMostProbableOnesAfterEachTokenOfTheDecoder) {
   const ParamVec<float> values = test::lively_values<float>(model, 3);
   const Example input{{}, {1, 5, 10, 3}};
   Workspace workspace;
-  const NextTokens next = maps_and_next(model, values, input, workspace, 11).next;
+  AttentionMaps maps = empty_maps(model, input);
+  const NextTokens next = fill_maps(model, values, input, workspace, maps, 11);
   ASSERT_EQ(next.size(), 4u);
   for (std::size_t r = 0; r < next.size(); ++r) {
     double sum = 0;
     for (const ScoredToken& t : next[r]) {
       // A decoder's row does not see later tokens: the shorter text expects the same.
       Example prefix{{}, {input.target.begin(), input.target.begin() + r + 1}};
-      const NextTokens alone = maps_and_next(model, values, prefix, workspace, 11).next;
+      AttentionMaps none;
+      const NextTokens alone = fill_maps(model, values, prefix, workspace, none, 11);
       EXPECT_NEAR(scored(alone.back(), t.id), t.log_probability, 1e-5);
       sum += std::exp(t.log_probability);
     }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/error_of.h"
@@ -23,27 +24,31 @@ TrainedModel gpt_of(std::unique_ptr<Tokenizer> tokenizer, int d_model) {
 }
 
 TEST(LivePage, HoldsTheModelAndMayStartAWorker) {
-  const std::string page = live_page(gpt_of(train(TokenizerConfig::word, "a </script> b\n"), 8));
+  const std::string page = live_page(gpt_of(train(TokenizerConfig::word, "a </script> b\n"), 8), "",
+                                     {{"text", "</script>a"}}, true);
   EXPECT_EQ(page.find("{{"), std::string::npos);
   EXPECT_THAT(page, testing::HasSubstr("img-src data:; worker-src blob:\""));
   EXPECT_THAT(page, testing::HasSubstr("\"\\u003c/script>\""));
+  EXPECT_THAT(page,
+              testing::HasSubstr("\"opening\":{\"text\":\"\\u003c/script>a\"},\"reloads\":true"));
 }
 
 TEST(LivePage, RefusesWhatItCannotHold) {
   const auto refused = [](const TrainedModel& model, const Facts& facts) {
-    expect_facts(error_of([&] { live_page(model); }, Exit::usage), facts);
+    expect_facts(error_of([&] { live_page(model, "or --json", {}); }, Exit::usage), facts);
   };
-  refused(gpt_of(train(TokenizerConfig::char_, "abc\n"), 2304), {"32 MiB", "--live"});
+  refused(gpt_of(train(TokenizerConfig::char_, "abc\n"), 2304), {"32 MiB", "or --json"});
 
   TrainedModel large = gpt_of(train(TokenizerConfig::char_, "abc\n"), 8);
   const ParamInfo& last = large.model.table.infos().back();
   large.values.data()[last.param.offset] = 65520;
-  refused(large, {last.name, "65504"});
+  refused(large, {last.name, "65504", "or --json"});
 
   PieceModel pieces{.pieces = {{"a", -1}}, .by_line = true, .reading = {.normalizer = "nfkc"}};
-  refused(gpt_of(std::make_unique<PieceTokenizer>(pieces, "p"), 8), {"tokenizer.model", "nfkc"});
+  refused(gpt_of(std::make_unique<PieceTokenizer>(pieces, "p"), 8),
+          {"tokenizer.model", "nfkc", "or --json"});
   pieces.reading.normalizer = "identity";
-  EXPECT_THAT(live_page(gpt_of(std::make_unique<PieceTokenizer>(pieces, "p"), 8)),
+  EXPECT_THAT(live_page(gpt_of(std::make_unique<PieceTokenizer>(pieces, "p"), 8), "", {}),
               testing::HasSubstr("\"by_line\":true"));
 }
 

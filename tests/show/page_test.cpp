@@ -20,7 +20,7 @@ TEST(Page, HoldsItsDataWhateverThatIs) {
 }
 
 TEST(Page, EveryPageIsWhole) {
-  for (const std::string page : {attention_html, report_html}) {
+  for (const std::string page : {comparison_html, live_html, report_html}) {
     EXPECT_EQ(page.find("{{"), page.find("{{data}}"));
     EXPECT_EQ(page.find("{{", page.find("{{") + 1), std::string::npos);
     EXPECT_EQ(page.find("<!doctype html>"), 0u);

@@ -18,8 +18,8 @@ function groupsOf(matrices) {
 
 function entropyCharts(entropy) {
   return Object.entries(entropy).flatMap(([kind, { heads }]) => heads.flatMap((layer, l) =>
-    chart(`Entropy (nats): ${names[kind]}, layer ${l}`, [recorded("uniform", (r) => r.entropy[kind].uniform, true),
-      ...layer.map((_, h) => recorded("head " + h, (r) => r.entropy[kind].heads[l][h]))], { fromZero: true })));
+    chart(`Entropy (nats): ${names[kind]}, layer ${l}`, [recorded("uniform", (r) => r.entropy[kind]?.uniform, true),
+      ...layer.map((_, h) => recorded("head " + h, (r) => r.entropy[kind]?.heads[l]?.[h]))], { fromZero: true })));
 }
 
 function drawLearning() {
@@ -31,7 +31,7 @@ function drawLearning() {
   const telling = ["cross_attn", "self_attn", ""].map((part) => titles.find((t) => t.includes(part))).find(Boolean);
   Object.entries(groups).forEach(([title, members]) =>
     $("learning").append(details(title === telling, title, charts(...quantities.map(([key, name, options]) =>
-      chart(name, members.map(([tensor, part]) => recorded(part, (r) => r.matrices[tensor][key])), { ...options, of: title }))))));
+      chart(name, members.map(([tensor, part]) => recorded(part, (r) => r.matrices[tensor]?.[key])), { ...options, of: title }))))));
   $("learning").append(details(true, "How widely each head looks", charts(...entropyCharts(last.entropy))));
   const entropies = Object.entries(last.entropy).flatMap(([kind, { uniform, heads }]) => heads.map((layer, l) =>
     [`${kind}, layer ${l}`, short(uniform), layer.map(short).join(" ")]));
@@ -42,5 +42,5 @@ function drawLearning() {
     (moved.step === last.step ? "." : `; the updates are those of step ${moved.step}, the last one here that moved the weights.`);
   find("#matrices .scroll").append(numbers(["matrix", "gradient norm", "weight norm", "update / weight", "cosine to start"],
     Object.entries(last.matrices).map(([name, m]) => [name,
-      ...quantities.map(([key]) => short((key === "update_ratio" ? moved.matrices[name] : m)[key]))])));
+      ...quantities.map(([key]) => short((key === "update_ratio" ? moved.matrices[name] : m)?.[key] ?? null))])));
 }

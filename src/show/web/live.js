@@ -1,4 +1,4 @@
-// The page of `heed report --live`: what is typed and clicked becomes a question to the machine (in a worker), and its
+// The page of a model (`heed report --live`, `heed attend --html`, `heed explain --html`): what is typed and clicked becomes a question to the machine (in a worker), and its
 // answer is drawn. maps.js draws the heads.
 
 const config = data.model, encodes = config.encoder_layers > 0, decodes = config.decoder_layers > 0, two = encodes && decodes;
@@ -373,17 +373,22 @@ function keep() {
     add("view", at.view, 0);
     for (const word of hidden) of.append("hidden", word);
     const hash = "#" + of;
-    if (hash !== location.hash) history.replaceState(null, "", hash);
+    if (hash !== location.hash) history.replaceState(openedAt, "", hash);
   }, 300);
 }
 
 const whole = (text) => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : null);
+// Where the page begins: at the address, or at what the command that wrote it was asked, if it has written anew since.
+const opening = new URLSearchParams(data.opening ?? {});
+if (!two && data.objective.type === "seq2seq" && opening.get("target")) opening.set("text", `${opening.get("text")}</s>${opening.get("target")}`);
+const openedAt = String(opening);
+const address = () => (location.hash && (history.state ?? openedAt) === openedAt ? location.hash.slice(1) : openedAt);
 function restore() {
   const of = new URLSearchParams(), isHead = (name) => {
     const [, which, layer, head] = name.match(/^(encoder|decoder|cross)\.(\d+)\.(\d+)$/) ?? [], k = data.kinds.find((x) => x.name === which);
     return k && layer < k.layers && head < k.heads;
   };
-  for (const [name, value] of new URLSearchParams(location.hash.slice(1))) of.append(name.toLowerCase().replace("source", "text"), value);
+  for (const [name, value] of new URLSearchParams(address())) of.append(name.toLowerCase().replace("source", "text"), value);
   // What is asked for and can be: else it is named.
   const taken = (name, can) => (of.get(name) ?? "").split(" ").filter((x) => x && (can(x) || !strange.push(`${name}=${x}`)));
   strange = [...of.keys()].filter((name) => !(name in state) && name !== "view" && name !== "hidden");
@@ -404,7 +409,8 @@ function restore() {
 }
 
 function startPage() {
-  $("about").textContent = data.about;
+  $("about").textContent = data.about + "; its weights are float16 here: last digits may differ from heed's";
+  if (data.reloads) addEventListener("blur", () => addEventListener("focus", () => location.reload()));
   document.title = data.about + ": a model to type to";
   if (masks) $("picking").textContent = "Click a token of your text to put a [MASK] in its place and see what is expected there; one more click shows it again.";
   $("source-side").hidden = !two;

@@ -1,11 +1,6 @@
 // Attention maps of the page's frames: the current choice, its weights, and pictures of them.
 // A page has #kinds with a radio button per kind, #heads with a picture per head, #views with a radio
 // button per view of the chosen head, #map and #lines for the view, and #save to save it.
-// The page of `heed attend` has what its --json prints; as a film that is one frame.
-data.kinds ??= Object.keys(names).filter((name) => data[name]).map((name) => ({ name, layers: data[name].length,
-  heads: data[name][0].length, queries: name === "encoder" ? data.source_tokens : data.target_tokens,
-  keys: name === "decoder" ? data.target_tokens : data.source_tokens, first: data.patterns.find((p) => p.kind === name) }));
-data.frames ??= [{}];
 // The page of a run opens at its best model, which other commands use.
 const opened = (data.frames.findIndex((f) => f.step === data.best?.step) + 1 || data.frames.length) - 1;
 const at = { frame: opened, kind: data.kinds.length - 1, layer: 0, head: 0, query: 0, view: 0 };
@@ -14,9 +9,7 @@ const kind = () => data.kinds[at.kind];
 const queries = () => kind().queries;
 const keys = () => kind().keys;
 const visible = (q) => (kind().name === "decoder" ? q + 1 : keys().length);  // how many keys row q sees
-// Layers and heads are counted from the first that the page has; these are the model's numbers.
-const layerName = (layer) => (kind().first?.layer ?? 0) + layer, headNumber = (head) => (kind().first?.head ?? 0) + head;
-const headName = () => `${names[kind().name]}, layer ${layerName(at.layer)}, head ${headNumber(at.head)}`;
+const headName = () => `${names[kind().name]}, layer ${at.layer}, head ${at.head}`;
 
 // "un → homme": in a decoder, the row of a token predicts the next one. After the last token, a dashed
 // arrow points to the most probable next one, or a plain one to what follows, if the page has it. name(token) is shown
@@ -40,16 +33,12 @@ function bytesOf(text, begin, count) {
 // first use.
 function headWeights(layer, head) {
   const place = layer * kind().heads + head;
-  const known = ((frame().unpacked ??= {})[at.kind] ??= {});
-  if (known[place]) return known[place];
-  const size = queries().length * keys().length, packed = frame().weights?.[at.kind];
-  return (known[place] = packed ? Float32Array.from(bytesOf(packed, place * size, size), (b) => (b / 255) ** 2)
-    : Float32Array.from(data[kind().name][layer][head].flat()));
+  const known = ((frame().unpacked ??= {})[at.kind] ??= {}), size = queries().length * keys().length;
+  return (known[place] ??= Float32Array.from(bytesOf(frame().weights[at.kind], place * size, size), (b) => (b / 255) ** 2));
 }
 // What the chosen head does, in words.
 function drawPattern() {
-  const words = frame().words?.[kind().name][at.layer * kind().heads + at.head] ?? data.patterns.find((p) =>
-    p.kind === kind().name && p.layer === layerName(at.layer) && p.head === headNumber(at.head)).sentence;
+  const words = frame().words[kind().name][at.layer * kind().heads + at.head];
   const [, said, numbers] = words.replace(/“(<0x0A>|\\n)”/, "“↵”").match(/^(.*?)( \([^(]*\))?$/s);
   $("pattern").replaceChildren(`${headName()}: ${said}`, element("small", {}, numbers ?? ""));
 }
@@ -73,15 +62,15 @@ function makeHeads() {
   const { layers, heads } = kind(), label = (text, look = "") => element("span", { class: look, "aria-hidden": true }, text);
   const size = { width: keys().length, height: queries().length, "aria-hidden": true };
   const button = (layer, head) => {
-    const e = element("button", { type: "button", "aria-label": `layer ${layerName(layer)}, head ${headNumber(head)}` }, element("canvas", size));
+    const e = element("button", { type: "button", "aria-label": `layer ${layer}, head ${head}` }, element("canvas", size));
     e.addEventListener("click", () => choose({ layer, head }));
     return e;
   };
   const numbers = (n) => [...Array(n).keys()];
   $("heads").style.gridTemplateColumns = `max-content repeat(${heads}, minmax(2.7rem, 6.5rem))`;
-  $("heads").replaceChildren(label("head", "layer"), ...numbers(heads).map((h) => label(headNumber(h))),
+  $("heads").replaceChildren(label("head", "layer"), ...numbers(heads).map((h) => label(h)),
     ...numbers(layers).flatMap((layer) =>
-      [label("layer " + layerName(layer), "layer"), ...numbers(heads).map((head) => button(layer, head))]));
+      [label("layer " + layer, "layer"), ...numbers(heads).map((head) => button(layer, head))]));
 }
 
 function drawHeads() {

@@ -64,10 +64,6 @@ function luminance(rgb) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 const inkOn = (rgb) => (luminance(rgb) > 0.179 ? "#000" : "#fff");
-function paint(e, rgb) {
-  e.style.background = `rgb(${rgb})`;
-  e.style.color = inkOn(rgb);
-}
 
 // A group of radio buttons with these labels.
 function radios(place, name, labels, chosen, use) {

@@ -1,12 +1,11 @@
 // The pull of the chosen head, one more view of it. A frame has a byte for each score, the root of its share
-// of the strongest: 128 is 0. The page of `heed attend --pull` has the numbers themselves.
+// of the strongest: 128 is 0.
 
 function pullOfHead() {
   const head = at.layer * kind().heads + at.head, known = ((frame().pulls ??= {})[at.kind] ??= {});
   if (known[head]) return known[head];
   const all = frame().pull?.[at.kind], size = queries().length * keys().length, root = (b) => (b - 128) / 127;
-  const pull = all ? Array.from(bytesOf(all.map, head * size, size), (b) => all.largest * root(b) * Math.abs(root(b)))
-    : data.pull?.[kind().name][at.layer][at.head].flat() ?? Array(size).fill(0);
+  const pull = all ? Array.from(bytesOf(all.map, head * size, size), (b) => all.largest * root(b) * Math.abs(root(b))) : Array(size).fill(0);
   return (known[head] = { pull, strongest: pull.reduce((most, x) => Math.max(most, Math.abs(x)), 0) });
 }
 function pullOf(query) {
@@ -14,17 +13,11 @@ function pullOf(query) {
   return pullOfHead().pull.slice(query * n, (query + 1) * n);
 }
 
-if (data.pull || data.frames.some((f) => f.pull?.length))
+if (data.frames.some((f) => f.pull?.length))
   views.push({
     name: "Pull", colour: "--weight", against: "--share",
     about: "The pull −∂L/∂S says how the loss L of this text would move each score S: above 0, a step of training would " +
       "raise the score; below 0, lower it. A step changes all rows at once, so the weights follow on average only.",
     row: (query) => pullOf(query).map((x) => x / (pullOfHead().strongest || 1)),
     of: () => `in percent of the strongest, ${short(pullOfHead().strongest)} nats per unit of score`,
-    numbers: (query) => pullOf(query).map(short),
-    inWords: (query) => {
-      const pull = pullOf(query), place = (x) => `“${shown(keys()[pull.indexOf(x)])}” (${short(x)})`;
-      const [least, most] = [smallest(pull), largest(pull)];
-      return most > 0 ? `The loss pulls it to ${place(most)} and away from ${place(least)}.` : "The loss does not pull this row.";
-    },
   });

@@ -1,9 +1,7 @@
-#include "show/head_names.h"
+#include "show/head_words.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 namespace heed {
 namespace {
@@ -100,18 +98,18 @@ TEST(HeadInWords, AListHasEveryHeadWithItsPlace) {
   const auto [tokens, maps] = three_heads("<s>");
   const auto list = heads_in_words(tokens, maps);
   ASSERT_EQ(list.size(), 3u);
-  EXPECT_EQ(list[1]["kind"], "decoder");
-  EXPECT_EQ(list[1]["head"], 1);
-  EXPECT_EQ(list[1]["pattern"], "mostly itself");
-  EXPECT_NEAR(list[1]["share"].get<double>(), 0.75, 1e-6);
-  EXPECT_NEAR(list[1]["uniform"].get<double>(), (1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 3, 1e-6);
+  EXPECT_EQ(list[1].kind, AttentionKind::decoder_self);
+  EXPECT_EQ(list[1].head, 1);
+  EXPECT_EQ(list[1].pattern, "mostly itself");
+  EXPECT_NEAR(list[1].share, 0.75, 1e-6);
+  EXPECT_NEAR(list[1].uniform, (1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 3, 1e-6);
 }
 
 TEST(ClearestHead, HasTheLargestShareOfItsPatternInTheListAndIsNotParked) {
   const auto [tokens, maps] = three_heads("a");
-  EXPECT_EQ(clearest_head(tokens, maps, AttentionKind::decoder_self).head, 0);
+  EXPECT_EQ(clearest_head(heads_in_words(tokens, maps), AttentionKind::decoder_self).head, 0);
   const auto [framed, same] = three_heads("<s>");  // where heads park
-  EXPECT_EQ(clearest_head(framed, same, AttentionKind::decoder_self).head, 1);
+  EXPECT_EQ(clearest_head(heads_in_words(framed, same), AttentionKind::decoder_self).head, 1);
 }
 
 }  // namespace

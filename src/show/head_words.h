@@ -1,0 +1,40 @@
+// What a head does in one text, in words, from a list of patterns.
+//
+// The share of a pattern is the mean share of a row's weight that lies where the pattern points,
+// over the rows where it points to a key that they see. It needs at least half of the rows that
+// have a choice, and three; twice the weight of evenly spread weights, and 30 %. Terminal, pages
+// and JSON say what is found here, and show first the same head. One text is one sample: another
+// may show another pattern; show/head_names.h looks at more of them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "show/attention_maps.h"
+
+namespace heed {
+
+struct HeadInWords {
+  std::string pattern;  // "often the previous token"; "no simple pattern"; "spread widely"
+  bool simple = false;  // false: share is that of the largest weight of a row
+  bool parked = false;  // on <s> or </s>, as a head that has nothing to do
+  double share = 0, uniform = 0;  // of the weight; of evenly spread weights
+  AttentionKind kind{};
+  int layer = 0, head = 0;  // of the model
+
+  // "often the previous token in this text (0.47 of the weight in the rows that see it; ...)"
+  std::string sentence() const;
+};
+
+// One string per query and per key of the weights. Without its place.
+HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights,
+                          std::span<const std::string> queries, std::span<const std::string> keys);
+// Of every head of the maps.
+std::vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMaps& maps);
+
+// The head of a kind to show first: the one whose simple pattern has the largest share; else, of
+// those that are not parked, the one with the largest weights. The first among equals.
+HeadInWords clearest_head(const std::vector<HeadInWords>& heads, AttentionKind kind);
+
+}  // namespace heed
