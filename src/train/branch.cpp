@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <set>
 
+#include "base/folders.h"
 #include "base/format.h"
 #include "step/schedule.h"
-#include "store/best.h"
 #include "store/run_folder.h"
 #include "train/stored_run.h"
 
@@ -81,17 +81,16 @@ void check_steps_done(const StoredRun& stem, const RunConfig& is) {
 // may have removed that for a better one.
 std::vector<Checkpoint> earlier_ones(const StoredRun& stem, Log& log) {
   const State& state = stem.checkpoint->state();
-  const State best = best_checkpoint(stem.folder, state.step).value_or(state),
+  const State best = best_of(states_of(stem.folder, state.step)).value_or(state),
               known = best_so_far(state);
   if (known.step >= 0 && is_better(known, best))
     log.info(
         fmt::format("its best checkpoint up to there, step {}, is no longer kept", known.step));
   std::vector<Checkpoint> earlier;
   for (const std::int64_t step : std::set<std::int64_t>{0, best.step}) {
-    if (step == state.step) continue;
     try {
-      auto found = open_if_there(stem.folder / kCheckpoints / step_folder_name(step));
-      if (found) earlier.push_back(std::move(*found));
+      const fs::path folder = step_folder(stem.folder, step);
+      if (step != state.step && path_exists(folder)) earlier.push_back(Checkpoint::open(folder));
     } catch (const Unreadable&) {
       throw;
     } catch (const Error& e) {

@@ -10,7 +10,6 @@
 #include "base/format.h"
 #include "show/advice.h"
 #include "step/schedule.h"
-#include "store/best.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
 #include "train/stored_run.h"
@@ -41,7 +40,8 @@ Advice advice_beyond(const StoredRun& run, bool branches = true) {
   std::vector<State> states = states_of(run.folder);
   if (states.empty()) states.emplace_back();
   if (!branches) states = {states.back()};
-  return advise(run.folder.string(), run.asked, {}, states, run.origin.init_from);
+  return advise(
+      {.folder = run.folder, .config = run.asked, .origin = run.origin, .states = states});
 }
 
 std::string ways_beyond(const StoredRun& run, bool branches = true) {

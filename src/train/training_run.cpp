@@ -108,11 +108,11 @@ void require_room(const PreparedRun& prepared, const std::string& run, Log& log)
                      static_cast<double>(prepared.model.table.size());
   const double available = check_free_space(run, one);
   const std::int64_t kept = prepared.config.train.keep_last;
-  if (const double all = one * static_cast<double>(kept + 2); kept > 0 && all > available)
-    log.warn(
-        fmt::format("the disk may become full: the checkpoints need up to {} "
-                    "(train.keep_last {}, the best, and one while it is written), {} are free",
-                    format_bytes(all), kept, format_bytes(available)));
+  if (const double all = one * static_cast<double>(kept + 3); kept > 0 && all > available)
+    log.warn(fmt::format(
+        "the disk may become full: the checkpoints need up to {} "
+        "(train.keep_last {}, the best, one superseded, one being written), {} are free",
+        format_bytes(all), kept, format_bytes(available)));
 }
 
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
@@ -132,6 +132,7 @@ RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& 
     begin(trainer);
     const std::int64_t done = trainer.state().step;
     say_start(log, prepared, done);
+    run.put_in_place();
     const LoggedEvents so_far = read_events(run.path());
     say_core_type(prepared.config, done, so_far, run, log);
     trainer.listen(listeners({prepared, run, log, so_far, request.begin}));
