@@ -12,10 +12,10 @@
 #include "step/schedule.h"
 #include "store/best.h"
 #include "store/layout.h"
+#include "store/model.h"
 #include "store/origin.h"
 #include "store/run_end.h"
 #include "store/run_writer.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {

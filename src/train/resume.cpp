@@ -13,8 +13,8 @@
 #include "show/advice.h"
 #include "step/schedule.h"
 #include "store/best.h"
+#include "store/model.h"
 #include "store/run_folder.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {
