@@ -46,7 +46,7 @@ Exit run_report(CommandLine& line) {
   line.add_runs(runs);
   line.add_file("--html", html, "the file to write; - is standard output", "FILE");
   line.app().add_flag("--live", live, "a page with the model itself, to type to");
-  if (!line.parse()) return Exit::ok;
+  line.parse();
   if (line.json() && line.app().count("--html") > 0)
     throw Error(Exit::usage, "--json prints to standard output, and --html writes the page.",
                 "one of them");
@@ -60,7 +60,7 @@ Exit run_report(CommandLine& line) {
   Log log({.quiet = line.quiet()});
   if (live)
     write_page(html,
-               live_page(load_trained_model(runs.front(), ""),
+               live_page(load_model(runs.front(), ""),
                          "heed report without --live, or a smaller model", nullptr),
                log);
   if (live) return Exit::ok;

@@ -83,7 +83,7 @@ std::vector<bool> punctuation_of(const Tokenizer& tokenizer) {
 
 }  // namespace
 
-Json recorded_names(const TrainedModel& model, const HeadChoice& choice) {
+Json recorded_names(const Model& model, const HeadChoice& choice) {
   Json named_at;
   std::vector<HeadName> heads;
   for (const Frame& frame : read_frames(run_of_checkpoint(model.folder), model.state.step).frames)

@@ -20,15 +20,15 @@
 
 #include "base/json_fwd.h"
 #include "show/attention_maps.h"
+#include "store/model.h"
 #include "store/run_records.h"
-#include "store/trained_model.h"
 
 namespace heed {
 
 // What the run's film says of those heads of a checkpoint that are chosen: {"named_at": its step,
 // or the last one before it that has names, or null; "held_out": over held-out text, else over
 // training text; "head_names"}.
-Json recorded_names(const TrainedModel& model, const HeadChoice& choice);
+Json recorded_names(const Model& model, const HeadChoice& choice);
 std::string names_in_words(const Json& recorded);
 
 // Of one pattern and head: a text's weight on its keys, that of even weights, and rows.

@@ -17,15 +17,15 @@ namespace heed {
 namespace {
 
 // The weights in the order of the table, base64.
-std::string float16_weights(const TrainedModel& m, const std::string& hint) {
-  const double bytes = 2.0 * static_cast<double>(m.model.table.size());
+std::string float16_weights(const Model& m, const std::string& hint) {
+  const double bytes = 2.0 * static_cast<double>(m.net.table.size());
   if (bytes > kMostLiveBytes)
     throw Error(Exit::usage,
                 fmt::format("the page would hold {} of weights; the limit is {}.",
                             format_bytes(bytes), format_bytes(kMostLiveBytes)),
                 hint);
   std::vector<unsigned char> all;
-  for (const ParamInfo& info : m.model.table.infos())
+  for (const ParamInfo& info : m.net.table.infos())
     for (std::size_t i = 0; i < info.param.size(); ++i) {
       const float x = m.values.data()[info.param.offset + i];
       const std::string two = bytes_of(to_float16(x, info.name, hint));
@@ -65,8 +65,7 @@ Json tokenizer_data(const Tokenizer& tokenizer, const std::string& hint) {
 
 }  // namespace
 
-std::string live_page(const TrainedModel& m, const std::string& hint, const Json& opening,
-                      bool reloads) {
+std::string live_page(const Model& m, const std::string& hint, const Json& opening, bool reloads) {
   const ObjectiveTraits& traits = m.objective->traits();
   const Json config = Json::parse(dump_config(m.config));
   Json data{{"about", fmt::format("{}, step {}", m.run, m.state.step)},
@@ -88,7 +87,7 @@ std::string live_page(const TrainedModel& m, const std::string& hint, const Json
             {"weights", float16_weights(m, hint)}};
   if (&m.tokenizers.source() != m.tokenizers.target.get())
     data["source_tokenizer"] = tokenizer_data(m.tokenizers.source(), hint);
-  for (const ParamInfo& info : m.model.table.infos())
+  for (const ParamInfo& info : m.net.table.infos())
     data["tensors"].push_back({info.name, info.param.rows, info.param.cols});
   // Typing stays smooth because a worker computes. No other page may start one.
   return page_with(replace_all(live_html, "img-src data:", "img-src data:; worker-src blob:"),

@@ -4,10 +4,9 @@
 // --html` write it too, opened at their text.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "store/trained_model.h"
+#include "store/model.h"
 
 namespace heed {
 
@@ -21,7 +20,7 @@ inline constexpr const char* kInsteadOfPage = "the same without --html, or --jso
 // gets the focus back, and so shows what its file has become. Error (usage, with the hint) if the
 // weights would take more than that, if one is too large for float16, or if a tokenizer of others
 // has a normaliser's table, which the page has not.
-std::string live_page(const TrainedModel& model, const std::string& hint, const Json& opening,
+std::string live_page(const Model& model, const std::string& hint, const Json& opening,
                       bool reloads = false);
 
 }  // namespace heed

@@ -10,8 +10,8 @@
 #include "base/format.h"
 #include "show/advice.h"
 #include "step/schedule.h"
+#include "store/model.h"
 #include "store/run_folder.h"
-#include "store/trained_model.h"
 #include "train/stored_run.h"
 
 namespace heed {

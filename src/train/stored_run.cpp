@@ -11,7 +11,7 @@
 #include "base/signals.h"
 #include "step/schedule.h"
 #include "store/layout.h"
-#include "store/trained_model.h"
+#include "store/model.h"
 
 namespace heed {
 namespace {
