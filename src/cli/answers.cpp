@@ -2,23 +2,22 @@
 
 #include <algorithm>
 #include <exception>
-#include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "base/nearest.h"
 #include "base/text_kind.h"
 #include "base/utf8.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "data/corpus.h"
+#include "data/dataset.h"
 #include "math/arithmetic.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kNamed = 10;  // lines that could not be answered, at most
 

@@ -75,8 +75,8 @@ Exit answer_texts(OpenModel& model, const TextSource& source, const Answer& answ
 // Each by itself, as JSON and in a `view` of it for people. In the place of a line that cannot be
 // answered stands {KEY: null, "error": ...}, or nothing.
 Exit answer_each(OpenModel& model, const TextSource& source, const char* key,
-                 const std::function<nlohmann::ordered_json(const GivenText&)>& answer,
-                 const std::function<void(const nlohmann::ordered_json&)>& view);
+                 const std::function<Json(const GivenText&)>& answer,
+                 const std::function<void(const Json&)>& view);
 
 // A command without a text, whose standard streams are terminals, prompts "COMMAND> " for texts
 // while the model stays loaded. Lines can be edited and have a history (libedit; it ends with the

@@ -51,7 +51,7 @@ std::uint64_t parameters_in(const fs::path& checkpoint) {
 
 std::string state_in_words(const Run& run) {
   if (!run.logged.events.empty() && run.logged.events.back().event == "diverged") return "diverged";
-  return run.damaged ? "damaged" : run.end() == End::none ? "stopped" : "finished";
+  return run.damaged ? "damaged" : run.end() == Stop::none ? "stopped" : "finished";
 }
 
 // The step of the last checkpoint, or the one that training has reached.

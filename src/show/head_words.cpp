@@ -18,7 +18,7 @@ struct TextPattern {
   bool (*points)(Tokens queries, Tokens keys, int i, int j);  // does it point query i to key j?
   bool cross = false;  // of cross-attention, else of self-attention
 };
-constexpr TextPattern kPatterns[] = {
+constexpr TextPattern kTextPatterns[] = {
     {"the previous token", [](Tokens, Tokens, int i, int j) { return j == i - 1; }},
     {"itself", [](Tokens, Tokens, int i, int j) { return j == i; }},
     {"the token two back", [](Tokens, Tokens, int i, int j) { return j == i - 2; }},
@@ -86,7 +86,7 @@ Share largest_weights(AttentionKind kind, Mat<const float> weights) {
 std::vector<Share> all_shares(AttentionKind kind, Mat<const float> weights, Tokens queries,
                               Tokens keys) {
   std::vector<Share> shares;
-  for (const TextPattern& pattern : kPatterns)
+  for (const TextPattern& pattern : kTextPatterns)
     if (pattern.cross == (kind == AttentionKind::cross))
       shares.push_back(share_of(pattern.words, kind, weights, 0, weights.cols,
                                 [&](int i, int j) { return pattern.points(queries, keys, i, j); }));
