@@ -6,7 +6,6 @@
 #include <functional>
 #include <set>
 #include <span>
-#include <tuple>
 
 #include "base/format.h"
 #include "cli/command.h"
@@ -182,15 +181,15 @@ class RunComparer {
     }
     if (units.empty())
       throw Error(Exit::data, "there is no token to predict (the text may be too short).");
+    const auto asked = [&](const MeasuredRun& r) {  // copies are one unit
+      System rows;
+      for (const std::size_t i : units) rows.push_back(r.rows[i]);
+      return merged(rows, texts);
+    };
     Json result;
-    std::vector<System> a, b;  // copies are one unit
-    for (const auto& [key, runs, systems] : {std::tuple("first", one, &a), {"second", other, &b}})
-      for (const MeasuredRun& r : runs) {
-        System rows;
-        for (const std::size_t i : units) rows.push_back(r.rows[i]);
-        systems->push_back(merged(rows, texts));
-        result[key].push_back(r.run);
-      }
+    std::vector<System> a, b;
+    for (const MeasuredRun& r : one) result["first"].push_back(r.run), a.push_back(asked(r));
+    for (const MeasuredRun& r : other) result["second"].push_back(r.run), b.push_back(asked(r));
     result["data"] = text_.files.empty() ? "validation" : text_.files[0];
     result["unit"] = runs_[0].pairs ? "pair" : "line";
     result["units"] = units.size();

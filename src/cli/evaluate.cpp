@@ -67,22 +67,18 @@ std::vector<std::string> read_lines(const std::string& path) {
 void print_yardsticks(const Json& r) {
   Json rows = r["yardsticks"];
   rows.push_back({{"name", "this model"}, {"nats_per_token", r["loss"]}});
-  std::vector<Column> columns = {{"yardsticks", "name"},
-                                 {"nats per token", "nats_per_token", fixed<4>}};
-  if (r.contains("bits_per_byte")) {
-    rows.back()["bits_per_byte"] = r["bits_per_byte"];
-    columns.push_back({"bits per byte", "bits_per_byte", fixed<4>});
-  }
-  print_table(rows, columns);
+  if (r.contains("bits_per_byte")) rows.back()["bits_per_byte"] = r["bits_per_byte"];
+  const Column columns[] = {{"yardsticks", "name"},
+                            {"nats per token", "nats_per_token", fixed<4>},
+                            {"bits per byte", "bits_per_byte", fixed<4>}};
+  print_table(rows, std::span(columns).first(r.contains("bits_per_byte") ? 3 : 2));
 }
 
 // Each figure with its unit, the model's loss among the yardsticks.
 void print_evaluation(const Json& r) {
   const auto count = [&](const char* key) { return format_count(r[key].get<std::int64_t>()); };
-  const std::int64_t step = r["step"];
-  const bool named = r["checkpoint"] == step_folder_name(step);
-  Json fields{{"data", fmt::format("{}, checkpoint {}{}", plain(r["data"]), plain(r["checkpoint"]),
-                                   named ? "" : fmt::format(", step {}", step))},
+  Json fields{{"data", fmt::format("{}, checkpoint {}, step {}", plain(r["data"]),
+                                   plain(r["checkpoint"]), plain(r["step"]))},
               {"tokens", count("tokens") + (r.contains("masked_perplexity") ? " masked" : "")}};
   fields.update(figure_fields(r));
   if (r.contains("loss_of")) fields["loss"] = plain(fields["loss"]) + " of " + plain(r["loss_of"]);

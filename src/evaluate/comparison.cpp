@@ -15,10 +15,6 @@ using Numbers = std::valarray<double>;
 // How often each of n units counts in draw r.
 using Draw = Numbers (*)(std::size_t n, int r);
 
-Numbers once(std::size_t n, int) {
-  return Numbers(1, n);
-}
-
 Numbers resample(std::size_t n, int r) {
   Numbers times(n);
   const std::uint64_t key = combine(hash64(2004), r);
@@ -98,8 +94,11 @@ Difference difference(std::span<const System> first, std::span<const System> sec
                       const Figure& figure, Pool& pool) {
   const auto each = [&](std::span<const System> group) {
     Numbers figures(group.size());
-    for (std::size_t i = 0; i < group.size(); ++i)
-      figures[i] = means(group.subspan(i, 1), figure, pool, 1, once)[0];
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      Sums sums;
+      for (const Sums& row : group[i]) sums += row;
+      figures[i] = figure.of(sums);
+    }
     return figures;
   };
   const std::size_t units = first.front().size();

@@ -24,11 +24,7 @@ constexpr std::size_t kBleuOrder = 4, kChrfOrder = 6, kBleu = kTranslation,
                       kChrf = kBleu + 2 * kBleuOrder + 1, kCharacters = kChrf + 3 * kChrfOrder,
                       kExact = kCharacters + 2;
 
-struct JudgedLine {
-  std::string hypothesis;
-  std::vector<std::string> references;
-};
-
+using Lines = std::vector<std::string>;
 using Symbols = std::u32string;  // characters, or the numbers of words
 using Ngrams = std::vector<std::u32string_view>;
 
@@ -113,7 +109,7 @@ std::string tokenize_13a(std::string_view line) {
       spaced, [](char a, char b) { return is_digit(a) && b == '-'; }, true);
 }
 
-Sums bleu_counts(const JudgedLine& line, const std::string& tokenizer) {
+Sums bleu_counts(const std::string& line, const Lines& references, const std::string& tokenizer) {
   std::unordered_map<std::string, char32_t> numbers;
   const auto symbols = [&](const std::string& text) {
     Symbols words;
@@ -122,15 +118,15 @@ Sums bleu_counts(const JudgedLine& line, const std::string& tokenizer) {
       words += numbers.try_emplace(std::string(word), numbers.size()).first->second;
     return words;
   };
-  const Symbols hypothesis = symbols(line.hypothesis);
-  std::vector<Symbols> references;
-  for (const std::string& reference : line.references) references.push_back(symbols(reference));
+  const Symbols hypothesis = symbols(line);
+  std::vector<Symbols> all;
+  for (const std::string& reference : references) all.push_back(symbols(reference));
   Sums counts;
   for (std::size_t n = 1; n <= kBleuOrder; ++n) {
-    const NgramCounts c = count_ngrams(hypothesis, references, n);
+    const NgramCounts c = count_ngrams(hypothesis, all, n);
     counts.insert(counts.end(), {c.matches, c.hypothesis});
   }
-  const Symbols closest = std::ranges::min(references, {}, [&](const Symbols& reference) {
+  const Symbols closest = std::ranges::min(all, {}, [&](const Symbols& reference) {
     return std::pair(std::abs(std::ssize(hypothesis) - std::ssize(reference)), reference.size());
   });
   counts.push_back(static_cast<double>(closest.size()));
@@ -183,10 +179,10 @@ double chrf_of(const double* counts) {
   return 100 * 5 * precision * recall / (4 * precision + recall);
 }
 
-Sums chrf_counts(const JudgedLine& line) {
-  const Symbols hypothesis = characters(line.hypothesis, false);
+Sums chrf_counts(const std::string& line, const Lines& references) {
+  const Symbols hypothesis = characters(line, false);
   std::vector<Sums> each;
-  for (const std::string& text : line.references) {
+  for (const std::string& text : references) {
     const Symbols reference = characters(text, false);
     Sums& counts = each.emplace_back();
     for (std::size_t n = 1; n <= kChrfOrder; ++n) {
@@ -232,11 +228,11 @@ std::int64_t distance(const Symbols& a, const Symbols& b) {
 }
 
 // Of two references equally near the longer.
-Sums character_counts(const JudgedLine& line) {
+Sums character_counts(const std::string& line, const Lines& references) {
   std::pair<double, double> least{INFINITY, 0};  // errors, -length
-  for (const std::string& text : line.references) {
+  for (const std::string& text : references) {
     const Symbols reference = characters(text, true);
-    const auto errors = distance(characters(line.hypothesis, true), reference);
+    const auto errors = distance(characters(line, true), reference);
     least = std::min(least, {static_cast<double>(errors), -static_cast<double>(reference.size())});
   }
   return {least.first, -least.second};
@@ -297,15 +293,15 @@ const Figure* selecting_figure(std::string_view select_by) {
   return &figure(select_by == "exact" ? "exact_match" : select_by);
 }
 
-Sums translation_counts(const std::string& hypothesis, const std::vector<std::string>& references,
-                        const BleuOptions& how) {
-  const auto cased = [&](const std::string& text) { return how.lowercase ? to_lower(text) : text; };
-  JudgedLine line{cased(hypothesis), {}};
-  for (const std::string& reference : references) line.references.push_back(cased(reference));
+Sums translation_counts(std::string line, Lines references, const BleuOptions& how) {
+  if (how.lowercase) {
+    line = to_lower(line);
+    for (std::string& reference : references) reference = to_lower(reference);
+  }
   Sums counts(kTranslation);
-  for (const Sums& more :
-       {bleu_counts(line, how.tokenize), chrf_counts(line), character_counts(line),
-        Sums{std::ranges::count(line.references, line.hypothesis) > 0 ? 1.0 : 0.0, 1.0}})
+  for (const Sums& more : {bleu_counts(line, references, how.tokenize),
+                           chrf_counts(line, references), character_counts(line, references),
+                           Sums{std::ranges::count(references, line) > 0 ? 1.0 : 0.0, 1.0}})
     counts.insert(counts.end(), more.begin(), more.end());
   return counts;
 }

@@ -50,7 +50,7 @@ struct BleuOptions {
 //   character errors: the Levenshtein distance (1966) to the nearest reference, in characters
 //     inserted, deleted and replaced, over that one's length, in percent;
 //   exact match: percent of those that equal a reference.
-Sums translation_counts(const std::string& hypothesis, const std::vector<std::string>& references,
+Sums translation_counts(std::string hypothesis, std::vector<std::string> references,
                         const BleuOptions& how = {});
 
 // "BLEU = 41.02 71.8/48.6/34.5/24.6 (BP = 1.000 ratio = 1.003 hyp_len = 12103 ref_len = 12070)"

@@ -1,18 +1,18 @@
 #include "evaluate/yardsticks.h"
 
 #include <fmt/core.h>
+#include <lzma.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <new>
 #include <numbers>
 
 #include "base/format.h"
 #include "evaluate/kneser_ney.h"
-#include "evaluate/xz_size.h"
 
 namespace heed {
-
 namespace {
 
 constexpr std::int64_t kMostLabels = 5'000'000;  // of training text
@@ -38,7 +38,7 @@ std::int64_t tail_begin(const ExampleList& list, double labels) {
   std::int64_t i = list.count;
   for (double n = 0; i > 0 && n < labels;) {
     list.get(--i, e);
-    n += static_cast<double>(std::ranges::count_if(e.labels, [](int id) { return id >= 0; }));
+    n += static_cast<double>(e.scored());
   }
   return i;
 }
@@ -101,6 +101,46 @@ double ngram_nats(const LabelScan& l, int order) {
   return nats;
 }
 
+// The size in bytes of a text as an .xz file of preset 6, which `xz` and Python's lzma.compress()
+// write.
+class XzSize {
+ public:
+  static constexpr double kLookBack = 8 << 20;  // bytes; text further back makes no difference
+
+  XzSize() {  // std::bad_alloc if there is no room for the 100 MB that xz needs
+    if (lzma_easy_encoder(&stream_, LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC64) != LZMA_OK)
+      throw std::bad_alloc();
+  }
+  ~XzSize() { lzma_end(&stream_); }
+  XzSize(const XzSize&) = delete;
+  XzSize& operator=(const XzSize&) = delete;
+
+  void add(std::string_view text) { encode(text, LZMA_RUN); }
+  std::uint64_t finish() {
+    encode("", LZMA_FINISH);
+    return stream_.total_out;
+  }
+
+  // The most memory that a text of `bytes` takes: a hash table, and the text with a tree over it.
+  static double memory(double bytes) { return 17e6 + 9 * std::min(bytes, kLookBack); }
+
+ private:
+  void encode(std::string_view text, lzma_action action) {
+    std::array<std::uint8_t, 4096> written;  // only its size matters
+    stream_.next_in = reinterpret_cast<const std::uint8_t*>(text.data());
+    stream_.avail_in = text.size();
+    while (action == LZMA_FINISH || stream_.avail_in > 0) {
+      stream_.next_out = written.data();
+      stream_.avail_out = written.size();
+      const lzma_ret result = lzma_code(&stream_, action);
+      if (result == LZMA_STREAM_END) return;
+      if (result != LZMA_OK) throw std::bad_alloc();  // any other error would be a bug
+    }
+  }
+
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+};
+
 // Adds the text that the labels spell; </s> ends a line.
 void add_text(const ExampleList& list, std::int64_t first, const Stopped& stop,
               const Tokenizer& tokenizer, XzSize& xz) {
@@ -121,8 +161,7 @@ void add_text(const ExampleList& list, std::int64_t first, const Stopped& stop,
 Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& target,
                               const Split& train, const Split& held_out, Pool& pool,
                               const std::function<bool()>& stop) {
-  const LabelScan l =
-      scan_labels(objective, target, train, held_out, stop ? stop : Stopped([] { return false; }));
+  const LabelScan l = scan_labels(objective, target, train, held_out, stop);
   const auto tokens = static_cast<double>(l.scored),
              bytes = static_cast<double>(objective.scored_bytes(held_out));
   Yardsticks yardsticks;

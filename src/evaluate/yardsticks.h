@@ -26,9 +26,9 @@ namespace heed {
 // Empty if nothing is scored, or if `stop`, which is called very often, ended it early. xz is left
 // out if the text contains <unk>; xz and the N-gram if there is no memory for them. The same for
 // any number of threads.
-Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& target,
-                              const Split& train, const Split& held_out, Pool& pool,
-                              const std::function<bool()>& stop = nullptr);
+Yardsticks measure_yardsticks(
+    const Objective& objective, const Tokenizer& target, const Split& train, const Split& held_out,
+    Pool& pool, const std::function<bool()>& stop = [] { return false; });
 
 // "1.8231 nats per token: better than uniform (4.29) and 6-gram (2.01), not better than xz
 // (1.75)"
