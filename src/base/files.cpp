@@ -16,28 +16,36 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::pair<int, const char*> kHints[] = {
-    {ENOSPC, "free some space on that disk, or use a folder on another one"},
-    {EDQUOT, "free some space on that disk, or use a folder on another one"},
-    {EROFS, "that file system is read-only; use a folder on another one"},
-    {EACCES, "check the permissions of that path and of the folders above it"},
-    {EPERM, "check the permissions of that path and of the folders above it"},
-    {EFBIG, "a larger limit on file sizes: ulimit -f unlimited"},
-    {EISDIR, "that is a folder: name a file, or move the folder away"},
-    {ENOTEMPTY, "something else has that name: remove it or move it away"},
-    {EEXIST, "something else has that name: remove it or move it away"},
-    {ENOENT, "check the path"},
-    {EXDEV,
-     "a folder from a lower layer of an overlay file system (a container image) cannot be renamed: "
-     "cp -a makes a copy that can; or use another run folder, --run DIR"},
-    {EINVAL, "that file system cannot do this; use a folder on another one"},
-    {EIO,
-     "the device itself reports errors; if it is a disk, copy the run elsewhere and check it"}};
-
 std::string hint_for(int error) {
-  for (const auto& [number, hint] : kHints)
-    if (number == error) return hint;
-  return "";
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space on that disk, or use a folder on another one";
+    case EROFS:
+      return "that file system is read-only; use a folder on another one";
+    case EACCES:
+    case EPERM:
+      return "check the permissions of that path and of the folders above it";
+    case EFBIG:
+      return "a larger limit on file sizes: ulimit -f unlimited";
+    case EISDIR:
+      return "that is a folder: name a file, or move the folder away";
+    case ENOTEMPTY:
+    case EEXIST:
+      return "something else has that name: remove it or move it away";
+    case ENOENT:
+      return "check the path";
+    case EXDEV:
+      return "a folder from a lower layer of an overlay file system (a container image) cannot be "
+             "renamed: cp -a makes a copy that can; or use another run folder, --run DIR";
+    case EINVAL:
+      return "that file system cannot do this; use a folder on another one";
+    case EIO:
+      return "the device itself reports errors; if it is a disk, copy the run elsewhere and check "
+             "it";
+    default:
+      return "";
+  }
 }
 
 }  // namespace

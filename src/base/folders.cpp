@@ -134,37 +134,40 @@ void rename_path(const fs::path& from, const fs::path& to, bool replace) {
   throw_file_error("rename " + quoted_path(from) + " to", to, error);
 }
 
-void make_whole_folder(const fs::path& place, const fs::path& aside,
-                       const std::function<void(const fs::path&)>& fill) {
+NewFolder::NewFolder(const fs::path& place, const fs::path& aside) : place_(place), aside_(aside) {
   std::error_code none;
-  const bool inside = aside.empty() && fs::is_directory(place, none);
-  const fs::path folder = inside ? place : folder_of(place),
-                 temporary =
-                     folder / (inside ? ".tmp-heed"
-                                      : fmt::format(".tmp-{}-{:08x}", place.filename().string(),
-                                                    std::random_device()()));
-  if (!make_folder(temporary)) throw_file_error("create the folder", temporary, EEXIST);
-  std::vector<std::pair<fs::path, fs::path>> renamed;
-  const auto move = [&](const fs::path& from, const fs::path& to) {
-    rename_path(from, to, false);
-    renamed.emplace_back(from, to);
-  };
-  try {
-    if (inside && names_in(place).size() > 1) throw_file_error("fill", place, ENOTEMPTY);
-    fill(temporary);
-    sync_folder(temporary);
-    std::vector<std::string> names = inside ? names_in(temporary) : std::vector<std::string>{};
+  fills_ = aside.empty() && fs::is_directory(place, none);
+  if (fills_ && !names_in(place).empty()) throw_file_error("fill", place, ENOTEMPTY);
+  path_ = fills_ ? place / ".tmp-heed"
+                 : folder_of(place) / fmt::format(".tmp-{}-{:08x}", place.filename().string(),
+                                                  std::random_device()());
+  if (!make_folder(path_)) throw_file_error("create the folder", path_, EEXIST);
+}
+
+NewFolder::~NewFolder() {
+  system_calls().remove_all(path_.c_str());  // the disk may be full
+}
+
+void NewFolder::put_in_place() {
+  std::vector<std::pair<fs::path, fs::path>> moves;
+  if (fills_) {
+    std::vector<std::string> names = names_in(path_);
     std::stable_partition(names.begin(), names.end(),
                           [](const auto& name) { return name != "config.json"; });
-    for (const std::string& name : names) move(temporary / name, place / name);
-    if (!aside.empty() && path_exists(place)) move(place, aside);
-    if (!inside) move(temporary, place);
-    sync_folder(folder);
-    if (inside) remove_tree(temporary);
+    for (const std::string& name : names) moves.emplace_back(path_ / name, place_ / name);
+  } else {
+    if (!aside_.empty() && path_exists(place_)) moves.emplace_back(place_, aside_);
+    moves.emplace_back(path_, place_);
+  }
+  sync_folder(path_);
+  auto move = moves.begin();
+  try {
+    for (; move != moves.end(); ++move) rename_path(move->first, move->second, false);
+    sync_folder(folder_of(moves.back().second));
+    if (fills_) remove_tree(path_);
   } catch (...) {
-    for (; !renamed.empty(); renamed.pop_back())
-      system_calls().rename(renamed.back().second.c_str(), renamed.back().first.c_str());
-    system_calls().remove_all(temporary.c_str());  // the disk may be full
+    while (move-- != moves.begin())
+      system_calls().rename(move->second.c_str(), move->first.c_str());
     throw;
   }
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,12 +41,27 @@ void sync_folder(const std::filesystem::path& path);
 // Without `replace`, nothing may have the name `to`.
 void rename_path(const std::filesystem::path& from, const std::filesystem::path& to,
                  bool replace = true);
-// A new folder, durable and whole, or none: fill() writes its files into a sibling with a name of
-// its own, ".tmp-NAME-" and eight hexadecimal digits, which is then renamed. Anything already there
-// moves to `aside` first, and back on failure. Without an `aside` it is an Error, unless it is an
-// empty folder, which stays: files are renamed from ".tmp-heed" in it, config.json the last.
-void make_whole_folder(const std::filesystem::path& place, const std::filesystem::path& aside,
-                       const std::function<void(const std::filesystem::path&)>& fill);
+// A new folder, whole and durable, or none: its files are written into path(), which put_in_place()
+// renames: a sibling of `place` with a name of its own, ".tmp-NAME-" and eight hexadecimal digits.
+// Anything already at `place` moves to `aside` then, and back on failure. Without an `aside` it is
+// an Error, unless it is an empty folder, which stays: files are renamed from ".tmp-heed" in it,
+// config.json the last.
+class NewFolder {
+ public:
+  explicit NewFolder(const std::filesystem::path& place, const std::filesystem::path& aside = {});
+  ~NewFolder();  // removes what is not in place
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  const std::filesystem::path& place() const { return place_; }
+  const std::filesystem::path& aside() const { return aside_; }
+  const std::filesystem::path& path() const { return path_; }
+  void put_in_place();
+
+ private:
+  std::filesystem::path place_, aside_, path_;
+  bool fills_;  // an empty folder
+};
 // Removes a file or a folder with its contents, if it exists.
 void remove_tree(const std::filesystem::path& path);
 // The bytes that are free in the folder `path`; infinity if that is not known. Error if a

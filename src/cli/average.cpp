@@ -1,11 +1,8 @@
 // heed average RUN
-#include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "base/folders.h"
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -31,55 +28,34 @@ std::vector<std::int64_t> newest_steps(const std::string& run, std::size_t n) {
               "a smaller number; more are kept with --set train.keep_last=N");
 }
 
-// Takes the run's lock. Error (usage) if there are fewer (it lists them), or if another average has
-// the name.
-Json average_checkpoints(const std::string& folder_of_run, std::size_t n, Log& log) {
-  RunWriter run = RunWriter::open(folder_of_run);
-  const auto open = [&](std::int64_t step) {
-    return Checkpoint::open(run.checkpoints() / step_folder_name(step));
-  };
-  const std::vector<std::int64_t> steps = newest_steps(folder_of_run, n);
+// Takes the run's lock. Error (usage) if there are fewer; it lists them.
+Json average_checkpoints(const std::string& folder, std::size_t n) {
+  RunWriter run = RunWriter::open(folder);
+  const std::vector<std::int64_t> steps = newest_steps(folder, n);
+  const auto open = [&](std::int64_t step) { return Checkpoint::open(step_folder(folder, step)); };
   const Checkpoint newest = open(steps.back());
   const TrainedModel model = load_trained_model(newest);
   const ParamTable& table = model.model.table;
-  std::vector<double> sums(table.size(), 0.0);
+  std::vector<double> sums(table.size());
   ParamVec<float> values(table.size());
-  std::vector<std::string> folders;
   for (const std::int64_t step : steps) {
-    folders.push_back((run.checkpoints() / step_folder_name(step)).string());
     open(step).load_model(tensor_slots(table, values));
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values.data()[i];
   }
   for (std::size_t i = 0; i < sums.size(); ++i)
     values.data()[i] = static_cast<float>(sums[i] / static_cast<double>(steps.size()));
 
-  if (const std::string same = same_models(folders); !same.empty()) log.warn(same);
-  const std::string name = fmt::format("{}{}-{}", kAveragePrefix, steps.front(), steps.back());
-  const std::string folder = (run.checkpoints() / name).string();
-  const Json result{{"checkpoint", folder}, {"steps", steps}};
-  if (path_exists(folder)) {
-    ParamVec<float> there(table.size());
-    try {
-      Checkpoint::open(folder).load_model(tensor_slots(table, there));
-    } catch (const Unreadable&) {
-      throw;
-    } catch (const Error& e) {
-      throw e.as(e.exit(), fmt::format("delete {} and average again", folder));
-    }
-    if (std::equal(values.data(), values.data() + table.size(), there.data())) return result;
-    throw Error(Exit::usage, folder + " exists already and is the average of other checkpoints.",
-                "move or delete it first");
-  }
-  CheckpointContents contents;
-  contents.model = tensor_slots(table, values);
-  contents.exported = true;
-  contents.config = newest.config();
-  contents.tokenizers = newest.tokenizers();
-  contents.state = newest.state();
+  CheckpointContents contents{.model = tensor_slots(table, values),
+                              .training = {},
+                              .exported = true,
+                              .config = newest.config(),
+                              .tokenizers = newest.tokenizers(),
+                              .state = newest.state()};
   contents.state.valid_loss = contents.state.valid_metric = kNotMeasured;
+  const std::string name = fmt::format("{}{}-{}", kAveragePrefix, steps.front(), steps.back());
   run.begin_writing();
   run.save_as(name, contents);
-  return result;
+  return {{"checkpoint", (run.checkpoints() / name).string()}, {"steps", steps}};
 }
 
 }  // namespace
@@ -95,8 +71,7 @@ Exit run_average(CommandLine& line) {
       ->check(in_range(1, 1'000'000));
   if (!line.parse()) return Exit::ok;
 
-  Log log({.quiet = line.quiet()});
-  const Json result = average_checkpoints(run, last, log);
+  const Json result = average_checkpoints(run, last);
   line.json() ? print_line(result) : print(result["checkpoint"].get<std::string>() + "\n");
   return Exit::ok;
 }

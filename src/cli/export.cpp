@@ -23,6 +23,7 @@
 #include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/run_records.h"
+#include "store/run_writer.h"
 
 namespace heed {
 namespace fs = std::filesystem;
@@ -138,10 +139,7 @@ Exit run_export(CommandLine& line) {
   if (!line.parse()) return Exit::ok;
   const bool gguf = to == "gguf";
 
-  const fs::path typed = fs::path(folder).lexically_normal(),
-                 place = typed.has_filename() ? typed : typed.parent_path();
-  if (place == ".")
-    throw Error(Exit::usage, "DIR is the current folder.", "the name of a folder in it");
+  const fs::path place = with_name(fs::path(folder).lexically_normal());
   require_free(place);
   OpenModel model(line);
   if (model.config.tokenizer.own_target())
@@ -149,17 +147,17 @@ Exit run_export(CommandLine& line) {
                 "another training, with --set tokenizer.shared=true and no tokenizer.target");
   fs::path top = place;  // of the folders that are new
   while (!path_exists(folder_of(top))) top = folder_of(top);
-  make_whole_folder(top, {}, [&](const fs::path& made) {
-    fs::path inner = made;
-    for (const fs::path& part : place.lexically_relative(top))
-      if (part != ".") make_folder(inner /= part);
-    const std::string name = place.filename().string();
-    if (gguf)
-      write_gguf(inner / "model.gguf", model, name,
-                 static_cast<GgufType>(std::ranges::find(kTypes, type) - kTypes.begin()));
-    else
-      write_huggingface(model, name, inner);
-  });
+  NewFolder made(top);
+  fs::path inner = made.path();
+  for (const fs::path& part : place.lexically_relative(top))
+    if (part != ".") make_folder(inner /= part);
+  const std::string name = place.filename().string();
+  if (gguf)
+    write_gguf(inner / "model.gguf", model, name,
+               static_cast<GgufType>(std::ranges::find(kTypes, type) - kTypes.begin()));
+  else
+    write_huggingface(model, name, inner);
+  made.put_in_place();
   if (model.config.tokenizer.type == TokenizerConfig::unigram)
     model.log.warn(fmt::format(
         "where two ways to cut a word are equally probable (000: 00 0, 0 00), {} may take the "

@@ -17,15 +17,12 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include "data/run_config.h"
-#include "store/best.h"
 #include "store/layout.h"
-#include "store/origin.h"
+#include "store/run.h"
 #include "store/run_folder.h"
-#include "store/run_records.h"
 #include "store/run_writer.h"
 #include "store/safetensors.h"
 #include "store/trained_model.h"
-#include "train/trainer.h"
 
 namespace heed {
 namespace {
@@ -54,56 +51,61 @@ std::uint64_t parameters_in(const fs::path& checkpoint) {
   return numbers;
 }
 
-void read_run(const fs::path& run, ListedRun& listed) {
-  Json& row = listed.row;
-  const RunConfig config = config_of_run(run);
-  row["keys"] = keys_of(config);
-  row["data"] = data_in_words(config.data);
-  const std::vector<State> states = states_of(run);
-  if (!states.empty()) row["step"] = states.back().step;
-  if (!states.empty() && end_of(config.train, states.back()) != End::none)
-    row["state"] = "finished";
-  if (states.size() != list_steps(run).size()) row["state"] = "damaged";
-  const auto best = best_checkpoint(run);
-  if (best) {
-    row["best_step"] = best->step;
-    if (std::isfinite(best->valid_loss)) row["loss"] = best->valid_loss;
-    if (std::isfinite(best->valid_metric))
-      row["metric"][config.train.select_by] = best->valid_metric;
-  }
-  const Origin& origin = listed.origin = read_origin(run.string());
-  if (!origin.branched_from.empty())
-    row["branch"] =
-        fmt::format("from {} at step {}", fs::path(origin.branched_from).filename().string(),
-                    origin.branched_at);
-  const LoggedEvents logged = read_events(run);
-  for (const ValidEvent& valid : logged.valid)
-    if (valid.bits_per_byte && valid.step == row["best_step"] && valid.loss == row["loss"])
-      row["bits_per_byte"] = *valid.bits_per_byte;
-  if (!logged.events.empty() && logged.events.back().event == "diverged") row["state"] = "diverged";
-  if (is_locked(run) && !logged.train.empty())
-    row["step"] = std::max(row["step"].get<std::int64_t>(), logged.train.back().step);
-  if (best) row["parameters"] = parameters_in(run / kCheckpoints / step_folder_name(best->step));
+std::string state_in_words(const Run& run) {
+  if (!run.logged.events.empty() && run.logged.events.back().event == "diverged") return "diverged";
+  return run.damaged ? "damaged" : run.end() == End::none ? "stopped" : "finished";
 }
 
-ListedRun list_run(const fs::path& run) {
-  std::error_code none;
-  ListedRun listed;
-  listed.date = std::max(fs::last_write_time(run / kCheckpoints, none),
-                         fs::last_write_time(run / kMetrics, none));
-  Json& row = listed.row = {{"name", run.filename().string()}, {"step", 0}, {"state", "stopped"}};
-  for (const char* key :
-       {"best_step", "loss", "bits_per_byte", "metric", "parameters", "data", "branch"})
-    row[key] = nullptr;
-  row.update(
-      {{"metric", Json::object()}, {"date", date_text(listed.date)}, {"keys", Json::object()}});
+// The step of the last checkpoint, or the one that training has reached.
+std::int64_t last_step(const Run& run) {
+  const std::int64_t saved = run.states.empty() ? 0 : run.states.back().step;
+  const bool trains = run.locked && !run.logged.train.empty();
+  return trains ? std::max(saved, run.logged.train.back().step) : saved;
+}
+
+Json finite(double x) {
+  return std::isfinite(x) ? Json(x) : Json();
+}
+
+ListedRun list_run(const fs::path& folder) {
+  Run run{.folder = folder};
+  Json parameters, data, branch, bits, metric = Json::object(), keys = Json::object();
+  std::string state = "damaged";
   try {
-    read_run(run, listed);
+    run = read_run(folder);
+    keys = keys_of(run.config);
+    data = data_in_words(run.config.data);
+    if (run.best) parameters = parameters_in(step_folder(folder, run.best->step));
+    state = state_in_words(run);
   } catch (const Error&) {
-    row["state"] = "damaged";
   }
-  if (is_locked(run)) row["state"] = "running";
-  return listed;
+  const State best = run.best.value_or(State());
+  const Origin& origin = run.origin;
+  if (std::isfinite(best.valid_metric)) metric[run.config.train.select_by] = best.valid_metric;
+  for (const ValidEvent& valid : run.logged.valid)
+    if (valid.bits_per_byte && valid.step == best.step && valid.loss == best.valid_loss)
+      bits = *valid.bits_per_byte;
+  if (!origin.branched_from.empty())
+    branch = fmt::format("from {} at step {}", fs::path(origin.branched_from).filename().string(),
+                         origin.branched_at);
+  std::error_code none;
+  const fs::file_time_type date = std::max(fs::last_write_time(folder / kCheckpoints, none),
+                                           fs::last_write_time(folder / kMetrics, none));
+  return {{{"name", folder.filename().string()},
+           {"step", last_step(run)},
+           {"state", is_locked(folder) ? "running" : state},
+           {"best_step", run.best ? Json(best.step) : Json()},
+           {"loss", finite(best.valid_loss)},
+           {"bits_per_byte", bits},
+           {"metric", metric},
+           {"parameters", parameters},
+           {"data", data},
+           {"branch", branch},
+           {"date", date_text(date)},
+           {"keys", keys}},
+          origin,
+          date,
+          {}};
 }
 
 // Keys that follow from the time or the end of the run, or that the data's column shows: among
@@ -246,11 +248,9 @@ std::set<fs::path> runs_at(const std::string& place, bool all) {
   if (path_exists(folder / kCheckpoints)) return {folder};
   names_in(folder);  // Error if it cannot be listed
   std::set<fs::path> runs;
-  for (const std::string& name : names_of_runs(folder, all)) {
-    const fs::path run = folder / name;
-    if (path_exists(run / kConfigFile) || path_exists(run / kMetrics) || !list_steps(run).empty())
-      runs.insert(run);
-  }
+  for (const std::string& name : names_of_runs(folder, all))
+    if (path_exists(folder / name / kConfigFile) || path_exists(folder / name / kMetrics))
+      runs.insert(folder / name);
   if (runs.empty())
     throw Error(Exit::store, quoted_path(place) + " has no runs",
                 "the folder that has them; heed train makes runs/NAME");
@@ -275,11 +275,8 @@ Exit run_runs(CommandLine& line) {
                   [&](auto*) { return !tsv && !line.json(); });
   if (!line.parse()) return Exit::ok;
   if (places.empty()) places = {"runs"};
-  std::set<fs::path> found, with_old;
-  for (const std::string& place : places) {
-    found.merge(runs_at(place, all));
-    with_old.merge(runs_at(place, true));
-  }
+  std::set<fs::path> found;
+  for (const std::string& place : places) found.merge(runs_at(place, all));
   std::vector<ListedRun> runs;
   for (const fs::path& run : found) runs.push_back(list_run(run));
   std::ranges::stable_sort(runs, std::greater{}, &ListedRun::date);
@@ -293,8 +290,6 @@ Exit run_runs(CommandLine& line) {
     print_tsv(result);
   else
     print_runs(result, every_key);
-  if (const std::size_t old = with_old.size() - found.size(); !line.json() && !tsv && old > 0)
-    print_prose(fmt::format("{} older; --all lists them too\n", old));
   return Exit::ok;
 }
 

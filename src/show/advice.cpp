@@ -10,10 +10,7 @@
 #include "base/format.h"
 #include "data/objective.h"
 #include "step/schedule.h"
-#include "store/best.h"
 #include "store/layout.h"
-#include "store/origin.h"
-#include "store/run_end.h"
 #include "store/run_writer.h"
 #include "store/trained_model.h"
 
@@ -68,17 +65,17 @@ bool is_flat(const std::vector<ValidEvent>& valid) {
 }
 
 // Sets the ways on; if the way on is another run, the text says why.
-void add_ways_on(const std::string& run, const RunConfig& config, const std::vector<State>& states,
-                 const std::string& init_from, Advice& a) {
+void add_ways_on(const Run& run, Advice& a) {
+  const RunConfig& config = run.config;
   OptimizerConfig o = config.optimizer;
-  const State& s = states.back();
-  const End end = end_of(config.train, s);
+  const State& s = run.states.back();
+  const End end = run.end();
   const bool goes_on = end == End::none || end == End::patience, with_end = o.decay_steps.at_end,
              stalled = config.train.patience > 0 && s.stalled >= config.train.patience;
   const std::int64_t longer = s.step + std::max<std::int64_t>(1, s.step / 2),
                      twice = 2 * (goes_on ? std::max(s.step, config.train.max_steps) : s.step);
   const std::string patience = stalled ? " --set train.patience=0" : "",
-                    resume = "heed resume " + shell_word(run),
+                    resume = "heed resume " + shell_word(run.folder.string()),
                     more = fmt::format("{} --more {}{}", resume, longer - s.step, patience);
   if (with_end && o.decay_steps == 0) o.decay_steps.step = s.step;
   a.low_rate =
@@ -86,20 +83,20 @@ void add_ways_on(const std::string& run, const RunConfig& config, const std::vec
       (o.min_learning_rate > 0 ? "" : " " + low_rate_of(o));
   // A branch goes on from before the fall of its rate, if that is at its end.
   const bool back = (with_end || o.decay_steps == config.train.max_steps) &&
-                    std::ranges::any_of(states, [&](const State& x) {
+                    std::ranges::any_of(run.states, [&](const State& x) {
                       return 0 < x.step && x.step <= full_rate_until(o);
                     });
   const bool stays =
       !with_end && (longer <= decayed_at(o) || learning_rate(o, config.model.d_model, longer) > 0);
-  const std::filesystem::path folder = (std::filesystem::path(run) / "").parent_path();
-  a.anew =
-      back ? more + (with_end ? "" : " --set optimizer.decay_steps=end")
-           : fmt::format("heed train {} --run {}{} --set train.max_steps={}{}{}",
-                         shell_word((folder / kConfigFile).string()),
-                         shell_word(next_name(folder).string()),
-                         init_from.empty() ? "" : " --init-from " + shell_word(init_from), twice,
-                         with_end ? "" : fmt::format(" --set optimizer.decay_steps={}", twice),
-                         config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");
+  const std::filesystem::path folder = (run.folder / "").parent_path();
+  const std::string& from = run.origin.init_from;
+  a.anew = back ? more + (with_end ? "" : " --set optimizer.decay_steps=end")
+                : fmt::format("heed train {} --run {}{} --set train.max_steps={}{}{}",
+                              shell_word((folder / kConfigFile).string()),
+                              shell_word(next_name(folder).string()),
+                              from.empty() ? "" : " --init-from " + shell_word(from), twice,
+                              with_end ? "" : fmt::format(" --set optimizer.decay_steps={}", twice),
+                              config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");
   a.way_on = goes_on ? resume + patience : stays && !back ? more : a.anew;
   if (!goes_on && !stays && !back)
     a.text = fmt::format("; they need a new run, as its rate has fallen (at a low rate: {})",
@@ -112,35 +109,36 @@ std::string low_rate_of(const OptimizerConfig& o) {
   return fmt::format("--set optimizer.min_learning_rate={:g}", o.learning_rate / 20);
 }
 
-Advice advise(const std::string& run, const RunConfig& config, const LoggedEvents& logged,
-              const std::vector<State>& states, const std::string& init_from) {
-  const auto objective = make_objective(config);
+Advice advise(const Run& run) {
+  if (run.states.empty() || (run.end() == End::none && run.locked)) return {};  // it goes on
+  const LoggedEvents& logged = run.logged;
+  const State& last = run.states.back();
+  const auto objective = make_objective(run.config);
   const std::vector<ValidEvent>& valid = logged.valid;
   const auto best = best_in(valid);
   const double passes = logged.train.empty() || std::isnan(logged.train.back().epoch)
-                            ? static_cast<double>(states.back().cursor.epoch)
+                            ? static_cast<double>(last.cursor.epoch)
                             : logged.train.back().epoch;
   const bool solved = best != valid.end() && best->accuracy > kSolved,
-             few = states.back().step > 0 &&
-                   passes < 0.9 * useful_passes(!objective->traits().encoder()),
+             few = last.step > 0 && passes < 0.9 * useful_passes(!objective->traits().encoder()),
              best_at_end = valid.end() - best <= 1,
              memorised = !valid.empty() && train_loss_at(logged.train, valid.back().step) <
                                                kKnown * valid.back().loss;
   Advice a;
-  add_ways_on(run, config, states, init_from, a);
+  add_ways_on(run, a);
   if (lowest_before_rise(logged) != nullptr) {
     a.text = fmt::format(
         "the best was at step {}: more steps only memorise the training data; heed {} {} uses that "
         "one, --checkpoint last with the newest; more text, a smaller model or more dropout would "
         "help",
-        best->step, objective->use().command, shell_word(run));
+        best->step, objective->use().command, shell_word(run.folder.string()));
   } else if (!solved && few &&
              (passes < kFewPasses || (best_at_end && !memorised && !is_flat(valid)))) {
     a.text = fmt::format("more steps would help: so far it has read its training data {:.2g} times",
                          passes) +
              a.text;
     a.command = a.way_on;
-  } else if (end_of(config.train, states.back()) != End::none && best != valid.end() &&
+  } else if (run.end() != End::none && best != valid.end() &&
              std::ranges::any_of(logged.yardsticks, [&](const Yardstick& y) {
                return y.nats_per_token <= best->loss;
              })) {
@@ -151,13 +149,8 @@ Advice advise(const std::string& run, const RunConfig& config, const LoggedEvent
   return a;
 }
 
-Advice advice_on(const std::filesystem::path& run, const LoggedEvents* logged) try {
-  const std::vector<State> states = states_of(run);
-  if (states.empty()) return {};
-  const RunConfig config = config_of_run(run);
-  if (end_of(config.train, states.back()) == End::none && is_locked(run)) return {};  // it goes on
-  return advise(run.string(), config, logged ? *logged : read_events(run), states,
-                read_origin(run.string()).init_from);
+Advice advice_on(const std::filesystem::path& folder) try {
+  return advise(read_run(folder));
 } catch (const Error&) {
   return {};
 }

@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/run_config.h"
-#include "store/run_records.h"
-#include "store/state.h"
+#include "store/run.h"
 
 namespace heed {
 
@@ -27,15 +25,14 @@ struct Advice {
   std::string anew, low_rate;
 };
 
-// `run`: its folder, as commands name it. `states`: of its checkpoints, ascending, at least one.
-Advice advise(const std::string& run, const RunConfig& config, const LoggedEvents& logged,
-              const std::vector<State>& states, const std::string& init_from = "");
+// Nothing of a run that is training, or has no checkpoint. Its folder is as commands name it.
+Advice advise(const Run& run);
 
 // "--set optimizer.min_learning_rate=5e-05": a low rate.
 std::string low_rate_of(const OptimizerConfig& optimizer);
 
-// Of a stored run, of which metrics.jsonl is read unless it is given; nothing of a damaged one.
-Advice advice_on(const std::filesystem::path& run, const LoggedEvents* logged = nullptr);
+// The same, of a run to be read; nothing of one that is damaged.
+Advice advice_on(const std::filesystem::path& folder);
 
 // A sentence if held-out loss has begun to rise while training loss still falls, else "". It has if
 // the last one is above the lowest: by 10 % if it is the next one, by 1 % if it is a later one.

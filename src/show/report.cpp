@@ -14,10 +14,10 @@
 #include "show/learning_record.h"
 #include "show/loss_curves.h"
 #include "show/packed_maps.h"
-#include "store/best.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
+#include "store/trained_model.h"
 
 namespace heed {
 namespace {
@@ -37,50 +37,17 @@ fs::path folder_of_run(const std::string& run) {  // or of one of its checkpoint
   return folder;
 }
 
-// What the run has saved, and how far its records are shown.
-struct Saved {
-  std::int64_t last_step = kAnyStep;  // of its last checkpoint, if it has one
-  State best;                         // of the best one
-  std::string config;                 // text of config.json
-  std::size_t parameter_count = 0;    // 0: not known
-  double uniform = 0;                 // the loss of guessing; 0: not known
-  std::vector<std::string> notes;     // what was left out, and why
+// The sizes of a checkpoint's model.
+struct Sizes {
+  std::size_t parameters = 0;
+  double uniform = 0;  // the loss of guessing
 };
 
-// The texts of a checkpoint and what follows from them.
-void describe(const fs::path& checkpoint, Saved& saved) {
-  const CheckpointTexts texts = read_texts(checkpoint);
-  const RunConfig config = parse_config(texts.config, (checkpoint / kConfigFile).string());
-  const Tokenizers tokenizers = Tokenizers::load(texts.tokenizers, checkpoint);
+Sizes sizes_of(const Checkpoint& checkpoint, const RunConfig& config) {
+  const Tokenizers tokenizers = Tokenizers::load(checkpoint.tokenizers(), checkpoint.folder());
   const Tokenizer& target = *tokenizers.target;
-  saved.parameter_count =
-      Transformer(config.model, tokenizers.source().size(), target.size()).table.size();
-  saved.uniform =
-      std::log(target.size() - std::ssize(make_objective(config)->never_written(target)));
-  saved.config = texts.config;
-}
-
-Saved read_saved(const fs::path& run) {
-  Saved saved;
-  const std::vector<State> states = states_of(run);
-  const std::vector<std::int64_t> steps = list_steps(run);
-  if (states.size() < steps.size())
-    saved.notes.push_back(
-        "Skipped: a checkpoint whose state.json cannot be read; heed verify says why.");
-  for (auto state = states.rbegin(); state != states.rend() && saved.config.empty(); ++state) try {
-      describe(run / kCheckpoints / step_folder_name(state->step), saved);
-      saved.last_step = state->step;
-      if (const auto best = best_checkpoint(run, state->step)) saved.best = *best;
-    } catch (const Error& e) {
-      saved.notes.push_back(std::string("Skipped: ") + e.what());
-    }
-  if (!saved.config.empty()) return saved;
-  if (!steps.empty())
-    throw Error(Exit::store, fmt::format("no checkpoint of {} is intact.", quoted_path(run)),
-                "heed verify " + shell_word(run.string()) + ", which says what is wrong");
-  saved.config = dump_config(config_of_run(run));
-  saved.notes.push_back("The run has no checkpoint yet: this is what it has logged.");
-  return saved;
+  return {Transformer(config.model, tokenizers.source().size(), target.size()).table.size(),
+          std::log(target.size() - std::ssize(make_objective(config)->never_written(target)))};
 }
 
 // The loss of a frame's step: its own, else that of the event of the step, else null.
@@ -127,46 +94,52 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Shor
 
 }  // namespace
 
-ShortJson report(const std::string& run) {
-  const fs::path folder = folder_of_run(run);
-  Saved saved = read_saved(folder);
-  const bool has_saved = saved.last_step < kAnyStep;
-  const LoggedEvents logged = read_events(folder, saved.last_step);
-  RecordedFrames recorded = read_frames(folder, saved.last_step);
-  if (recorded.frames.empty()) recorded = {};
-  std::int64_t last_step = has_saved ? saved.last_step : 0;
-  if (!has_saved) {
+ShortJson report(const std::string& name) {
+  const fs::path folder = folder_of_run(name);
+  const auto [newest, damaged] = newest_checkpoint(folder);
+  if (!newest && !damaged.empty())
+    throw Error(Exit::store, fmt::format("no checkpoint of {} is intact.", quoted_path(folder)),
+                "heed verify " + shell_word(folder.string()) + ", which says what is wrong");
+  const Run run = read_run(folder, newest ? newest->state().step : kAnyStep);
+  const LoggedEvents& logged = run.logged;
+  const RecordedFrames recorded = read_frames(folder, newest ? newest->state().step : kAnyStep);
+  const RunConfig config = newest ? checkpoint_config(*newest) : run.config;
+  std::vector<std::string> notes;
+  for (const DamagedCheckpoint& d : damaged) notes.push_back("Skipped: " + d.reason);
+  std::int64_t last_step = newest ? newest->state().step : 0;
+  if (!newest) {
+    notes.push_back("The run has no checkpoint yet: this is what it has logged.");
     if (logged.train.empty() && recorded.frames.empty())
       throw Error(Exit::store,
                   fmt::format("{} has neither a checkpoint nor a line of what it learnt yet.",
                               quoted_path(folder)));
-    for (const TrainEvent& event : logged.train) last_step = std::max(last_step, event.step);
-    for (const Frame& frame : recorded.frames) last_step = std::max(last_step, frame.step);
+    if (!logged.train.empty()) last_step = logged.train.back().step;
+    if (!recorded.frames.empty()) last_step = std::max(last_step, recorded.frames.back().step);
     if (!logged.events.empty() && logged.events.back().event == "diverged")
-      saved.notes.push_back(logged.events.back().text);  // why it ended
+      notes.push_back(logged.events.back().text);  // why it ended
   }
-  const RunConfig config = parse_config(saved.config, "config.json");
   if (!recorded.frames.empty() && !config.data.has_validation())
-    saved.notes.push_back("Nothing was held out: the texts are training data.");
+    notes.push_back("Nothing was held out: the texts are training data.");
   const Figure* metric = selecting_figure(config.train.select_by);
+  const State best = run.best.value_or(State());
+  const Sizes sizes = newest ? sizes_of(*newest, config) : Sizes();
 
-  ShortJson data{
-      {"run", run},
-      {"last_step", last_step},
-      {"parameter_count", saved.parameter_count},
-      {"best_loss", saved.best.valid_loss},
-      {"best", {{"step", saved.best.step}, {"by_metric", std::isfinite(saved.best.valid_metric)}}},
-      {"notes", saved.notes}};
+  ShortJson data{{"run", name},
+                 {"last_step", last_step},
+                 {"parameter_count", sizes.parameters},
+                 {"best_loss", best.valid_loss},
+                 {"best", {{"step", best.step}, {"by_metric", std::isfinite(best.valid_metric)}}},
+                 {"notes", notes}};
   add_frames(recorded, logged, data);
   data.update(curves_json(logged));
   data["yardsticks"] = ShortJson(json_of(logged.yardsticks));
-  data["uniform"] = saved.uniform;
+  data["uniform"] = sizes.uniform;
   data["overfitting"] = overfitting(logged, config.train.patience > 0);
-  const Advice advice = advice_on(folder, &logged);
+  const Advice advice = advise(run);
   data["advice"] = {{"text", advice.text}, {"command", advice.command}};
   data["training_loss_note"] = training_loss_note(config);
   data["metric"] = metric ? ShortJson(metric->title) : ShortJson();
-  data["config"] = saved.config;
+  data["config"] = newest ? newest->config() : dump_config(config);
   return data;
 }
 
@@ -178,21 +151,19 @@ std::string report_json(ShortJson report) {
   return text_of(report) + "\n";
 }
 
-ShortJson comparison(const std::vector<std::string>& runs) {
+ShortJson comparison(const std::vector<std::string>& names) {
   ShortJson compared = ShortJson::array();
   std::vector<ConfigKeys> keys;
   bool any = false;  // a curve: a run may have ended before its first line
-  for (const std::string& run : runs) {
-    const fs::path folder = folder_of_run(run);
-    const auto best = best_checkpoint(folder);  // Error if it is no run
-    keys.push_back(keys_of(config_of_run(folder)));
-    const LoggedEvents logged = read_events(folder);
-    any = any || !logged.train.empty() || !logged.valid.empty();
-    compared.push_back({{"run", run},
-                        {"best_step", best ? ShortJson(best->step) : ShortJson()},
-                        {"best_loss", best ? ShortJson(best->valid_loss) : ShortJson()},
+  for (const std::string& name : names) {
+    const Run run = read_run(folder_of_run(name));
+    keys.push_back(keys_of(run.config));
+    any = any || !run.logged.train.empty() || !run.logged.valid.empty();
+    compared.push_back({{"run", name},
+                        {"best_step", run.best ? ShortJson(run.best->step) : ShortJson()},
+                        {"best_loss", run.best ? ShortJson(run.best->valid_loss) : ShortJson()},
                         {"keys", ShortJson::object()}});
-    compared.back().update(curves_json(logged));
+    compared.back().update(curves_json(run.logged));
   }
   if (!any) throw Error(Exit::store, "none of the runs has logged anything yet.");
   std::vector<ConfigKeys*> all;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "base/files.h"
 #include "base/folders.h"
@@ -63,68 +63,23 @@ void write_files(const fs::path& folder, const CheckpointContents& contents) {
   write_text(kStateFile, format_state(state_file));
 }
 
-std::set<std::string> files_in(const fs::path& folder) {
-  std::set<std::string> names;
-  for (const std::string& name : names_in(folder)) {
-    if (!name.starts_with('.')) names.insert(name);
-  }
-  return names;
-}
-
-// `names` as found, state.json without its own checksum.
-void check_names(const fs::path& folder, std::set<std::string> names, const StateFile& state) {
-  for (const auto& [name, digits] : state.files) {
-    if (names.erase(name) == 0) fail(folder / name, "it is missing");
-  }
-  names.erase(kStateFile);
-  if (!names.empty()) fail(folder / *names.begin(), "it does not belong to this checkpoint");
-  for (const char* name : {kModelFile, kConfigFile}) {
-    if (!state.files.contains(name))
-      fail(folder / kStateFile, std::string(name) + " is not listed");
-  }
-  if (state.files.contains(kTrainingFile) != state.training)
-    fail(folder / kStateFile, state.training
-                                  ? "training.safetensors is not listed"
-                                  : "training.safetensors is listed for an exported model");
-}
-
-void check_sum(const fs::path& path, const std::string& found, const std::string& expected) {
-  if (found == expected) return;
-  fail(path, fmt::format("its bytes do not match the checksum in state.json: altered or cut short "
-                         "(SHA-256 {:.12}..., expected {:.12}...)",
-                         found, expected));
-}
-
-constexpr int kTries = 3;      // while another process saves and removes checkpoints
-constexpr int kMostGone = 50;  // checkpoints that are removed while they are read
-
-// One pass over a run, newest step first; nullopt if a step was removed meanwhile.
-std::optional<NewestCheckpoint> look_for_newest(const fs::path& run, std::int64_t up_to) {
-  NewestCheckpoint result;
-  std::vector<std::int64_t> steps = list_steps(run);
-  std::erase_if(steps, [&](std::int64_t step) { return step > up_to; });
-  for (auto step = steps.rbegin(); step != steps.rend() && !result.checkpoint; ++step) {
-    const fs::path folder = run / kCheckpoints / step_folder_name(*step);
-    try {
-      result.checkpoint = open_if_there(folder);
-      if (!result.checkpoint) return std::nullopt;
-    } catch (const Unreadable& e) {
-      throw Unreadable(e.as(e.exit(), again_or_before(run, *step)));
-    } catch (const Error& e) {
-      result.damaged.push_back({folder, e.what()});
-    }
-  }
-  return result;
+void check_sum(const fs::path& path, const std::string& digits, const std::string& expected) {
+  if (digits != expected)
+    fail(path,
+         fmt::format("its bytes do not match the checksum in state.json: altered or cut short "
+                     "(SHA-256 {:.12}..., expected {:.12}...)",
+                     digits, expected));
 }
 
 }  // namespace
 
 void write_checkpoint(const fs::path& parent, const std::string& name,
                       const CheckpointContents& contents) {
-  const fs::path place = parent / name;
-  const fs::path aside = parent / (std::string(kSetAside) + name);
+  const fs::path place = parent / name, aside = parent / (std::string(kSetAside) + name);
   if (path_exists(place)) remove_tree(aside);
-  make_whole_folder(place, aside, [&](const fs::path& made) { write_files(made, contents); });
+  NewFolder folder(place, aside);
+  write_files(folder.path(), contents);
+  folder.put_in_place();
   remove_tree(aside);
 }
 
@@ -141,44 +96,37 @@ void clean_up(const fs::path& parent) {
   }
 }
 
-void CheckpointTexts::add(const std::string& name, std::string bytes) {
-  if (name == kConfigFile)
-    config = std::move(bytes);
-  else
-    tokenizers.push_back({name, std::move(bytes)});
-}
-
-CheckpointTexts read_texts(const fs::path& checkpoint) {
-  CheckpointTexts texts;
-  for (const auto& [name, digits] : read_state(checkpoint).files) {
-    if (name == kModelFile || name == kTrainingFile) continue;
-    texts.add(name, read_file(checkpoint / name, kMaxTextFile));
-  }
-  return texts;
-}
-
 Checkpoint Checkpoint::open(const fs::path& folder) {
-  std::set<std::string> names = files_in(folder);
+  std::vector<std::string> names = names_in(folder);
   Checkpoint checkpoint;
   checkpoint.folder_ = folder;
   checkpoint.state_file_ = read_state(folder);
-  check_names(folder, std::move(names), checkpoint.state_file_);
+  const auto& sums = checkpoint.state_file_.files;
+  if (!sums.contains(kModelFile) || !sums.contains(kConfigFile) ||
+      sums.contains(kTrainingFile) != checkpoint.state_file_.training)
+    fail(folder / kStateFile, "it does not list the files of a checkpoint");
+  for (const auto& [name, sum] : sums)
+    if (std::erase(names, name) == 0) fail(folder / name, "it is missing");
+  for (const std::string& name : names)
+    if (!name.starts_with('.') && name != kStateFile)
+      fail(folder / name, "it does not belong to this checkpoint");
   // Opens all before reading any: from then on a saver may remove the folder.
   std::map<std::string, std::unique_ptr<InputFile>> files;
-  for (const auto& [name, digits] : checkpoint.state_file_.files)
-    files[name] = std::make_unique<InputFile>(folder / name);
+  for (const auto& [name, sum] : sums) files[name] = std::make_unique<InputFile>(folder / name);
   for (auto& [name, file] : files) {
-    const std::string& digits = checkpoint.state_file_.files.at(name);
     if (name == kModelFile || name == kTrainingFile) {
       list_safetensors(*file);  // checks its size first: a sparse file takes long to hash
       file->rewind();
-      check_sum(folder / name, sha256_of(*file), digits);
+      check_sum(folder / name, sha256_of(*file), sums.at(name));
       (name == kModelFile ? checkpoint.model_ : checkpoint.training_) = std::move(file);
       continue;
     }
     std::string bytes = read_file(*file, kMaxTextFile);
-    check_sum(folder / name, sha256(bytes), digits);
-    checkpoint.texts_.add(name, std::move(bytes));
+    check_sum(folder / name, sha256(bytes), sums.at(name));
+    if (name == kConfigFile)
+      checkpoint.config_ = std::move(bytes);
+    else
+      checkpoint.tokenizers_.push_back({name, std::move(bytes)});
   }
   return checkpoint;
 }
@@ -199,55 +147,49 @@ void Checkpoint::load_training(std::span<const TensorSlot> slots) const {
   refuse_impossible(folder_ / kTrainingFile, slots);
 }
 
-std::optional<Checkpoint> open_if_there(const fs::path& folder) {
+bool saved_since(const fs::path& run, fs::file_time_type time) {
+  constexpr auto kTick = std::chrono::milliseconds(20);  // of the clock of file systems
   std::error_code none;
-  for (int left = kTries;; --left) {
-    const auto before = fs::last_write_time(folder, none);
-    try {
-      return Checkpoint::open(folder);
-    } catch (const Error&) {
-      if (!path_exists(folder)) return std::nullopt;
-      const bool replaced = fs::last_write_time(folder, none) != before;
-      if (!replaced || left == 1) throw;
-    }
-  }
+  return fs::last_write_time(run / kCheckpoints, none) + kTick > time;
 }
 
 Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
-  int gone = 0;
-  for (int left = kTries;; --left) {
-    fs::path folder;
-    try {
+  fs::path folder;
+  try {
+    return read_beside_saver(run, [&] {
       folder = find_checkpoint(run, which);
       return Checkpoint::open(folder);
-    } catch (const Error& e) {
-      const bool moved = !folder.empty() && !path_exists(folder);
-      if (!moved && dynamic_cast<const Unreadable*>(&e)) throw;
-      if (moved && ++gone < kMostGone) left = kTries;
-      if (left > 1) continue;
-      std::error_code error;
-      if (folder.empty() || !fs::is_directory(run / kCheckpoints, error)) throw;
-      const std::optional<Checkpoint> whole = newest_checkpoint(run).checkpoint;
-      if (!whole) throw e.as(e.exit(), "a copy; no other checkpoint of the run is whole");
-      throw e.as(e.exit(),
-                 fmt::format("--checkpoint step-{}, which is whole", whole->state().step));
-    }
+    });
+  } catch (const Unreadable&) {
+    throw;
+  } catch (const Error& e) {
+    std::error_code none;
+    if (folder.empty() || !fs::is_directory(run / kCheckpoints, none)) throw;
+    const std::optional<Checkpoint> whole = newest_checkpoint(run).checkpoint;
+    throw e.as(e.exit(),
+               whole ? fmt::format("--checkpoint step-{}, which is whole", whole->state().step)
+                     : "a copy; no other checkpoint of the run is whole");
   }
 }
 
 NewestCheckpoint newest_checkpoint(const fs::path& run, std::int64_t up_to) {
-  std::optional<NewestCheckpoint> found;
-  // A folder listed while its checkpoints are replaced may seem empty.
-  for (int left = kTries, gone = 0; left > 0 && (!found || !found->checkpoint); --left) {
-    found = look_for_newest(run, up_to);
-    if (!found && ++gone < kMostGone) left = kTries;
-  }
-  if (!found)
-    throw Error(Exit::store,
-                fmt::format("the checkpoints of {} kept being replaced while they were read.",
-                            quoted_path(run)),
-                "the same command again");
-  return std::move(*found);
+  return read_beside_saver(run, [&] {
+    NewestCheckpoint found;
+    const std::vector<std::int64_t> steps = list_steps(run);
+    for (auto step = steps.rbegin(); step != steps.rend() && !found.checkpoint; ++step) {
+      if (*step > up_to) continue;
+      const fs::path folder = step_folder(run, *step);
+      try {
+        found.checkpoint = Checkpoint::open(folder);
+      } catch (const Unreadable& e) {
+        throw Unreadable(e.as(e.exit(), again_or_before(run, *step)));
+      } catch (const Error& e) {
+        if (!path_exists(folder)) throw;  // a saver has removed it
+        found.damaged.push_back({folder, e.what()});
+      }
+    }
+    return found;
+  });
 }
 
 std::vector<TensorSlot> model_slots(Stepper& stepper) {

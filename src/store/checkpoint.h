@@ -47,15 +47,6 @@ void write_checkpoint(const std::filesystem::path& parent, const std::string& na
 // restored). Only for the one process that writes there.
 void clean_up(const std::filesystem::path& parent);
 
-// The texts of a checkpoint, without opening its tensors or verifying a checksum. Error (store) if
-// one cannot be read.
-struct CheckpointTexts {
-  std::string config;
-  std::vector<NamedBytes> tokenizers;  // ordered by name
-  void add(const std::string& name, std::string bytes);
-};
-CheckpointTexts read_texts(const std::filesystem::path& checkpoint);
-
 class Checkpoint {
  public:
   // Reads the small files and verifies all checksums. Throws Error (Exit::store) that names the
@@ -65,8 +56,8 @@ class Checkpoint {
   const std::filesystem::path& folder() const { return folder_; }
   const State& state() const { return state_file_.state; }
   bool has_training() const { return state_file_.training; }
-  const std::string& config() const { return texts_.config; }
-  const std::vector<NamedBytes>& tokenizers() const { return texts_.tokenizers; }
+  const std::string& config() const { return config_; }
+  const std::vector<NamedBytes>& tokenizers() const { return tokenizers_; }  // ordered by name
 
   // Error if a weight is not finite. One load at a time.
   void load_model(std::span<const TensorSlot> slots) const;
@@ -76,17 +67,28 @@ class Checkpoint {
  private:
   std::filesystem::path folder_;
   StateFile state_file_;
-  CheckpointTexts texts_;
+  std::string config_;
+  std::vector<NamedBytes> tokenizers_;
   std::unique_ptr<InputFile> model_, training_;  // training_: null in an exported model
 };
 
-// Opening the checkpoints of a run while another process saves and removes them: retries what
-// failed because a link or a folder moved. Nothing here writes. Unreadable is never treated as
-// damage.
+// Has checkpoints/ changed since, as far as clocks can say?
+bool saved_since(const std::filesystem::path& run, std::filesystem::file_time_type time);
 
-// Opens a checkpoint folder; nullopt if it does not exist or a saver removed it meanwhile. Error
-// (Exit::store) on a damaged one.
-std::optional<Checkpoint> open_if_there(const std::filesystem::path& folder);
+// Calls read(), which reads checkpoints of a run while another process may save: again if it fails
+// while checkpoints/ changes. (A saver removes a checkpoint one save after another superseded it.)
+// Nothing here writes. Unreadable is never treated as damage.
+template <class Read>
+auto read_beside_saver(const std::filesystem::path& run, Read read) {
+  for (int left = 5;; --left) {
+    const auto begin = std::filesystem::file_time_type::clock::now();
+    try {
+      return read();
+    } catch (const Error&) {
+      if (left == 1 || !saved_since(run, begin)) throw;
+    }
+  }
+}
 
 // Opens the checkpoint that find_checkpoint() finds. The Error (Exit::store) on a damaged one names
 // the newest step of the run that is whole.

@@ -23,8 +23,6 @@ inline constexpr const char* kLockFile = ".lock";
 inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile,  kMetrics,  kFilm, kTrainLog,
                                             kRunText,    kTensorboard, kLockFile, kChain};
 
-inline constexpr const char* kRunFolders[] = {kTensorboard};  // those of them that are no files
-
 inline constexpr std::uint64_t kMaxConfigFile = 16u << 20;
 
 // Those that grow by a line (store/run_records.h).

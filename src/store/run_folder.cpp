@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -13,7 +14,6 @@
 #include "base/input_file.h"
 #include "base/nearest.h"
 #include "base/text_kind.h"
-#include "store/best.h"
 #include "store/layout.h"
 
 namespace heed {
@@ -41,72 +41,30 @@ std::string what_exists(const fs::path& checkpoints) {
   return names.empty() ? "there is no checkpoint yet" : "there are: " + joined(names);
 }
 
-// The folder that the link best or last points to, which must be one of the run's own.
-fs::path follow_link(const fs::path& link) {
-  std::error_code error;
-  const std::string target = fs::read_symlink(link, error).string();
-  if (error) throw_file_error("read the link", link, error.value());
-  const fs::path folder = link.parent_path() / target;
-  const bool own = is_step(target) && type_of(folder) == fs::file_type::directory;
-  if (!own) {
-    throw Error(Exit::store,
-                fmt::format("{}: it leads to \"{}\", expected a step beside it; {}", link.string(),
-                            target, what_exists(link.parent_path())),
-                "--checkpoint with one of these");
-  }
-  return folder;
-}
-
-// What to try for a run that is not there: the nearest of the runs beside it and in runs/, or all.
+// What to try for a run that is not there: the nearest of the runs beside it and in runs/, or some.
 std::string other_runs(const fs::path& run) {
   constexpr std::size_t kMost = 10;
   std::vector<std::string> names = names_of_runs(folder_of(run));
   for (const std::string& name : names_of_runs("runs"))
     if (std::ranges::count(names, name) == 0) names.push_back(name);
   const std::string near = nearest(run.filename().string(), names);
-  if (!near.empty()) return near;
-  if (names.empty()) return "check the path";
-  const std::string all = joined(
-      {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMost))});
-  return (names.size() > kMost ? "heed runs lists all runs; some are " : "one of the runs: ") + all;
+  if (!near.empty() || names.empty()) return names.empty() ? "check the path" : near;
+  names.resize(std::min(names.size(), kMost));
+  return "a run that heed runs lists: " + joined(names);
 }
 
 // The checkpoints folder, or an Error that says what `run` is instead.
 fs::path checkpoints_of(const fs::path& run) {
-  if (!path_exists(run)) {
+  if (!path_exists(run))
     throw Error(Exit::store, fmt::format("no run at {}", quoted_path(run)), other_runs(run));
-  }
-  std::error_code error;
-  const bool own =
-      fs::exists(run / kStateFile, error) || fs::exists(folder_of(run) / kStateFile, error);
-  if (!own && !fs::is_directory(run / kCheckpoints, error))
-    if (const std::string other = other_program(run); !other.empty())
-      throw_other_program(run, other, Exit::store);
-  if (fs::is_regular_file(run, error))
-    throw Error(Exit::store, fmt::format("{} is a file, expected a run folder", quoted_path(run)),
-                is_checkpoint(folder_of(run))
-                    ? "the checkpoint that it is of: " + shell_word(folder_of(run).string())
-                    : "");
-  if (fs::is_directory(run / kCheckpoints, error)) return run / kCheckpoints;
-  if (error == std::errc::permission_denied)
-    throw Error(Exit::store,
-                fmt::format("{} cannot be read: {}", quoted_path(run), error.message()));
-  if (is_checkpoint(run)) {
-    throw Error(Exit::store,
-                fmt::format("{} is a checkpoint, expected a run folder", quoted_path(run)),
-                "the folder that has checkpoints/ in it");
-  }
+  if (path_exists(run / kCheckpoints)) return run / kCheckpoints;
+  const bool of_checkpoint = is_checkpoint(run) || is_checkpoint(folder_of(run));
+  if (const std::string other = of_checkpoint ? "" : other_program(run); !other.empty())
+    throw_other_program(run, other, Exit::store);
   throw Error(Exit::store,
               fmt::format("{} is not a run folder: it has no checkpoints/", quoted_path(run)),
-              "check the path");
-}
-
-// A link (best, last) may be switched while its folder is being read: read where it leads now.
-fs::path pinned(const fs::path& folder) {
-  std::error_code error;
-  if (!fs::is_symlink(folder, error)) return folder;
-  const fs::path target = fs::canonical(folder, error);
-  return error ? folder : target;
+              of_checkpoint ? "the folder that has checkpoints/ in it, or this checkpoint's own"
+                            : "check the path");
 }
 
 // Absolute, without dots or a final slash.
@@ -116,11 +74,16 @@ fs::path written_out(const fs::path& folder) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-// The same without links, which stay if a saver removes the folder.
+// The same without links, which may be switched while their folder is being read.
 fs::path canonical_folder(const fs::path& folder) {
   std::error_code error;
   const fs::path path = fs::canonical(folder, error);
   return error ? written_out(folder) : path;
+}
+
+fs::path pinned(const fs::path& folder) {
+  std::error_code none;
+  return fs::is_symlink(folder, none) ? canonical_folder(folder) : folder;
 }
 
 // "NAME.old-2": of a run that --force renamed.
@@ -130,18 +93,26 @@ bool is_old(const std::string& name) {
          name.find_first_not_of("0123456789", at + kOldRun.size()) == name.npos;
 }
 
-// Where the link best or last leads. A copy of a run may lack it, or have a folder or a text in its
-// place, and a resume that was killed may have taken away what it led to: then what the link would
-// say. Nothing if the run has no checkpoints.
+// Where the link best or last leads, which must be to a step of the run's own. A copy of a run may
+// lack it, or have a folder or a text in its place, and a kill may have taken away what it led to:
+// then what the link would say. Nothing if the run has no checkpoints.
 std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string& which) {
-  const fs::path checkpoints = run / kCheckpoints;
-  std::error_code none;
-  if (fs::is_symlink(checkpoints / which, none) && fs::exists(checkpoints / which, none))
-    return follow_link(checkpoints / which);
+  const fs::path link = run / kCheckpoints / which;
+  std::error_code error;
+  if (fs::is_symlink(link, error) && fs::exists(link, error)) {
+    const fs::path target = fs::read_symlink(link, error);
+    if (error) throw_file_error("read the link", link, error.value());
+    const fs::path folder = link.parent_path() / target;
+    if (is_step(target) && type_of(folder) == fs::file_type::directory) return folder;
+    throw Error(Exit::store,
+                fmt::format("{}: it leads to {}, expected a step beside it; {}", link.string(),
+                            quoted_path(target), what_exists(link.parent_path())),
+                "--checkpoint with one of these");
+  }
   const std::vector<std::int64_t> steps = list_steps(run);
   if (steps.empty()) return std::nullopt;
-  const auto best = which == "best" ? best_checkpoint(run) : std::nullopt;
-  return checkpoints / step_folder_name(best ? best->step : steps.back());
+  const auto best = which == "best" ? best_of(states_of(run)) : std::nullopt;
+  return step_folder(run, best ? best->step : steps.back());
 }
 
 }  // namespace
@@ -160,10 +131,16 @@ std::string step_folder_name(std::int64_t step) {
   return fmt::format("{}{:08}", kStepPrefix, step);
 }
 
+fs::path step_folder(const fs::path& run, std::int64_t step) {
+  return run / kCheckpoints / step_folder_name(step);
+}
+
 std::vector<std::int64_t> list_steps(const fs::path& run) {
   std::vector<std::int64_t> steps;
-  for (const std::string& name : names_in(checkpoints_of(run)))
-    if (is_step(name)) steps.push_back(*parse_step(name));
+  // (A folder whose checkpoints are replaced while it is listed may seem empty.)
+  for (int left = 3; steps.empty() && left > 0; --left)
+    for (const std::string& name : names_in(checkpoints_of(run)))
+      if (is_step(name)) steps.push_back(*parse_step(name));
   std::sort(steps.begin(), steps.end());
   return steps;
 }
@@ -176,6 +153,35 @@ std::string again_or_before(const fs::path& run, std::int64_t step) {
       "again; or, to go on from the checkpoint before it: heed resume {} --branch DIR --checkpoint "
       "step-{}",
       shell_word(run.string()), *(at - 1));
+}
+
+bool is_better(const State& one, const State& other) {
+  if (std::isnan(one.valid_loss) || std::isnan(other.valid_loss)) {
+    if (std::isnan(one.valid_loss) != std::isnan(other.valid_loss))
+      return std::isnan(other.valid_loss);
+    return one.step > other.step;
+  }
+  if (one.valid_metric != other.valid_metric && !std::isnan(one.valid_metric + other.valid_metric))
+    return one.valid_metric > other.valid_metric;
+  return one.valid_loss != other.valid_loss ? one.valid_loss < other.valid_loss
+                                            : one.step < other.step;
+}
+
+std::optional<State> best_of(const std::vector<State>& states) {
+  const auto best = std::ranges::min_element(states, is_better);
+  return best == states.end() ? std::nullopt : std::optional(*best);
+}
+
+std::vector<State> states_of(const fs::path& run, std::int64_t up_to) {
+  std::vector<State> states;
+  for (const std::int64_t step : list_steps(run)) try {
+      if (step <= up_to) states.push_back(read_state(step_folder(run, step)).state);
+    } catch (const Unreadable& e) {
+      if (path_exists(step_folder(run, step)))
+        throw Unreadable(e.as(e.exit(), again_or_before(run, step)));
+    } catch (const Error&) {
+    }
+  return states;
 }
 
 StateFile read_state(const fs::path& checkpoint) {

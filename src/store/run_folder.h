@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 namespace heed {
 
 std::string step_folder_name(std::int64_t step);  // "step-00001000"
+std::filesystem::path step_folder(const std::filesystem::path& run, std::int64_t step);
 
 // The names in a folder that are runs, as far as their checkpoints/ shows it; none if it is no
 // folder or cannot be listed. `old`: also NAME.old-K.
@@ -25,6 +28,19 @@ std::vector<std::int64_t> list_steps(const std::filesystem::path& run);
 // average-M-N is of step N and cannot. Any other folder may have any name.
 StateFile read_state(const std::filesystem::path& checkpoint);
 
+// Of two checkpoints of a run: their metrics decide (train.select_by) if both have one, else the
+// losses of their own validations, else the earlier one. Any validation is better than none; if
+// neither was validated, the later one is.
+bool is_better(const State& one, const State& other);
+// The best of those present, which the link `best` only repeats; nothing if there are none.
+std::optional<State> best_of(const std::vector<State>& states);
+
+// The states of the checkpoints of steps up to one, ascending. Without those that are damaged, as
+// far as their state.json shows it, or that a saver has removed meanwhile. Error (store) if one
+// cannot be read now.
+std::vector<State> states_of(const std::filesystem::path& run,
+                             std::int64_t up_to = std::numeric_limits<std::int64_t>::max());
+
 // What to try where the checkpoint of this step cannot be read now.
 std::string again_or_before(const std::filesystem::path& run, std::int64_t step);
 
@@ -32,8 +48,7 @@ std::string again_or_before(const std::filesystem::path& run, std::int64_t step)
 // if `which` is empty. `which`: "" (best, else last), "best", "last", "step-N" (zeros optional),
 // the name of another folder in checkpoints/, or the path of a checkpoint folder. The links best
 // and last must lead to a step of the run's own; without them (a copy may lack them)
-// the rule of store/best.h says which are meant. Error (Exit::store) says what
-// exists.
+// the rule of best_of() says which are meant. Error (Exit::store) says what exists.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run,
                                       const std::string& which = "");
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <fstream>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -15,7 +16,6 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/input_file.h"
-#include "store/best.h"
 #include "store/chain.h"
 #include "store/layout.h"
 #include "store/origin.h"
@@ -27,36 +27,33 @@ namespace {
 
 constexpr std::string_view kRemoving = ".tmp-removed-";
 
-std::string holder(int fd) {
-  char text[32];
-  const ssize_t n = ::pread(fd, text, sizeof text, 0);
-  std::string pid(text, n > 0 ? static_cast<std::size_t>(n) : 0);
-  pid.resize(std::min(pid.size(), pid.find_first_not_of("0123456789")));
-  return pid.empty() ? "another process" : "process " + pid;
+// Whoever holds a lock has written his process id into its file.
+std::string holder(const fs::path& lock) {
+  std::int64_t id = 0;
+  std::ifstream(lock) >> id;
+  return id > 0 ? fmt::format("process {}", id) : "another process";
 }
 
 int open_and_lock(const fs::path& run, const fs::path& path) {
   refuse_link_or_pipe(path);
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (fd < 0) throw_file_error("lock", path, errno);
-  for (int left = 5;; --left) {
+  for (int left = 5; left >= 0; --left) {
     if (repeat_if_interrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0) return fd;
-    if (errno != EWOULDBLOCK || left == 0) break;
+    if (errno != EWOULDBLOCK) break;
     ::usleep(10'000);  // is_locked() holds it for a moment
   }
   const int error = errno;
-  const std::string who = holder(fd);
   ::close(fd);
   if (error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS)
     throw Error(Exit::store,
-                fmt::format("cannot lock {}: its file system has no locks ({}), without which two "
-                            "processes could write one run",
-                            quoted_path(path), std::generic_category().message(error)),
+                fmt::format("cannot lock {}: its file system has no locks", quoted_path(path)),
                 "a run folder on a local disk");
   if (error != EWOULDBLOCK) throw_file_error("lock", path, error);
-  throw Error(Exit::usage,
-              fmt::format("{} is writing {} (lock {})", who, quoted_path(run), path.string()),
-              "wait until it is done, or stop it");
+  throw Error(
+      Exit::usage,
+      fmt::format("{} is writing {} (lock {})", holder(path), quoted_path(run), path.string()),
+      "wait until it is done, or stop it");
 }
 
 // The name of the run that this one is a branch of; "" if it is none.
@@ -66,38 +63,14 @@ std::string stem_name(const fs::path& run) try {
   return "";
 }
 
-// Could a start that was killed have left this folder? It makes the lock first and config.json
-// last. A branch without a checkpoint cannot be resumed, so it is one until it has the first line
-// of its chain. Whatever else is in it belongs to somebody, and a link leads to somebody's folder.
-bool is_leftover(const fs::path& folder) {
-  const auto temporary = [](const std::string& name) { return name.starts_with(".tmp-"); };
-  const auto left_behind = [&](const std::string& name) {
-    if (name == kCheckpoints) return std::ranges::all_of(names_in(folder / name), temporary);
-    std::error_code none;
-    if (std::ranges::count(kLineFiles, name) > 0)
-      return fs::file_size(folder / name, none) == 0 || !stem_name(folder).empty();
-    // (train.log may tell of a resume that failed.)
-    return temporary(name) || name == kLockFile || name == kOriginFile || name == kRunText ||
-           name == kTrainLog || (name == kConfigFile && !stem_name(folder).empty());
-  };
-  if (type_of(folder) != fs::file_type::directory) return false;
-  const std::vector<std::string> names = names_in(folder);
-  return (names.empty() || std::ranges::count(names, kLockFile) > 0) &&
-         std::ranges::all_of(names, left_behind);
-}
-
-void empty_but_for_lock(const fs::path& folder) {
-  for (const std::string& name : names_in(folder))
-    if (name != kLockFile) remove_tree(folder / name);
-}
-
-// What is left when this is killed is still known as a leftover: config.json goes first, the lock
-// last.
-void remove_start(const fs::path& folder) try {
-  remove_tree(folder / kConfigFile);
-  empty_but_for_lock(folder);
-  remove_tree(folder);
-} catch (const Error&) {  // the next start takes it over
+// Removes what starts of this run left that were killed.
+void remove_killed_starts(const fs::path& run) {
+  const std::string begin = ".tmp-" + run.filename().string() + "-";
+  for (const std::string& name : readable_names(folder_of(run))) {
+    const fs::path folder = folder_of(run) / name;
+    if (name.starts_with(begin) && path_exists(folder / kLockFile) && !is_locked(folder))
+      system_calls().remove_all(folder.c_str());
+  }
 }
 
 }  // namespace
@@ -112,11 +85,9 @@ bool is_locked(const fs::path& run) {
 
 RunLock::RunLock(const fs::path& run) {
   const fs::path path = run / kLockFile;
-  fd_ = open_and_lock(run, path);
-  while (!is_same_file(fd_, path)) {
-    ::close(fd_);
-    fd_ = -1;
+  for (;; ::close(fd_)) {
     fd_ = open_and_lock(run, path);
+    if (is_same_file(fd_, path)) break;
   }
   // For the message above; the lock holds even if this cannot be written.
   const std::string pid = fmt::format("{}\n", ::getpid());
@@ -128,15 +99,12 @@ RunLock::~RunLock() {
 }
 
 void RunLock::require_held(const fs::path& run) const {
-  if (is_same_file(fd_, run / kLockFile)) return;
-  struct stat lock = {};
-  const bool gone = ::fstat(fd_, &lock) == 0 && lock.st_nlink == 0;
-  throw Error(
-      Exit::store,
-      fmt::format("the run folder {} was moved or removed while the run trained: {} is lost",
-                  quoted_path(run),
-                  gone ? "all that it learnt" : "what it learnt after its last checkpoint"),
-      gone ? "heed train" : "heed resume where it is now, which goes on from its last checkpoint");
+  if (!is_same_file(fd_, run / kLockFile))
+    throw Error(Exit::store,
+                fmt::format("the run folder {} was moved or removed while the run trained: what it "
+                            "learnt after its last checkpoint is lost",
+                            quoted_path(run)),
+                "heed resume where it is now, which goes on from that checkpoint");
 }
 
 RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -178,9 +146,7 @@ fs::path next_name(const fs::path& run) {
     }
   }
   for (;; ++k)
-    if (const fs::path next = fmt::format("{}-{}", name, k);
-        !path_exists(next) || (path_exists(next / kLockFile) && is_leftover(next)))
-      return next;
+    if (const fs::path next = fmt::format("{}-{}", name, k); !path_exists(next)) return next;
 }
 
 RunWriter::RunWriter(fs::path run, RunLock lock) : run_(std::move(run)), lock_(std::move(lock)) {
@@ -196,7 +162,8 @@ void RunWriter::require_own_checkpoints(const fs::path& run) {
 }
 
 void RunWriter::require_free(const fs::path& run, bool force) {
-  if (!path_exists(run) || is_leftover(run)) return;
+  if (!path_exists(run) || (type_of(run) == fs::file_type::directory && names_in(run).empty()))
+    return;
   if (!is_run(run))
     throw Error(force ? Exit::store : Exit::usage,
                 fmt::format("{} exists already and is not a run of heed (a folder with "
@@ -217,54 +184,45 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
   std::error_code error;
   fs::create_directories(parent, error);
   if (error) throw_file_error("create the folder", parent, error.value());
-  fs::path old;
-  if (force && is_run(run)) {
-    const RunLock lock(run);  // no process may be writing it
-    require_own_checkpoints(run);
-    rename_path(run, old = free_name(run));
-  }
-  try {
-    return begin(run, first);
-  } catch (...) {
-    if (!old.empty() && system_calls().rename(old.c_str(), run.c_str()) != 0)
-      throw Error(Exit::store,
-                  fmt::format("the new run could not be begun, and the run that was {} is {} now.",
-                              quoted_path(run), quoted_path(old)),
-                  "mv, once the disk is in order");
-    throw;
-  }
+  remove_killed_starts(run);
+  auto folder =
+      std::make_unique<NewFolder>(run, force && is_run(run) ? free_name(run) : fs::path());
+  RunWriter writer(folder->path(), RunLock(folder->path()));
+  writer.new_ = std::move(folder);
+  const fs::path& here = writer.run_;
+  if (!first.text.empty()) heed::copy_file(first.text, here / kRunText);
+  for (const char* file : kLineFiles) AppendFile(here / file);
+  replace_file(here / kOriginFile, first.origin);
+  make_folder(writer.checkpoints());
+  // Tests now, not at the first checkpoint, whether the file system has links.
+  replace_symlink(writer.checkpoints() / ".tmp-link", "none");
+  remove_tree(writer.checkpoints() / ".tmp-link");
+  replace_file(here / kConfigFile, first.config);
+  return writer;
 }
 
-RunWriter RunWriter::begin(const fs::path& run, const FirstFiles& first) {
-  const bool made = make_folder(run);  // else by a start that was killed or still runs
-  std::optional<RunLock> lock;
+void RunWriter::put_in_place() {
+  if (!new_) return;
+  const fs::path run = new_->place();
+  const bool replaces = !new_->aside().empty();
   try {
-    lock.emplace(run);
-  } catch (const Error& e) {
-    if (made && e.exit() != Exit::usage) system_calls().remove_all(run.c_str());  // not in use
+    std::optional<RunLock> old;
+    if (replaces) old.emplace(run);
+    if (replaces) require_own_checkpoints(run);
+    new_->put_in_place();
+  } catch (const Error&) {
+    if (!replaces) require_free(run, false);  // another start was faster
     throw;
   }
-  RunWriter writer(run, std::move(*lock));
-  require_free(run, false);  // again, now that no other start can put its run there
+  run_ = run;
+  new_.reset();
+}
+
+RunWriter::~RunWriter() {
   try {
-    if (names_in(run).size() > 1)
-      writer.notes_.push_back(fmt::format(
-          "{} was left by a start that was killed: it is taken over", quoted_path(run)));
-    empty_but_for_lock(run);
-    sync_folder(run);
-    if (!first.text.empty()) heed::copy_file(first.text, run / kRunText);
-    for (const char* file : kLineFiles) AppendFile(run / file);
-    replace_file(run / kOriginFile, first.origin);
-    make_folder(writer.checkpoints());
-    // Tests now, not at the first checkpoint, whether the file system has links.
-    replace_symlink(writer.checkpoints() / ".tmp-link", "none");
-    remove_tree(writer.checkpoints() / ".tmp-link");
-    sync_folder(folder_of(run));
-    replace_file(run / kConfigFile, first.config);
-    return writer;
-  } catch (...) {
-    remove_start(run);
-    throw;
+    if (!superseded_.empty()) lock_.require_held(run_);
+    for (const std::int64_t step : superseded_) remove_checkpoint(step);
+  } catch (const Error&) {  // the next process that saves does it
   }
 }
 
@@ -304,7 +262,7 @@ void RunWriter::rename_aside(const fs::path& path, const fs::path& named, const 
       fmt::format("{} was {}: it is {} now", quoted_path(path), why, quoted_path(named)));
 }
 
-void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t spared) try {
+void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t spared) {
   lock_.require_held(run_);
   require_own_checkpoints(run_);
   for (const char* file : kLineFiles)
@@ -312,18 +270,15 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t
   if (make_folder(checkpoints())) {
     sync_folder(run_);
     states_.clear();
+    superseded_.clear();
     notes_.push_back(
-        fmt::format("{} was moved or removed, with the checkpoints in it: it is made "
-                    "again",
+        fmt::format("{} was moved or removed, with the checkpoints in it: it is made again",
                     quoted_path(checkpoints())));
   }
-  write_checkpoint(checkpoints(), step_folder_name(contents.state.step), contents);
-  states_[contents.state.step] = contents.state;
-  finish_save(contents.state.step, keep, spared);
-} catch (const Error&) {
-  lock_.require_held(run_);  // else this is the reason
-  if (path_exists(checkpoints())) throw;
-  save(contents, keep, spared);  // it went meanwhile
+  const std::int64_t step = contents.state.step;
+  write_checkpoint(checkpoints(), step_folder_name(step), contents);
+  states_[step] = contents.state;
+  finish_save(step, keep, spared);
 }
 
 void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {
@@ -345,7 +300,8 @@ void RunWriter::finish_save(std::int64_t step, Keep keep, std::int64_t spared) {
       notes_.push_back(fmt::format("the chain lacks lines: {}", e.what()));
   }
   set_links(step);
-  prune(step, keep, spared);
+  for (const std::int64_t old : std::exchange(superseded_, {})) remove_checkpoint(old);
+  supersede(step, keep, spared);
 }
 
 std::optional<State> RunWriter::best() const {
@@ -365,7 +321,7 @@ void RunWriter::set_links(std::int64_t step) {
   if (const auto state = best()) point("best", step_folder_name(state->step));
 }
 
-void RunWriter::prune(std::int64_t step, Keep keep, std::int64_t spared) {
+void RunWriter::supersede(std::int64_t step, Keep keep, std::int64_t spared) {
   if (keep.last <= 0) return;
   std::vector<std::int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Damaged ones stay.
@@ -374,11 +330,11 @@ void RunWriter::prune(std::int64_t step, Keep keep, std::int64_t spared) {
   });
   steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep.last)));
   const std::int64_t best = this->best()->step;
-  for (const std::int64_t old : steps) {
-    if (old == best || old == step || (keep.every > 0 && old % keep.every == 0)) continue;
-    states_.erase(old);
-    remove_checkpoint(old);
-  }
+  std::erase_if(steps, [&](std::int64_t old) {
+    return old == best || old == step || (keep.every > 0 && old % keep.every == 0);
+  });
+  for (const std::int64_t old : steps) states_.erase(old);
+  superseded_ = std::move(steps);
 }
 
 // Renamed first, so that a kill leaves no half-removed checkpoint under its name.

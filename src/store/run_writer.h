@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,8 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/files.h"
-#include "store/best.h"
+#include "base/folders.h"
 #include "store/checkpoint.h"
 #include "store/run_records.h"
 
@@ -66,21 +66,25 @@ struct Keep {
 
 class RunWriter {
  public:
-  // Error (Exit::usage) if create() would refuse `run` because it already exists; with `force`,
-  // only if it is not a run (Exit::store).
+  // Error (Exit::usage) if something is at `run`, but for an empty folder; with `force`, only if it
+  // is no run (Exit::store).
   static void require_free(const std::filesystem::path& run, bool force);
   // Error (Exit::store) if checkpoints/ is a link: another run may write the folder it leads to.
   static void require_own_checkpoints(const std::filesystem::path& run);
-  // A new run folder, which is one once its config.json is there, the last of its files. An
-  // existing run is an Error (Exit::usage), or with `force` renamed to free_name(). What a start
-  // that was killed left there is taken over. An Error if another process is writing it, or if it
-  // is not a run (Exit::store), or if the file system cannot hold one. A failed start leaves no
-  // folder, and the old run under its name.
+  // A new run with its first files, in a hidden folder beside `run` until put_in_place(): a start
+  // that fails before leaves nothing, and one that is killed only what the next one removes. An
+  // existing run is an Error (Exit::usage), unless `force`; so is one that is not a run
+  // (Exit::store), and a file system that cannot hold one.
   static RunWriter create(const std::filesystem::path& run, bool force,
                           const FirstFiles& first = {});
+  // Gives a new run its name, once it can be resumed. With `force` a run of this name is renamed to
+  // free_name(): an Error (Exit::usage) if another process is writing it.
+  void put_in_place();
   // An existing run, to continue it: takes the lock and removes what killed saves left behind.
   // Error (Exit::store) if it cannot be read now.
   static RunWriter open(const std::filesystem::path& run);
+  ~RunWriter();  // removes what the last save superseded
+  RunWriter(RunWriter&&) = default;
   // Before the first change to it: what has the place of a link, as in a copy, and these damaged
   // checkpoints get other names.
   void begin_writing(const std::vector<DamagedCheckpoint>& damaged = {});
@@ -94,11 +98,12 @@ class RunWriter {
 
   void write_config(std::string_view json);  // config.json
 
-  // Makes checkpoints/step-N durable, then `last` and `best` (store/best.h), then removes all but
-  // the `keep.last` newest (0: keeps all), multiples of `keep.every`, those two, the steps 0 and
-  // `spared`, and what could not be read. Lines appended before are durable too. When it throws,
-  // the old or the new checkpoint is there whole. Error (Exit::store) if the run folder was moved
-  // or removed.
+  // Makes checkpoints/step-N durable, then `last` and `best` (best_of()), and removes what the save
+  // before superseded: all but the `keep.last` newest (0: keeps all), multiples of `keep.every`,
+  // those two, the steps 0 and `spared`, and what could not be read. (Who began to read a
+  // checkpoint then has a save's time to open its files.) Lines appended before are durable too.
+  // When it throws, the old or the new checkpoint is there whole. Error (Exit::store) if the run
+  // folder was moved or removed.
   void save(const CheckpointContents& contents, Keep keep, std::int64_t spared = -1);
   // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
   void save_as(const std::string& name, const CheckpointContents& contents);
@@ -121,19 +126,20 @@ class RunWriter {
 
  private:
   RunWriter(std::filesystem::path run, RunLock lock);
-  static RunWriter begin(const std::filesystem::path& run, const FirstFiles& first);
   void rename_aside(const std::filesystem::path& path, const std::filesystem::path& named,
                     const char* why);
   void set_links(std::int64_t step);
-  void prune(std::int64_t step, Keep keep, std::int64_t spared);
+  void supersede(std::int64_t step, Keep keep, std::int64_t spared);
   void remove_checkpoint(std::int64_t step);
 
   std::filesystem::path run_;
+  std::unique_ptr<NewFolder> new_;  // until put_in_place()
   RunLock lock_;
   std::vector<std::string> notes_;
   bool lost_line_ = false;
   std::set<std::string_view> losing_lines_;  // the files that take no lines at present
   std::map<std::int64_t, State> states_;     // of the checkpoints, as far as they could be read
+  std::vector<std::int64_t> superseded_;     // steps that the next save removes
   std::string stem_;  // of a branch: the hash of the line of the chain that it comes from
 };
 

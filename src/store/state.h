@@ -18,7 +18,7 @@ struct State {
   std::int64_t tokens_seen = 0;
   std::uint64_t seed = 0;
   // The validation of this very checkpoint; NaN: there was none, or no BLEU. What makes one
-  // checkpoint of a run better than another (store/best.h).
+  // checkpoint of a run better than another (store/run_folder.h).
   double valid_loss = std::numeric_limits<double>::quiet_NaN();
   double valid_metric = std::numeric_limits<double>::quiet_NaN();
   // For train.patience alone, over the validations at multiples of eval_every: the best so far (its

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "base/format.h"
 #include "step/schedule.h"
-#include "store/best.h"
 #include "store/run_folder.h"
 #include "train/resume.h"
 #include "train/stored_run.h"
@@ -94,43 +94,30 @@ void check_steps_done(const StoredRun& stem, const RunConfig& is) {
 
 }  // namespace
 
-// All of one moment: a stem that is still training removes its best checkpoint for a better one.
-Stem stem_at(const std::string& run, NewestCheckpoint at, bool newest, Log& log) {
+Stem stem_at(const std::string& run, NewestCheckpoint at, Log& log) {
+  if (!at.checkpoint && at.damaged.empty())
+    throw Error(Exit::store, quoted_path(run) + " has no checkpoint yet.",
+                "wait until it saves (train.save_every)");
   std::vector<Checkpoint> earlier;
-  for (int left = newest ? 3 : 1; at.checkpoint && left > 0; --left) {
+  if (at.checkpoint) {
     const State& state = at.checkpoint->state();
-    std::vector<State> steps = states_of(run);
-    std::erase_if(steps, [&](const State& s) { return s.step > state.step; });
-    const auto best = std::ranges::min_element(steps, is_better);
-    const bool any = best != steps.end();
     State known = state;  // the best that training had seen
     known.step = state.best_step;
     known.valid_loss = state.best_loss;
     known.valid_metric = state.best_metric;
-    bool gone = state.best_step >= 0 && (!any || is_better(known, *best));
-    earlier.clear();
-    for (const std::int64_t step : {std::int64_t{0}, any ? best->step : 0}) {
-      if (step == state.step) continue;
-      try {
-        auto found = open_if_there(fs::path(run) / kCheckpoints / step_folder_name(step));
-        if (found) earlier.push_back(std::move(*found));
-        gone = gone || (!found && step > 0);
+    const State best = best_of(states_of(run, state.step)).value_or(state);
+    if (state.best_step >= 0 && is_better(known, best))
+      log.info(
+          fmt::format("its best checkpoint up to there, step {}, is no longer kept", known.step));
+    for (const std::int64_t step : std::set<std::int64_t>{0, best.step}) try {
+        const fs::path folder = step_folder(run, step);
+        if (step != state.step && path_exists(folder)) earlier.push_back(Checkpoint::open(folder));
       } catch (const Unreadable&) {
         throw;
       } catch (const Error& e) {
         log.warn(fmt::format("the branch begins without step {}: {}", step, e.what()));
       }
-    }
-    if (!gone) break;
-    if (left > 1)
-      at = newest_checkpoint(run);
-    else
-      log.info(
-          fmt::format("its best checkpoint up to there, step {}, is no longer kept", known.step));
   }
-  if (!at.checkpoint && at.damaged.empty())
-    throw Error(Exit::store, quoted_path(run) + " has no checkpoint yet.",
-                "wait until it saves (train.save_every)");
   return {read_stored_run(run, std::move(at), log), std::move(earlier)};
 }
 
@@ -144,8 +131,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
         "--branch with a folder beside it");
   RunWriter::require_own_checkpoints(folder);
   RunWriter::require_free(request.branch, request.run.force);
-  Stem stem =
-      stem_at(folder, beginning_of(folder, request.checkpoint), request.checkpoint.empty(), log);
+  Stem stem = stem_at(folder, beginning_of(folder, request.checkpoint), log);
   GivenKeys changes = request.run.given;
   // The schedule ends with the branch, unless --set says where.
   if (!changes.contains("optimizer.decay_steps")) changes.reset.insert("optimizer.decay_steps");

@@ -12,7 +12,6 @@
 #include "base/format.h"
 #include "show/advice.h"
 #include "step/schedule.h"
-#include "store/best.h"
 #include "store/run_folder.h"
 #include "store/trained_model.h"
 
@@ -63,7 +62,8 @@ Advice advice_beyond(const StoredRun& run, bool branches = true) {
   std::vector<State> states = states_of(run.folder);
   if (states.empty()) states.emplace_back();
   if (!branches) states = {states.back()};
-  return advise(run.folder.string(), run.asked, {}, states, run.origin.init_from);
+  return advise(
+      {.folder = run.folder, .config = run.asked, .origin = run.origin, .states = states});
 }
 
 std::string ways_beyond(const StoredRun& run, bool branches = true) {
@@ -143,8 +143,8 @@ RunResult branch_before(const StoredRun& run, std::int64_t other, const RunConfi
       "{} is a branch of {} from step {}: with the end at step {} the steps "
       "after it have another rate; {} stays as it is",
       branch, run.folder.string(), before.checkpoint->state().step, end, run.folder.string()));
-  return branch_off(request, branch, stem_at(run.folder.string(), std::move(before), false, log),
-                    config, std::move(data), log);
+  return branch_off(request, branch, stem_at(run.folder.string(), std::move(before), log), config,
+                    std::move(data), log);
 }
 
 // `asked_for_more`: for another end, so it says how to train on even where that is not advisable.

@@ -41,7 +41,7 @@ RunResult branch_run(const ResumeRequest& request, Log& log);  // in branch.cpp
 struct Stem : StoredRun {
   std::vector<Checkpoint> earlier;  // the first weights, if the run keeps them, and the best ones
 };
-Stem stem_at(const std::string& run, NewestCheckpoint at, bool newest, Log& log);
+Stem stem_at(const std::string& run, NewestCheckpoint at, Log& log);
 // Goes on from there in the new folder `branch`, with this config. `data`: of the run.
 RunResult branch_off(const RunRequest& request, const std::string& branch, Stem stem,
                      const RunConfig& config, StoredData data, Log& log);

@@ -146,11 +146,11 @@ void require_room(const PreparedRun& prepared, const std::string& run, Log& log)
                      static_cast<double>(prepared.model.table.size());
   const double available = check_free_space(run, one);
   const std::int64_t kept = prepared.config.train.keep_last;
-  if (const double all = one * static_cast<double>(kept + 2); kept > 0 && all > available)
-    log.warn(
-        fmt::format("the disk may become full: the checkpoints need up to {} "
-                    "(train.keep_last {}, the best, and one while it is written), {} are free",
-                    format_bytes(all), kept, format_bytes(available)));
+  if (const double all = one * static_cast<double>(kept + 3); kept > 0 && all > available)
+    log.warn(fmt::format(
+        "the disk may become full: the checkpoints need up to {} "
+        "(train.keep_last {}, the best, one superseded, one being written), {} are free",
+        format_bytes(all), kept, format_bytes(available)));
 }
 
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
@@ -167,6 +167,7 @@ RunResult go(Beginning& beginning, const RunRequest& request, RunWriter& run, Lo
   Trainer trainer(prepared, &run);
   try {
     const LoggedEvents so_far = begin(beginning, trainer, run, log);
+    run.put_in_place();
     trainer.listen(listeners({prepared, run, log, so_far, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
     log.info("run: " + run.path().string());

@@ -50,7 +50,7 @@ struct RunResult {
   std::string run;            // folder
   std::string reason;         // one of reasons()
   State state;                // where training stands
-  std::optional<State> best;  // of the best checkpoint (store/best.h)
+  std::optional<State> best;  // of the best checkpoint (best_of())
   double seconds = 0;         // of this process
 };
 

@@ -11,7 +11,7 @@
 #include "evaluate/figures.h"
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
-#include "store/best.h"
+#include "store/run_folder.h"
 #include "text/utf8.h"
 #include "train/divergence.h"
 

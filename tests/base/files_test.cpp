@@ -143,14 +143,13 @@ TEST(Folders, AnEmptyFolderIsFilledOrStaysEmptyWhateverCallFails) {
     const TemporaryFolder folder;
     FaultyCalls calls;
     calls.fail_at = fail_at;
-    const auto fill = [&](const fs::path& made) {
-      for (const char* name : {"a", "config.json", "z"}) replace_file(made / name, name);
-    };
     try {
-      make_whole_folder(folder.path(), "", fill);
+      NewFolder made(folder.path());
+      for (const char* name : {"a", "config.json", "z"}) replace_file(made.path() / name, name);
+      made.put_in_place();
       calls.fail_at = 0;
       EXPECT_THAT(names_in(folder.path()), ::testing::ElementsAre("a", "config.json", "z"));
-      EXPECT_ANY_THROW(make_whole_folder(folder.path(), "", fill));
+      EXPECT_ANY_THROW(NewFolder(folder.path()));
       EXPECT_THAT(names_in(folder.path()), ::testing::ElementsAre("a", "config.json", "z"));
     } catch (const Error&) {
       EXPECT_EQ(calls.failures, 1);
@@ -163,10 +162,13 @@ TEST(Folders, AnEmptyFolderIsFilledOrStaysEmptyWhateverCallFails) {
 TEST(Folders, WhatIsThereIsNeitherReplacedNorRemoved) {
   const TemporaryFolder folder;
   const fs::path place = folder.path() / "place";
-  const auto fill = [&](const fs::path&) { make_folder(place); };  // meanwhile, by somebody
   make_folder(folder.path() / ".tmp-place");
   make_folder(folder.path() / ".tmp-place-mine");
-  EXPECT_ANY_THROW(make_whole_folder(place, "", fill));
+  {
+    NewFolder made(place);
+    make_folder(place);  // meanwhile, by somebody
+    EXPECT_ANY_THROW(made.put_in_place());
+  }
   EXPECT_THAT(names_in(folder.path()),
               ::testing::ElementsAre(".tmp-place", ".tmp-place-mine", "place"));
 }
@@ -182,8 +184,9 @@ TEST(Folders, WhatStepsAsideForANewFolderComesBackIfThatFails) {
     calls.fail_at = fail_at;
     bool thrown = false;
     try {
-      make_whole_folder(place, aside,
-                        [&](const fs::path& made) { replace_file(made / "name", "new"); });
+      NewFolder made(place, aside);
+      replace_file(made.path() / "name", "new");
+      made.put_in_place();
     } catch (const Error&) {
       thrown = true;
     }

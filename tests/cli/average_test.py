@@ -37,13 +37,6 @@ class Average(RunsTest):
         self.assertEqual(self.steps("second"), [0, 4, 8, 12])
         self.check("average", "second", "--last", 4, status=2, facts="3")
 
-    def test_an_average_of_other_checkpoints_is_not_replaced(self):
-        self.json("average", "run", "--last", 3)
-        (self.checkpoints() / "average-4-12").rename(self.checkpoints() / "average-8-12")
-        before = self.snapshot()
-        self.check("average", "run", "--last", 2, status=2, facts="average-8-12")
-        self.assertEqual(self.snapshot(), before)
-
     def test_a_bad_config_in_a_checkpoint_is_damage(self):
         (self.checkpoints() / "step-00000012" / "config.json").write_text("[]")
         seal(self.checkpoints() / "step-00000012")

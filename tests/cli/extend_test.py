@@ -126,16 +126,6 @@ class Extend(RunsTest):
         os.symlink("2024", self.folder / "link")
         self.check("resume", "link", "--more", 4, status=2, facts="2024-2")
 
-    def test_a_branch_without_a_checkpoint_is_taken_over(self):
-        self.start()
-        self.resume("run", "--more", 10, "--stop-at", 17)
-        for path in (self.checkpoints("run-2").iterdir()):
-            path.unlink() if path.is_symlink() else shutil.rmtree(path)
-        (self.folder / "run-2/chain.jsonl").unlink()
-        (self.folder / "run-2/report.html").unlink()
-        self.assertEqual(self.branch_of("run", "--more", 10, facts="taken over"), "run-2")
-        self.equals_a_run_planned_so("run-2", 30)
-
     def test_a_number_of_steps_can_become_the_end(self):
         self.start("run", "--set", "train.keep_last=0", "--set", "train.save_every=4", "--set", "optimizer.decay_steps=20", "--set", "optimizer.min_learning_rate=0")
         self.resume("run", "--more", 10, status=2, facts="--set optimizer.decay_steps=end")

@@ -68,7 +68,8 @@ Advice advice(LoggedEvents c, double passes, std::vector<std::string> sets,
   std::vector<State> states;
   saved.push_back(end);
   for (const std::int64_t step : saved) states.emplace_back().step = step;
-  return advise("runs/a b", causal_config(sets), c, states);
+  return advise(
+      {.folder = "runs/a b", .config = causal_config(sets), .states = states, .logged = c});
 }
 
 constexpr const char* kConstant = "optimizer.schedule=constant";

@@ -32,7 +32,7 @@ class Chain : public Writer {
 };
 
 TEST_F(Chain, ALineNamesEveryFileAndTheLineBefore) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   for (const int step : {10, 20, 30}) writer.save(at(step, step).contents(), 1);
   ASSERT_EQ(lines().size(), 3u);
   EXPECT_THAT(lines()[0], testing::EndsWith("\"before\":\"\"}"));
@@ -46,7 +46,7 @@ TEST_F(Chain, ALineNamesEveryFileAndTheLineBefore) {
 
 TEST_F(Chain, AResumedRunAddsALineOnlyIfItGoesBackOrTheLineWasLost) {
   {
-    RunWriter writer = RunWriter::create(run_, false);
+    RunWriter writer = new_run(run_);
     writer.write_config("{}");
     for (const int step : {10, 20}) writer.save(at(step, step).contents(), 0);
   }
@@ -64,9 +64,9 @@ TEST_F(Chain, AResumedRunAddsALineOnlyIfItGoesBackOrTheLineWasLost) {
 }
 
 TEST_F(Chain, ABranchFollowsTheLineThatItComesFrom) {
-  RunWriter stem = RunWriter::create(run_, false);
+  RunWriter stem = new_run(run_);
   for (const int step : {10, 20}) stem.save(at(step, step).contents(), 0);
-  RunWriter branch = RunWriter::create(folder_.path() / "branch", false);
+  RunWriter branch = new_run(folder_.path() / "branch");
   branch.copy_lines(run_, 10);
   branch.save(at(10, 10).contents(), 0);
   EXPECT_THAT(read_file(folder_.path() / "branch" / kChain, 1 << 20),
@@ -74,16 +74,18 @@ TEST_F(Chain, ABranchFollowsTheLineThatItComesFrom) {
 }
 
 TEST_F(Chain, MultiplesOfKeepEveryStay) {
-  RunWriter writer = RunWriter::create(run_, false);
-  for (const int step : {10, 20, 30, 40, 50, 60}) writer.save(at(step, 10).contents(), Keep(1, 20));
+  {
+    RunWriter writer = new_run(run_);
+    for (const int step : {10, 20, 30, 40, 50, 60})
+      writer.save(at(step, 10).contents(), Keep(1, 20));
+  }
   EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 40, 60));
-  writer.save(at(70, 10).contents(), Keep(2, 20));
-  writer.save(at(90, 10).contents(), Keep(2, 20));
+  for (const int step : {70, 90}) RunWriter::open(run_).save(at(step, 10).contents(), Keep(2, 20));
   EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 40, 60, 70, 90));
 }
 
 TEST_F(Chain, ADamagedChainDoesNotStopTheTraining) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   fs::create_directory(run_ / kChain);
   writer.save(at(10, 10).contents(), 0);
   writer.save(at(20, 20).contents(), 0);
@@ -101,7 +103,7 @@ struct NoChain : TestCalls {
 
 TEST_F(Chain, AChainThatCannotBeWrittenDoesNotStopTheTraining) {
   {
-    RunWriter writer = RunWriter::create(run_, false);
+    RunWriter writer = new_run(run_);
     writer.write_config("{}");
     writer.save(at(10, 10).contents(), 0);
   }

@@ -12,6 +12,14 @@
 
 namespace heed {
 
+// A new run, in place.
+inline RunWriter new_run(const std::filesystem::path& run, bool force = false,
+                         const FirstFiles& first = {}) {
+  RunWriter writer = RunWriter::create(run, force, first);
+  writer.put_in_place();
+  return writer;
+}
+
 class Writer : public ::testing::Test {
  protected:
   std::filesystem::path checkpoint(const std::string& name) const {

@@ -11,9 +11,8 @@
 
 #include "base/files.h"
 #include "base/temporary_folder.h"
+#include "store/new_runs.h"
 #include "store/run_folder.h"
-#include "store/run_writer.h"
-#include "store/small_checkpoint.h"
 
 namespace heed {
 namespace {
@@ -23,7 +22,7 @@ namespace fs = std::filesystem;
 // Calls `read` until the saver, which keeps one checkpoint only, is done.
 template <class Read>
 void read_while_saving(const fs::path& run, Read read) {
-  RunWriter writer = RunWriter::create(run, false);
+  RunWriter writer = new_run(run);
   writer.save(SmallModel(1).contents(), 1);
   std::atomic<bool> done = false;
   std::thread saver([&] {
@@ -55,7 +54,7 @@ TEST(OpenCheckpoint, BesideASaverItIsWhole) {
 TEST(OpenCheckpoint, AnOpenOneIsReadToTheEndAfterItsFolderIsGone) {
   TemporaryFolder folder;
   write_checkpoint(folder.path(), "step-7", SmallModel(7).contents());
-  const Checkpoint checkpoint = *open_if_there(folder.path() / "step-7");
+  const Checkpoint checkpoint = Checkpoint::open(folder.path() / "step-7");
   fs::remove_all(folder.path() / "step-7");
   std::vector<float> weight(6), bias(2), moment(2);
   checkpoint.load_model(
@@ -63,7 +62,6 @@ TEST(OpenCheckpoint, AnOpenOneIsReadToTheEndAfterItsFolderIsGone) {
   checkpoint.load_training(std::vector<TensorSlot>{{"adam.m.a.bias", {2}, moment.data()}});
   EXPECT_EQ(weight[0], 7);
   EXPECT_EQ(moment, bias);
-  EXPECT_FALSE(open_if_there(folder.path() / "step-7"));
 }
 
 TEST(OpenCheckpoint, WhatMayNotBeReadIsNotCalledDamaged) {
@@ -71,7 +69,7 @@ TEST(OpenCheckpoint, WhatMayNotBeReadIsNotCalledDamaged) {
   {
     TemporaryFolder folder;
     const fs::path run = folder.path() / "run";
-    RunWriter writer = RunWriter::create(run, false);
+    RunWriter writer = new_run(run);
     for (const int step : {10, 20}) writer.save(SmallModel(step).contents(), 0);
     fs::permissions(find_checkpoint(run, "last") / "model.safetensors", fs::perms::none);
     EXPECT_THROW(open_checkpoint(run, "last"), Unreadable);
@@ -90,7 +88,7 @@ TEST(OpenCheckpoint, WhatCannotBeReadForAMomentIsNotCalledDamaged) {
 #endif
   TemporaryFolder folder;
   const fs::path run = folder.path() / "run";
-  RunWriter writer = RunWriter::create(run, false);
+  RunWriter writer = new_run(run);
   for (const int step : {10, 20}) writer.save(SmallModel(step).contents(), 0);
   rlimit files;
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);

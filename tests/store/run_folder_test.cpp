@@ -7,10 +7,8 @@
 #include <map>
 
 #include "base/temporary_folder.h"
-#include "store/best.h"
 #include "store/checkpoint.h"
-#include "store/run_writer.h"
-#include "store/small_checkpoint.h"
+#include "store/new_runs.h"
 
 namespace heed {
 namespace {
@@ -23,7 +21,7 @@ using ::testing::HasSubstr;
 class RunFolder : public ::testing::Test {
  protected:
   RunFolder() : run_(folder_.path() / "run") {
-    RunWriter writer = RunWriter::create(run_, false);
+    RunWriter writer = new_run(run_);
     for (const int step : {10, 20, 30}) {
       SmallModel model(step);
       if (step == 20) model.state.valid_loss = 1;
@@ -79,7 +77,7 @@ TEST_F(RunFolder, WhatIsNotThereIsSaidWithWhatIs) {
   expect_error([&] { newest_checkpoint(checkpoint("last")); }, Exit::store,
                {checkpoint("last").string()});
   const fs::path empty = folder_.path() / "empty";
-  RunWriter::create(empty, false);
+  new_run(empty);
   expect_error([&] { find_checkpoint(empty); }, Exit::store, {empty.string()});
 }
 
@@ -129,7 +127,6 @@ TEST_F(RunFolder, ACheckpointHasTheStepThatItsFolderSays) {
     SCOPED_TRACE(name);
     const Facts facts{checkpoint(name).string()};
     expect_error([&] { Checkpoint::open(checkpoint(name)); }, Exit::store, facts);
-    expect_error([&] { read_texts(checkpoint(name)); }, Exit::store, facts);
   };
   const fs::path ten = checkpoint("step-00000010");
   for (const std::string name : {"step-00000011", "step-10", "step-x", "average-1-11",

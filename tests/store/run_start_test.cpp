@@ -1,4 +1,4 @@
-// RunWriter::create(): a start makes a run or changes nothing.
+// new_run(): a start makes a run or changes nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -24,19 +24,19 @@ class RunStart : public Writer {};
 
 TEST_F(RunStart, WhatIsNoRunIsNeverMovedAway) {
   fs::create_directories(run_ / "checkpoints");
-  expect_error([&] { RunWriter::create(run_, true); }, Exit::store, {run_.string()});
+  expect_error([&] { new_run(run_, true); }, Exit::store, {run_.string()});
   fs::remove(run_ / "checkpoints");
   replace_file(run_ / "config.json", "{}");
-  expect_error([&] { RunWriter::create(run_, true); }, Exit::store, {run_.string()});
+  expect_error([&] { new_run(run_, true); }, Exit::store, {run_.string()});
   EXPECT_EQ(names_in(run_.parent_path()).size(), 1u);
 }
 
 TEST_F(RunStart, AnExistingRunIsRefusedOrWithForceRenamed) {
-  { RunWriter::create(run_, false).write_config("first"); }
-  expect_error([&] { RunWriter::create(run_, false); }, Exit::usage, {run_.string(), "--force"});
+  { new_run(run_).write_config("first"); }
+  expect_error([&] { new_run(run_); }, Exit::usage, {run_.string(), "--force"});
   fs::create_directory(run_.string() + ".old-2");
-  { RunWriter::create(run_.string() + "/", true).write_config("second"); }
-  { RunWriter::create(run_, true).write_config("third"); }
+  { new_run(run_.string() + "/", true).write_config("second"); }
+  { new_run(run_, true).write_config("third"); }
   EXPECT_EQ(read_file(run_ / "config.json", 9), "third");
   EXPECT_EQ(read_file(run_.string() + ".old-1/config.json", 9), "first");
   EXPECT_TRUE(names_in(run_.string() + ".old-2").empty());
@@ -44,41 +44,42 @@ TEST_F(RunStart, AnExistingRunIsRefusedOrWithForceRenamed) {
 }
 
 TEST_F(RunStart, TheCurrentFolderIsRenamedByItsName) {
-  { RunWriter::create(run_, false).write_config("first"); }
+  { new_run(run_).write_config("first"); }
   const fs::path here = fs::current_path();
   fs::current_path(run_);
-  { RunWriter::create(".", true).write_config("second"); }
+  { new_run(".", true).write_config("second"); }
   fs::current_path(run_);
-  { RunWriter::create("../run/.", true).write_config("third"); }
+  { new_run("../run/.", true).write_config("third"); }
   fs::current_path(here);
   EXPECT_EQ(read_file(run_.string() + ".old-1/config.json", 9), "first");
   EXPECT_EQ(read_file(run_.string() + ".old-2/config.json", 9), "second");
   EXPECT_EQ(read_file(run_ / "config.json", 9), "third");
 }
 
-TEST_F(RunStart, WhatAKilledStartDidNotLeaveIsNeverRemoved) {
+TEST_F(RunStart, WhatIsSomebodysIsNeverRemoved) {
   const fs::path precious = folder_.path() / "stuff";
   const auto is_refused = [&] {
-    expect_error([&] { RunWriter::create(run_, false); }, Exit::usage, {run_.string()});
-    expect_error([&] { RunWriter::create(run_, true); }, Exit::store, {run_.string()});
+    expect_error([&] { new_run(run_); }, Exit::usage, {run_.string()});
+    expect_error([&] { new_run(run_, true); }, Exit::store, {run_.string()});
   };
   fs::create_directories(run_);
-  for (const char* name : {"text.txt", ".lock", "mine.txt", "metrics.jsonl", "config.json"}) {
+  for (const char* name : {"text.txt", ".lock", "metrics.jsonl", "config.json"}) {
     replace_file(run_ / name, "precious");
-    if (name != std::string(".lock")) is_refused();  // with the lock alone text.txt is a leftover
-    if (name == std::string("text.txt") || name == std::string(".lock")) continue;
+    is_refused();
     EXPECT_EQ(read_file(run_ / name, 9), "precious");
     fs::remove(run_ / name);
   }
-  fs::create_directories(run_ / "checkpoints" / "step-00000004");
-  is_refused();
-  EXPECT_TRUE(fs::exists(run_ / "checkpoints" / "step-00000004"));
   fs::remove_all(run_);
   fs::create_directories(precious);
-  replace_file(precious / ".lock", "precious");
   fs::create_directory_symlink(precious, run_);
   is_refused();
-  EXPECT_EQ(read_file(precious / ".lock", 9), "precious");
+}
+
+TEST_F(RunStart, AnEmptyFolderIsFilled) {
+  fs::create_directories(run_);
+  new_run(run_).save(at(10, 10).contents(), 1);
+  EXPECT_TRUE(is_run(run_));
+  EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }
 
 TEST_F(RunStart, OfSeveralAtOnceOneWinsAndTheOthersAreRefused) {
@@ -90,10 +91,10 @@ TEST_F(RunStart, OfSeveralAtOnceOneWinsAndTheOthersAreRefused) {
       starts.emplace_back([&] {
         for (++ready; ready < 3;) std::this_thread::yield();
         try {
-          RunWriter::create(run, false).write_config("{}");
+          new_run(run).write_config("{}");
           ++won;
         } catch (const Error& e) {
-          EXPECT_EQ(e.exit(), Exit::usage) << e.what();
+          EXPECT_NE(e.exit(), Exit::internal) << e.what();
           ++refused;
         }
       });
@@ -113,7 +114,7 @@ TEST_F(RunStart, AFileSystemWithoutLinksIsFoundOutAtTheStart) {
       return -1;
     }
   } calls;
-  expect_error([&] { RunWriter::create(run_, false); }, Exit::store, {run_.parent_path().string()});
+  expect_error([&] { new_run(run_); }, Exit::store, {run_.parent_path().string()});
   EXPECT_FALSE(path_exists(run_));
 }
 
@@ -126,7 +127,7 @@ TEST_F(RunStart, AFileSystemThatCannotSyncFoldersHoldsARun) {
       return -1;
     }
   } calls;
-  RunWriter::create(run_, false).save(at(10, 10).contents(), 1);
+  new_run(run_).save(at(10, 10).contents(), 1);
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }
 
@@ -139,7 +140,7 @@ TEST_F(RunStart, AStartThatFailsLeavesNothingInTheWay) {
     calls.fail_at = n;
     const fs::path run = folder.path() / "run";
     try {
-      RunWriter::create(run, false, {"{}", "{}", "/etc/hostname"});
+      new_run(run, false, {"{}", "{}", "/etc/hostname"});
     } catch (const Error&) {
       EXPECT_TRUE(names_in(folder.path()).empty()) << *calls.kinds.begin();
     }
@@ -147,44 +148,38 @@ TEST_F(RunStart, AStartThatFailsLeavesNothingInTheWay) {
   }
 }
 
-TEST_F(RunStart, AStartThatFailsAndCannotBeRemovedEitherIsTakenOver) {
-  // The worst order: a removal takes the lock and then fails.
-  struct : FaultyCalls {
-    int remove_all(const char* path) override {
-      if (fs::is_directory(path)) fs::remove(fs::path(path) / ".lock");
-      return FaultyCalls::remove_all(path);
-    }
-  } calls;
+TEST_F(RunStart, WhatCannotBeRemovedEitherTheNextStartRemoves) {
   bool failed = true;
   for (int n = 1; failed; ++n) {
     ASSERT_LT(n, 200);
     TemporaryFolder folder;
-    calls.calls = calls.failures = 0;
+    FaultyCalls calls;
     calls.fail_at = n;
     calls.for_good = true;
     const fs::path run = folder.path() / "run";
     try {
-      RunWriter::create(run, false, {"{}", "{}", ""});
+      new_run(run);
     } catch (const Error&) {
       calls.fail_at = 0;
       // Forced, since the last calls fail when the run is in place.
-      EXPECT_NO_THROW(RunWriter::create(run, true, {"{}", "{}", ""})) << "call " << n;
+      EXPECT_NO_THROW(new_run(run, true)) << "call " << n;
+      for (const std::string& name : names_in(folder.path()))
+        EXPECT_TRUE(name.starts_with("run")) << name << ", call " << n;
     }
     failed = calls.failures > 0;
   }
 }
 
-TEST_F(RunStart, WhatAKilledStartLeftIsReplacedButNotThatOfAStartThatGoesOn) {
-  fs::create_directories(run_ / "checkpoints");
-  std::ofstream(run_ / "text.txt") << "of another";
+TEST_F(RunStart, WhatAKilledStartLeftIsRemovedButNotThatOfAStartThatGoesOn) {
+  const fs::path left = run_.parent_path() / ".tmp-run-01234567";
+  fs::create_directories(left);
   {
-    const RunLock lock(run_);
-    expect_error([&] { RunWriter::create(run_, false); }, Exit::usage, {run_.string()});
+    const RunLock lock(left);
+    new_run(run_);
+    EXPECT_TRUE(fs::exists(left));
   }
-  EXPECT_THAT(RunWriter::create(run_, false).take_notes(),
-              ::testing::ElementsAre(::testing::HasSubstr("taken over")));
-  EXPECT_FALSE(path_exists(run_ / "text.txt"));
-  EXPECT_THAT(names_in(run_.parent_path()), ::testing::ElementsAre("run"));
+  new_run(run_, true);
+  EXPECT_THAT(names_in(run_.parent_path()), ::testing::ElementsAre("run", "run.old-1"));
 }
 
 // Ends the process, as a kill does, instead of a call.
@@ -206,6 +201,9 @@ class DeadlyCalls : public FaultyCalls {
   int rename(const char* from, const char* to) override {
     return deadly(FaultyCalls::rename(from, to));
   }
+  int rename_new(const char* from, const char* to) override {
+    return deadly(FaultyCalls::rename_new(from, to));
+  }
   int remove_all(const char* path) override { return deadly(FaultyCalls::remove_all(path)); }
 
   template <class Result>
@@ -215,20 +213,20 @@ class DeadlyCalls : public FaultyCalls {
   }
 };
 
-TEST_F(RunStart, OneThatIsKilledAtAnyCallIsTakenOverAndTheOldRunIsWhole) {
+TEST_F(RunStart, AfterAKillAtAnyCallTheNextStartWorksAndTheOldRunIsWhole) {
   for (const bool force : {false, true}) {
     bool killed = true;
     for (int n = 1; killed; ++n) {
       ASSERT_LT(n, 200);
       TemporaryFolder folder;
       const fs::path run = folder.path() / "run";
-      if (force) RunWriter::create(run, false, {"{}", "old", ""});
+      if (force) new_run(run, false, {"{}", "old", ""});
       const FirstFiles first{"{}", "new", "/etc/hostname"};
       const pid_t child = ::fork();
       if (child == 0) {
         DeadlyCalls calls;
         calls.fail_at = n;
-        RunWriter::create(run, force, first);
+        new_run(run, force, first);
         ::_exit(0);
       }
       int status = 0;
@@ -243,9 +241,8 @@ TEST_F(RunStart, OneThatIsKilledAtAnyCallIsTakenOverAndTheOldRunIsWhole) {
       if (is_run(run))
         EXPECT_NO_THROW(RunWriter::open(run));
       else
-        EXPECT_NO_THROW(RunWriter::create(run, false, first));
-      const bool is_new = moved || !force;
-      EXPECT_EQ(read_file(run / "config.json", 9), is_new ? "new" : "old");
+        EXPECT_NO_THROW(new_run(run, false, first));
+      EXPECT_TRUE(is_run(run));
     }
   }
 }
@@ -258,12 +255,12 @@ TEST_F(RunStart, AForcedStartThatFailsLeavesTheOldRunUnderItsName) {
       ASSERT_LT(n, 200);
       TemporaryFolder folder;
       const fs::path run = folder.path() / "run";
-      { RunWriter::create(run, false, {"{}", "old", ""}); }
+      { new_run(run, false, {"{}", "old", ""}); }
       FaultyCalls calls;
       calls.fail_at = n;
       calls.for_good = for_good;
       try {
-        RunWriter::create(run, true, {"{}", "new", ""});
+        new_run(run, true, {"{}", "new", ""});
         EXPECT_EQ(read_file(run / "config.json", 9), "new");
       } catch (const Error&) {
         // If every later call fails too, it may stay as run.old-1.

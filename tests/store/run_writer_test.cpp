@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 
 TEST_F(Writer, ARunThatIsBeingWrittenIsNeitherOpenedNorRenamed) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   writer.write_config("{}");
-  expect_error([&] { RunWriter::create(run_, true); }, Exit::usage,
+  expect_error([&] { new_run(run_, true); }, Exit::usage,
                {run_.string(), std::to_string(::getpid())});
   expect_error([&] { RunWriter::open(run_); }, Exit::usage,
                {run_.string(), std::to_string(::getpid())});
@@ -34,46 +34,49 @@ TEST_F(Writer, WhatIsNoRunIsNotOpenedNorChanged) {
   expect_error([&] { RunWriter::open(run_ / "none"); }, Exit::store, {(run_ / "none").string()});
 }
 
-TEST_F(Writer, LinksFollowTheBestAndTheLastAndOldOnesGoButBestAndLastStay) {
-  RunWriter writer = RunWriter::create(run_, false);
-  SmallModel unvalidated(10);
-  unvalidated.state.valid_loss = kNotMeasured;
-  writer.save(unvalidated.contents(), 2);
-  EXPECT_EQ(link("best"), "step-00000010");
-  writer.save(at(20, 20).contents(), 2);
-  for (const int step : {30, 40, 50}) writer.save(at(step, 20).contents(), 2);
-  EXPECT_EQ(link("best"), "step-00000020");
-  EXPECT_EQ(link("last"), "step-00000050");
+TEST_F(Writer, LinksFollowTheBestAndTheLastAndOldOnesGoASaveLater) {
+  {
+    RunWriter writer = new_run(run_);
+    SmallModel unvalidated(10);
+    unvalidated.state.valid_loss = kNotMeasured;
+    writer.save(unvalidated.contents(), 2);
+    EXPECT_EQ(link("best"), "step-00000010");
+    writer.save(at(20, 20).contents(), 2);
+    for (const int step : {30, 40, 50}) writer.save(at(step, 20).contents(), 2);
+    EXPECT_EQ(link("best"), "step-00000020");
+    EXPECT_EQ(link("last"), "step-00000050");
+    EXPECT_THAT(list_steps(run_), ElementsAre(20, 30, 40, 50));
+  }
   EXPECT_THAT(list_steps(run_), ElementsAre(20, 40, 50));
-  writer.save(at(60, 60).contents(), 1);
-  EXPECT_THAT(list_steps(run_), ElementsAre(60));
+  RunWriter::open(run_).save(at(60, 60).contents(), 1);
   EXPECT_THAT(names_in(run_ / "checkpoints"), ElementsAre("best", "last", "step-00000060"));
-  writer.save_as("average-1-60", at(60, 60).contents());
-  writer.save(at(70, 60).contents(), 1);
+  RunWriter::open(run_).save_as("average-1-60", at(60, 60).contents());
+  RunWriter::open(run_).save(at(70, 60).contents(), 1);
   EXPECT_THAT(names_in(run_ / "checkpoints"),
               ElementsAre("average-1-60", "best", "last", "step-00000060", "step-00000070"));
 }
 
 TEST_F(Writer, TheBestStaysIfItsStateCannotBeReadForAWhile) {
-  RunWriter writer = RunWriter::create(run_, false);
-  writer.save(at(10, 10).contents(), 1);
-  replace_file(checkpoint("step-00000010/state.json"), "for now");
-  for (const int step : {20, 30}) writer.save(at(step, 10).contents(), 1);
+  {
+    RunWriter writer = new_run(run_);
+    writer.save(at(10, 10).contents(), 1);
+    replace_file(checkpoint("step-00000010/state.json"), "for now");
+    for (const int step : {20, 30}) writer.save(at(step, 10).contents(), 1);
+  }
   EXPECT_EQ(link("best"), "step-00000010");
   EXPECT_THAT(list_steps(run_), ElementsAre(10, 30));
 }
 
-TEST_F(Writer, WhatCouldNotBeReadIsNotPruned) {
-  RunWriter::create(run_, false).save(at(10, 10).contents(), 1);
+TEST_F(Writer, WhatCouldNotBeReadIsNotRemoved) {
+  new_run(run_).save(at(10, 10).contents(), 1);
   replace_file(checkpoint("step-00000010/state.json"), "for now");
-  RunWriter writer = RunWriter::open(run_);
-  for (const int step : {20, 30}) writer.save(at(step, 30).contents(), 1);
+  for (const int step : {20, 30}) RunWriter::open(run_).save(at(step, 30).contents(), 1);
   EXPECT_THAT(list_steps(run_), ElementsAre(10, 30));
 }
 
 TEST_F(Writer, ACheckpointThatResumingSkippedIsNotTheBest) {
   {
-    RunWriter writer = RunWriter::create(run_, false);
+    RunWriter writer = new_run(run_);
     for (const int step : {10, 20}) writer.save(at(step, 20).contents(), 0);
     EXPECT_EQ(writer.best()->step, 20);
   }
@@ -84,7 +87,7 @@ TEST_F(Writer, ACheckpointThatResumingSkippedIsNotTheBest) {
 }
 
 TEST_F(Writer, CheckpointsThatAreALinkAreNotWritten) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   writer.save(at(10, 10).contents(), 1);
   const fs::path real = folder_.path() / "elsewhere";
   fs::rename(run_ / "checkpoints", real);
@@ -93,15 +96,15 @@ TEST_F(Writer, CheckpointsThatAreALinkAreNotWritten) {
   expect_error([&] { writer.save(at(20, 20).contents(), 1); }, Exit::store,
                {(run_ / "checkpoints").string()});
   { const RunWriter gone = std::move(writer); }  // and with it the lock
-  for (const auto& write : {std::function([&] { RunWriter::open(run_); }),
-                            std::function([&] { RunWriter::create(run_, true); })})
+  for (const auto& write :
+       {std::function([&] { RunWriter::open(run_); }), std::function([&] { new_run(run_, true); })})
     expect_error(write, Exit::store, {(run_ / "checkpoints").string()});
   EXPECT_EQ(names_in(real), before);
   EXPECT_EQ(find_checkpoint(run_).filename(), "step-00000010");  // readers follow it
 }
 
 TEST_F(Writer, RemovedCheckpointsAreForgotten) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   for (const int step : {10, 20}) writer.save(at(step, 10).contents(), 0);
   fs::remove_all(run_ / "checkpoints");
   writer.save(at(30, 10).contents(), 0);  // not better than what is gone
@@ -112,13 +115,13 @@ TEST_F(Writer, RemovedCheckpointsAreForgotten) {
 }
 
 TEST_F(Writer, Step0IsNeverRemovedAndCountsAsNoneOfTheLast) {
-  RunWriter writer = RunWriter::create(run_, false);
-  for (const int step : {0, 10, 20, 30}) writer.save(at(step, 10).contents(), 1);
+  new_run(run_);
+  for (const int step : {0, 10, 20, 30}) RunWriter::open(run_).save(at(step, 10).contents(), 1);
   EXPECT_THAT(list_steps(run_), ElementsAre(0, 10, 30));
 }
 
 TEST_F(Writer, SavingAStepAgainReplacesIt) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   writer.save(at(10, 10).contents(), 3);
   std::ofstream(checkpoint("step-00000010/config.json"), std::ios::app) << "damaged";
   writer.save(at(10, 10).contents(), 3);
@@ -133,7 +136,7 @@ TEST_F(Writer, ADamagedStepThatCannotBeRenamedStays) {
       return -1;
     }
   } calls;
-  RunWriter::create(run_, false).save(at(10, 10).contents(), 0);
+  new_run(run_).save(at(10, 10).contents(), 0);
   std::filesystem::create_directory(checkpoint("step-00000020"));
   std::ofstream(checkpoint("step-00000020/model.safetensors")) << "weights";
   RunWriter writer = RunWriter::open(run_);
@@ -146,7 +149,7 @@ TEST_F(Writer, ADamagedStepThatCannotBeRenamedStays) {
 }
 
 TEST_F(Writer, DamagedLaterStepsDoNotPushOutWholeOnes) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   for (const int step : {10, 40, 50}) writer.save(at(step, 10).contents(), 0);
   writer.save(at(20, 10).contents(), 2);  // resumed from 10, since 40 and 50 were damaged
   EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 40, 50));
@@ -154,7 +157,7 @@ TEST_F(Writer, DamagedLaterStepsDoNotPushOutWholeOnes) {
 
 TEST_F(Writer, OpeningRemovesLeftoversOfKilledSavesAndRepairsLinks) {
   {
-    RunWriter writer = RunWriter::create(run_, false);
+    RunWriter writer = new_run(run_);
     writer.save(at(10, 10).contents(), 3);
     writer.save(at(20, 20).contents(), 3);
   }
@@ -168,22 +171,22 @@ TEST_F(Writer, OpeningRemovesLeftoversOfKilledSavesAndRepairsLinks) {
   replace_file(run_ / ".tmp-config.json", "{");
   fs::create_directories(run_ / ".tmp-notes");  // the user's
 
-  RunWriter writer = RunWriter::open(run_);
+  RunWriter::open(run_);
   EXPECT_THAT(names_in(run_ / "checkpoints"),
               ElementsAre("best", "last", "step-00000010", "step-00000020"));
   EXPECT_THAT(names_in(run_),
               ElementsAre(".lock", ".tmp-notes", "chain.jsonl", "checkpoints", "config.json",
                           "film.jsonl", "metrics.jsonl", "origin.json"));
-  writer.finish_save(newest_checkpoint(run_).checkpoint->state().step, 3);
+  RunWriter::open(run_).finish_save(20, 3);
   EXPECT_EQ(link("last"), "step-00000020");
   EXPECT_EQ(link("best"), "step-00000020");
   // Killed before the pruning.
-  writer.finish_save(newest_checkpoint(run_).checkpoint->state().step, 1);
+  RunWriter::open(run_).finish_save(20, 1);
   EXPECT_THAT(list_steps(run_), ElementsAre(20));
 }
 
 TEST_F(Writer, MetricsAreCutBackToTheStep) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   for (const char* line : {R"({"kind":"event","text":"start"})", R"({"kind":"train","step":1})",
                            R"({"kind":"train","step":2})", R"({"kind":"valid","step":2})",
                            R"({"kind":"train","step":3})"}) {
@@ -205,7 +208,7 @@ TEST_F(Writer, MetricsAreCutBackToTheStep) {
 }
 
 TEST_F(Writer, TheFilmIsCutBackToTheStepToo) {
-  { RunWriter::create(run_, false).append(kFilm, R"({"step":1})"); }
+  { new_run(run_).append(kFilm, R"({"step":1})"); }
   std::ofstream(run_ / "film.jsonl", std::ios::app) << "{\"step\":2}\n{\"step\":3}\n{\"st";
   RunWriter writer = RunWriter::open(run_);
   writer.cut_lines(2);
@@ -214,7 +217,7 @@ TEST_F(Writer, TheFilmIsCutBackToTheStepToo) {
 }
 
 TEST_F(Writer, ARunWithoutAFilmGetsNone) {
-  { RunWriter::create(run_, false); }
+  { new_run(run_); }
   fs::remove(run_ / "film.jsonl");
   RunWriter::open(run_).cut_lines(2);
   EXPECT_FALSE(fs::exists(run_ / "film.jsonl"));
@@ -225,12 +228,12 @@ TEST_F(Writer, ARunWithoutAFilmGetsNone) {
 
 TEST_F(Writer, LinesOfAnotherRunUpToAStepAreItsOwnFromThenOn) {
   const fs::path stem = folder_.path() / "stem";
-  RunWriter other = RunWriter::create(stem, false);
+  RunWriter other = new_run(stem);
   for (const char* line : {R"({"step":1})", R"({"step":2})", R"({"step":3})"}) {
     other.append(kMetrics, line);
     other.append(kFilm, line);
   }
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   EXPECT_EQ(writer.copy_lines(stem, 2).kept, 2);
   writer.append(kMetrics, R"({"step":4})");
   writer.append(kFilm, R"({"step":4})");
@@ -243,7 +246,7 @@ TEST_F(Writer, LinesOfAnotherRunUpToAStepAreItsOwnFromThenOn) {
 }
 
 TEST_F(Writer, CheckpointsThatWereRemovedAreBegunAgain) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   writer.save(at(10, 10).contents(), 1);
   fs::remove_all(run_ / "checkpoints");
   writer.save(at(20, 10).contents(), 1);
@@ -251,7 +254,7 @@ TEST_F(Writer, CheckpointsThatWereRemovedAreBegunAgain) {
 }
 
 TEST_F(Writer, LinesAreBegunAgainIfTheirFileWasMovedButNotAFilm) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   for (const char* file : {kMetrics, kFilm}) {
     writer.append(file, R"({"step":1})");
     fs::rename(run_ / file, folder_.path() / file);
@@ -269,7 +272,7 @@ TEST_F(Writer, LinesAreBegunAgainIfTheirFileWasMovedButNotAFilm) {
 }
 
 TEST_F(Writer, AFolderThatWasMovedIsNotFollowedAndAnotherInItsPlaceIsLeftAlone) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   fs::rename(run_, folder_.path() / "moved");
   const auto is_refused = [&] {
     expect_error([&] { writer.save(at(10, 10).contents(), 1); }, Exit::store, {run_.string()});
@@ -277,21 +280,21 @@ TEST_F(Writer, AFolderThatWasMovedIsNotFollowedAndAnotherInItsPlaceIsLeftAlone) 
     EXPECT_TRUE(writer.take_lost_line() || path_exists(run_));
   };
   is_refused();
-  RunWriter other = RunWriter::create(run_, false);
+  RunWriter other = new_run(run_);
   is_refused();
   EXPECT_EQ(metrics(), "");
   EXPECT_TRUE(list_steps(run_).empty());
 }
 
 TEST_F(Writer, ATornLineThatIsJsonAllTheSameIsDropped) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   std::ofstream(run_ / "metrics.jsonl") << "{\"step\":1}\n{\"step\":1}";
   EXPECT_EQ(writer.cut_lines(5).damaged, 1);
   EXPECT_EQ(metrics(), "{\"step\":1}\n");
 }
 
 TEST_F(Writer, SavingInTheBackgroundWhileMetricsGrow) {
-  RunWriter writer = RunWriter::create(run_, false);
+  RunWriter writer = new_run(run_);
   const SmallModel model = at(10, 10);
   std::thread saving([&] {
     for (int i = 0; i < 10; ++i) writer.save(model.contents(), 1);
@@ -313,7 +316,7 @@ TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
       TemporaryFolder folder;
       const fs::path run = folder.path() / "run";
       FaultyCalls calls;
-      RunWriter writer = RunWriter::create(run, false);
+      RunWriter writer = new_run(run);
       for (const int step : {10, 20}) writer.save(at(step, 10).contents(), 1);
       calls.calls = 0;
       calls.fail_at = n;

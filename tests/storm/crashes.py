@@ -37,8 +37,6 @@ CONFIGS["continued"] = CONFIGS["char"]
 INIT_FROM = ["continued"]  # these start from the weights of a run of the same config
 CONFIGS["branched"] = CONFIGS["char"].replace('"train": {', '"optimizer": {"schedule": "wsd"}, "train": {')
 BRANCHED = ["branched"]  # these are branches of a run of the same config
-# heed may say this only if the first start was stopped before its first checkpoint.
-FAILED_START = ("was stopped before its first checkpoint",)
 LINE_LOST = "warning: a line is lost"
 
 
@@ -103,7 +101,7 @@ class Crashes:
         self.log.unlink(missing_ok=True)
 
     def start(self, **environment):
-        """Trains, taking over what a killed start left, or resumes an existing run."""
+        """Trains, or resumes an existing run."""
         run = self.root / "run"
         if (run / "config.json").exists():
             return self.run("resume", run, "--threads", self.draw.randint(1, 3), **environment)
@@ -111,13 +109,6 @@ class Crashes:
 
     def train(self, *arguments, **environment):
         return self.run(*self.begin, "--threads", self.draw.randint(1, 3), *self.options, *arguments, **environment)
-
-    def cannot_start(self, done):
-        """Whether heed says that nothing was trained. If so, the run is removed, and a fresh start is legitimate."""
-        fair = done.returncode in (2, 4) and not self.steps() and any(words in done.stderr for words in FAILED_START)
-        if fair:
-            shutil.rmtree(self.root / "run")
-        return fair
 
     def compare(self, lines_lost):
         first = self.folder / "texts" / "first"
@@ -131,8 +122,6 @@ class Crashes:
     def finish(self, lines_lost=False):
         """Resumes without faults; the run must end like the reference, without the lines that heed said are lost."""
         done = self.start()
-        if self.cannot_start(done):
-            done = self.start()
         if done.returncode != 0:
             raise Finding(f"cannot be resumed, exit {done.returncode}: {done.stderr}")
         self.compare(lines_lost)
@@ -168,7 +157,7 @@ class Crashes:
             self.grave.mkdir()
             call = self.draw.choice([self.draw.randint(1, self.last_call), self.draw.choice(self.rare_calls)])
             done = self.start(STORM_LOG=self.log, STORM_KILL=call, STORM_HOW=self.draw.randint(0, 2))
-            if done.returncode == 0 or self.cannot_start(done):
+            if done.returncode == 0:
                 break
             if done.returncode != -9:
                 raise Finding(f"exit {done.returncode} instead of being killed: {done.stderr}")

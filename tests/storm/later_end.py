@@ -103,7 +103,7 @@ class LaterEnd(crashes.Crashes):
         if done.returncode != 0:
             raise Finding(f"{self.name} gets no later end: {done.stderr}")
         calls = power_cut.read_log(self.log)
-        saves = [c.number for c in calls if c.name == "symlink" and "/run-2/checkpoints/" in c.path]
+        saves = [c.number for c in calls if c.name == "symlink" and "run-2" in c.path and "/checkpoints/" in c.path]
         return [c for c in calls if c.number < saves[min(len(saves), 6) - 1] and c.name != "look"]
 
     def cases(self):

@@ -113,14 +113,16 @@ def cut_power(root, log, grave, draw):
 
 def durable_checkpoints(log):
     """Names of the checkpoints that were durably in place and not removed since."""
-    calls = read_log(log)
     found = set()
-    waiting = {}
-    for call in calls:
-        if call.name == "rename" and os.path.basename(call.other).startswith("step-"):
-            waiting.setdefault(os.path.dirname(call.other), set()).add(os.path.basename(call.other))
+    waiting = {}  # by the folder that is still to be synced
+    for call in read_log(log):
+        if call.name == "rename":
+            inside = {path for path in found if path.startswith(call.path + "/")}  # of a new run that gets its name
+            found -= inside | {call.path}
+            moved = {call.other + path[len(call.path):] for path in inside}
+            if os.path.basename(call.other).startswith("step-"):
+                moved.add(call.other)
+            waiting.setdefault(os.path.dirname(call.other), set()).update(moved)
         elif call.name == "sync" and call.path in waiting:
             found |= waiting.pop(call.path)
-        elif call.name == "rename" and os.path.basename(call.path).startswith("step-"):
-            found.discard(os.path.basename(call.path))
-    return found
+    return {os.path.basename(path) for path in found if "/.tmp-" not in path}

@@ -56,6 +56,7 @@ class ListenerTest : public testing::Test {
 TEST_F(ListenerTest, HearsWhatHappensInOrder) {
   const PreparedRun run = prepared();
   RunWriter writer = RunWriter::create(path("run"), false);
+  writer.put_in_place();
   Trainer trainer(run, &writer);
   Listeners all;
   all.push_back(std::make_unique<LineAStep>(path("steps.txt")));
@@ -73,6 +74,7 @@ TEST_F(ListenerTest, WithoutAnyAndWithoutARunTheNumbersAreTheSame) {
   EXPECT_EQ(alone.run(0), Stop::finished);
 
   RunWriter writer = RunWriter::create(path("run"), false);
+  writer.put_in_place();
   Log log({.quiet = true});
   Trainer heard(run, &writer);
   const LoggedEvents none;

@@ -1,0 +1,20 @@
+#include "store/run.h"
+
+#include "store/run_folder.h"
+#include "store/run_writer.h"
+#include "store/trained_model.h"
+
+namespace heed {
+
+Run read_run(const std::filesystem::path& folder, std::int64_t up_to) {
+  Run run{.folder = folder, .states = states_of(folder, up_to)};
+  run.best = best_of(run.states);
+  run.damaged = up_to == kAnyStep && run.states.size() < list_steps(folder).size();
+  run.config = config_of_run(folder);
+  run.origin = read_origin(folder.string());
+  run.logged = read_events(folder, up_to);
+  run.locked = is_locked(folder);
+  return run;
+}
+
+}  // namespace heed
