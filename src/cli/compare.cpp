@@ -38,21 +38,18 @@ struct Unit {
 };
 
 std::string units_in_words(const Json& result) {
-  return counted(result["units"].dump(), result["unit"] == "pair" ? "pair" : "block") +
-         (result["unit"] == "pair" ? "" : " of text") + different_in_words(result, "units");
+  return counted(result["units"].dump(), result["unit"] == "pair" ? "pair" : "text block") +
+         different_in_words(result, "units");
 }
 
 // With four decimals, or two digits where these would be zeros.
-std::string small(double x) {
+std::string small(const Json& number) {
+  const double x = number;
   return x != 0 && std::abs(x) < 5e-4 ? fmt::format("{:.1e}", x) : format_fixed(x, 4);
 }
 
-std::string small_text(const Json& number) {
-  return small(number.get<double>());
-}
-
 std::string range_text(const Json& interval) {
-  return fmt::format("[{}, {}]", small_text(interval[0]), small_text(interval[1]));
+  return fmt::format("[{}, {}]", small(interval[0]), small(interval[1]));
 }
 
 [[noreturn]] void refuse(const MeasuredRun& first, const MeasuredRun& r, const std::string& why,
@@ -145,9 +142,9 @@ class RunComparer {
                   std::move(text.split)};
     if (!pairs) r.spelt = spelt(r.split.target, *m.tokenizers.target);
     if (!runs_.empty()) check(runs_[0], r);
-    RunConfig asked = m.config;
-    if (!runs_.empty()) asked.seed = runs_[0].config.seed;  // the same masks
-    r.rows = unit_sums(m, *make_objective(asked), r.split, r.spelt, pool_);
+    RunConfig config = m.config;
+    if (!runs_.empty()) config.seed = runs_[0].config.seed;  // the same masks
+    r.rows = unit_sums(m, *make_objective(config), r.split, r.spelt, pool_);
     if (pairs) add_targets(m, r);
     if (runs_.empty())
       units_ = units_of(r);
@@ -181,15 +178,15 @@ class RunComparer {
     }
     if (units.empty())
       throw Error(Exit::data, "there is no token to predict (the text may be too short).");
-    const auto asked = [&](const MeasuredRun& r) {  // copies are one unit
+    const auto rows_of = [&](const MeasuredRun& r) {  // copies are one unit
       System rows;
       for (const std::size_t i : units) rows.push_back(r.rows[i]);
       return merged(rows, texts);
     };
     Json result;
     std::vector<System> a, b;
-    for (const MeasuredRun& r : one) result["first"].push_back(r.run), a.push_back(asked(r));
-    for (const MeasuredRun& r : other) result["second"].push_back(r.run), b.push_back(asked(r));
+    for (const MeasuredRun& r : one) result["first"].push_back(r.run), a.push_back(rows_of(r));
+    for (const MeasuredRun& r : other) result["second"].push_back(r.run), b.push_back(rows_of(r));
     result["data"] = text_.files.empty() ? "validation" : text_.files[0];
     result["unit"] = runs_[0].pairs ? "pair" : "line";
     result["units"] = units.size();
@@ -306,7 +303,7 @@ void print_compared(const Json& r) {
   std::vector<Column> columns = {{"", "unit"},
                                  {name("first"), "first", fixed<4>, 3},
                                  {name("second"), "second", fixed<4>, 4},
-                                 {"difference", "difference", small_text},
+                                 {"difference", "difference", small},
                                  {"95 % interval", "interval", range_text}};
   if (figures[0].contains("p"))
     columns.push_back({"p", "p", fixed<4>});
