@@ -34,6 +34,8 @@ class Error : public std::runtime_error {
   Exit exit() const { return exit_; }
   const std::string& text() const { return text_; }  // what() without the hint
 
+  // The same with a hint.
+  Error hint(const std::string& what) const { return as(exit_, what); }
   // The same with another exit code and, unless empty, one more hint.
   Error as(Exit exit, const std::string& more = "") const {
     return {exit, text_, hint_ + (hint_.empty() || more.empty() ? "" : kTry) + more};

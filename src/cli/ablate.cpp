@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "cli/command.h"
+#include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "evaluate/test_text.h"
@@ -27,7 +27,7 @@ std::vector<Example> first_held_out(OpenModel& m, std::int64_t limit) {
   NamedText held_out;
   const TestText text = test_text(m, held_out, m.pool, m.log);
   const ExampleList all = m.objective->evaluation(text.split);
-  const double passes = 2.0 * static_cast<double>(parts_of(m.model).size());
+  const double passes = 2.0 * static_cast<double>(parts_of(m.net).size());
   double operations = 0;
   std::vector<Example> examples;
   for (std::int64_t i = 0; i < all.count; ++i) {
@@ -37,10 +37,10 @@ std::vector<Example> first_held_out(OpenModel& m, std::int64_t limit) {
     if (e.scored() == 0) continue;
     Batch batch;
     batch.add(e.source, e.target, e.labels);
-    operations += passes * training_flops(m.model, batch) / 3;
+    operations += passes * training_flops(m.net, batch) / 3;
     examples.push_back(std::move(e));
   }
-  if (examples.empty()) throw Error(Exit::data, "no token of the held-out data is scored.");
+  if (examples.empty()) throw data_error("no token of the held-out data is scored.");
   return examples;
 }
 
@@ -107,22 +107,18 @@ Exit run_ablate(CommandLine& line) {
   std::string html;
   CLI::App& app = line.app();
   line.add_model();
-  app.add_option("--top", top, "print only this many parts")
-      ->default_str("20 on a terminal, else all")
-      ->check(in_range(1));
-  app.add_option("--limit", limit, "read only this many held-out sequences")
-      ->default_str("as many as take about a minute")
-      ->check(in_range(1));
+  line.add_number("--top", top, "print only this many parts", 1)
+      ->default_str("20 on a terminal, else all");
+  line.add_number("--limit", limit, "read only this many held-out sequences", 1)
+      ->default_str("as many as take about a minute");
   app.add_flag("--zero", zero, "take a part away by 0, not by its mean");
   line.add_file("--html", html, "write a page; - is standard output", "FILE");
-  line.only_where({"--top"}, "where the table is printed",
-                  [&](auto*) { return line.json() || html != "-"; });
-  if (!line.parse()) return Exit::ok;
+  line.parse();
   if (line.json() && html == "-")
-    throw Error(Exit::usage, "--json and --html - both need standard output.");
+    throw usage_error("--json and --html - both need standard output.");
   OpenModel m(line);
   const std::vector<Example> examples = first_held_out(m, limit);
-  const Ablation a = ablate(m.model, m.values, examples, m.pool, zero);
+  const Ablation a = ablate(m.net, m.values, examples, m.pool, zero);
   Json result = ablation_json(m, a, zero);
   if (!html.empty()) {
     ShortJson data(result);

@@ -5,10 +5,8 @@
 #include <string>
 
 #include "base/format.h"
-#include "cli/command.h"
+#include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/texts.h"
-#include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
 #include "show/attention_page.h"
@@ -25,7 +23,7 @@ struct AttendOptions {
   TextArguments texts;
   std::optional<int> max_tokens;
   HeadChoice heads;
-  std::size_t limit = Lines{}.limit;
+  std::size_t limit = TextSource{}.limit;
   bool json = false, contributions = false, pull = false, names = false;
   bool prompts = false;  // texts are typed, and each is drawn, with or without a page
 
@@ -43,38 +41,36 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
       r.texts,
       "text for the encoder; for a decoder-only model, its text; its words need no quotes");
   line.add_targets(r.texts, "text for the decoder (default: what the model writes)");
-  app.add_option("--max-tokens", r.max_tokens,
-                 "most tokens it writes (default: 16 where they are drawn, else all)")
-      ->check(in_range(1, 1'000'000));
-  app.add_option("--kind", r.heads.kind, "only this attention; at a prompt also all")
-      ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
-  app.add_option("--layer", r.heads.layer, "only this layer, from 0; at a prompt also all")
-      ->check(in_range(0));
-  app.add_option("--head", r.heads.head,
-                 "only this head, from 0; at a prompt also all, or a layer and a head")
-      ->check(in_range(0));
+  line.add_number("--max-tokens", r.max_tokens,
+                  "most tokens it writes (default: 16 where they are drawn, else all)", 1,
+                  1'000'000);
+  line.add_choice("--kind", r.heads.kind, "only this attention; at a prompt also all",
+                  {"encoder", "decoder", "cross"});
+  line.add_number("--layer", r.heads.layer, "only this layer, from 0; at a prompt also all", 0);
+  line.add_number("--head", r.heads.head,
+                  "only this head, from 0; at a prompt also all, or a layer and a head", 0);
   app.add_flag("--contributions", r.contributions,
-               "also the length of the vector each head takes from each token");
+               "with --json: also the length of the vector each head takes from each token");
   app.add_flag("--pull", r.pull,
                "also how the loss would move each score, in nats per unit of score");
   app.add_flag("--names", r.names,
                "also the names that heads have over held-out text, as training recorded them");
   line.add_file("--html", r.html, "write an interactive page; - is standard output", "FILE");
-  app.add_option("--limit", r.limit, "read only this many lines of --file")
+  line.add_number("--limit", r.limit, "read only this many lines of --file", 1)
       ->default_str("all")
-      ->check(in_range(1))
       ->needs("--file");
-  line.only_where({"--target", "--target-file"}, "for a decoder, or with --pull",
-                  [&r](auto* m) { return !m || m->model.decoder_layers > 0 || r.pull; });
-  line.only_where({"--max-tokens"}, "where the model writes the target", [&r](auto* m) {
-    const bool given = r.pull || r.texts.target || r.texts.target_file;
-    return !given && (!m || m->data.has_pairs() ||
-                      (m->model.encoder_layers > 0 && m->model.decoder_layers > 0));
-  });
-  line.only_where({"--contributions"}, "with --json (a page shows them anyway)",
-                  [&line](auto*) { return line.json(); });
-  line.only_where({"--names"}, "without --html or with --json (heed report shows them too)",
-                  [&](auto*) { return line.json() || r.html.empty(); });
+}
+
+void warn_of_options(const OpenModel& m, const AttendOptions& r) {
+  const bool decoder = m.net.has_decoder(), json = m.line.json(),
+             given = r.pull || r.texts.target || r.texts.target_file;
+  m.line.only_where(decoder || r.pull, {"--target", "--target-file"},
+                    "for a decoder, or with --pull");
+  m.line.only_where(!given && decoder && m.objective->text_side() == Side::source, {"--max-tokens"},
+                    "where the model writes the target");
+  m.line.only_where(json, {"--contributions"}, "with --json (a page shows them anyway)");
+  m.line.only_where(json || r.html.empty(), {"--names"},
+                    "without --html or with --json (heed report shows them too)");
 }
 
 void check_selection(const CommandLine& line, const AttendOptions& r, const ModelConfig& model) {
@@ -101,7 +97,7 @@ struct AttendInput : ReadText {
 };
 
 // Lets the model write the target, cut to the tokens shown.
-void write_target(const AttendOptions& r, const TrainedModel& t, AttendInput& input) {
+void write_target(const AttendOptions& r, const Model& t, AttendInput& input) {
   const int room = t.objective->longest(Side::target) - 1;  // <s> too
   const int most = std::min(room, r.max_tokens.value_or(r.draws() ? kDrawnTokens : room));
   TokenIds ids;
@@ -112,7 +108,8 @@ void write_target(const AttendOptions& r, const TrainedModel& t, AttendInput& in
     const auto found = translate(t, pool, {input.prompt}, beam);
     if (!found.front().empty()) ids = found.front().front().ids;
   } else {
-    ids = generate(t, input.prompt, most, 0, input.not_next);
+    ids = generate(t.predictor(), *t.objective, *t.tokenizers.target, input.prompt, most, 0,
+                   input.not_next);
   }
   input.written = to_valid_utf8(t.tokenizers.target->decode(ids));
   if (static_cast<int>(ids.size()) > most) {
@@ -123,13 +120,14 @@ void write_target(const AttendOptions& r, const TrainedModel& t, AttendInput& in
   input.read.target = Objective::framed_target(std::move(ids));
 }
 
-AttendInput read_input(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
+AttendInput read_input(const AttendOptions& r, const GivenText& given, const Model& t,
                        UserTexts& texts) {
   AttendInput input{texts.read(given, !given.is_line)};
-  const bool writes = input.read.target.empty() && t.model.has_decoder();
-  if (writes && r.pull) return {{asked_of(t, input.prompt)}};
+  const bool writes = input.read.target.empty() && t.net.has_decoder();
+  if (writes && r.pull) return {{asked_of(*t.objective, *t.tokenizers.target, input.prompt)}};
   if (writes) write_target(r, t, input);
-  if (r.pull) input.read.labels = labels_of(t, input.read, input.words);
+  if (r.pull)
+    input.read.labels = labels_of(*t.objective, *t.tokenizers.target, input.read, input.words);
   t.objective->join(input.read);
   if (t.objective->traits().joined && !input.target_bytes.empty())
     input.target_bytes.insert(input.target_bytes.begin() + 1, input.read.source.size(), {0, 0});
@@ -138,7 +136,7 @@ AttendInput read_input(const AttendOptions& r, const GivenText& given, const Tra
 }
 
 // What the model expected after the user's text.
-std::string expected_next(const AttendInput& input, const TrainedModel& t, const NextTokens& next) {
+std::string expected_next(const AttendInput& input, const Model& t, const NextTokens& next) {
   if (next.empty() || t.objective->fills()) return "";
   std::vector<std::string> odds;
   for (const ScoredToken& b : input.written.empty() ? next.back() : next.front())
@@ -160,7 +158,7 @@ HeatMapStyle terminal_style() {
           .columns = on_terminal() ? output_columns() : HeatMapStyle{}.columns};
 }
 
-void draw_attention(const AttendOptions& r, const AttendInput& input, const TrainedModel& t,
+void draw_attention(const AttendOptions& r, const AttendInput& input, const Model& t,
                     const InputTokens& tokens, const MapsAndNext& pass) {
   if (!input.written.empty())
     print(fmt::format("the model writes{}:\n  {}\n\n", r.prompts ? "" : " (--target for another)",
@@ -173,19 +171,19 @@ void draw_attention(const AttendOptions& r, const AttendInput& input, const Trai
   if (r.prompts) print(expected_next(input, t, pass.next));
 }
 
-void answer_attention(const AttendOptions& r, const GivenText& given, const TrainedModel& t,
+void answer_attention(const AttendOptions& r, const GivenText& given, const Model& t,
                       UserTexts& texts, Log& log) {
   const AttendInput input = read_input(r, given, t, texts);
   InputTokens tokens = input_tokens(input.read, t.tokenizers);
   tokens.source_bytes = input.source_bytes;
   tokens.target_bytes = input.target_bytes;
   Workspace workspace;
-  MapsAndNext pass = maps_and_next(t.model, t.values, input.read, workspace,
+  MapsAndNext pass = maps_and_next(t.net, t.values, input.read, workspace,
                                    r.html.empty() && !r.prompts ? 0 : kNextTokens, r.heads);
   if (r.pull) {
     ParamVec<double> values(t.values.size());
     std::copy_n(t.values.data(), values.size(), values.data());
-    add_pull(t.model, values, input.read, workspace, pass.maps);
+    add_pull(t.net, values, input.read, workspace, pass.maps);
   }
   if (r.json) {
     std::string line = text_of(attention_json(input.read, tokens, pass.maps, r.contributions));
@@ -234,30 +232,34 @@ void set_heads(CommandLine& line, AttendOptions& r, const ModelConfig& model,
 Exit run_attend(CommandLine& line) {
   AttendOptions r;
   add_attend_options(line, r);
-  if (!line.parse()) return Exit::ok;
+  line.parse();
   r.json = line.json();
   r.prompts = !r.texts.given() && can_prompt();
   if (r.prompts)
     line.app().get_option("--html")->description("write a page of each text that follows");
   OpenModel trained(line);
   check_selection(line, r, trained.config.model);
-  UserTexts texts(*trained.objective, trained.config, trained.tokenizers, trained.log);
+  warn_of_options(trained, r);
   bool first = true;  // line
   const auto set = [&](const std::string& name, const std::vector<std::string>& values) {
     set_heads(line, r, trained.config.model, name, values);
   };
-  return answer_texts(line,
+  const auto answer = [&](std::span<const GivenText> texts, Refusals& refusals) {
+    for (const GivenText& text : texts) {
+      const std::string error = refusals.refusal_of(text, [&] {
+        if (!r.json && text.is_line && !std::exchange(first, false)) print("\n");
+        answer_attention(r, text, trained, trained.texts, trained.log);
+      });
+      if (!error.empty())
+        r.json ? print_line({{"patterns", nullptr}, {"error", error}}) : print("\n");
+    }
+  };
+  return answer_texts(trained,
                       {.instructions = "Type a text to see where each head looks.",
                        .settings = {"kind", "layer", "head", "max-tokens", "html"},
-                       .set = set},
-                      {.limit = r.limit}, texts,
-                      [&](std::span<const GivenText> read, Refusals& refusals) {
-                        const GivenText& text = read.front();
-                        refusals.answer(text, "patterns", r.json, [&] {
-                          if (!r.json && text.is_line && !std::exchange(first, false)) print("\n");
-                          answer_attention(r, text, trained, texts, trained.log);
-                        });
-                      });
+                       .set = set,
+                       .limit = r.limit},
+                      answer);
 }
 
 }  // namespace heed

@@ -6,9 +6,9 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "store/model.h"
 #include "store/run_folder.h"
 #include "store/run_writer.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {
@@ -34,8 +34,8 @@ Json average_checkpoints(const std::string& folder, std::size_t n) {
   const std::vector<std::int64_t> steps = newest_steps(folder, n);
   const auto open = [&](std::int64_t step) { return Checkpoint::open(step_folder(folder, step)); };
   const Checkpoint newest = open(steps.back());
-  const TrainedModel model = load_trained_model(newest);
-  const ParamTable& table = model.model.table;
+  const Model model = load_model(newest);
+  const ParamTable& table = model.net.table;
   std::vector<double> sums(table.size());
   ParamVec<float> values(table.size());
   for (const std::int64_t step : steps) {
@@ -64,12 +64,10 @@ Exit run_average(CommandLine& line) {
   std::string run;
   std::size_t last = 0;
   line.add_run(run, "run folder");
-  line.app()
-      .add_option("--last", last, "average the newest N checkpoints")
+  line.add_number("--last", last, "average the newest N checkpoints", 1, 1'000'000)
       ->default_str("")
-      ->required()
-      ->check(in_range(1, 1'000'000));
-  if (!line.parse()) return Exit::ok;
+      ->required();
+  line.parse();
 
   const Json result = average_checkpoints(run, last);
   line.json() ? print_line(result) : print(result["checkpoint"].get<std::string>() + "\n");

@@ -106,7 +106,7 @@ Exit run_bench_command(CommandLine& line) {
   line.add_sets();
   line.add_steps("--steps", steps, "steps to measure (default: about six seconds of them)");
   line.add_threads();
-  if (!line.parse()) return Exit::ok;
+  line.parse();
   Log log({.quiet = line.quiet() || line.json()});
   const bool text = is_text(path);
   if (!text) path = config_path(path);

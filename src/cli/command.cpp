@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 
-#include "base/files.h"
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/log.h"
@@ -12,10 +10,7 @@
 #include "cli/output.h"
 #include "data/run_config.h"
 #include "decode/beam.h"
-#include "decode/ensemble.h"
-#include "math/arithmetic.h"
 #include "store/layout.h"
-#include "store/run_folder.h"
 #include "train/suggested_config.h"
 #include "train/text_start.h"
 
@@ -26,24 +21,6 @@ namespace {
 std::string option_word(const std::string& arg) {
   const std::size_t begin = std::min(arg.find_first_not_of('-'), arg.size());
   return arg.substr(begin, arg.find('=') - begin);
-}
-
-std::string no_empty_path(const std::string& given) {
-  return given.empty() ? "expected a path, found an empty text" : "";
-}
-
-// Not given, or with the value that it has anyway.
-bool has_default(const CLI::Option& option) {
-  double value = 0, usual = 0;
-  return option.count() == 0 || option.results()[0] == option.get_default_str() ||
-         (CLI::detail::lexical_cast(option.results()[0], value) &&
-          CLI::detail::lexical_cast(option.get_default_str(), usual) && value == usual);
-}
-
-// CLI11 says "--kind: x not in {encoder,decoder}".
-std::string said(const CLI::ParseError& e) {
-  static const std::regex member(R"(: (.*) not in \{(.*)\}$)");
-  return std::regex_replace(e.what(), member, ": expected one of $2; found \"$1\"") + ".";
 }
 
 // The config key that ends in an option's name (max-steps), or "".
@@ -75,6 +52,20 @@ CLI::Option* CommandLine::add_file(const std::string& name, std::string& path,
   return app_.add_option(name, path, text)->type_name(type);
 }
 
+CLI::Option* CommandLine::add_choice(const std::string& name, std::string& choice,
+                                     const std::string& text,
+                                     const std::vector<std::string>& choices) {
+  const std::string all = joined(choices);
+  const auto chosen = [=](std::string& given) {
+    const std::string lower = lower_case(given);
+    if (std::ranges::count(choices, lower) == 0)
+      return fmt::format("expected one of {}; found \"{}\"", all, excerpt(given));
+    given = lower;
+    return std::string();
+  };
+  return app_.add_option(name, choice, text)->transform(CLI::Validator(chosen, "{" + all + "}"));
+}
+
 CLI::Option* CommandLine::add_run(std::string& run, const std::string& text,
                                   const std::string& name) {
   runs_.push_back(&run);
@@ -97,11 +88,8 @@ void CommandLine::add_model() {
 }
 
 void CommandLine::add_precision() {
-  app_.add_option("--precision", precision_, "of the products (default: as the run was trained)")
-      ->check(CLI::IsMember({"float32", "bfloat16"}));
-  only_where({"--precision"}, "for a run of train.arithmetic native", [this](auto* model) {
-    return !model || model->train.arithmetic == Arithmetic::native || precision_ == "float32";
-  });
+  add_choice("--precision", precision_, "of the products (default: as the run was trained)",
+             {"float32", "bfloat16"});
 }
 
 void CommandLine::add_with() {
@@ -140,55 +128,45 @@ void CommandLine::add_sets() {
 }
 
 void CommandLine::add_threads() {
-  app_.add_option("--threads", threads_, "threads; 0 = as in the config, or all cores")
-      ->check(in_range(0, 1024));
+  add_number("--threads", threads_, "threads; 0 = as in the config, or all cores", 0, 1024);
   sets_key({"--threads"}, "train.threads");
 }
 
 void CommandLine::add_beam(BeamOptions& beam) {
-  app_.add_option("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy")
-      ->check(in_range(1, 1000));
-  app_.add_option("--length-penalty", beam.length_penalty,
-                  "0: the most probable translation; larger favours longer ones")
-      ->check(in_range(0.0, kMaxLengthPenalty));
+  add_number("--beam-size", beam.beam_size, "hypotheses kept at each step; 1: greedy", 1, 1000);
+  add_number("--length-penalty", beam.length_penalty,
+             "0: the most probable translation; larger favours longer ones", 0.0,
+             kMaxLengthPenalty);
   beam.max_length = 0;
-  app_.add_option("--max-length", beam.max_length,
-                  "most tokens of a translation; 0: the longest training target and a quarter")
-      ->check(in_range(0, 1'000'000));
+  add_number("--max-length", beam.max_length,
+             "most tokens of a translation; 0: the longest training target and a quarter", 0,
+             1'000'000);
   add_rules(beam.rules);
 }
 
 void CommandLine::add_rules(WritingRules& rules) {
-  const CLI::Validator count = in_range(0, 1'000'000);
-  app_.add_option("--no-repeat", rules.no_repeat, "write no N tokens in a row twice; 0: any")
-      ->check(count);
-  app_.add_option("--min-tokens", rules.min_tokens, "do not end a text before N tokens")
-      ->check(count);
+  add_number("--no-repeat", rules.no_repeat, "write no N tokens in a row twice; 0: any", 0,
+             1'000'000);
+  add_number("--min-tokens", rules.min_tokens, "do not end a text before N tokens", 0, 1'000'000);
 }
 
-void CommandLine::add_side(std::string& side) {
-  app_.add_option("--side", side, "which vocabulary, if source and target have their own")
-      ->check(CLI::IsMember({"source", "target"}));
-  only_where({"--side"}, "for a model with an encoder",
-             [](auto* model) { return !model || model->model.encoder_layers > 0; });
+void CommandLine::add_side() {
+  add_choice("--side", side_, "which vocabulary, if source and target have their own",
+             {"source", "target"});
 }
 
 CLI::Option* CommandLine::add_like(std::string& like) {
-  return app_.add_option("--like", like, "text: the kind of model")
-      ->transform(CLI::IsMember(families(), CLI::ignore_case));
+  return add_choice("--like", like, "text: the kind of model", families());
 }
 
 CLI::Option* CommandLine::add_minutes(double& minutes) {
-  return app_.add_option("--minutes", minutes, "text: how long training may take")
-      ->check(in_range(1e-3, 1e6));
+  return add_number("--minutes", minutes, "text: how long training may take", 1e-3, 1e6);
 }
 
 CLI::Option* CommandLine::add_steps(const std::string& name, std::int64_t& steps,
                                     const std::string& text) {
   // train.max_steps may be twice as large.
-  return app_.add_option(name, steps, text)
-      ->default_str("")
-      ->check(in_range(std::int64_t{1}, std::int64_t{500'000'000'000}));
+  return add_number(name, steps, text, std::int64_t{1}, 500'000'000'000)->default_str("");
 }
 
 void CommandLine::sets_key(std::initializer_list<const char*> options, const char* key) {
@@ -199,89 +177,46 @@ GivenKeys CommandLine::given() const {
   GivenKeys given = read_sets(sets_);
   for (const auto& [option, key] : keys_)
     if (option->count() > 0 && (given.contains(key) || given.reset.contains(key)))
-      throw Error(Exit::usage,
-                  fmt::format("{0} and --set {1} both set {1}.", option->get_name(), key),
-                  "one of them");
+      throw usage_error("{0} and --set {1} both set {1}.", option->get_name(), key)
+          .hint("one of them");
   return given;
 }
 
-void CommandLine::only_where(std::initializer_list<const char*> options, const std::string& where,
-                             const Holds& holds) {
-  for (const char* name : options) {
-    CLI::Option* option = app_.get_option(name);
-    option->description(where + ": " + option->get_description());
-    effects_.push_back({option, where, holds});
-  }
+void CommandLine::only_where(bool holds, std::initializer_list<const char*> options,
+                             const std::string& where) const {
+  std::vector<std::string> given;
+  for (const std::string name : options)
+    if (!holds && has(name) && app_.count(name) > 0) given.push_back(name);
+  if (!given.empty())
+    Log({.quiet = quiet_}).warn(fmt::format("no effect: {} (only {})", joined(given), where));
 }
 
-void CommandLine::check_effects(const RunConfig* model) const {
-  for (const auto& [option, where, holds] : effects_)
-    if (!has_default(*option) && !holds(model))
-      throw Error(Exit::usage, fmt::format("{} has an effect only {}.", option->get_name(), where),
-                  hint());
-}
-
-bool CommandLine::parse() {
-  for (CLI::Option* option : app_.get_options()) {
-    const std::string type = option->get_type_name();
-    if (type == "PATH" || type == "FILE") option->check(no_empty_path);
-    if (type.starts_with("INT") || type.starts_with("UINT"))
-      option->transform([](const std::string& text) {  // 010 is octal to CLI11
-        const auto number = read_number<std::uint64_t>(text);
-        return number ? std::to_string(*number) : text;
+void CommandLine::parse() {
+  for (CLI::Option* option : app_.get_options())
+    if (const std::string type = option->get_type_name(); type == "PATH" || type == "FILE")
+      option->check([](const std::string& given) -> std::string {
+        return given.empty() ? "expected a path, found an empty text" : "";
       });
-  }
   try {
     app_.parse(std::vector<std::string>(args_.rbegin(), args_.rend()));  // as CLI11 wants them
   } catch (const CLI::CallForHelp&) {
-    print(help());
-    return false;
+    throw;
   } catch (const CLI::ExtrasError&) {
     std::vector<std::string> left = app_.remaining();
     std::erase(left, "--");
-    throw Error(Exit::usage, unexpected(left.front()), hint());
-  } catch (const CLI::ConversionError& e) {  // "...: --top-p = high"
+    throw usage_error("{}", unexpected(left.front())).hint(hint());
+  } catch (const CLI::ParseError& e) {  // "--set: 1 required KEY=VALUE missing"
     const std::string what = e.what();
-    throw Error(Exit::usage, "cannot read the value of " + what.substr(what.find("--")) + ".",
-                hint());
-  } catch (const CLI::ArgumentMismatch& e) {
-    throw Error(Exit::usage, mistake(e.what()), hint());
-  } catch (const CLI::ParseError& e) {
-    throw Error(Exit::usage, said(e), hint());
+    const CLI::Option* option = app_.get_option_no_throw(what.substr(0, what.find(':')));
+    const bool values = option != nullptr && e.get_name() == "ArgumentMismatch";
+    throw usage_error("{}{}", what, (values ? " (" + option->get_description() + ")" : ""))
+        .hint(hint());
   }
-  check_order();
   if (texts_ != nullptr) {
     join_words();
     check_texts();
   }
-  check_effects();
   find_runs();
-  return true;
-}
-
-// --to B1 B2 A1 A2: where --to ends is not known.
-void CommandLine::check_order() const {
-  const std::vector<CLI::Option*>& given = app_.parse_order();
-  const auto takes_all = [](const CLI::Option* o) {
-    return !o->get_positional() &&
-           o->get_items_expected_max() >= CLI::detail::expected_max_vector_size;
-  };
-  const auto list = std::ranges::find_if(given, takes_all);
-  const auto after = std::find_if(list, given.end(), std::mem_fn(&CLI::Option::get_positional));
-  if (after != given.end())
-    throw Error(Exit::usage,
-                fmt::format("{} comes before {}.", (*after)->get_name(true), (*list)->get_name()),
-                hint());
-}
-
-// `what` begins with the name of an option that has too few values, or too many.
-std::string CommandLine::mistake(const std::string& what) const {
-  const std::string name = what.substr(0, what.find(':'));
-  const CLI::Option* option = app_.get_option_no_throw(name);
-  if (option == nullptr) return what + ".";
-  return static_cast<int>(option->count()) > option->get_items_expected_max()
-             ? name + " is given more than once."
-             : fmt::format("{} needs a value: {}.", name, option->get_description());
 }
 
 std::string CommandLine::hint() const {
@@ -294,13 +229,12 @@ std::string CommandLine::hint() const {
 void CommandLine::set(const std::string& name, const std::vector<std::string>& values) try {
   CLI::Option* option = app_.get_option("--" + name);
   if (values.size() != 1)
-    throw Error(Exit::usage,
-                fmt::format(":{} needs a value: {}.", name, option->get_description()));
+    throw usage_error(":{} needs a value: {}.", name, option->get_description());
   option->clear();
   option->add_result(values[0]);
   option->run_callback();
 } catch (const CLI::ParseError& e) {
-  throw Error(Exit::usage, said(e));
+  throw usage_error("{}", e.what());
 }
 
 void CommandLine::find_runs() {
@@ -320,8 +254,8 @@ void CommandLine::find_runs() {
     if (std::filesystem::is_regular_file(*run, none)) {
       const std::string of_text = name_of_text(*run);
       if (can_be_read((std::filesystem::path("runs") / of_text).string()))
-        throw Error(Exit::store, quoted_path(*run) + " is a file, expected a run",
-                    fmt::format("heed {} {}, the run of that name", name_, of_text));
+        throw store_error("{} is a file, expected a run", quoted_path(*run))
+            .hint(fmt::format("heed {} {}, the run of that name", name_, of_text));
     }
     if (!name_alone || can_be_read(*run) || !can_be_read(in_runs)) continue;
     Log({.quiet = quiet_}).info("run: " + in_runs);
@@ -368,7 +302,7 @@ void CommandLine::join_words() {
       continue;
     }
     if (!options_end && word.size() > 1 && word.starts_with('-'))
-      throw Error(Exit::usage, unexpected(word), hint());
+      throw usage_error("{}", unexpected(word)).hint(hint());
     texts_->text = texts_->text ? *texts_->text + " " + word : word;
   }
 }
@@ -376,20 +310,17 @@ void CommandLine::join_words() {
 void CommandLine::check_texts() const {
   const TextArguments& t = *texts_;
   if ((t.text || t.target) && (t.file || t.target_file))
-    throw Error(Exit::usage,
-                fmt::format("{} and {} are both given; expected a text or a file.",
-                            t.text ? "TEXT" : "--target", t.file ? "--file" : "--target-file"),
-                app_.get_name() + " --help");
+    throw usage_error("{} and {} are both given; expected a text or a file.",
+                      t.text ? "TEXT" : "--target", t.file ? "--file" : "--target-file")
+        .hint(hint());
   if (t.target_file && !t.file)
-    throw Error(Exit::usage, "--target-file needs the --file that it belongs to.");
+    throw usage_error("--target-file needs the --file that it belongs to.");
   require_one_input({t.file.value_or(""), t.target_file.value_or(""), t.against.value_or("")});
 }
 
 void CommandLine::require_one_input(const std::vector<std::string>& files) {
   if (std::ranges::count(files, "-") > 1)
-    throw Error(
-        Exit::usage,
-        "only one file (--file, --target-file, --against, HYP, REF) can be standard input (-).");
+    throw usage_error("only one file can be standard input (-).");
 }
 
 std::string CommandLine::unexpected(const std::string& first) const {
@@ -412,39 +343,6 @@ std::string CommandLine::as_typed() const {
   std::string out = app_.get_name();
   for (const std::string& arg : args_) out += " " + shell_word(arg);
   return out;
-}
-
-OpenModel::OpenModel(const CommandLine& line)
-    : TrainedModel(load_trained_model(line.run(), line.checkpoint())),
-      log({.quiet = line.quiet()}),
-      pool(thread_count(line.threads(), config)) {
-  line.check_effects(&config);
-  prepare_arithmetic(config.train.arithmetic, pool.threads());
-  const auto choose_products = [&](TrainedModel& m) {
-    if (!line.has("--precision")) return;
-    const bool rounded = line.precision().empty() ? m.config.train.precision == Precision::bfloat16
-                                                  : line.precision() == "bfloat16";
-    m.score_in(rounded ? Precision::bfloat16 : Precision::float32);
-    if (rounded) log.info("precision: bfloat16, " + bfloat16_info());
-  };
-  choose_products(*this);
-  std::vector<std::string> runs = {line.checkpoint().empty() ? line.run() : folder.string()};
-  for (const std::string& with : line.with()) {
-    TrainedModel& other = others.emplace_back(load_trained_model(with, ""));
-    choose_products(other);
-    runs.push_back(with);
-    std::vector<std::string> differ;
-    for (const KeyChange& change : misfits(config, other.config))
-      differ.push_back(in_words(change));
-    if (differ.empty() && other.tokenizers.files() != tokenizers.files())
-      differ.push_back("another vocabulary: tokenizer");
-    if (!differ.empty())
-      throw Error(Exit::usage, fmt::format("--with {} does not fit: {}.", with, joined(differ)),
-                  "runs that differ in seed, shape or training");
-  }
-  if (others.empty()) return;
-  if (const std::string same = same_models(runs); !same.empty()) log.warn(same);
-  for (const TrainedModel& other : others) model.others.push_back({&other.model, &other.values});
 }
 
 }  // namespace heed

@@ -6,7 +6,7 @@
 //     int max_tokens = 100;
 //     line.add_model();
 //     line.app().add_option("--max-tokens", max_tokens, "how many tokens to write");
-//     if (!line.parse()) return Exit::ok;  // --help was printed
+//     line.parse();
 //     ...
 //   }
 //
@@ -18,26 +18,43 @@
 #include <CLI/CLI.hpp>
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "base/pool.h"
 #include "base/utf8.h"
-#include "data/dataset.h"
 #include "data/run_config.h"
+#include "data/split.h"
 #include "step/crew.h"
-#include "store/trained_model.h"
 
 namespace heed {
+
+// Checks that an option is a number from `low` to `high`, or at least `low`; the message says
+// what was expected. It becomes decimal: 010 is octal to CLI11.
+template <class T>
+CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
+  const bool open = high == std::numeric_limits<T>::max();
+  const std::string expected = open && !std::integral<T>
+                                   ? fmt::format("expected a finite number of at least {}", low)
+                                   : fmt::format("expected a {}number from {} to {}",
+                                                 std::integral<T> ? "whole " : "", low, high);
+  return {[=](std::string& text) {
+            const std::optional<T> value = read_number<T>(text);
+            if (!value || *value < low || *value > high)
+              return fmt::format("{}; found \"{}\"", expected, excerpt(text));
+            if constexpr (std::integral<T>) text = std::to_string(*value);
+            return std::string();
+          },
+          open ? "" : fmt::format("{} to {}", low, high)};
+}
 
 class CommandLine;
 struct BeamOptions;
@@ -64,9 +81,19 @@ class CommandLine {
   CommandLine(const Command& command, std::vector<std::string> args, const Crew& crew = {});
 
   CLI::App& app() { return app_; }  // for options that only one command has
-  const CLI::App& app() const { return app_; }
 
-  // Options of several commands. The variables must live until parse().
+  // The variables must live until parse(). A number from `low` to `high`, or at least `low`:
+  template <class Variable, class Number>
+  CLI::Option* add_number(const std::string& name, Variable& variable, const std::string& text,
+                          Number low,
+                          std::type_identity_t<Number> high = std::numeric_limits<Number>::max()) {
+    return app_.add_option(name, variable, text)->transform(in_range(low, high));
+  }
+  // One of these words.
+  CLI::Option* add_choice(const std::string& name, std::string& choice, const std::string& text,
+                          const std::vector<std::string>& choices);
+
+  // Options of several commands.
   CLI::Option* add_file(const std::string& name, std::string& path, const std::string& text,
                         const std::string& type = "PATH");
   // RUN, required, or an option. A bare name that is no run here means ./runs/NAME.
@@ -78,7 +105,7 @@ class CommandLine {
                 const std::string& text = "run folders or checkpoint folders",
                 const std::string& name = "RUN");
   void add_model();      // RUN and --checkpoint last|best|step-N|initial|PATH
-  void add_precision();  // --precision float32|bfloat16, for OpenModel
+  void add_precision();  // --precision float32|bfloat16
   void add_with();       // --with RUN, any number: models that predict together with it
   // TEXT, one or more arguments with options between them; or --file.
   void add_texts(TextArguments& texts, const std::string& text,
@@ -90,7 +117,7 @@ class CommandLine {
   // --beam-size, --length-penalty, --max-length (0 if it is not given), and add_rules().
   void add_beam(BeamOptions& beam);
   void add_rules(WritingRules& rules);  // --no-repeat, --min-tokens
-  void add_side(std::string& side);     // --side source|target
+  void add_side();                      // --side source|target
   // --like and --minutes, for a config made from a text.
   CLI::Option* add_like(std::string& like);
   CLI::Option* add_minutes(double& minutes);
@@ -102,19 +129,16 @@ class CommandLine {
 
   // The options that set a key of the config.
   void sets_key(std::initializer_list<const char*> options, const char* key);
-  // Where options have an effect, in words, which --help puts before their texts. Given elsewhere,
-  // and not with its default, one is an Error (usage): of parse(), where `model` is null, or of
-  // OpenModel.
-  using Holds = std::function<bool(const RunConfig* model)>;
-  void only_where(std::initializer_list<const char*> options, const std::string& where,
-                  const Holds& holds);
-  void check_effects(const RunConfig* model = nullptr) const;
+  // Warns, unless this holds, that those of the options that were given have no effect: they have
+  // one only `where`.
+  void only_where(bool holds, std::initializer_list<const char*> options,
+                  const std::string& where) const;
 
   // What --help prints: usage, arguments and options in two columns, and the notes.
   std::string help() const;
 
-  // False: help was printed; return Exit::ok. Error (Exit::usage) on a wrong option.
-  bool parse();
+  // CLI::CallForHelp for --help, which run_command() prints. Error (Exit::usage) on a wrong option.
+  void parse();
 
   // After parse(): gives an option, "temperature", another value. Error (usage) on a wrong one.
   void set(const std::string& name, const std::vector<std::string>& values);
@@ -129,8 +153,9 @@ class CommandLine {
   const TextArguments& texts() const { return *texts_; }  // of add_texts()
   const std::string& run() const { return run_; }         // of add_model()
   const std::string& checkpoint() const { return checkpoint_; }
-  const std::string& precision() const { return precision_; }     // "": as the run's
-  const std::vector<std::string>& with() const { return with_; }  // of add_with()
+  const std::string& precision() const { return precision_; }                    // "": as the run's
+  const std::vector<std::string>& with() const { return with_; }                 // of add_with()
+  Side side() const { return side_ == "source" ? Side::source : Side::target; }  // of add_side()
   int threads() const { return threads_; }  // of add_threads(); 0: as in the config
   const Crew& crew() const { return crew_; }
 
@@ -142,41 +167,22 @@ class CommandLine {
   std::string meant(const std::string& arg) const;
   std::string value_after(const std::string& arg) const;  // or "VALUE"
   std::string hint() const;                               // of an error in the arguments
-  std::string mistake(const std::string& what) const;     // the message for one that CLI11 found
   void join_words();                                      // CLI11's leftovers belong to TEXT
   void check_texts() const;
-  void check_order() const;
   void find_runs();
-
-  struct Effect {
-    CLI::Option* option;
-    std::string where;
-    Holds holds;
-  };
 
   std::string name_;
   std::vector<std::string> args_;
   Crew crew_;
   bool quiet_ = false, json_ = false;
-  std::string run_, checkpoint_, precision_;
+  std::string run_, checkpoint_, precision_, side_ = "target";
   std::vector<std::string> sets_, with_;
-  std::vector<Effect> effects_;
   std::vector<std::pair<const CLI::Option*, const char*>> keys_;  // of sets_key()
   int threads_ = 0;
   TextArguments* texts_ = nullptr;                    // of add_texts()
   std::vector<std::string*> runs_;                    // of add_run()
   std::vector<std::vector<std::string>*> run_lists_;  // of add_runs()
   CLI::App app_;
-};
-
-// The trained model that a command line names (RUN, --checkpoint), ready to work, alone or together
-// with those of --with. Error (usage) if one of these does not fit.
-struct OpenModel : TrainedModel {
-  explicit OpenModel(const CommandLine& line);
-
-  Log log;
-  Pool pool;  // of --threads
-  std::vector<TrainedModel> others = {};
 };
 
 // What --help of a command says below its options: cli/help/COMMAND.txt, a line per paragraph.
@@ -189,48 +195,11 @@ std::span<const Command> commands();  // in the order of the help
 // Runs the command that args (without the program's name) begin with.
 Exit run_command(const std::vector<std::string>& args, const Crew& crew = {});
 
-// Checks that an option is a number from `low` to `high`, or at least `low`; the message says
-// what was expected.
-template <class T>
-CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
-  const bool open = high == std::numeric_limits<T>::max();
-  const std::string expected = open && !std::integral<T>
-                                   ? fmt::format("expected a finite number of at least {}", low)
-                                   : fmt::format("expected a {}number from {} to {}",
-                                                 std::integral<T> ? "whole " : "", low, high);
-  return {[=](std::string& text) {
-            const std::optional<T> value = read_number<T>(text);
-            return value && *value >= low && *value <= high
-                       ? ""
-                       : fmt::format("{}; found \"{}\"", expected, excerpt(text));
-          },
-          open ? "" : fmt::format("{} to {}", low, high)};
-}
-
-// In cli/<name>.cpp.
-Exit run_ablate(CommandLine& line);
-Exit run_bench_command(CommandLine& line);
-Exit run_compare(CommandLine& line);
-Exit run_gradcheck(CommandLine& line);
-Exit run_runs(CommandLine& line);
-Exit run_init(CommandLine& line);
-Exit run_inspect(CommandLine& line);
-Exit run_train(CommandLine& line);
-Exit run_resume(CommandLine& line);  // cli/train.cpp
-Exit run_average(CommandLine& line);
-Exit run_evaluate(CommandLine& line);
-Exit run_bleu(CommandLine& line);  // cli/evaluate.cpp
-Exit run_explain(CommandLine& line);
-Exit run_export(CommandLine& line);
-Exit run_fill(CommandLine& line);
-Exit run_sample(CommandLine& line);
-Exit run_score(CommandLine& line);
-Exit run_tokenize(CommandLine& line);
-Exit run_translate(CommandLine& line);
-Exit run_config(CommandLine& line);
-Exit run_attend(CommandLine& line);
-Exit run_neighbors(CommandLine& line);
-Exit run_report(CommandLine& line);
-Exit run_verify(CommandLine& line);
+// In cli/<name>.cpp, or train.cpp (resume), evaluate.cpp (bleu).
+using RunCommand = Exit(CommandLine& line);
+RunCommand run_ablate, run_attend, run_average, run_bench_command, run_bleu, run_compare,
+    run_config, run_evaluate, run_explain, run_export, run_fill, run_gradcheck, run_init,
+    run_inspect, run_neighbors, run_report, run_resume, run_runs, run_sample, run_score,
+    run_tokenize, run_train, run_translate, run_verify;
 
 }  // namespace heed

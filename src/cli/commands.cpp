@@ -125,7 +125,7 @@ std::string about(const CLI::Option& o) {
   std::string text = o.get_description();
   const std::string type = o.get_type_name(), value = o.get_default_str();
   if (const std::size_t begin = type.find(":{"); begin != std::string::npos)
-    text += ": " + replace_all(type.substr(begin + 2, type.size() - begin - 3), ",", ", ");
+    text += ": " + type.substr(begin + 2, type.size() - begin - 3);
   if (!value.empty() && value != "[]" && value != "\"\"" && o.get_items_expected_max() > 0)
     text += fmt::format(" (default {})", value);
   return text;
@@ -173,19 +173,21 @@ Exit run_command(const std::vector<std::string>& args, const Crew& crew) {
     names.push_back(command.name);
     if (name != command.name) continue;
     if (!crew.alone() && !command.on_ranks)
-      throw Error(
-          Exit::usage,
-          fmt::format("heed {} works alone, and a launcher started {} of it.", name, crew.ranks()),
-          "it without mpirun; train, resume and bench work together");
+      throw usage_error("heed {} works alone, and a launcher started {} of it.", name, crew.ranks())
+          .hint("it without mpirun; train, resume and bench work together");
     CommandLine line(command, {args.begin() + 1, args.end()}, crew);
-    return command.run(line);
+    try {
+      return command.run(line);
+    } catch (const CLI::CallForHelp&) {
+      print(line.help());
+      return Exit::ok;
+    }
   }
   const std::string typed = name.substr(0, name.rfind(".py"));
   const auto word = find_trade_word("command", typed);
-  throw Error(Exit::usage,
-              fmt::format("unknown command \"{}\"{}", excerpt(name),
-                          word ? heed_calls_it(*word) : did_you_mean(nearest(typed, names))),
-              "heed --help lists the commands");
+  throw usage_error("unknown command \"{}\"{}", excerpt(name),
+                    word ? heed_calls_it(*word) : did_you_mean(nearest(typed, names)))
+      .hint("heed --help lists the commands");
 }
 
 int run_heed(const std::vector<std::string>& args) {

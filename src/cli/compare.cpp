@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/format.h"
-#include "cli/command.h"
+#include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "evaluate/translation.h"
@@ -54,8 +54,7 @@ std::string range_text(const Json& interval) {
 
 [[noreturn]] void refuse(const MeasuredRun& first, const MeasuredRun& r, const std::string& why,
                          const std::string& hint = "") {
-  throw Error(Exit::usage, fmt::format("{} and {} cannot be compared: {}.", first.run, r.run, why),
-              hint);
+  throw usage_error("{} and {} cannot be compared: {}.", first.run, r.run, why).hint(hint);
 }
 
 // Error (usage) unless both read the same text, which neither was trained on more than the other.
@@ -127,9 +126,9 @@ class RunComparer {
       : text_(std::move(text)), translates_(translates), pool_(pool), log_(log) {}
 
   void measure(const std::string& run) {
-    TrainedModel m = load_trained_model(run, "");
+    Model m = load_model(run, "");
     prepare_arithmetic(m.config.train.arithmetic, pool_.threads());
-    m.score_in(m.config.train.precision);
+    m.products = make_products(m.config.train.precision);
     const bool pairs = m.objective->traits().pairs();
     if (!pairs && !text_.files.empty()) refuse_pipe(text_.files[0]);
     TestText text = test_text(m, text_, pool_, log_);
@@ -230,7 +229,7 @@ class RunComparer {
   }
 
   // The bytes of the written targets, and the counts of translations.
-  void add_targets(const TrainedModel& m, MeasuredRun& r) {
+  void add_targets(const Model& m, MeasuredRun& r) {
     const Pairs& written = written_pairs(m, text_);
     for (std::size_t i = 0; i < r.rows.size(); ++i)
       r.rows[i][kBytes] =
@@ -289,8 +288,8 @@ void refuse_twins(const std::vector<RunGroup>& groups, Log& log) {
   const std::string same = same_models(all);
   if (same.empty()) return;
   if (all.size() > groups.size())
-    throw Error(Exit::usage, same + ": that tells nothing of luck.",
-                "runs of other seeds: heed train CONFIG --set seed=2");
+    throw usage_error("{}: that tells nothing of luck.", same)
+        .hint("runs of other seeds: heed train CONFIG --set seed=2");
   log.warn(same);
 }
 
@@ -342,12 +341,12 @@ Exit run_compare(CommandLine& line) {
   line.add_file("--file", file, "a text, or source lines (default: the held-out data)", "FILE");
   line.add_file("--target-file", target_file, "the target lines", "FILE");
   line.add_threads();
-  if (!line.parse()) return Exit::ok;
+  line.parse();
   CommandLine::require_one_input({file, target_file});
   if (!file.empty()) text.files = {file == "-" ? "/dev/stdin" : file};  // each run reads it
   if (!target_file.empty()) text.target_files = {target_file};
   if (runs.size() + to.size() < 2)
-    throw Error(Exit::usage, "one run is given; expected another to compare it with.", "heed runs");
+    throw usage_error("one run is given; expected another to compare it with.").hint("heed runs");
   std::vector<RunGroup> groups;
   for (const std::string& run : runs) groups.push_back({run});
   if (!to.empty()) groups = {runs, to};

@@ -16,8 +16,8 @@ Exit run_config(CommandLine& line) {
   line.add_sets();
   line.app().add_flag("--schema", schema, "print the JSON Schema of configs");
   line.app().add_flag("--docs", docs, "print a markdown table of all keys");
-  line.only_where({"--set"}, "with CONFIG", [&](auto*) { return !path.empty(); });
-  if (!line.parse()) return Exit::ok;
+  line.parse();
+  line.only_where(!path.empty(), {"--set"}, "with CONFIG");
 
   if (schema + docs + !path.empty() != 1)
     throw Error(Exit::usage, "expected one of CONFIG, --schema and --docs.", "heed config --help");

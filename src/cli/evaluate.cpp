@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "cli/command.h"
+#include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "data/data_facts.h"
@@ -107,11 +107,11 @@ struct EvaluateOptions {
   }
 };
 
-void check_options(const EvaluateOptions& o, const TrainedModel& m) {
+void check_options(const EvaluateOptions& o, const Model& m) {
   if (!o.bleu && o.text.target_files.size() > 1)
-    throw Error(Exit::usage, "several --target-file are references for --bleu.");
+    throw usage_error("several --target-file are references for --bleu.");
   if (m.objective->traits().pairs() && o.text.files.size() > 1)
-    throw Error(Exit::usage, "this model was trained on pairs: it takes one --file.");
+    throw usage_error("this model was trained on pairs: it takes one --file.");
   CommandLine::require_one_input(o.all_files());
 }
 
@@ -149,14 +149,13 @@ Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m)
   return json;
 }
 
-void add_bleu(CLI::App& app, BleuOptions& o) {
-  app.add_option("--tokenize", o.tokenize, "how BLEU splits lines (none: at spaces)")
-      ->check(CLI::IsMember({"13a", "none"}));
-  app.add_flag("--lowercase", o.lowercase, "the figures of translations ignore case");
+void add_bleu(CommandLine& line, BleuOptions& o) {
+  line.add_choice("--tokenize", o.tokenize, "how BLEU splits lines (none: at spaces)",
+                  {"13a", "none"});
+  line.app().add_flag("--lowercase", o.lowercase, "the figures of translations ignore case");
 }
 
 void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
-  CLI::App& app = line.app();
   line.add_model();
   line.add_with();
   line.add_precision();
@@ -165,19 +164,24 @@ void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
                 "FILE");
   line.add_list("--target-file", o.text.target_files,
                 "the target lines (repeated: more references for --bleu)", "FILE");
-  app.add_option("--stride", o.stride,
-                 "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap")
-      ->check(in_range(0, 1'000'000));
-  app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, errors");
+  line.add_number(
+      "--stride", o.stride,
+      "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap", 0,
+      1'000'000);
+  line.app().add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, errors");
   line.add_beam(o.beam);
-  add_bleu(app, o.how);
-  line.only_where({"--target-file", "--bleu"}, "for a model of pairs",
-                  [](auto* model) { return !model || model->data.has_pairs(); });
-  line.only_where(
-      {"--beam-size", "--max-length", "--no-repeat", "--min-tokens", "--tokenize", "--lowercase"},
-      "with --bleu", [&o](auto*) { return o.bleu; });
-  line.only_where({"--length-penalty"}, "with --bleu and a --beam-size above 1",
-                  [&o](auto*) { return o.bleu && o.beam.beam_size > 1; });
+  add_bleu(line, o.how);
+}
+
+// Options without effect are told, and are as if they were not given.
+void leave_out_options(const OpenModel& m, EvaluateOptions& o) {
+  const bool pairs = m.objective->traits().pairs();
+  m.line.only_where(pairs, {"--target-file", "--bleu"}, "for a model of pairs");
+  if (!pairs) o.bleu = false, o.text.target_files.clear();
+  m.line.only_where(o.bleu,
+                    {"--beam-size", "--max-length", "--no-repeat", "--min-tokens",
+                     "--length-penalty", "--tokenize", "--lowercase"},
+                    "with --bleu, for a model of pairs");
 }
 
 // Each token masked in turn (Salazar et al. 2020), line by line as `heed score` does: a forward
@@ -209,7 +213,7 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
                       std::back_inserter(examples));
     line.clear();
     if (!end && examples.size() < kAtOnce) continue;
-    for (const auto& odds : label_odds(m.model, m.values, examples, m.pool, -1))
+    for (const auto& odds : label_odds(m.predictor(), examples, m.pool, -1))
       for (const TokenOdds& token : odds) sum += token.log_probability, ++tokens;
     examples.clear();
   }
@@ -221,19 +225,18 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
 Json measure(EvaluateOptions& o, OpenModel& m) {
   const TestText text = test_text(m, o.text, m.pool, m.log);
   const Split& split = text.split;
-  for (const TrainedModel& other : m.others)
+  for (const Model& other : m.others)
     if (const auto leak = leaks(training_lines(other.folder.string()), split.facts); !leak.empty())
       m.log.warn(leak + " of " + other.run);
-  const Evaluation e =
-      evaluate(m.model, m.values, m.objective->evaluation(split, o.stride), m.pool);
+  const Evaluation e = evaluate(m.predictor(), m.objective->evaluation(split, o.stride), m.pool);
   require_finite(e.sums);
-  if (e.loss() > divergence_threshold(m.model))
+  if (e.loss() > divergence_threshold(m.net))
     m.log.warn("the loss is far above that of untrained weights: these are ruined");
   Json result{{"data", o.text.files.empty() ? "validation" : joined(o.all_files(), " + ")},
               {"checkpoint", checkpoint_name(m.folder)},
               {"step", m.state.step}};
   const Sums sums = e.counts(m.objective->scored_bytes(split));
-  const bool masked = m.objective->fills() && !m.model.has_decoder();
+  const bool masked = m.objective->fills() && !m.net.has_decoder();
   for (const Figure& f : figures())
     if (f.needs == Figure::tokens || (f.needs == Figure::bytes && sums[kBytes] > 0) ||
         f.needs == (masked ? Figure::masked_tokens : Figure::unmasked_tokens))
@@ -241,8 +244,8 @@ Json measure(EvaluateOptions& o, OpenModel& m) {
   result["tokens"] = e.sums.tokens;
   add_pseudo_perplexity(split, m, result);
   if (e.sums.tokens == 0 && !result.contains("pseudo_perplexity"))
-    throw Error(Exit::data, "there is no token to predict (the text may be too short).");
-  for (const TrainedModel& other : m.others) result["with"].push_back(other.run);
+    throw data_error("there is no token to predict (the text may be too short).");
+  for (const Model& other : m.others) result["with"].push_back(other.run);
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   if (split.dropped > 0) result["left_out"] = split.dropped;
@@ -269,8 +272,8 @@ Exit run_bleu(CommandLine& line) {
   line.add_file("HYP", path, "translations, one a line; - is standard input", "FILE")->required();
   line.add_list("REF", files, "references, a line for each; one file or several", "FILE");
   line.app().get_option("REF")->required()->expected(-1);
-  add_bleu(line.app(), how);
-  if (!line.parse()) return Exit::ok;
+  add_bleu(line, how);
+  line.parse();
   std::vector<std::string> all = files;
   all.push_back(path);
   line.require_one_input(all);
@@ -292,9 +295,10 @@ Exit run_bleu(CommandLine& line) {
 Exit run_evaluate(CommandLine& line) {
   EvaluateOptions o;
   add_evaluate_options(line, o);
-  if (!line.parse()) return Exit::ok;
+  line.parse();
   OpenModel m(line);
   if (o.beam.max_length == 0) o.beam.max_length = translation_limit(m.state.longest_target);
+  leave_out_options(m, o);
   check_options(o, m);
   const Json result = measure(o, m);
   const bool whole = !result.contains("left_out");

@@ -7,11 +7,9 @@
 #include <optional>
 
 #include "base/format.h"
-#include "cli/command.h"
+#include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "cli/texts.h"
-#include "data/user_text.h"
 #include "show/page.h"
 
 namespace heed {
@@ -29,28 +27,27 @@ struct ExplainOptions {
 
 // What the model reads, and the row that predicts: after the text, or in the place of its first
 // [MASK], for which a decoder starts with the token that names it.
-Asked asked_of_text(const CommandLine& line, const ExplainOptions& o, const OpenModel& m,
-                    const GivenText& given, UserTexts& texts) {
+Asked asked_of_text(const ExplainOptions& o, OpenModel& m, const GivenText& given) {
   const Objective& objective = *m.objective;
   GivenText text = given;
-  if (objective.fills()) text.text = with_masks(line, given, m.config);
-  ReadText given_text = texts.read(text, false);
+  if (objective.fills()) text.text = with_masks(m, given);
+  ReadText given_text = m.texts.read(text, false);
   Asked asked{std::move(given_text.read)};
   if (!objective.fills()) asked.not_next = std::move(given_text.not_next);
   TokenIds &source = asked.read.source, &target = asked.read.target;
   const auto mask = std::ranges::find_if(source, [&](int id) { return objective.is_mask(id); });
   asked.row = static_cast<int>(mask - source.begin());
-  if (m.model.has_decoder()) {
+  if (m.net.has_decoder()) {
     if (target.empty()) target = Objective::framed_target({});
     if (mask != source.end() && (target.size() == 1 || target[1] != *mask))
       target.insert(target.begin() + 1, *mask);
     objective.join(asked.read);
-    texts.check_length(Side::target, target.size(), given.name);
+    m.texts.check_length(Side::target, target.size(), given.name);
     asked.row = static_cast<int>(target.size()) - 1;
   }
   const auto ids = [&](const std::optional<std::string>& word, const char* option) {
     if (!word) return TokenIds();
-    return one_token(texts.normalized(Side::target, *word, option), option, *m.tokenizers.target);
+    return one_token(m.texts.normalized(Side::target, *word, option), option, *m.tokenizers.target);
   };
   asked.answer = ids(o.answer, "--answer");
   asked.against = ids(o.against, "--against");
@@ -68,13 +65,13 @@ Json explanation_json(const OpenModel& m, const Asked& asked) {
   const Example& read = asked.read;
   const Tokenizer& target = *m.tokenizers.target;
   Json json;
-  const bool both = m.model.has_encoder() && m.model.has_decoder();
+  const bool both = m.net.has_encoder() && m.net.has_decoder();
   if (both) json["source_ids"] = read.source;
   if (both) json["source_tokens"] = m.tokenizers.source().pieces(read.source);
-  json["ids"] = m.model.has_decoder() ? read.target : read.source;
-  json["tokens"] = target.pieces(m.model.has_decoder() ? read.target : read.source);
+  json["ids"] = m.net.has_decoder() ? read.target : read.source;
+  json["tokens"] = target.pieces(m.net.has_decoder() ? read.target : read.source);
   json["row"] = asked.row;
-  Json found = explain(m.model, m.values, asked);
+  Json found = explain(m.net, m.values, asked);
   name_tokens(found, target);
   for (Json& key : found["head"]["keys"])
     for (const char* of : {"id", "token"})
@@ -232,32 +229,25 @@ Exit run_explain(CommandLine& line) {
   line.app().add_option("--answer", o.answer, "explain this token (default: the most probable)");
   line.app().add_option("--against", o.against, "why the answer, and not this token");
   line.add_file("--html", o.html, "write a page; - is standard output", "FILE");
-  line.only_where({"--target", "--target-file"}, "for a decoder",
-                  [](auto* m) { return !m || m->model.decoder_layers > 0; });
-  if (!line.parse()) return Exit::ok;
+  line.parse();
   const bool prompts = !o.texts.given() && can_prompt();
   check_page(line, o.html, prompts);
   OpenModel m(line);
-  UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
-  return answer_texts(line,
-                      {.instructions = "Type a text to see why the model goes on as it does.",
-                       .settings = {"answer", "against", "html"}},
-                      {}, texts, [&](std::span<const GivenText> read, Refusals& refusals) {
-                        const auto answer = [&] {
-                          const Json e =
-                              explanation_json(m, asked_of_text(line, o, m, read.front(), texts));
-                          if (!o.html.empty()) {
-                            ShortJson data(e);
-                            data["about"] = fmt::format("{}, step {}", m.run, m.state.step);
-                            write_page(o.html, page_with(explanation_html, data), m.log);
-                          }
-                          if (line.json())
-                            print_line(e);
-                          else if (o.html != "-")
-                            print_explanation(e, !m.model.has_decoder());
-                        };
-                        refusals.answer(read.front(), "answer", line.json(), answer);
-                      });
+  line.only_where(m.net.has_decoder(), {"--target", "--target-file"}, "for a decoder");
+  const auto answer = [&](const GivenText& text) {
+    const Json e = explanation_json(m, asked_of_text(o, m, text));
+    if (o.html.empty()) return e;
+    ShortJson data(e);
+    data["about"] = fmt::format("{}, step {}", m.run, m.state.step);
+    write_page(o.html, page_with(explanation_html, data), m.log);
+    return e;
+  };
+  const auto view = [&](const Json& e) {
+    if (o.html != "-") print_explanation(e, !m.net.has_decoder());
+  };
+  return answer_each(
+      m, {"Type a text to see why the model goes on as it does.", {"answer", "against", "html"}},
+      "answer", answer, view);
 }
 
 }  // namespace heed

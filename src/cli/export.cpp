@@ -12,7 +12,7 @@
 #include "base/folders.h"
 #include "base/format.h"
 #include "base/utf8.h"
-#include "cli/command.h"
+#include "cli/answers.h"
 #include "cli/output.h"
 #include "evaluate/figures.h"
 #include "evaluate/translation.h"
@@ -34,7 +34,7 @@ using Json = nlohmann::ordered_json;
 const std::vector<std::string> kTypes = {"f32", "f16", "q8_0"};  // of GgufType
 
 // Greedy: heed writes the same.
-Json generation_config(const TrainedModel& m, const Json& config) {
+Json generation_config(const Model& m, const Json& config) {
   Json json = {{"do_sample", false}};
   for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"})
     if (config.contains(key)) json[key] = config[key];
@@ -44,7 +44,7 @@ Json generation_config(const TrainedModel& m, const Json& config) {
     json["max_new_tokens"] = std::min<std::int64_t>(limit, most - 2 - m.state.longest_source);
   else
     json["max_length"] =
-        1 + (m.model.has_encoder() ? std::min(most, limit) : m.config.objective.target_length);
+        1 + (m.net.has_encoder() ? std::min(most, limit) : m.config.objective.target_length);
   json["suppress_tokens"] = m.objective->never_written(*m.tokenizers.target);
   return json;
 }
@@ -58,8 +58,8 @@ std::string in_markdown(const std::string& text) {
 }
 
 // What heed knows of a model, and how to load it.
-std::string model_card(const TrainedModel& m, const std::string& name, const std::string& family) {
-  const bool pairs = m.model.has_encoder();
+std::string model_card(const Model& m, const std::string& name, const std::string& family) {
+  const bool pairs = m.net.has_encoder();
   std::string rows;
   const auto add = [&](const std::string& fact, const std::string& value) {
     rows += fmt::format("| {} | {} |\n", fact, in_markdown(value));
@@ -89,7 +89,7 @@ std::string model_card(const TrainedModel& m, const std::string& name, const std
       Json(name).dump(-1, ' ', printable(name) != name, Json::error_handler_t::replace));
 }
 
-void write_huggingface(const TrainedModel& m, const std::string& name, const fs::path& folder) {
+void write_huggingface(const Model& m, const std::string& name, const fs::path& folder) {
   const Json row = foreign_class("huggingface", m.config);
   const HuggingFaceTokenizer tokenizer = huggingface_tokenizer(*m.tokenizers.target, m.config);
   const Json config = foreign_config(row, m.config, m.tokenizers.target->size());
@@ -102,7 +102,7 @@ void write_huggingface(const TrainedModel& m, const std::string& name, const fs:
     replace_file(folder / file_name, text);
   std::vector<std::vector<float>> numbers;
   std::vector<TensorSlot> tensors;
-  for (const ForeignTensor& t : foreign_tensors(row, m.model)) {
+  for (const ForeignTensor& t : foreign_tensors(row, m.net)) {
     numbers.push_back(numbers_of(t, m.values));
     tensors.push_back({t.name, t.shape, numbers.back().data()});
   }
@@ -128,16 +128,11 @@ Exit run_export(CommandLine& line) {
   std::string folder, to = "huggingface", type = "f16";
   line.add_model();
   line.app().add_option("DIR", folder, "the folder, new or empty")->type_name("PATH")->required();
-  line.app()
-      .add_option("--to", to, "the program that opens it")
-      ->check(CLI::IsMember({"huggingface", "gguf"}));
-  line.app()
-      .add_option("--type", type, "the numbers of matrices; f16 if it is not given")
-      ->default_str("")
-      ->check(CLI::IsMember(kTypes));
-  line.only_where({"--type"}, "with --to gguf", [&to](auto*) { return to == "gguf"; });
-  if (!line.parse()) return Exit::ok;
+  line.add_choice("--to", to, "the program that opens it", {"huggingface", "gguf"});
+  line.add_choice("--type", type, "with --to gguf: the numbers of matrices", kTypes);
+  line.parse();
   const bool gguf = to == "gguf";
+  line.only_where(gguf, {"--type"}, "with --to gguf");
 
   const fs::path place = with_name(fs::path(folder).lexically_normal());
   require_free(place);

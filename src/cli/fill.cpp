@@ -1,14 +1,11 @@
 // heed fill RUN [TEXT]
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "cli/command.h"
+#include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "cli/texts.h"
-#include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "show/fill.h"
 #include "text/piece_model.h"
@@ -44,30 +41,30 @@ std::string answer_text(const Json& candidate) {
                      " ");
 }
 
-void print_masks(const Json& masks) {
+void print_masks(const Json& answer) {
   const Column columns[] = {{"", "", probability_text}, {"", "", answer_text}};
+  const Json& masks = answer["masks"];
   for (std::size_t i = 0; i < masks.size(); ++i) {
     print(fmt::format("{}[MASK] {}\n", i == 0 ? "" : "\n", i + 1));
     print_table(masks[i]["candidates"], columns, "  ");
   }
 }
 
-void answer_gaps(const CommandLine& line, OpenModel& m, UserTexts& texts, const GivenText& given,
-                 int top_k) {
-  const std::string text = with_masks(line, given, m.config);
+Json masks_json(OpenModel& m, const GivenText& given, int top_k) {
+  const std::string text = with_masks(m, given);
   const Tokenizer& tokenizer = *m.tokenizers.target;
-  const TokenIds ids = texts.read({text, {}, given.name, given.is_line}, false).read.source;
+  const TokenIds ids = m.texts.read({text, {}, given.name, given.is_line}, false).read.source;
   std::vector<int> rows;
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (m.objective->is_mask(ids[i])) rows.push_back(static_cast<int>(i));
   Json masks = Json::array();
-  for (const std::vector<Hypothesis>& best : fill(m, ids, rows, top_k)) {
+  for (const auto& best : fill(m.predictor(), *m.objective, tokenizer, ids, rows, top_k)) {
     Json candidates = Json::array();
     for (const Hypothesis& f : best)
-      candidates.push_back(candidate_json(f, tokenizer, m.model.has_decoder()));
+      candidates.push_back(candidate_json(f, tokenizer, m.net.has_decoder()));
     masks.push_back({{"position", rows[masks.size()]}, {"candidates", candidates}});
   }
-  line.json() ? print_line({{"text", text}, {"ids", ids}, {"masks", masks}}) : print_masks(masks);
+  return {{"text", text}, {"ids", ids}, {"masks", masks}};
 }
 
 }  // namespace
@@ -77,23 +74,16 @@ Exit run_fill(CommandLine& line) {
   int top_k = 5;
   line.add_model();
   line.add_with();
-  CLI::App& app = line.app();
   line.add_texts(text,
                  "a text with one [MASK] or more, or ___ for each; on a terminal heed asks for it");
-  app.add_option("--top-k", top_k, "how many answers to list for each [MASK]")
-      ->check(in_range(1, 1'000'000));
-  if (!line.parse()) return Exit::ok;
+  line.add_number("--top-k", top_k, "how many answers to list for each [MASK]", 1, 1'000'000);
+  line.parse();
 
   OpenModel m(line);
   m.objective->check_use("fill", m.run);
-  UserTexts texts(*m.objective, m.config, m.tokenizers, m.log);
-  return answer_texts(line,
-                      {.instructions = std::string(kFills.instructions), .settings = {"top-k"}}, {},
-                      texts, [&](std::span<const GivenText> read, Refusals& refusals) {
-                        const GivenText& given = read.front();
-                        refusals.answer(given, "masks", line.json(),
-                                        [&] { answer_gaps(line, m, texts, given, top_k); });
-                      });
+  return answer_each(
+      m, {kFills.instructions, {"top-k"}}, "masks",
+      [&](const GivenText& given) { return masks_json(m, given, top_k); }, print_masks);
 }
 
 }  // namespace heed

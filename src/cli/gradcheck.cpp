@@ -142,7 +142,7 @@ Exit run_gradcheck(CommandLine& line) {
   line.add_file("CONFIG", path, "config file (JSON), or the name of one that comes with heed")
       ->required();
   line.add_sets();
-  if (!line.parse()) return Exit::ok;
+  line.parse();
   path = config_path(path);
   prepare_blas();
   const RunConfig config = load_config(path, line.given());

@@ -3,9 +3,9 @@
 
 #include "base/folders.h"
 #include "base/format.h"
+#include "cli/answers.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/texts.h"
 #include "data/corpus.h"
 #include "train/text_start.h"
 
@@ -25,7 +25,7 @@ Exit run_init(CommandLine& line) {
   line.add_file("--output", output,
                 "the config to write; - is standard output (default: TEXT.json)", "FILE");
   line.app().remove_option(line.app().get_option("--json"));  // a config has comments
-  if (!line.parse()) return Exit::ok;
+  line.parse();
 
   const bool no_text = request.texts.empty();
   if (output.empty()) output = name_of_text(no_text ? "mine.txt" : request.texts[0]) + ".json";

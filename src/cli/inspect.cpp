@@ -3,12 +3,12 @@
 
 #include "base/format.h"
 #include "base/utf8.h"
-#include "cli/command.h"
+#include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "show/learning_record.h"
+#include "store/model.h"
 #include "store/run_folder.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {
@@ -98,15 +98,15 @@ void print_inspection(const Json& result, bool averaged) {
 
 Exit run_inspect(CommandLine& line) {
   line.add_model();
-  if (!line.parse()) return Exit::ok;
+  line.parse();
   const OpenModel m(line);
   const std::filesystem::path folder = run_of_checkpoint(m.folder);
   const Json result{// The initial weights are in no folder.
                     {"checkpoint", line.checkpoint() == "initial" ? "initial" : m.folder.string()},
                     {"step", m.state.step},
-                    {"parameters", m.model.table.size()},
-                    {"tensors", tensor_table(m.model.table, m.values,
-                                             initial_weights(m.model, m.config.seed, folder))},
+                    {"parameters", m.net.table.size()},
+                    {"tensors", tensor_table(m.net.table, m.values,
+                                             initial_weights(m.net, m.config.seed, folder))},
                     {"learning", learning_json(read_frames(folder, m.state.step).frames)}};
   line.json() ? print_line(result) : print_inspection(result, m.config.train.ema_decay > 0);
   return Exit::ok;

@@ -3,10 +3,9 @@
 
 #include "base/format.h"
 #include "base/utf8.h"
-#include "cli/command.h"
+#include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "cli/texts.h"
 #include "data/data_facts.h"
 #include "evaluate/test_text.h"
 #include "show/neighbors.h"
@@ -20,8 +19,8 @@ using Json = nlohmann::ordered_json;
 // How often training saw each id of a table; empty if the data cannot be read, which is said.
 std::vector<std::int64_t> counts_in_training(OpenModel& m, Side side) try {
   const RunData read = run_data(m);
-  if (!read.change.empty()) throw Error(Exit::data, read.change);
-  const Embeddings& tables = m.model.embeddings;
+  if (!read.change.empty()) throw data_error("{}", read.change);
+  const Embeddings& tables = m.net.embeddings;
   const bool two = tables.source && tables.target && m.config.model.tie != Tie::all;
   return counts_of(read.train, two ? std::optional(side) : std::nullopt);
 } catch (const Error& e) {
@@ -44,43 +43,35 @@ void print_neighbors(const EmbeddingView& e, const Json& found) {
   print_table(found["neighbors"], columns, "  ");
 }
 
-void answer_words(const EmbeddingView& e, const std::string& text, std::size_t k, bool json) {
-  Json all = Json::array();
-  for (const Query& query : parse_queries(text)) all.push_back(neighbors(e, query, k));
-  if (json) return print_line({{"queries", all}});
-  for (const Json& found : all) {
-    if (&found != &all.front()) print("\n");
-    print_neighbors(e, found);
-  }
-}
-
 }  // namespace
 
 Exit run_neighbors(CommandLine& line) {
-  std::string side = "target";
   TextArguments texts;
   std::size_t top_k = 10;
   line.add_model();
-  CLI::App& app = line.app();
   line.add_texts(texts,
                  "words, or an analogy: king - man + woman; on a terminal heed asks for them");
-  app.add_option("--top-k", top_k, "how many neighbours, among tokens that the training text has")
-      ->check(in_range(1, 100000));
-  line.add_side(side);
-  if (!line.parse()) return Exit::ok;
-  OpenModel trained(line);
-  const Side of = side == "source" ? Side::source : Side::target;
-  EmbeddingView e = embedding_of(trained, of);
-  e.counts = counts_in_training(trained, of);
+  line.add_number("--top-k", top_k, "how many neighbours, among tokens that the training text has",
+                  1, 100000);
+  line.add_side();
+  line.parse();
+  OpenModel m(line);
+  EmbeddingView e = embedding_of(m, line.side());
+  e.counts = counts_in_training(m, line.side());
   if (!texts.given() && can_prompt()) e.run.clear();  // a command is no hint there
-  UserTexts as_read(*trained.objective, trained.config, trained.tokenizers, trained.log);
-  return answer_texts(
-      line,
-      {.instructions = "Type words, or an analogy: king - man + woman.", .settings = {"top-k"}}, {},
-      as_read, [&](std::span<const GivenText> read, Refusals& refusals) {
-        refusals.answer(read.front(), "queries", line.json(),
-                        [&] { answer_words(e, read.front().text, top_k, line.json()); });
-      });
+  const auto answer = [&](const GivenText& given) -> Json {
+    Json all = Json::array();
+    for (const Query& query : parse_queries(given.text)) all.push_back(neighbors(e, query, top_k));
+    return {{"queries", all}};
+  };
+  const auto view = [&](const Json& answers) {
+    for (const Json& found : answers["queries"]) {
+      if (&found != &answers["queries"].front()) print("\n");
+      print_neighbors(e, found);
+    }
+  };
+  return answer_each(m, {"Type words, or an analogy: king - man + woman.", {"top-k"}}, "queries",
+                     answer, view);
 }
 
 }  // namespace heed

@@ -25,8 +25,7 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void failed(int error) {
   if (error == EPIPE) throw OutputClosed();
-  throw Error(Exit::store,
-              "cannot write to standard output: " + std::string(std::strerror(error)) + ".");
+  throw store_error("cannot write to standard output: {}.", std::string(std::strerror(error)));
 }
 
 }  // namespace
@@ -72,10 +71,9 @@ void write_output(const std::string& path, std::string_view text) {
   while (fs::is_symlink(fs::symlink_status(place, none)))
     place = place.parent_path() / fs::read_symlink(place, none);
   if (is_part_of_run(place))
-    throw Error(
-        Exit::usage,
-        fmt::format("cannot write {}: it is part of a run and would damage it.", quoted_path(path)),
-        "another name");
+    throw usage_error("cannot write {}: it is part of a run and would damage it.",
+                      quoted_path(path))
+        .hint("another name");
   // A private page stays private from its first byte.
   const auto mode = static_cast<mode_t>(fs::exists(old) ? old.permissions() : fs::perms{0666});
   replace_file(place, text, mode & 0777);

@@ -1,4 +1,4 @@
-#include "cli/prompt.h"
+#include "cli/answers.h"
 
 #include <editline/readline.h>
 #include <unistd.h>
@@ -13,7 +13,6 @@
 
 #include "base/format.h"
 #include "base/signals.h"
-#include "cli/command.h"
 #include "cli/output.h"
 #include "text/utf8.h"
 
@@ -47,39 +46,37 @@ std::optional<std::string> typed_line(const std::string& prompt) {
   return line.get();
 }
 
-// A message in the words of the prompt, where options have other names or none.
-std::string said_here(const PromptText& text, std::string message) {
-  message = replace_all(message, ", or --json", "");
-  for (const std::string& name : text.settings)
+// A message in the words of the prompt, where options have other names.
+std::string in_prompt_words(const TextSource& source, std::string message) {
+  for (const std::string& name : source.settings)
     message = replace_all(message, "--" + name, ":" + name);
   return message;
 }
 
-void show_help(const CommandLine& line, const PromptText& text, Log& log) {
-  log.info(text.instructions);
-  for (const std::string& name : text.settings)
-    log.info(said_here(
-        text, fmt::format("  :{} VALUE  {}", name, about(*line.app().get_option("--" + name)))));
+void show_help(CommandLine& line, const TextSource& source, Log& log) {
+  log.info(source.instructions);
+  for (const std::string& name : source.settings)
+    log.info(in_prompt_words(
+        source, fmt::format("  :{} VALUE  {}", name, about(*line.app().get_option("--" + name)))));
   log.info(kHowToEnd);
 }
 
 // Obeys ":help" or ":temperature 0.5". False: what is typed is a text.
-bool obeys(CommandLine& line, const PromptText& text, const std::string& typed, Log& log) {
+bool obeys(CommandLine& line, const TextSource& source, const std::string& typed, Log& log) {
   const std::vector<std::string_view> words = split_words(typed);
   if (!typed.starts_with(':') || words[0].size() < 2) return false;
   const std::string name(words[0].substr(1));
   const bool named =
       std::ranges::all_of(name, [](char c) { return ('a' <= c && c <= 'z') || c == '-'; });
   if (name == "help") {
-    show_help(line, text, log);
-  } else if (std::ranges::count(text.settings, name) > 0) {
+    show_help(line, source, log);
+  } else if (std::ranges::count(source.settings, name) > 0) {
     const std::vector<std::string> values(words.begin() + 1, words.end());
-    text.set ? text.set(name, values) : line.set(name, values);
+    source.set ? source.set(name, values) : line.set(name, values);
     log.info(fmt::format("{}: {}", name, joined(values, " ")));
   } else if (named) {
-    throw Error(Exit::usage,
-                fmt::format("\"{}\" is nothing that can be set here.", excerpt(words[0])),
-                ":help; a space before it, if it is text");
+    throw usage_error("\"{}\" is nothing that can be set here.", excerpt(words[0]))
+        .hint(":help; a space before it, if it is text");
   }
   return named;
 }
@@ -90,19 +87,19 @@ bool can_prompt() {
   return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
 }
 
-Exit prompt_for_texts(CommandLine& line, const PromptText& text, Log& log,
+Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,
                       const std::function<void(const std::string&)>& answer) {
   begin_editing();
-  log.info(text.instructions);
+  log.info(source.instructions);
   log.info(kHowToEnd);
   while (const std::optional<std::string> typed = typed_line(line.name() + "> ")) {
     if (*typed == ":q" || *typed == ":quit" || *typed == "quit" || *typed == "exit") break;
-    if (typed->empty() && !text.allow_empty) {
-      log.info(text.instructions);
+    if (typed->empty() && !source.allow_empty) {
+      log.info(source.instructions);
       continue;
     }
     try {
-      if (obeys(line, text, *typed, log)) continue;
+      if (obeys(line, source, *typed, log)) continue;
       answer(*typed);
       flush_output();
     } catch (const Error& e) {
@@ -111,7 +108,7 @@ Exit prompt_for_texts(CommandLine& line, const PromptText& text, Log& log,
       flush_output();
       const std::string all = e.what(), &text_alone = e.text();
       const bool of_shell = all.find("heed ", text_alone.size()) != all.npos;  // a command to try
-      print_error(said_here(text, of_shell ? text_alone : all).c_str());
+      print_error(in_prompt_words(source, of_shell ? text_alone : all).c_str());
     }
   }
   return Exit::ok;

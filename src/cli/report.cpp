@@ -44,7 +44,7 @@ Exit run_report(CommandLine& line) {
   line.add_runs(runs);
   line.add_file("--html", html, "the file to write; - is standard output", "FILE");
   line.app().add_flag("--live", live, "a page with the model itself, to type to");
-  if (!line.parse()) return Exit::ok;
+  line.parse();
   if (line.json() && line.app().count("--html") > 0)
     throw Error(Exit::usage, "--json prints to standard output, and --html writes the page.",
                 "one of them");
@@ -56,7 +56,7 @@ Exit run_report(CommandLine& line) {
     throw Error(Exit::usage, "--live makes the page of one model.",
                 "heed report " + shell_word(runs.front()) + " --live --html FILE");
   Log log({.quiet = line.quiet()});
-  if (live) write_page(html, live_page(load_trained_model(runs.front(), "")), log);
+  if (live) write_page(html, live_page(load_model(runs.front(), "")), log);
   if (live) return Exit::ok;
   ShortJson data = one ? report(runs.front()) : comparison(runs);
   if (const std::string same = same_models(runs); !same.empty()) log.warn(same);

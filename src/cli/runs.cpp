@@ -18,11 +18,11 @@
 #include "cli/table.h"
 #include "data/run_config.h"
 #include "store/layout.h"
+#include "store/model.h"
 #include "store/run.h"
 #include "store/run_folder.h"
 #include "store/run_writer.h"
 #include "store/safetensors.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {
@@ -270,10 +270,9 @@ Exit run_runs(CommandLine& line) {
   app.add_flag("--keys", every_key, "all keys of the config that differ");
   app.add_flag("--all", all, "also NAME.old-K, what --force replaced");
   app.add_flag("--tsv", tsv, "columns separated by tabs, one for each such key");
-  line.only_where({"--tsv"}, "without --json", [&](auto*) { return !line.json(); });
-  line.only_where({"--keys"}, "without --tsv and --json, which have them",
-                  [&](auto*) { return !tsv && !line.json(); });
-  if (!line.parse()) return Exit::ok;
+  line.parse();
+  line.only_where(!line.json(), {"--tsv"}, "without --json");
+  line.only_where(!tsv && !line.json(), {"--keys"}, "without --tsv and --json, which have them");
   if (places.empty()) places = {"runs"};
   std::set<fs::path> found;
   for (const std::string& place : places) found.merge(runs_at(place, all));

@@ -1,5 +1,4 @@
 // heed score RUN [TEXT]
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -8,11 +7,9 @@
 #include <span>
 
 #include "base/format.h"
-#include "cli/command.h"
+#include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "cli/texts.h"
-#include "data/user_text.h"
 #include "evaluate/scorer.h"
 
 namespace heed {
@@ -20,16 +17,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kScoredLines = 1024;  // scored at a time; an even number
+// A line, and what the model says of it; without `line` it was refused.
+struct Score {
+  std::optional<ScoredLine> line;
+  std::string refused;
+  std::vector<TokenOdds> odds;
+  double logprob = 0;
+};
 
-Json score_json(const ScoredLine& line, double logprob, const std::vector<TokenOdds>& odds,
-                const Tokenizer& t) {
-  Json j{{"logprob", logprob},
+Json score_json(const Score& score, const Tokenizer& t) {
+  if (!score.line) return {{"logprob", nullptr}, {"error", score.refused}};
+  Json j{{"logprob", score.logprob},
          {"bos_id", Tokenizer::kBos},
-         {"source_ids", line.source_ids},
-         {"ids", line.ids},
-         {"tokens", t.pieces(line.ids)}};
-  j.update(odds_json(odds, t));
+         {"source_ids", score.line->source_ids},
+         {"ids", score.line->ids},
+         {"tokens", t.pieces(score.line->ids)}};
+  j.update(odds_json(score.odds, t));
   return j;
 }
 
@@ -57,16 +60,23 @@ void print_score(const Json& score, bool tokens) {
   if (tokens) print_tokens(score);
 }
 
-struct ScoreOptions {
-  TextArguments texts;
-  bool json = false, tokens = false;
-  int top_k = 5;
-};
-
 // How many lines of --file are more probable than those of --against.
 struct Comparison {
   std::int64_t lines = 0, better = 0, ties = 0, left_out = 0;
   std::map<std::array<TokenIds, 4>, double> copies = {};  // of each pair of lines
+
+  void add(const Score& one, const Score& other) {
+    if (!one.line || !other.line || one.line->ids.empty() || other.line->ids.empty()) {
+      ++left_out;
+      return;
+    }
+    const ScoredLine &a = *one.line, &b = *other.line;
+    const bool same = a.ids == b.ids && a.source_ids == b.source_ids;
+    ++lines;
+    ties += same || one.logprob == other.logprob;
+    better += !same && one.logprob > other.logprob;
+    ++copies[{a.source_ids, a.ids, b.source_ids, b.ids}];
+  }
 };
 
 // With a 95 % interval (Wilson 1927, Journal of the American Statistical Association 22). Copies
@@ -74,8 +84,8 @@ struct Comparison {
 // occurs c times (Kish 1965, Survey Sampling).
 Json comparison_json(const Comparison& c) {
   if (c.lines == 0)
-    throw Error(Exit::data, "there are no two lines to compare.",
-                "files with lines that this model can read");
+    throw data_error("there are no two lines to compare.")
+        .hint("files with lines that this model can read");
   constexpr double z = 1.959964;  // 95 % of the normal distribution are between -z and z
   double squares = 0;
   for (const auto& [ids, times] : c.copies) squares += times * times;
@@ -105,109 +115,75 @@ void print_comparison(const Json& c) {
        {"left out", format_count(c["left_out"])}});
 }
 
-class TextScorer {
- public:
-  TextScorer(const ScoreOptions& options, OpenModel& model, UserTexts& texts)
-      : options_(options), model_(model), texts_(texts) {}
-
-  // Prints or compares the scores.
-  void answer(std::span<const GivenText> texts, Refusals& refusals) {
-    const Tokenizer& target = *model_.tokenizers.target;
-    const std::size_t at_once = std::min<std::size_t>(texts.size(), model_.pool.threads());
-    std::vector<std::optional<ScoredLine>> lines;  // none: refused
-    std::vector<std::string> refused;
-    std::vector<Example> examples;
-    for (const GivenText& text : texts) {
-      std::optional<ScoredLine>& line = lines.emplace_back();
-      refused.push_back(refusals.refusal_of(text, [&] {
-        ScoredLine read = texts_.scored(text);
-        for (const Example& e : read.examples) {
-          texts_.check_length(Side::source, e.source.size(), text.name, at_once);
-          texts_.check_length(Side::target, e.target.size(), text.name, at_once);
-        }
-        examples.insert(examples.end(), read.examples.begin(), read.examples.end());
-        line = std::move(read);
-      }));
-    }
-    const int top_k = options_.json || options_.tokens ? options_.top_k : -1;
-    const auto scores = label_odds(model_.model, model_.values, examples, model_.pool, top_k);
-    std::vector<double> sums;  // of the log-probabilities of each line
-    std::size_t next = 0;
-    for (const auto& l : lines) {
-      std::vector<TokenOdds> odds;
-      for (std::size_t i = 0; l && i < l->examples.size(); ++i, ++next)
-        odds.insert(odds.end(), scores[next].begin(), scores[next].end());
-      double& sum = sums.emplace_back(0);
-      for (const TokenOdds& token : odds) sum += token.log_probability;
-      if (options_.texts.against) continue;
-      const Json score = l ? score_json(*l, sum, odds, target)
-                           : Json{{"logprob", nullptr}, {"error", refused[&l - lines.data()]}};
-      options_.json ? print_line(score) : print_score(score, options_.tokens);
-    }
-    for (std::size_t i = 1; options_.texts.against && i < lines.size(); i += 2)
-      compare(lines[i - 1], sums[i - 1], lines[i], sums[i]);
+std::vector<Score> scores_of(OpenModel& m, std::span<const GivenText> texts, int top_k,
+                             Refusals& refusals) {
+  const std::size_t at_once = std::min<std::size_t>(texts.size(), m.pool.threads());
+  std::vector<Score> scores(texts.size());
+  std::vector<Example> examples;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    scores[i].refused = refusals.refusal_of(texts[i], [&] {
+      ScoredLine read = m.texts.scored(texts[i]);
+      for (const Example& e : read.examples) {
+        m.texts.check_length(Side::source, e.source.size(), texts[i].name, at_once);
+        m.texts.check_length(Side::target, e.target.size(), texts[i].name, at_once);
+      }
+      examples.insert(examples.end(), read.examples.begin(), read.examples.end());
+      scores[i].line = std::move(read);
+    });
+  const auto odds = label_odds(m.predictor(), examples, m.pool, top_k);
+  auto next = odds.begin();
+  for (Score& score : scores) {
+    for (std::size_t i = 0; score.line && i < score.line->examples.size(); ++i, ++next)
+      score.odds.insert(score.odds.end(), next->begin(), next->end());
+    for (const TokenOdds& token : score.odds) score.logprob += token.log_probability;
   }
-
-  const Comparison& comparison() const { return comparison_; }
-
- private:
-  void compare(const std::optional<ScoredLine>& a, double a_sum, const std::optional<ScoredLine>& b,
-               double b_sum) {
-    const bool both = a && b && !a->ids.empty() && !b->ids.empty(),
-               same = both && a->ids == b->ids && a->source_ids == b->source_ids;
-    comparison_.lines += both;
-    comparison_.left_out += !both;
-    comparison_.ties += both && (same || a_sum == b_sum);
-    comparison_.better += both && !same && a_sum > b_sum;
-    if (both) ++comparison_.copies[{a->source_ids, a->ids, b->source_ids, b->ids}];
-  }
-
-  const ScoreOptions& options_;
-  OpenModel& model_;
-  UserTexts& texts_;
-  Comparison comparison_;
-};
+  return scores;
+}
 
 }  // namespace
 
 Exit run_score(CommandLine& line) {
-  ScoreOptions o;
+  TextArguments given;
+  bool tokens = false;
+  int top_k = 5;
   line.add_model();
   line.add_with();
   line.add_precision();
-  line.add_texts(o.texts, "one line to score; \"source ||| target\" in quotes");
-  line.add_targets(o.texts, "score this, given TEXT");
-  line.app().add_flag("--tokens", o.tokens,
+  line.add_texts(given, "one line to score; \"source ||| target\" in quotes");
+  line.add_targets(given, "score this, given TEXT");
+  line.app().add_flag("--tokens", tokens,
                       "also print each token and what was expected in its place");
+  line.add_number("--top-k", top_k, "with --tokens or --json: how many alternatives to list", 0,
+                  1'000'000);
   line.app()
-      .add_option("--top-k", o.top_k, "how many alternatives to list")
-      ->check(in_range(0, 1'000'000));
-  line.app()
-      .add_option("--against", o.texts.against,
-                  "how often is a line of --file more probable than that of FILE?")
+      .add_option("--against", given.against,
+                  "with --file: how often is a line of it more probable than that of FILE?")
       ->type_name("FILE");
-  line.only_where({"--top-k"}, "with --tokens or --json",
-                  [&](auto*) { return o.tokens || line.json(); });
-  line.only_where({"--against"}, "with --file", [&](auto*) { return o.texts.file.has_value(); });
-  line.only_where({"--tokens", "--top-k", "--target-file"}, "without --against",
-                  [&](auto*) { return !o.texts.against; });
-  if (!line.parse()) return Exit::ok;
-  o.json = line.json();
+  line.parse();
+  line.only_where(given.file.has_value(), {"--against"}, "with --file");
+  if (!given.file) given.against.reset();
+  line.only_where(tokens || line.json(), {"--top-k"}, "with --tokens or --json");
+  line.only_where(!given.against, {"--tokens", "--top-k", "--target-file"}, "without --against");
 
   OpenModel m(line);
-  UserTexts as_read(*m.objective, m.config, m.tokenizers, m.log);
-  TextScorer scorer(o, m, as_read);
+  Comparison comparison;
   const Exit exit = answer_texts(
-      line,
-      {.instructions = m.objective->traits().pairs() ? "Type a source ||| its target."
-                                                     : "Type a text to see its log-probability.",
-       .settings = std::vector<std::string>(o.tokens || o.json ? 1 : 0, "top-k")},
-      {.most = kScoredLines}, as_read, [&](std::span<const GivenText> texts, Refusals& refusals) {
-        scorer.answer(texts, refusals);
+      m,
+      {m.objective->traits().pairs() ? "Type a source ||| its target."
+                                     : "Type a text to see its log-probability.",
+       std::vector<std::string>(tokens || line.json() ? 1 : 0, "top-k")},
+      [&](std::span<const GivenText> texts, Refusals& refusals) {
+        const auto scores = scores_of(m, texts, tokens || line.json() ? top_k : -1, refusals);
+        for (std::size_t i = 1; given.against && i < scores.size(); i += 2)
+          comparison.add(scores[i - 1], scores[i]);
+        for (std::size_t i = 0; !given.against && i < scores.size(); ++i) {
+          const Json score = score_json(scores[i], *m.tokenizers.target);
+          line.json() ? print_line(score) : print_score(score, tokens);
+        }
       });
-  if (!o.texts.against) return exit;
-  const Json compared = comparison_json(scorer.comparison());
-  o.json ? print_line(compared) : print_comparison(compared);
+  if (!given.against) return exit;
+  const Json compared = comparison_json(comparison);
+  line.json() ? print_line(compared) : print_comparison(compared);
   return exit;
 }
 

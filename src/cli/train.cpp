@@ -135,17 +135,16 @@ constexpr const char* kTrainNotes =
     "validation), seconds, reason: ";
 
 // Adds the options of both commands, and parses.
-bool parse_shared(CommandLine& line, RunRequest& request) {
+void parse_shared(CommandLine& line, RunRequest& request) {
   line.add_sets();
   line.add_threads();
   line.add_steps("--stop-at", request.stop_at, "save and stop after this step, as a signal would");
   line.app().footer(kTrainNotes + reasons() + ".");
   request.command = line.as_typed();
-  if (!line.parse()) return false;
+  line.parse();
   request.given = line.given();
   request.threads = line.threads();
   request.crew = line.crew();
-  return true;
 }
 
 void print_result(const RunResult& r, bool json) {
@@ -241,7 +240,7 @@ Exit run_train(CommandLine& line) {
                    "--init-from");
   line.app().add_flag("--force", request.train.run.force,
                       "rename an existing run folder to NAME.old-K");
-  if (!parse_shared(line, request.train.run)) return Exit::ok;
+  parse_shared(line, request.train.run);
   Log log({.quiet = line.quiet()});
 
   const auto config = std::ranges::find_if(request.texts, names_config);
@@ -284,11 +283,10 @@ Exit run_resume(CommandLine& line) {
               "needs --set train.patience=0); if the rate has begun to fall, a branch of the run, "
               "NAME-2, goes on from before that")
           ->excludes(max_steps);
-  line.app()
-      .add_option("--minutes", request.minutes,
-                  "train for so many minutes beyond the planned end, at the speed so far")
+  line.add_number("--minutes", request.minutes,
+                  "train for so many minutes beyond the planned end, at the speed so far", 1e-3,
+                  1e6)
       ->default_str("")
-      ->check(in_range(1e-3, 1e6))
       ->excludes(max_steps)
       ->excludes(more);
   line.sets_key({"--max-steps", "--more", "--minutes"}, "train.max_steps");
@@ -296,11 +294,12 @@ Exit run_resume(CommandLine& line) {
                 "leave RUN alone and continue its newest checkpoint in this new run, "
                 "whose schedule (wsd) decays to --max-steps");
   line.app().add_option("--checkpoint", request.checkpoint,
-                        "begin at this one instead: last, best or step-N");
-  line.app().add_flag("--force", request.run.force, "rename an existing run to NAME.old-K");
-  line.only_where({"--checkpoint", "--force"}, "with --branch",
-                  [&](auto*) { return !request.branch.empty(); });
-  if (!parse_shared(line, request.run)) return Exit::ok;
+                        "with --branch: begin at this one instead: last, best or step-N");
+  line.app().add_flag("--force", request.run.force,
+                      "with --branch: rename an existing run to NAME.old-K");
+  parse_shared(line, request.run);
+  line.only_where(!request.branch.empty(), {"--checkpoint", "--force"}, "with --branch");
+  if (request.branch.empty()) request.checkpoint.clear(), request.run.force = false;
   Log log({.quiet = line.quiet()});
   return finish([&] { return resume_run(request, log); }, line.json(), log);
 }

@@ -2,12 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "base/utf8.h"
-#include "cli/command.h"
+#include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "cli/texts.h"
-#include "data/user_text.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
 #include "text/utf8.h"
@@ -15,16 +12,7 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kTranslatedLines = 512;  // read, translated and written at a time
-
 using Json = nlohmann::ordered_json;
-
-struct TranslateOptions {
-  TextArguments texts;
-  BeamOptions beam;
-  std::string prefix;
-  bool json = false, n_best = false;
-};
 
 Json translation_json(const Translation& t) {
   return {{"translation", to_valid_utf8(t.text)},
@@ -34,15 +22,16 @@ Json translation_json(const Translation& t) {
           {"ended", t.ended}};
 }
 
-// Of a line without a translation: an empty one.
+// Of a line without a translation: an empty one. `all`: with the n best.
 Json line_json(std::size_t number, const std::string& source, const std::vector<Translation>& found,
-               const TranslateOptions& o) {
+               const std::string& refused, bool all) {
   Json j{{"line", number}, {"source", to_valid_utf8(source)}};
   j.update(translation_json(found.empty() ? Translation{} : found.front()));
   if (found.empty()) j.erase("ended");
-  if (o.n_best) j["n_best"] = Json::array();
-  for (std::size_t i = 0; o.n_best && i < found.size(); ++i)
+  if (all) j["n_best"] = Json::array();
+  for (std::size_t i = 0; all && i < found.size(); ++i)
     j["n_best"].push_back(translation_json(found[i]));
+  if (!refused.empty()) j["translation"] = nullptr, j["error"] = refused;
   return j;
 }
 
@@ -56,132 +45,110 @@ void print_plain(const Json& line) {
   }
 }
 
-class LineTranslator {
- public:
-  LineTranslator(const TranslateOptions& options, OpenModel& model, UserTexts& texts)
-      : o_(options), m_(model), texts_(texts) {}
+// Completes the options by what every translation begins with.
+void set_prefix(OpenModel& m, const std::string& text, BeamOptions& beam) {
+  if (text.find('\n') != text.npos)
+    throw usage_error("--prefix has several lines; this model translates one line.");
+  const TokenizedText prefix = m.texts.inspected(Side::target, text, "--prefix", false);
+  const std::string unknown = m.tokenizers.target->unknown(prefix.text).summary();
+  if (!unknown.empty()) throw data_error("--prefix has {}, which the model cannot write.", unknown);
+  beam.rules.beginning = prefix.ids();
+  beam.rules.not_next = prefix.not_next;
+  const int least = static_cast<int>(prefix.tokens.size());
+  if (beam.max_length > 0 && beam.max_length < least)
+    throw usage_error("--prefix has {} tokens, more than --max-length {}.", least, beam.max_length);
+  if (beam.max_length == 0)
+    beam.max_length = std::max(least, translation_limit(m.state.longest_target));
+}
 
-  // Prints the translations.
-  void answer(std::span<const GivenText> read, Refusals& refusals) {
-    BeamOptions beam = o_.beam;  // as set by now
-    if (beam.max_length == 0) beam.max_length = translation_limit(m_.state.longest_target);
-    if (o_.prefix.find('\n') != std::string::npos)
-      throw Error(Exit::usage, "--prefix has several lines; this model translates one line.");
-    const TokenizedText prefix = texts_.inspected(Side::target, o_.prefix, "--prefix", false);
-    const std::string unknown = m_.tokenizers.target->unknown(prefix.text).summary();
-    if (!unknown.empty())
-      throw Error(Exit::data, "--prefix has " + unknown + ", which the model cannot write.");
-    TokenIds& beginning = beam.rules.beginning;
-    beginning = prefix.ids();
-    beam.rules.not_next = prefix.not_next;
-    const int least = static_cast<int>(beginning.size());
-    if (o_.beam.max_length > 0 && o_.beam.max_length < least)
-      throw Error(Exit::usage, fmt::format("--prefix has {} tokens, more than --max-length {}.",
-                                           least, o_.beam.max_length));
-    beam.max_length = std::max(beam.max_length, least);
-    const auto [lines, sources, refused] = sources_of(read, beginning.size(), refusals);
-    const auto found = translate(m_, m_.pool, sources, beam);
-    std::vector<std::string> cut;
-    std::vector<TokenIds> cut_sources;
-    const bool typed = !o_.texts.given() && !read.front().is_line;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      Json line = line_json(number_++, lines[i], found[i], o_);
-      if (!refused[i].empty()) line["translation"] = nullptr, line["error"] = refused[i];
-      o_.json ? print_line(line) : print_plain(line);
-      if (found[i].empty() || found[i].front().ended) continue;
-      cut.push_back(read[i].name);
-      cut_sources.push_back(sources[i]);
-    }
-    if (!cut.empty())
-      m_.log.warn(fmt::format(
-          "the translation did not end within {}: {}",
-          replace_all(limit_in_words(beam.max_length, m_, cut_sources), "--", typed ? ":" : "--"),
-          some_of(cut)));
-  }
-
- private:
-  struct Sources {
-    std::vector<std::string> lines;
-    std::vector<TokenIds> ids;  // none for a blank line and for a refused one
-    std::vector<std::string> refused;
-  };
-
-  Sources sources_of(std::span<const GivenText> read, std::size_t prefix, Refusals& refusals) {
-    const std::size_t threads = std::min<std::size_t>(read.size(), m_.pool.threads()),
-                      joined = m_.objective->traits().joined ? prefix : 0;
-    std::vector<std::string> lines(read.size());
-    std::vector<TokenIds> sources(read.size());
-    std::vector<std::string> far_longer, spaced, refused;
-    for (std::size_t i = 0; i < read.size(); ++i) {
-      refused.push_back(refusals.refusal_of(read[i], [&] {
-        lines[i] = texts_.normalized(Side::source, read[i].text, read[i].name);
-        if (is_blank(lines[i])) return;
-        TokenIds ids = texts_.line(Side::source, lines[i], read[i].name);
-        (void)m_.objective->fit(Side::source, m_.objective->framed_source(ids).size() + joined,
-                                read[i].name + (joined > 0 ? " with --prefix" : ""), threads);
-        const std::string_view text = stripped(lines[i]);
-        if (text != lines[i] && ids != m_.tokenizers.source().encode(text))
-          spaced.push_back(read[i].name);
-        sources[i] = std::move(ids);
-      }));
-      if (std::ssize(sources[i]) > 2 * m_.state.longest_source)
-        far_longer.push_back(fmt::format("{} ({})", read[i].name, sources[i].size()));
-    }
-    if (!far_longer.empty())
-      m_.log.warn(fmt::format(
-          "the model was trained on at most {} of a line: much may be left out "
-          "of what is far longer: {}",
-          counted(std::to_string(m_.state.longest_source), "token"), some_of(far_longer)));
-    if (!spaced.empty())
-      m_.log.info(
-          "the white space at an end of a line is read too, and may change its translation: " +
-          some_of(spaced));
-    return {std::move(lines), std::move(sources), std::move(refused)};
-  }
-
-  const TranslateOptions& o_;
-  OpenModel& m_;
-  UserTexts& texts_;
-  std::size_t number_ = 0;  // lines so far
+struct Sources {
+  std::vector<std::string> lines;
+  std::vector<TokenIds> ids;  // none for a blank line and for a refused one
+  std::vector<std::string> refused;
 };
+
+// `prefix`: tokens that a decoder alone reads beside a source.
+Sources read_sources(OpenModel& m, std::span<const GivenText> texts, std::size_t prefix,
+                     Refusals& refusals) {
+  const std::size_t at_once = std::min<std::size_t>(texts.size(), m.pool.threads());
+  Sources all{std::vector<std::string>(texts.size()), std::vector<TokenIds>(texts.size()), {}};
+  std::vector<std::string> far_longer, spaced;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string& name = texts[i].name;
+    all.refused.push_back(refusals.refusal_of(texts[i], [&] {
+      all.lines[i] = m.texts.normalized(Side::source, texts[i].text, name);
+      if (is_blank(all.lines[i])) return;
+      TokenIds ids = m.texts.line(Side::source, all.lines[i], name);
+      (void)m.objective->fit(Side::source, m.objective->framed_source(ids).size() + prefix,
+                             name + (prefix > 0 ? " with --prefix" : ""), at_once);
+      const std::string_view text = stripped(all.lines[i]);
+      if (text != all.lines[i] && ids != m.tokenizers.source().encode(text)) spaced.push_back(name);
+      all.ids[i] = std::move(ids);
+    }));
+    if (std::ssize(all.ids[i]) > 2 * m.state.longest_source)
+      far_longer.push_back(fmt::format("{} ({})", name, all.ids[i].size()));
+  }
+  if (!far_longer.empty())
+    m.log.warn(fmt::format(
+        "the model was trained on at most {} of a line: much may be left out of what is far "
+        "longer: {}",
+        counted(std::to_string(m.state.longest_source), "token"), some_of(far_longer)));
+  if (!spaced.empty())
+    m.log.info("white space at an end of a line is read too, and may change its translation: " +
+               some_of(spaced));
+  return all;
+}
 
 }  // namespace
 
 Exit run_translate(CommandLine& line) {
-  TranslateOptions o;
-  CLI::App& app = line.app();
+  TextArguments given;
+  BeamOptions options;
+  std::string prefix;
   line.add_model();
   line.add_with();
-  line.add_texts(o.texts, "one line to translate; its words need no quotes");
-  line.add_beam(o.beam);
-  auto* n_best =
-      app.add_option("--n-best", o.beam.n_best,
-                     "translations to print for each line, if the search finds that many")
-          ->check(in_range(1, 1000));
-  app.add_option("--prefix", o.prefix, "what every translation begins with")->type_name("TEXT");
-  line.only_where({"--length-penalty"}, "with a --beam-size above 1, or for scores", [&](auto*) {
-    return o.beam.beam_size > 1 || n_best->count() > 0 || line.json();
-  });
-  if (!line.parse()) return Exit::ok;
-  if (o.beam.n_best > o.beam.beam_size)
-    throw Error(Exit::usage,
-                fmt::format("--n-best {0} needs a --beam-size of at least {0}; found {1}.",
-                            o.beam.n_best, o.beam.beam_size));
+  line.add_texts(given, "one line to translate; its words need no quotes");
+  line.add_beam(options);
+  line.add_number("--n-best", options.n_best,
+                  "translations to print for each line, if the search finds that many", 1, 1000);
+  line.app()
+      .add_option("--prefix", prefix, "what every translation begins with")
+      ->type_name("TEXT");
+  line.parse();
+  const bool n_best = line.app().count("--n-best") > 0;
+  line.only_where(options.beam_size > 1 || n_best || line.json(), {"--length-penalty"},
+                  "with a --beam-size above 1, or for scores");
+  if (options.n_best > options.beam_size)
+    throw usage_error("--n-best {0} needs a --beam-size of at least {0}; found {1}.",
+                      options.n_best, options.beam_size);
 
   OpenModel m(line);
   m.objective->check_use("translate", m.run);
-  o.n_best = n_best->count() > 0;
-  o.json = line.json();
-  UserTexts as_read(*m.objective, m.config, m.tokenizers, m.log);
-  LineTranslator translator(o, m, as_read);
-  return answer_texts(line,
-                      {.instructions = std::string(kTranslates.instructions),
-                       .settings = {"beam-size", "length-penalty", "max-length", "no-repeat",
-                                    "min-tokens", "prefix"}},
-                      {.most = kTranslatedLines}, as_read,
-                      [&](std::span<const GivenText> texts, Refusals& refusals) {
-                        translator.answer(texts, refusals);
-                      });
+  std::size_t number = 0;
+  const auto answer = [&](std::span<const GivenText> texts, Refusals& refusals) {
+    BeamOptions beam = options;  // as set by now
+    set_prefix(m, prefix, beam);
+    const std::size_t joined = m.objective->traits().joined ? beam.rules.beginning.size() : 0;
+    const auto [lines, sources, refused] = read_sources(m, texts, joined, refusals);
+    const auto found = translate(m, m.pool, sources, beam);
+    std::vector<std::string> cut;
+    std::vector<TokenIds> cut_sources;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const Json json = line_json(number++, lines[i], found[i], refused[i], n_best);
+      line.json() ? print_line(json) : print_plain(json);
+      if (found[i].empty() || found[i].front().ended) continue;
+      cut.push_back(texts[i].name);
+      cut_sources.push_back(sources[i]);
+    }
+    if (!cut.empty())
+      m.log.warn(fmt::format("the translation did not end within {}: {}",
+                             limit_in_words(beam.max_length, m, cut_sources), some_of(cut)));
+  };
+  return answer_texts(
+      m,
+      {kTranslates.instructions,
+       {"beam-size", "length-penalty", "max-length", "no-repeat", "min-tokens", "prefix"}},
+      answer);
 }
 
 }  // namespace heed

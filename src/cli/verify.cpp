@@ -13,12 +13,12 @@
 #include "data/dataset.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"
+#include "store/model.h"
 #include "store/origin.h"
 #include "store/run_folder.h"
 #include "store/run_records.h"
 #include "store/run_writer.h"
 #include "store/safetensors.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {
@@ -61,13 +61,13 @@ void add(std::vector<Part>& parts, const std::string& name, Check check) {
 }
 
 // Opening it verified the checksums.
-TrainedModel load_all(const Checkpoint& checkpoint) {
-  TrainedModel m = load_trained_model(checkpoint);
+Model load_all(const Checkpoint& checkpoint) {
+  Model m = load_model(checkpoint);
   if (!checkpoint.has_training()) return m;
-  Optimizer<float> optimizer(m.model.table, m.config.optimizer);
+  Optimizer<float> optimizer(m.net.table, m.config.optimizer);
   ParamVec<float> raw(m.values.size());
   checkpoint.load_training(
-      training_slots(m.model.table, optimizer, m.config.train.ema_decay > 0 ? &raw : nullptr));
+      training_slots(m.net.table, optimizer, m.config.train.ema_decay > 0 ? &raw : nullptr));
   return m;
 }
 
@@ -77,7 +77,7 @@ void add_checkpoint(Verification& v, const std::string& name, const fs::path& fo
     const bool resumed = name == step_folder_name(checkpoint.state().step);
     if (resumed) v.resume = "";  // unless it loads
     if (resumed) v.step = checkpoint.state().step;
-    TrainedModel m = load_all(checkpoint);
+    Model m = load_all(checkpoint);
     if (!resumed) return;
     v.resume = name;
     v.config = std::move(m.config);
@@ -214,7 +214,7 @@ void print_verification(const Verification& v) {
 Exit run_verify(CommandLine& line) {
   std::string run;
   line.add_run(run);
-  if (!line.parse()) return Exit::ok;
+  line.parse();
   const Verification v = verify(run);
   const bool whole = v.names(false).empty() && v.names(true).empty();
   if (line.json())

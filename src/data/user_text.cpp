@@ -44,14 +44,12 @@ TokenIds one_token(const std::string& word, const std::string& option, const Tok
   }
   if (!found.empty()) return found;
   if (read.size() > 1 && std::ranges::count(read, Tokenizer::kUnk) == 0)
-    throw Error(Exit::usage,
-                fmt::format("{}: \"{}\" is several tokens of this model: {}.", option, word,
-                            some_of(tokenizer.pieces(read))),
-                fmt::format("the first of them, {} {}", option, shell_word(names[read[0]])));
-  throw Error(Exit::usage,
-              fmt::format("{}: \"{}\" is not one token of this model{}", option, word,
-                          did_you_mean(nearest(word, names))),
-              "heed tokenize shows what is");
+    throw usage_error("{}: \"{}\" is several tokens of this model: {}.", option, word,
+                      some_of(tokenizer.pieces(read)))
+        .hint(fmt::format("the first of them, {} {}", option, shell_word(names[read[0]])));
+  throw usage_error("{}: \"{}\" is not one token of this model{}", option, word,
+                    did_you_mean(nearest(word, names)))
+      .hint("heed tokenize shows what is");
 }
 
 std::string UserTexts::normalized(Side side, std::string_view text, const std::string& name) const {
@@ -95,9 +93,8 @@ TokenizedText UserTexts::encode_known(Side side, const std::string& text, const 
 
 void UserTexts::count(const Unknown& unknown, std::size_t tokens, const std::string& name) {
   if (unknown.count > 0 && unknown.count == tokens)
-    throw Error(Exit::data,
-                fmt::format("{} has nothing that the model knows: {}.", name, unknown.summary()),
-                "heed tokenize shows what it knows");
+    throw data_error("{} has nothing that the model knows: {}.", name, unknown.summary())
+        .hint("heed tokenize shows what it knows");
   unknown_ += unknown;
 }
 
@@ -121,10 +118,10 @@ TokenizedText UserTexts::prompt(const std::string& text) {
 TokenizedText UserTexts::inspected(Side side, const std::string& text, const std::string& name,
                                    bool is_line, bool cut) {
   if (text.empty() && side == objective_.text_side() && !is_line)
-    throw Error(Exit::data, name + " is empty; expected a text.",
-                objective_.traits().scored_given == Given::maybe_source
-                    ? "--target alone, which is read as the beginning of a text"
-                    : "");
+    throw data_error("{} is empty; expected a text.", name)
+        .hint(objective_.traits().scored_given == Given::maybe_source
+                  ? "--target alone, which is read as the beginning of a text"
+                  : "");
   TokenizedText read =
       encode_known(side, side == Side::source ? objective_.with_mask_tokens(text) : text, name);
   const std::size_t frame = objective_.framed(side, read.ids()).size() - read.tokens.size(),
@@ -161,12 +158,12 @@ ReadText UserTexts::read(const GivenText& asked, bool cut) {
     return out;
   }
   const bool alone = is_target_alone(given);
-  if (alone && traits.scored_given != Given::maybe_source) throw Error(Exit::usage, kNeedsText);
+  if (alone && traits.scored_given != Given::maybe_source) throw usage_error("{}", kNeedsText);
   if (alone)
     out.read.source = objective_.framed_source({});
   else
     add(Side::source, given.text, given.name);
-  if (out.read.source.empty()) throw Error(Exit::data, given.name + " is empty; expected a text.");
+  if (out.read.source.empty()) throw data_error("{} is empty; expected a text.", given.name);
   if (!traits.decoder())
     out.words = normalized(Side::target, given.target.value_or(""), "--target");
   else if (given.target)
@@ -178,9 +175,9 @@ ScoredLine UserTexts::scored(const GivenText& asked) {
   const GivenText given = parted(asked);
   const Given needed = objective_.traits().scored_given;
   if (given.target && needed == Given::nothing)
-    throw Error(Exit::usage, "this model reads one text: --target does not apply.",
-                "TEXT, or the lines of --file");
-  if (is_target_alone(given) && needed == Given::source) throw Error(Exit::usage, kNeedsText);
+    throw usage_error("this model reads one text: --target does not apply.")
+        .hint("TEXT, or the lines of --file");
+  if (is_target_alone(given) && needed == Given::source) throw usage_error("{}", kNeedsText);
   std::string source, target = given.text;
   if (given.target) {
     source = given.text;
@@ -188,10 +185,9 @@ ScoredLine UserTexts::scored(const GivenText& asked) {
   } else if (needed == Given::source) {
     const std::size_t bar = target.find(kBetweenSides);
     if (bar == target.npos)
-      throw Error(
-          Exit::data,
-          given.name + ": this model scores pairs: expected a source, \" ||| \" and a target.",
-          "heed score RUN TEXT --target T, or --target-file");
+      throw data_error("{}: this model scores pairs: expected a source, \" ||| \" and a target.",
+                       given.name)
+          .hint("heed score RUN TEXT --target T, or --target-file");
     source = target.substr(0, bar);
     target.erase(0, bar + kBetweenSides.size());
   }

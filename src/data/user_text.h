@@ -86,8 +86,6 @@ class UserTexts {
   TokenIds line(Side side, std::string_view line, const std::string& name);
   // Logs what was read as <unk> since the last call.
   void say_unknown();
-  const RunConfig& config() const { return config_; }
-  Log& log() const { return log_; }
   // Objective::fit(). Warns once.
   void check_length(Side side, std::size_t ids, const std::string& name, std::size_t at_once = 1) {
     warn(objective_.fit(side, ids, name, at_once));

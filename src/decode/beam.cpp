@@ -117,27 +117,17 @@ class Search {
   std::vector<Hypothesis> finished_;  // best first
 };
 
-// What the searches for all sources share.
-struct BeamInput {
-  const Transformer& model;
-  const ParamVec<float>& values;
-  Pool& pool;
-  const BeamOptions& options;
-  int longest;   // tokens of a target
-  int capacity;  // of these and the prefix
-};
-
-// Searches for all these sources at once.
-std::vector<std::vector<Hypothesis>> search_group(const BeamInput& in,
-                                                  const std::vector<std::vector<int>>& sources) {
-  const BeamOptions& options = in.options;
-  const int n = static_cast<int>(sources.size());
-  IncrementalDecoder decoder(in.model, in.values, in.pool, n * options.beam_size, in.capacity);
+// Searches for all these sources at once. `longest`: tokens of a target.
+std::vector<std::vector<Hypothesis>> search_group(const Predictor& predictor, Pool& pool,
+                                                  const std::vector<std::vector<int>>& sources,
+                                                  const BeamOptions& options, int longest) {
+  const int n = static_cast<int>(sources.size()), prefix = static_cast<int>(options.prefix.size());
+  IncrementalDecoder decoder(predictor, pool, n * options.beam_size, longest + prefix);
   decoder.read_sources(sources);
   std::vector<Search> searches;
   for (int i = 0; i < n; ++i) {
-    const int room = most_of_target(in.model, sources[i]) - std::ssize(options.prefix);
-    searches.emplace_back(options, std::min(in.longest, room), i * options.beam_size);
+    const int room = most_of_target(predictor.model, sources[i]) - prefix;
+    searches.emplace_back(options, std::min(longest, room), i * options.beam_size);
     decoder.restart(searches[i].active.front().slot, i);
   }
 
@@ -158,7 +148,7 @@ std::vector<std::vector<Hypothesis>> search_group(const BeamInput& in,
       }
     if (rows.empty()) break;
     const Mat<float> logits = decoder.step(tokens);
-    in.pool.run(static_cast<int>(rows.size()), [&](int i, int) {
+    pool.run(static_cast<int>(rows.size()), [&](int i, int) {
       rows[i].search->look(*rows[i].hypothesis,
                            {logits.row(i), static_cast<std::size_t>(logits.cols)});
     });
@@ -172,17 +162,16 @@ std::vector<std::vector<Hypothesis>> search_group(const BeamInput& in,
 
 }  // namespace
 
-std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
-                                                 const ParamVec<float>& values, Pool& pool,
+std::vector<std::vector<Hypothesis>> beam_search(const Predictor& predictor, Pool& pool,
                                                  std::span<const std::vector<int>> sources,
                                                  const BeamOptions& options) {
   assert(options.beam_size >= 1 && options.n_best >= 1 && options.n_best <= options.beam_size &&
          options.max_length >= 1 && options.length_penalty >= 0);
   // The decoder reads the prefix and the tokens.
   const int prefix = static_cast<int>(options.prefix.size()),
-            longest = std::min(options.max_length, most_positions(model.config) - prefix),
-            slots =
-                slots_at_a_time(model, longest + prefix, sources, kMostSources * options.beam_size);
+            longest = std::min(options.max_length, most_positions(predictor.model.config) - prefix),
+            slots = slots_at_a_time(predictor, longest + prefix, sources,
+                                    kMostSources * options.beam_size);
   const auto group = static_cast<std::size_t>(std::max(1, slots / options.beam_size));
   std::vector<std::vector<Hypothesis>> results(sources.size());
   std::vector<int> order;
@@ -194,7 +183,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
     const auto members = std::span(order).subspan(begin, std::min(group, order.size() - begin));
     std::vector<std::vector<int>> texts;
     for (const int m : members) texts.push_back(sources[m]);
-    auto found = search_group({model, values, pool, options, longest, longest + prefix}, texts);
+    auto found = search_group(predictor, pool, texts, options, longest);
     for (std::size_t i = 0; i < found.size(); ++i) results[members[i]] = std::move(found[i]);
   }
   return results;

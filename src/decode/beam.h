@@ -17,8 +17,8 @@
 #include <span>
 #include <vector>
 
+#include "decode/predictor.h"
 #include "decode/sampling_rules.h"
-#include "nn/transformer.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -51,8 +51,7 @@ inline double beam_score(double log_probability, std::size_t length, double leng
 // The n_best hypotheses of each source (ids with </s>), best first, or fewer if the search finds
 // fewer. An empty source has none. Learned positions, which include the prefix, may limit the
 // length further than options.max_length.
-std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
-                                                 const ParamVec<float>& values, Pool& pool,
+std::vector<std::vector<Hypothesis>> beam_search(const Predictor& predictor, Pool& pool,
                                                  std::span<const std::vector<int>> sources,
                                                  const BeamOptions& options);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "decode/ensemble.h"
 #include "math/row_ops.h"
 
 namespace heed {
@@ -28,11 +27,11 @@ int longest_joined(const Transformer& model, Sources sources) {
 
 }  // namespace
 
-int slots_at_a_time(const Transformer& model, int capacity, Sources sources, int most) {
+int slots_at_a_time(const Predictor& predictor, int capacity, Sources sources, int most) {
   const auto width_of = [](const ModelConfig& c) { return 2.0 * c.decoder_layers * kv_width(c); };
-  double width = width_of(model.config);
-  for (const auto& [other, weights] : model.others) width += width_of(other->config);
-  const double tokens = static_cast<double>(capacity) + longest_joined(model, sources);
+  double width = width_of(predictor.model.config);
+  for (const Predictor& other : predictor.others) width += width_of(other.model.config);
+  const double tokens = static_cast<double>(capacity) + longest_joined(predictor.model, sources);
   return static_cast<int>(std::clamp(64e6 / (width * tokens), 1.0, static_cast<double>(most)));
 }
 
@@ -40,19 +39,19 @@ int most_of_target(const Transformer& model, const std::vector<int>& source) {
   return most_positions(model.config) - longest_joined(model, {&source, 1});
 }
 
-IncrementalDecoder::IncrementalDecoder(const Transformer& model, const ParamVec<float>& values,
-                                       Pool& pool, int slots, int capacity)
-    : model_(model),
-      values_(values),
+IncrementalDecoder::IncrementalDecoder(const Predictor& predictor, Pool& pool, int slots,
+                                       int capacity)
+    : model_(predictor.model),
+      values_(predictor.values),
       pool_(pool),
       on_all_threads_(&pool),
-      cache_(model.config.decoder_layers, kv_width(model.config), slots, capacity),
+      cache_(model_.config.decoder_layers, kv_width(model_.config), slots, capacity),
       lengths_(slots, 0),
       sources_(slots, 0),
       shares_(pool.threads()) {
-  assert(model.has_decoder());
-  for (const auto& [other, weights] : model.others)
-    others_.emplace_back(*other, *weights, pool, slots, capacity);
+  assert(model_.has_decoder());
+  for (const Predictor& other : predictor.others)
+    others_.emplace_back(other, pool, slots, capacity);
 }
 
 void IncrementalDecoder::read_sources(Sources sources) {

@@ -5,7 +5,7 @@
 // tokens, not on the other slots, on how the tokens were split over calls, or on the threads. Many
 // slots are divided among the threads, and each thread takes its slots through the whole decoder.
 // Few slots go together, and the threads share each product. A slot without new tokens costs
-// nothing. The decoder owns cache and workspaces; model, values and pool must outlive it. Only the
+// nothing. The decoder owns cache and workspaces; models, values and pool must outlive it. Only the
 // pool's calling thread may use it.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "nn/transformer.h"
+#include "decode/predictor.h"
 
 namespace heed {
 
@@ -21,7 +21,7 @@ using Sources = std::span<const std::vector<int>>;
 
 // How many targets of `capacity` tokens to decode at a time: as many as fit, with the longest of
 // these sources where there is no encoder, into caches of 64 million numbers; from 1 to `most`.
-int slots_at_a_time(const Transformer& model, int capacity, Sources sources, int most);
+int slots_at_a_time(const Predictor& predictor, int capacity, Sources sources, int most);
 
 // The most tokens that a decoder can read of a target: without an encoder, the source takes some of
 // its positions.
@@ -30,8 +30,7 @@ int most_of_target(const Transformer& model, const std::vector<int>& source);
 class IncrementalDecoder {
  public:
   // `slots` targets of at most `capacity` tokens: with their sources at most most_positions().
-  IncrementalDecoder(const Transformer& model, const ParamVec<float>& values, Pool& pool, int slots,
-                     int capacity);
+  IncrementalDecoder(const Predictor& predictor, Pool& pool, int slots, int capacity);
 
   // Reads sources 0, 1, ..., which replace all earlier ones. A slot reads source 0 until it is
   // restarted with another. Without an encoder the decoder reads a source itself, after the first

@@ -20,14 +20,14 @@ int capacity_of(const Objective& objective, const SampleRequest& request) {
 // The samples [first, first + count) of a request.
 class Group {
  public:
-  Group(const Transformer& model, const ParamVec<float>& values, const Objective& objective,
-        Pool& pool, const SampleRequest& request, int first, int count)
+  Group(const Predictor& predictor, const Objective& objective, Pool& pool,
+        const SampleRequest& request, int first, int count)
       : request_(request),
         objective_(objective),
         pool_(pool),
-        vocab_(model.target_vocab),
+        vocab_(predictor.model.target_vocab),
         first_(first),
-        decoder_(model, values, pool, count, capacity_of(objective, request)),
+        decoder_(predictor, pool, count, capacity_of(objective, request)),
         texts_(count, request.prompt),
         next_(count),
         row_of_(count),
@@ -130,18 +130,16 @@ class Group {
 
 }  // namespace
 
-void draw_samples(const Transformer& model, const ParamVec<float>& values,
-                  const Objective& objective, Pool& pool, const SampleRequest& asked,
-                  const SampleSink& sink, const SampleDone& done) {
+void draw_samples(const Predictor& predictor, const Objective& objective, Pool& pool,
+                  const SampleRequest& asked, const SampleSink& sink, const SampleDone& done) {
   SampleRequest request = asked;
   const TokenIds source = objective.continued(asked.prompt, false).source;
   if (!objective.continues())
-    request.max_tokens = std::min(asked.max_tokens, most_of_target(model, source));
+    request.max_tokens = std::min(asked.max_tokens, most_of_target(predictor.model, source));
   const int group =
-      slots_at_a_time(model, capacity_of(objective, request), {&source, 1}, kMostSamples);
+      slots_at_a_time(predictor, capacity_of(objective, request), {&source, 1}, kMostSamples);
   for (int first = 0; first < request.num_samples; first += group)
-    Group(model, values, objective, pool, request, first,
-          std::min(group, request.num_samples - first))
+    Group(predictor, objective, pool, request, first, std::min(group, request.num_samples - first))
         .run(sink, done);
 }
 

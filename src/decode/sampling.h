@@ -12,8 +12,8 @@
 
 #include "data/objective.h"
 #include "decode/best_tokens.h"
+#include "decode/predictor.h"
 #include "decode/sampling_rules.h"
-#include "nn/transformer.h"
 
 namespace heed {
 
@@ -35,8 +35,7 @@ using SampleSink = std::function<bool(int sample, const TokenOdds& token)>;
 // Called when a sample is complete.
 using SampleDone = std::function<void(int sample)>;
 
-void draw_samples(const Transformer& model, const ParamVec<float>& values,
-                  const Objective& objective, Pool& pool, const SampleRequest& request,
-                  const SampleSink& sink, const SampleDone& done);
+void draw_samples(const Predictor& predictor, const Objective& objective, Pool& pool,
+                  const SampleRequest& request, const SampleSink& sink, const SampleDone& done);
 
 }  // namespace heed

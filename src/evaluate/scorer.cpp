@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "decode/ensemble.h"
-
 namespace heed {
 namespace {
 
@@ -17,39 +15,33 @@ struct Worker {
   Example example;
 
   // Examples [begin, end) in one pass.
-  LossSums score(const Transformer& model, const ParamVec<float>& values,
-                 const ExampleList& examples, std::int64_t begin, std::int64_t end,
-                 const RowSeen<float>& seen = {}) {
+  LossSums score(const Predictor& predictor, const ExampleList& examples, std::int64_t begin,
+                 std::int64_t end, const RowSeen<float>& seen) {
     batch.clear();
     for (std::int64_t i = begin; i < end; ++i) {
       examples.get(i, example);
       batch.add(example.source, example.target, example.labels);
     }
     WorkspaceScope scope(workspace);
-    Pass<float> pass{.values = values,
-                     .workspace = workspace,
-                     .forward_only = true,
-                     .products = model.products,
-                     .observer = observer};
-    const Mat<float> hidden = model.forward(pass, batch, saved);
-    return loss(pass, model.output, hidden, batch.labels, 0.0, seen,
-                averaging(model, workspace, batch));
+    Pass<float> pass = predictor.pass(workspace, observer);
+    const Mat<float> hidden = predictor.model.forward(pass, batch, saved);
+    return loss(pass, predictor.model.output, hidden, batch.labels, 0.0, seen,
+                predictor.averaging(workspace, batch));
   }
 };
 
-void take_weights(const Transformer& model, const ParamVec<float>& values, Pool& pool) {
-  model.products->weights_changed(values.data(), values.size(), pool);
-  for (const auto& [other, weights] : model.others) take_weights(*other, *weights, pool);
+void take_weights(const Predictor& p, Pool& pool) {
+  p.products.weights_changed(p.values.data(), p.values.size(), pool);
+  for (const Predictor& other : p.others) take_weights(other, pool);
 }
 
 }  // namespace
 
-Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
-                    const ExampleList& examples, const Crew& crew,
+Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, const Crew& crew,
                     const std::function<bool()>& stop) {
   // Chunks have a fixed number of examples and are summed in order, so the result is always the
   // same.
-  take_weights(model, values, crew.pool());
+  take_weights(predictor, crew.pool());
   Example first;
   std::int64_t longest = 1;
   for (std::int64_t i = 0; i < std::min<std::int64_t>(examples.count, 16); ++i) {
@@ -68,7 +60,7 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
     const std::int64_t begin = static_cast<std::int64_t>(task) * chunk;
     Worker& w = workers[worker];
     Evaluation& part = parts[task];
-    part.sums = w.score(model, values, examples, begin, std::min(examples.count, begin + chunk),
+    part.sums = w.score(predictor, examples, begin, std::min(examples.count, begin + chunk),
                         [&](int row, std::span<const float> logits, double) {
                           const int label = w.batch.labels[row];
                           if (label == Tokenizer::kEos) return;
@@ -87,11 +79,10 @@ Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
   return total;
 }
 
-std::vector<std::vector<TokenOdds>> label_odds(const Transformer& model,
-                                               const ParamVec<float>& values,
+std::vector<std::vector<TokenOdds>> label_odds(const Predictor& predictor,
                                                const std::vector<Example>& examples, Pool& pool,
                                                int n, Observer<float>* observer) {
-  take_weights(model, values, pool);
+  take_weights(predictor, pool);
   std::vector<std::size_t> chunks;  // where each begins, then the end of the last
   int tokens = 0;
   for (std::size_t i = 0; i < examples.size(); ++i) {
@@ -111,7 +102,7 @@ std::vector<std::vector<TokenOdds>> label_odds(const Transformer& model,
     w.observer = observer;
     std::vector<TokenOdds> odds;
     require_finite(
-        w.score(model, values, list, chunks[chunk], chunks[chunk + 1],
+        w.score(predictor, list, chunks[chunk], chunks[chunk + 1],
                 [&](int row, std::span<const float> logits, double nll) {
                   const int label = w.batch.labels[row];
                   odds.push_back(n < 0 ? TokenOdds{label, -nll} : token_odds(logits, label, n));

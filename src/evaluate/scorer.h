@@ -8,8 +8,8 @@
 
 #include "data/objective.h"
 #include "decode/best_tokens.h"
+#include "decode/predictor.h"
 #include "evaluate/figures.h"
-#include "nn/transformer.h"
 #include "step/crew.h"
 
 namespace heed {
@@ -32,15 +32,13 @@ struct Evaluation {
 };
 
 // `stop`, if given, is called between chunks; a stopped evaluation has 0 tokens.
-Evaluation evaluate(const Transformer& model, const ParamVec<float>& values,
-                    const ExampleList& examples, const Crew& crew,
+Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, const Crew& crew,
                     const std::function<bool()>& stop = nullptr);
 
 // For each example, log p(label) in nats for each scored label, with its rank, the entropy and the
 // n most probable ids in its place; n = -1: without these. Error (diverged) if the logits are not
 // finite. All threads of the pool share the observer.
-std::vector<std::vector<TokenOdds>> label_odds(const Transformer& model,
-                                               const ParamVec<float>& values,
+std::vector<std::vector<TokenOdds>> label_odds(const Predictor& predictor,
                                                const std::vector<Example>& examples, Pool& pool,
                                                int n, Observer<float>* observer = nullptr);
 

@@ -16,7 +16,7 @@ RunConfig as_written(RunConfig config) {
   return config;
 }
 
-Split read_files(TrainedModel& m, NamedText& named, const Pool& pool) {
+Split read_files(Model& m, NamedText& named, const Pool& pool) {
   if (!m.objective->traits().pairs()) return load_text(named.files, m.config, m.tokenizers);
   return load_pairs(as_read(written_pairs(m, named), read_options(m.config)), m.config,
                     m.tokenizers, pool.threads());
@@ -24,7 +24,7 @@ Split read_files(TrainedModel& m, NamedText& named, const Pool& pool) {
 
 }  // namespace
 
-RunData run_data(TrainedModel& m) {
+RunData run_data(Model& m) {
   RunData data{load_dataset(config_of_data(m), data_folder(m), m.tokenizers), ""};
   if (data.hash.all() != m.state.data_hash)
     data.change = fmt::format("the data files of {} have changed since it was trained", m.run);
@@ -36,7 +36,7 @@ TrainingLines training_lines(std::string run, LineFacts read) {
   std::set<std::string> seen;  // a run may have begun with what it replaced
   try {
     while (!run.empty() && seen.insert(run).second) {
-      TrainedModel m = load_trained_model(open_checkpoint(run));
+      Model m = load_model(open_checkpoint(run));
       const std::vector<std::uint64_t> more = run_data(m).train.facts.hashes;
       lines.hashes.insert(lines.hashes.end(), more.begin(), more.end());
       run = read_origin(m.run).init_from;
@@ -47,7 +47,7 @@ TrainingLines training_lines(std::string run, LineFacts read) {
   return lines;
 }
 
-const Pairs& written_pairs(const TrainedModel& m, NamedText& named) {
+const Pairs& written_pairs(const Model& m, NamedText& named) {
   if (!named.pairs)
     named.pairs = named.files.empty()
                       ? read_held_out_pairs(as_written(config_of_data(m)), data_folder(m))
@@ -57,7 +57,7 @@ const Pairs& written_pairs(const TrainedModel& m, NamedText& named) {
   return *named.pairs;
 }
 
-TestText test_text(TrainedModel& m, NamedText& named, const Pool& pool, Log& log) {
+TestText test_text(Model& m, NamedText& named, const Pool& pool, Log& log) {
   const bool held_out = named.files.empty();
   if (held_out && !m.config.data.has_validation())
     throw Error(Exit::usage, m.run + " has no held-out data (data.valid_fraction 0).",

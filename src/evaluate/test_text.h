@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "data/dataset.h"
-#include "store/trained_model.h"
+#include "store/model.h"
 
 namespace heed {
 
@@ -18,7 +18,7 @@ namespace heed {
 struct RunData : Dataset {
   std::string change;  // says that it is not what the run was trained on, or ""
 };
-RunData run_data(TrainedModel& model);
+RunData run_data(Model& model);
 
 // The lines, or pairs, of the training data of `run` and of the runs whose weights it began with,
 // as far as they can still be read; beside those that are `read` already.
@@ -33,7 +33,7 @@ struct NamedText {
   std::optional<Pairs> pairs = {};  // as they are written: read once, as they may come from a pipe
   std::set<std::string> told = {};  // to the log
 };
-const Pairs& written_pairs(const TrainedModel& model, NamedText& named);
+const Pairs& written_pairs(const Model& model, NamedText& named);
 
 struct TestText {
   Split split;
@@ -41,6 +41,6 @@ struct TestText {
   double seen = 0;             // the share of its lines, or pairs, that the model was trained on
 };
 // Error (usage) if nothing is named or held out, or the model reads no such files.
-TestText test_text(TrainedModel& model, NamedText& named, const Pool& pool, Log& log);
+TestText test_text(Model& model, NamedText& named, const Pool& pool, Log& log);
 
 }  // namespace heed

@@ -19,18 +19,18 @@ namespace {
 
 constexpr int kMostTargets = 64;  // at a time
 // log p(targets[i] </s> | sources[i]). Sources have </s>; targets have no <s> or </s>.
-std::vector<double> target_log_probs(const Transformer& model, const ParamVec<float>& values,
-                                     Pool& pool, std::span<const std::vector<int>> sources,
+std::vector<double> target_log_probs(const Predictor& predictor, Pool& pool,
+                                     std::span<const std::vector<int>> sources,
                                      std::span<const std::vector<int>> targets) {
   assert(sources.size() == targets.size());
   std::vector<double> result(targets.size(), 0.0);
   std::size_t longest = 0;
   for (const auto& t : targets) longest = std::max(longest, t.size() + 1);
   const auto group = static_cast<std::size_t>(
-      slots_at_a_time(model, static_cast<int>(longest), sources, kMostTargets));
+      slots_at_a_time(predictor, static_cast<int>(longest), sources, kMostTargets));
   for (std::size_t begin = 0; begin < targets.size(); begin += group) {
     const std::size_t n = std::min(group, targets.size() - begin);
-    IncrementalDecoder decoder(model, values, pool, static_cast<int>(n), static_cast<int>(longest));
+    IncrementalDecoder decoder(predictor, pool, static_cast<int>(n), static_cast<int>(longest));
     decoder.read_sources(sources.subspan(begin, n));
     for (int i = 0; i < static_cast<int>(n); ++i) decoder.restart(i, i);
     for (std::size_t position = 0;; ++position) {
@@ -56,7 +56,7 @@ std::vector<double> target_log_probs(const Transformer& model, const ParamVec<fl
 
 // The search may spell a text with other tokens than the tokenizer does. Such a translation gets
 // the ids and the probability that `heed score` gives its text.
-void score_as_spelt(const TrainedModel& model, Pool& pool, const std::vector<TokenIds>& sources,
+void score_as_spelt(const Model& model, Pool& pool, const std::vector<TokenIds>& sources,
                     double length_penalty, std::vector<std::vector<Translation>>& result) {
   std::vector<TokenIds> read, written;
   std::vector<Translation*> changed;
@@ -64,13 +64,13 @@ void score_as_spelt(const TrainedModel& model, Pool& pool, const std::vector<Tok
     for (Translation& t : result[i]) {
       TokenIds ids = model.tokenizers.target->encode(t.text);
       if (ids == t.ids) continue;
-      if (std::ssize(ids) >= most_of_target(model.model, sources[i])) continue;
+      if (std::ssize(ids) >= most_of_target(model.net, sources[i])) continue;
       read.push_back(sources[i]);
       written.push_back(ids);
       t.ids = std::move(ids);
       changed.push_back(&t);
     }
-  const auto log_probs = target_log_probs(model.model, model.values, pool, read, written);
+  const auto log_probs = target_log_probs(model.predictor(), pool, read, written);
   for (std::size_t i = 0; i < changed.size(); ++i) {
     Translation& t = *changed[i];
     t.log_probability = log_probs[i];
@@ -97,16 +97,16 @@ int translation_limit(std::int64_t longest_target) {
       std::clamp<std::int64_t>(longest + (longest + 3) / 4, 1, kMaxTranslation));
 }
 
-std::string limit_in_words(int max_length, const TrainedModel& model,
+std::string limit_in_words(int max_length, const Model& model,
                            const std::vector<TokenIds>& sources) {
   int most = most_positions(model.config.model);
   for (const TokenIds& ids : sources)
-    most = std::min(most, most_of_target(model.model, model.objective->framed_source(ids)));
+    most = std::min(most, most_of_target(model.net, model.objective->framed_source(ids)));
   return fmt::format("{} ({})", counted(std::to_string(std::min(max_length, most)), "token"),
                      max_length < most ? "--max-length" : "the model has no more positions");
 }
 
-std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool& pool,
+std::vector<std::vector<Translation>> translate(const Model& model, Pool& pool,
                                                 const std::vector<TokenIds>& sources,
                                                 BeamOptions options) {
   const Tokenizer& target = *model.tokenizers.target;
@@ -117,7 +117,7 @@ std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool&
   for (const TokenIds& ids : sources)
     framed.push_back(ids.empty() ? ids : model.objective->framed_source(ids));
   std::vector<std::vector<Translation>> result(sources.size());
-  const auto found = beam_search(model.model, model.values, pool, framed, options);
+  const auto found = beam_search(model.predictor(), pool, framed, options);
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const Hypothesis& h : found[i]) result[i].push_back({h, target.decode(h.ids)});
   // Rules that count tokens hold of those that were written.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "decode/beam.h"
-#include "store/trained_model.h"
+#include "store/model.h"
 
 namespace heed {
 
@@ -19,14 +19,14 @@ struct Translation : Hypothesis {
 inline constexpr int kMaxTranslation = 1'000'000;
 int translation_limit(std::int64_t longest_target);
 // "40 tokens (--max-length)", or that the model can write no more.
-std::string limit_in_words(int max_length, const TrainedModel& model,
+std::string limit_in_words(int max_length, const Model& model,
                            const std::vector<TokenIds>& sources);
 
 // For each source (ids without </s>) its options.n_best different translations, best first, chosen
 // from the beam_size best of the search. They are scored as `heed score` scores their text, even if
 // the search spelt it with other tokens (unless that spelling is too long for learned positions).
 // An empty one has no translations. options.banned is set here.
-std::vector<std::vector<Translation>> translate(const TrainedModel& model, Pool& pool,
+std::vector<std::vector<Translation>> translate(const Model& model, Pool& pool,
                                                 const std::vector<TokenIds>& sources,
                                                 BeamOptions options);
 

@@ -35,7 +35,7 @@ std::vector<std::size_t> unit_ends(std::string_view text) {
   return ends;
 }
 
-System unit_sums(const TrainedModel& m, const Objective& objective, const Split& split,
+System unit_sums(const Model& m, const Objective& objective, const Split& split,
                  const SpeltText& text, Pool& pool) {
   constexpr std::int64_t kAtOnce = 1024;
   const ObjectiveTraits& traits = objective.traits();
@@ -53,7 +53,7 @@ System unit_sums(const TrainedModel& m, const Objective& objective, const Split&
   for (std::int64_t begin = 0; begin < list.count; begin += kAtOnce) {
     std::vector<Example> examples(std::min(kAtOnce, list.count - begin));
     for (std::size_t i = 0; i < examples.size(); ++i) list.get(begin + i, examples[i]);
-    const auto odds = label_odds(m.model, m.values, examples, pool, 0);
+    const auto odds = label_odds(m.predictor(), examples, pool, 0);
     for (std::size_t i = 0; i < examples.size(); ++i) {
       auto token = odds[i].begin();
       for (std::size_t j = 0; j < examples[i].labels.size(); ++j) {
@@ -74,7 +74,7 @@ std::size_t pair_on(const Pairs& pairs, std::size_t line) {
   return std::ranges::lower_bound(pairs.lines, line) - pairs.lines.begin();
 }
 
-TranslatedPairs translate_pairs(const TrainedModel& m, const Split& split, const Pairs& written,
+TranslatedPairs translate_pairs(const Model& m, const Split& split, const Pairs& written,
                                 const BeamOptions& beam, const BleuOptions& how, Pool& pool) {
   std::vector<TokenIds> sources;
   for (std::size_t i = 0; i < split.sentences(); ++i)

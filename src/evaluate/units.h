@@ -48,7 +48,7 @@ System merged(const System& rows, const std::vector<Key>& keys) {
 // For each unit its nats, its tokens, those that are judged, those that are right (as `heed
 // evaluate` counts them) and, of a text, its bytes. `text`: unless it is pairs. What
 // span_corruption asks of a tile belongs to the unit in which the tile begins.
-System unit_sums(const TrainedModel& model, const Objective& objective, const Split& split,
+System unit_sums(const Model& model, const Objective& objective, const Split& split,
                  const SpeltText& text, Pool& pool);
 
 // The place among pairs of the one on a line.
@@ -59,7 +59,7 @@ struct TranslatedPairs {
   System counts;
   std::vector<TokenIds> not_ended;  // the sources of translations that were cut
 };
-TranslatedPairs translate_pairs(const TrainedModel& model, const Split& split, const Pairs& written,
+TranslatedPairs translate_pairs(const Model& model, const Split& split, const Pairs& written,
                                 const BeamOptions& beam, const BleuOptions& how, Pool& pool);
 
 }  // namespace heed

@@ -5,8 +5,8 @@
 //   RowProducts   decoding: the result of a row depends neither on other rows nor on the threads
 //   bfloat16      training and scoring with rounded operands (math/bfloat16.h)
 //
-// Who starts a pass chooses: Transformer::products for training and scoring, Pass::products for any
-// other, blas_products() unless told otherwise; IncrementalDecoder owns its RowProducts. The door
+// Who starts a pass chooses (Pass::products): a Stepper those of training, a Predictor those of
+// scoring, blas_products() unless told otherwise; IncrementalDecoder owns its RowProducts. The door
 // keeps the time of the layers' products (base/profile.h); muon's are part of its optimizer's.
 #pragma once
 

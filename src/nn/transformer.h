@@ -33,9 +33,6 @@ struct Transformer {
   Embeddings embeddings;
   Stack encoder, decoder;
   Linear output;  // [vocab of the output side, d], without a bias: hidden rows -> logits
-  // Models, with their values, that predict together with this one (decode/ensemble.h).
-  std::vector<std::pair<const Transformer*, const ParamVec<float>*>> others = {};
-  Products<float>* products = &blas_products<float>();  // lent: of training and scoring
 
   // One-sided models and tie "all" have a single vocabulary: both sizes are equal.
   Transformer(const ModelConfig& config, int source_vocab, int target_vocab);

@@ -118,7 +118,7 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
   const auto losses = [&](Pool& with, Observer<float>* observer) {
     ++out.passes;
     Losses sums;
-    for (const auto& odds : label_odds(model, values, examples, with, -1, observer)) {
+    for (const auto& odds : label_odds({model, values}, examples, with, -1, observer)) {
       double& sum = sums.emplace_back(0);
       for (const TokenOdds& token : odds) sum -= token.log_probability;
     }

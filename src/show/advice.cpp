@@ -12,7 +12,6 @@
 #include "step/schedule.h"
 #include "store/layout.h"
 #include "store/run_writer.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {

@@ -24,7 +24,7 @@
 #include "data/objective.h"
 #include "decode/best_tokens.h"
 #include "nn/transformer.h"
-#include "store/trained_model.h"
+#include "store/model.h"
 
 namespace heed {
 

@@ -1,15 +1,16 @@
 // What a model writes: texts, if it has a decoder, and what belongs in the place of masks.
 #pragma once
 
+#include "data/objective.h"
 #include "decode/beam.h"
-#include "store/trained_model.h"
 
 namespace heed {
 
 // At most `max_tokens` tokens that continue `prompt` (a source without special tokens, or the
 // beginning of a decoder's text), without </s>. Temperature 0: always the most probable token;
 // otherwise drawn with a fixed seed. The first is none of `not_next`.
-TokenIds generate(const ModelView& model, TokenIds prompt, int max_tokens, double temperature = 0,
+TokenIds generate(const Predictor& predictor, const Objective& objective, const Tokenizer& target,
+                  TokenIds prompt, int max_tokens, double temperature = 0,
                   const TokenIds& not_next = {});
 
 inline constexpr int kSpanBeam = 32;  // hypotheses of the search for a span
@@ -18,7 +19,8 @@ inline constexpr int kSpanBeam = 32;  // hypotheses of the search for a span
 // a token or, if the model has a decoder, a span, whose probability includes its end. At most
 // kSpanBeam spans. A span has at least one token, and is searched for given the best ones for the
 // masks before it.
-std::vector<std::vector<Hypothesis>> fill(const ModelView& model, const TokenIds& source,
+std::vector<std::vector<Hypothesis>> fill(const Predictor& predictor, const Objective& objective,
+                                          const Tokenizer& target, const TokenIds& source,
                                           const std::vector<int>& rows, int n);
 
 }  // namespace heed

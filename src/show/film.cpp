@@ -42,16 +42,6 @@ int tokens_shown(const ModelConfig& c) {
   return n;
 }
 
-// The most probable word for each label.
-TokenIds filled(const ModelView& m, const Example& e) {
-  std::vector<int> rows;
-  for (std::size_t r = 0; r < e.labels.size(); ++r)
-    if (e.labels[r] >= 0) rows.push_back(static_cast<int>(r));
-  TokenIds words;
-  for (const auto& best : fill(m, e.source, rows, 1)) words.push_back(best.front().ids[0]);
-  return words;
-}
-
 }  // namespace
 
 Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
@@ -97,15 +87,15 @@ double Film::cost() const {
   return kRecordCost + threads_ * tokens / batch_tokens_;
 }
 
-FilmedFrame Film::frame(Frame known, const ParamVec<float>& values) const {
-  const ModelView m{*objective_, tokenizers_, model_, values};
+FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
+  const ParamVec<float>& values = predictor.values;
   Workspace workspace;
   AttentionMaps maps = attention_maps(model_, values, question_.read, workspace);
   FilmedFrame filmed{std::move(known), {}};
   Frame& frame = filmed.frame;
-  frame.probe_loss = probe_loss(m);
+  frame.probe_loss = probe_loss(predictor);
   for (std::size_t i = 0; i < question_.prompts.size(); ++i) {
-    const TokenIds ids = written(m, i);
+    const TokenIds ids = written(predictor, i);
     if (i == 0) filmed.sample = sample(ids);
     if (i == 0 && objective_->fills()) frame.filled = completed(ids, "›", "‹");
     frame.written.push_back(shown_answer(ids));
@@ -138,10 +128,20 @@ std::string Film::shown_answer(const TokenIds& ids) const {
   return shown(ids, *tokenizers_.target, model_.has_decoder() ? " " : ", ");
 }
 
-TokenIds Film::written(const ModelView& m, std::size_t prompt) const {
-  if (!model_.has_decoder()) return filled(m, question_.read);
-  return generate(m, question_.prompts[prompt], most_written(prompt),
-                  objective_->continues() ? kTemperature : 0);
+// Without a decoder: the most probable word for each label.
+TokenIds Film::written(const Predictor& predictor, std::size_t prompt) const {
+  const Tokenizer& target = *tokenizers_.target;
+  if (model_.has_decoder())
+    return generate(predictor, *objective_, target, question_.prompts[prompt], most_written(prompt),
+                    objective_->continues() ? kTemperature : 0);
+  const Example& e = question_.read;
+  std::vector<int> rows;
+  for (std::size_t r = 0; r < e.labels.size(); ++r)
+    if (e.labels[r] >= 0) rows.push_back(static_cast<int>(r));
+  TokenIds words;
+  for (const auto& best : fill(predictor, *objective_, target, e.source, rows, 1))
+    words.push_back(best.front().ids[0]);
+  return words;
 }
 
 // The first prompt with its masks filled in: "the ›fox‹ saw".
@@ -192,10 +192,10 @@ std::string Film::sample(const TokenIds& ids) const {
   return std::string(whole_words(text, text.size()));
 }
 
-double Film::probe_loss(const ModelView& m) const {
+double Film::probe_loss(const Predictor& predictor) const {
   Pool pool(1);
   double sum = 0;
-  const auto odds = label_odds(m.model, m.values, {question_.read}, pool, -1).front();
+  const auto odds = label_odds(predictor, {question_.read}, pool, -1).front();
   for (const TokenOdds& token : odds) sum -= token.log_probability;
   return sum / static_cast<double>(odds.size());  // NaN where no label is shown
 }

@@ -15,9 +15,9 @@
 
 #include "data/dataset.h"
 #include "data/objective.h"
+#include "decode/predictor.h"
 #include "show/head_names.h"
 #include "store/run_records.h"
-#include "store/trained_model.h"
 
 namespace heed {
 
@@ -37,18 +37,18 @@ class Film {
   bool empty() const { return question_.read.tokens() == 0; }  // no example to show: no film
   Probe probe() const;
   double cost() const;  // of a frame, at most, in steps of training
-  // `known`: its step, losses and matrices. `values`: those that validation and samples use. Error
-  // (diverged) if the model's numbers are not finite.
-  FilmedFrame frame(Frame known, const ParamVec<float>& values) const;
+  // `known`: its step, losses and matrices. `predictor`: the model, with the values that validation
+  // and samples use. Error (diverged) if the model's numbers are not finite.
+  FilmedFrame frame(Frame known, const Predictor& predictor) const;
 
  private:
   std::string shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const;
   std::string shown_answer(const TokenIds& ids) const;
   int most_written(std::size_t prompt) const;
-  TokenIds written(const ModelView& m, std::size_t prompt) const;
+  TokenIds written(const Predictor& predictor, std::size_t prompt) const;
   std::string completed(const TokenIds& ids, const char* open, const char* close) const;
   std::string sample(const TokenIds& ids) const;
-  double probe_loss(const ModelView& m) const;
+  double probe_loss(const Predictor& predictor) const;
 
   const Transformer& model_;
   const Tokenizers& tokenizers_;

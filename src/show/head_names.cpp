@@ -234,7 +234,7 @@ std::vector<HeadName> known_names(const Frame& frame) {
   return heads;
 }
 
-nlohmann::ordered_json recorded_names(const TrainedModel& model, const HeadChoice& choice) {
+nlohmann::ordered_json recorded_names(const Model& model, const HeadChoice& choice) {
   nlohmann::ordered_json named_at;
   std::vector<HeadName> heads;
   for (const Frame& frame : read_frames(run_of_checkpoint(model.folder), model.state.step).frames)

@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "show/attention_maps.h"
+#include "store/model.h"
 #include "store/run_records.h"
-#include "store/trained_model.h"
 
 namespace heed {
 
@@ -58,7 +58,7 @@ nlohmann::ordered_json heads_in_words(const InputTokens& tokens, const Attention
 // What the run's film says of those heads of a checkpoint that are chosen: {"named_at": its step,
 // or the last one before it that has names, or null; "held_out": over held-out text, else over
 // training text; "head_names"}.
-nlohmann::ordered_json recorded_names(const TrainedModel& model, const HeadChoice& choice);
+nlohmann::ordered_json recorded_names(const Model& model, const HeadChoice& choice);
 // The heads of a frame, without those whose names are none of the above.
 std::vector<HeadName> known_names(const Frame& frame);
 std::string names_in_words(const nlohmann::ordered_json& recorded);

@@ -18,15 +18,15 @@ namespace {
 constexpr double kMostLiveBytes = 32 << 20;  // browsers take seconds to open larger pages
 
 // The weights in the order of the table, base64.
-std::string float16_weights(const TrainedModel& m) {
-  const double bytes = 2.0 * static_cast<double>(m.model.table.size());
+std::string float16_weights(const Model& m) {
+  const double bytes = 2.0 * static_cast<double>(m.net.table.size());
   if (bytes > kMostLiveBytes)
     throw Error(Exit::usage,
                 fmt::format("the page would hold {} of weights; the limit is {}.",
                             format_bytes(bytes), format_bytes(kMostLiveBytes)),
                 "a smaller model; heed report without --live");
   std::vector<unsigned char> all;
-  for (const ParamInfo& info : m.model.table.infos())
+  for (const ParamInfo& info : m.net.table.infos())
     for (std::size_t i = 0; i < info.param.size(); ++i) {
       const float x = m.values.data()[info.param.offset + i];
       const std::string two = bytes_of(to_float16(x, info.name, "heed report without --live"));
@@ -66,7 +66,7 @@ ShortJson tokenizer_data(const Tokenizer& tokenizer) {
 
 }  // namespace
 
-std::string live_page(const TrainedModel& m) {
+std::string live_page(const Model& m) {
   const ObjectiveTraits& traits = m.objective->traits();
   const ShortJson config = ShortJson::parse(dump_config(m.config));
   ShortJson data{{"about", fmt::format("{}, step {}", m.run, m.state.step)},
@@ -86,7 +86,7 @@ std::string live_page(const TrainedModel& m) {
                  {"weights", float16_weights(m)}};
   if (&m.tokenizers.source() != m.tokenizers.target.get())
     data["source_tokenizer"] = tokenizer_data(m.tokenizers.source());
-  for (const ParamInfo& info : m.model.table.infos())
+  for (const ParamInfo& info : m.net.table.infos())
     data["tensors"].push_back({info.name, info.param.rows, info.param.cols});
   // Typing stays smooth because a worker computes. No other page may start one.
   return page_with(replace_all(live_html, "img-src data:", "img-src data:; worker-src blob:"),

@@ -5,12 +5,12 @@
 
 #include <string>
 
-#include "store/trained_model.h"
+#include "store/model.h"
 
 namespace heed {
 
 // Error (usage) if the weights would take more than 32 MiB, if one is too large for float16, or if
 // a tokenizer of others has a normaliser's table, which the page has not.
-std::string live_page(const TrainedModel& model);
+std::string live_page(const Model& model);
 
 }  // namespace heed

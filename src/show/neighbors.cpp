@@ -43,8 +43,8 @@ std::vector<int> ids_of(const Tokenizer& tokenizer, const std::string& word) {
 
 }  // namespace
 
-EmbeddingView embedding_of(const TrainedModel& t, Side side) {
-  const Embeddings& e = t.model.embeddings;
+EmbeddingView embedding_of(const Model& t, Side side) {
+  const Embeddings& e = t.net.embeddings;
   const bool source = e.source && (side == Side::source || !e.target);
   return {t.values[(source ? e.source : e.target)->tokens],
           source ? t.tokenizers.source() : *t.tokenizers.target, read_options(t.config), t.run};

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "store/trained_model.h"
+#include "store/model.h"
 
 namespace heed {
 
-// An embedding table and the tokenizer whose ids number its rows. A view on a TrainedModel. The
+// An embedding table and the tokenizer whose ids number its rows. A view on a Model. The
 // rows of ids that training never saw have drifted to one place and mean nothing: they are no
 // neighbours, and have none.
 struct EmbeddingView {
@@ -26,7 +26,7 @@ struct EmbeddingView {
   std::vector<std::int64_t> counts = {};  // how often training saw each id; empty: not known
   bool occurs(int id) const { return counts.empty() || counts[static_cast<std::size_t>(id)] > 0; }
 };
-EmbeddingView embedding_of(const TrainedModel& model, Side side);
+EmbeddingView embedding_of(const Model& model, Side side);
 
 struct WordVector {
   std::string word;

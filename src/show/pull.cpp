@@ -78,15 +78,15 @@ template void add_pull(const Transformer&, const ParamVec<float>&, const Example
 template void add_pull(const Transformer&, const ParamVec<double>&, const Example&, Workspace&,
                        AttentionMaps&);
 
-Example asked_of(const ModelView& m, const TokenIds& text) {
-  const bool masked = std::ranges::any_of(text, [&](int id) { return m.objective.is_mask(id); });
-  if (m.objective.traits().pairs() || masked)
+Example asked_of(const Objective& objective, const Tokenizer& target, const TokenIds& text) {
+  const bool masked = std::ranges::any_of(text, [&](int id) { return objective.is_mask(id); });
+  if (objective.traits().pairs() || masked)
     throw Error(Exit::usage,
                 "--pull needs --target: what the model writes itself would only confirm it.");
-  const int vocab = m.tokenizers.target->size();
+  const int vocab = target.size();
   Split split(vocab, vocab);
   for (const int id : text) split.target.push_back(id);
-  const ExampleList examples = m.objective.evaluation(split);
+  const ExampleList examples = objective.evaluation(split);
   if (examples.count != 1)
     throw Error(Exit::usage,
                 fmt::format("--pull: the model learns a text of {} tokens in {} parts.",
@@ -97,32 +97,32 @@ Example asked_of(const ModelView& m, const TokenIds& text) {
   return read;
 }
 
-TokenIds labels_of(const ModelView& m, const Example& read, const std::string& words) {
-  if (m.model.has_decoder()) {
+TokenIds labels_of(const Objective& objective, const Tokenizer& target, const Example& read,
+                   const std::string& words) {
+  if (objective.traits().decoder()) {
     TokenIds labels(read.target.begin() + 1, read.target.end());
-    labels.push_back(m.objective.continues() ? -1 : Tokenizer::kEos);
+    labels.push_back(objective.continues() ? -1 : Tokenizer::kEos);
     return labels;
   }
   TokenIds labels(read.source.size(), -1), answers;
   const auto masks =
-      std::ranges::count_if(read.source, [&](int id) { return m.objective.is_mask(id); });
+      std::ranges::count_if(read.source, [&](int id) { return objective.is_mask(id); });
   if (masks == 0)
     throw Error(Exit::usage,
                 "--pull: the text has no [MASK], and each token in turn would be another text.",
                 "the text with a [MASK], and its word as --target");
-  const Tokenizer& tokenizer = *m.tokenizers.target;
   const std::vector<std::string_view> given = split_words(words);
   if (std::ssize(given) == masks)
     for (const std::string_view word : given)
-      answers.push_back(one_token(std::string(word), "--target", tokenizer).front());
+      answers.push_back(one_token(std::string(word), "--target", target).front());
   else
-    answers = tokenizer.encode(words);
+    answers = target.encode(words);
   if (std::ssize(answers) != masks)
     throw Error(Exit::usage,
                 fmt::format("--target has {} words, the text has {} [MASK].", given.size(), masks));
   auto next = answers.begin();
   for (std::size_t i = 0; i < labels.size(); ++i)
-    if (m.objective.is_mask(read.source[i])) labels[i] = *next++;
+    if (objective.is_mask(read.source[i])) labels[i] = *next++;
   return labels;
 }
 

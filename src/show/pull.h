@@ -21,8 +21,8 @@
 #include <optional>
 #include <string>
 
+#include "data/objective.h"
 #include "show/heat_map.h"
-#include "store/trained_model.h"
 
 namespace heed {
 
@@ -34,10 +34,11 @@ void add_pull(const Transformer& model, const ParamVec<T>& values, const Example
 
 // A text alone, as its objective asks for it. Error (usage) where it says too little: pairs, and
 // texts with [MASK] of a model with a decoder.
-Example asked_of(const ModelView& m, const TokenIds& text);
+Example asked_of(const Objective& objective, const Tokenizer& target, const TokenIds& text);
 // The labels of what the model reads, each side framed: the token after each one of the decoder; or
 // the words that belong in the [MASK]s of an encoder's text. Error (usage) if they do not fit.
-TokenIds labels_of(const ModelView& m, const Example& read, const std::string& words);
+TokenIds labels_of(const Objective& objective, const Tokenizer& target, const Example& read,
+                   const std::string& words);
 
 // For a terminal: the strongest pull of each head, and the whole map of each or a part of that of
 // the one that is pulled most.

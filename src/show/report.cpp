@@ -16,8 +16,8 @@
 #include "show/packed_maps.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"
+#include "store/model.h"
 #include "store/run_folder.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {

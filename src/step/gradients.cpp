@@ -13,9 +13,11 @@ Gradients::Result& Gradients::Result::operator+=(const Result& other) {
   return *this;
 }
 
-Gradients::Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices)
+Gradients::Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices,
+                     Products<float>& products)
     : model_(&model),
       crew_(crew),
+      products_(products),
       sums_(model.table, shards, crew, slices),
       workers_(crew.pool().threads()),
       results_(shards) {}
@@ -24,7 +26,7 @@ Gradients::Result Gradients::run(const ParamVec<float>& values, const StepBatch&
                                  double smoothing, const std::function<void()>& meanwhile) {
   const int shards = sums_.shards();
   const LossOptions options{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
-  model_->products->weights_changed(values.data(), values.size(), crew_.pool());
+  products_.weights_changed(values.data(), values.size(), crew_.pool());
   crew_.pool().run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
     if (task == shards) return meanwhile();
     const Timed timed(Work::other_layers);
@@ -34,7 +36,7 @@ Gradients::Result Gradients::run(const ParamVec<float>& values, const StepBatch&
     Pass<float> pass{.values = values,
                      .workspace = worker.workspace,
                      .gradients = &gradient,
-                     .products = model_->products};
+                     .products = &products_};
     LossSums sums;
     for (int i = 0; i < batch.used[shard]; ++i)
       sums += train_micro_batch(*model_, pass, batch.shards[shard][i], options, worker.saved);

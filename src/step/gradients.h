@@ -28,8 +28,9 @@ struct StepBatch {
 
 class Gradients {
  public:
-  // No slices: one process. Model and crew must outlive it.
-  Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices = {});
+  // No slices: one process. Model, crew and products must outlive it.
+  Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices = {},
+            Products<float>& products = blas_products<float>());
 
   struct Result {
     LossSums loss;
@@ -60,6 +61,7 @@ class Gradients {
 
   const Transformer* model_;
   Crew crew_;
+  Products<float>& products_;
   SlicedSum sums_;
   std::vector<Worker> workers_;
   std::vector<Result> results_;  // of each shard

@@ -11,14 +11,14 @@ int kept_arrays(const ParamTable& table, const StepOptions& options) {
   return 1 + moments_kept(table, options.optimizer) + (options.ema_decay > 0 ? 1 : 0);
 }
 
-Stepper::Stepper(const Transformer& model, const StepOptions& options, const Crew& crew)
+Stepper::Stepper(const Transformer& model, const StepOptions& options, const Crew& crew,
+                 Products<float>& products)
     : model_(model),
       options_(options),
       crew_(crew),
       slices_(cut_slices(model.table, options.optimizer, crew.ranks())),
-      gradients_(model, options.shards, crew, slices_),
-      optimizer_(model.table, options.optimizer, *model.products,
-                 slices_.blocks[crew.exchange().rank()],
+      gradients_(model, options.shards, crew, slices_, products),
+      optimizer_(model.table, options.optimizer, products, slices_.blocks[crew.exchange().rank()],
                  slices_.blocks[crew.exchange().rank() + 1]),
       values_(model.table.size()) {
   initialize(model.table, options.seed, values_);

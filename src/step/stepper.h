@@ -51,7 +51,8 @@ struct Weights {
 class Stepper {
  public:
   // Model, products and the crew's members must outlive the stepper. Values start from the seed.
-  Stepper(const Transformer& model, const StepOptions& options, const Crew& crew);
+  Stepper(const Transformer& model, const StepOptions& options, const Crew& crew,
+          Products<float>& products = blas_products<float>());
 
   StepResult gradient(std::int64_t step, const StepBatch& batch,
                       const std::function<void()>& meanwhile = {});

@@ -86,7 +86,7 @@ std::string in_type(const std::vector<float>& numbers, GgufType type, const std:
 
 }  // namespace
 
-void write_gguf(const std::filesystem::path& path, const TrainedModel& m, const std::string& name,
+void write_gguf(const std::filesystem::path& path, const Model& m, const std::string& name,
                 GgufType type) {
   const Json row = foreign_class("gguf", m.config);
   const Tokenizer& tokenizer = *m.tokenizers.target;
@@ -101,7 +101,7 @@ void write_gguf(const std::filesystem::path& path, const TrainedModel& m, const 
   for (const auto& [key, value] : config.items()) about[architecture + "." + key] = value;
   add_tokenizer(pieces_of_words(tokenizer), about);
 
-  const auto tensors = foreign_tensors(row, m.model);
+  const auto tensors = foreign_tensors(row, m.net);
   std::string head = "GGUF" + bytes_of(std::uint32_t{3}) + bytes_of(std::uint64_t{tensors.size()}) +
                      bytes_of(std::uint64_t{about.size()});
   for (const auto& [key, json] : about.items()) {

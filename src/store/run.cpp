@@ -1,8 +1,8 @@
 #include "store/run.h"
 
+#include "store/model.h"
 #include "store/run_folder.h"
 #include "store/run_writer.h"
-#include "store/trained_model.h"
 
 namespace heed {
 

@@ -37,12 +37,12 @@ double divergence_threshold(const Transformer& model) {
   return 4 * (std::log(vocab) + std::sqrt(d_model));
 }
 
-std::string checkpoint_defect(const Transformer& model, const ParamVec<float>& values,
-                              const ExampleList& examples, Pool& pool) {
-  const std::string bad = first_not_finite(model.table, values);
+std::string checkpoint_defect(const Predictor& predictor, const ExampleList& examples, Pool& pool) {
+  const Transformer& model = predictor.model;
+  const std::string bad = first_not_finite(model.table, predictor.values);
   if (!bad.empty()) return "NaN or infinity in the values of " + bad;
   const ExampleList few{std::min<std::int64_t>(4, examples.count), examples.get};
-  const Evaluation e = evaluate(model, values, few, pool);
+  const Evaluation e = evaluate(predictor, few, pool);
   if (e.sums.tokens == 0 || e.loss() <= divergence_threshold(model)) return "";
   if (!std::isfinite(e.loss())) return "NaN or infinity in the loss of the new weights";
   return fmt::format(

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "data/objective.h"
-#include "nn/transformer.h"
+#include "decode/predictor.h"
 #include "step/stepper.h"
 
 namespace heed {
@@ -24,8 +24,7 @@ double divergence_threshold(const Transformer& model);
 
 // Why training could not continue from a checkpoint of these values, or "": NaN or infinity, or a
 // loss above the threshold on the first few examples.
-std::string checkpoint_defect(const Transformer& model, const ParamVec<float>& values,
-                              const ExampleList& examples, Pool& pool);
+std::string checkpoint_defect(const Predictor& predictor, const ExampleList& examples, Pool& pool);
 
 // `last`: the last step that this process began; empty if it began none.
 std::string divergence_text(std::int64_t step, const std::string& what, const StepResult& last);

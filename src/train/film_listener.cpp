@@ -19,8 +19,8 @@
 #include "show/frame_calendar.h"
 #include "show/learning_record.h"
 #include "store/checkpoint.h"
+#include "store/model.h"
 #include "store/run_folder.h"
-#include "store/trained_model.h"
 #include "train/listener.h"
 
 namespace heed {
@@ -134,7 +134,7 @@ class FilmListener : public Listener {
     known.step = m.state.step;
     known.matrices = record_.measure(m.values, *prepared_.pool);
     return unless_impossible([&] {
-      const FilmedFrame filmed = film_.frame(std::move(known), m.used);
+      const FilmedFrame filmed = film_.frame(std::move(known), prepared_.with(m.used));
       run_.append(kFilm, line_of(filmed.frame));
       if (filmed.frame.end) return filmed.sample;
       frames_.push_back({filmed.frame.step, std::isfinite(filmed.frame.valid_loss)});
@@ -155,7 +155,7 @@ class FilmListener : public Listener {
           Checkpoint::open(run_.checkpoints() / step_folder_name(best.step));
       checkpoint.load_model(tensor_slots(prepared_.model.table, values));
       const Frame known{.step = best.step, .valid_loss = best.valid_loss, .end = true};
-      run_.change_frames({}, line_of(film_.frame(known, values).frame));
+      run_.change_frames({}, line_of(film_.frame(known, prepared_.with(values)).frame));
       return std::string();
     });
   }

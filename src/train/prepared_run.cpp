@@ -20,7 +20,7 @@
 #include "show/film.h"
 #include "step/optimizer.h"
 #include "step/schedule.h"
-#include "store/trained_model.h"
+#include "store/model.h"
 #include "train/ranks.h"
 
 namespace heed {
@@ -199,7 +199,6 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
     crew.exchange().require_same("this bfloat16", bfloat16_info());
   }
   auto products = make_products(config.train.precision);
-  model.products = products.get();
   crew.exchange().require_same("this OpenBLAS", blas_info());
 
   auto pool = std::make_unique<Pool>(threads, crew.cores());

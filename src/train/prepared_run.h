@@ -11,7 +11,7 @@
 #include "config/optimizer_config.h"
 #include "data/dataset.h"
 #include "data/run_config.h"
-#include "nn/transformer.h"
+#include "decode/predictor.h"
 #include "step/crew.h"
 #include "store/run_records.h"
 
@@ -58,8 +58,10 @@ struct PreparedRun {
   Plan plan;
   std::unique_ptr<Pool> pool;                 // the threads of this process to train with
   Crew crew;                                  // they, and those of all who train with it
-  std::unique_ptr<Products<float>> products;  // of the model
+  std::unique_ptr<Products<float>> products;  // of training and scoring
   Yardsticks yardsticks = {};                 // if they are measured already
+
+  Predictor with(const ParamVec<float>& values) const { return {model, values, *products}; }
 };
 
 Plan plan_of(const RunConfig& config, const Split& train);

@@ -13,7 +13,6 @@
 #include "show/advice.h"
 #include "step/schedule.h"
 #include "store/run_folder.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {

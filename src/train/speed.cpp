@@ -69,7 +69,7 @@ Speed measure_speed(const PreparedRun& run,
   lead(run, Task::measure);
   const auto objective = make_objective(run.config);
   BatchFeed feed(*objective, run.data.train, run.config);
-  Stepper stepper(run.model, step_options(run.config), run.crew);
+  Stepper stepper(run.model, step_options(run.config), run.crew, *run.products);
   Cursor cursor;
   std::int64_t taken = 0;
   MeasuredSteps steps;

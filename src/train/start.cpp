@@ -11,8 +11,8 @@
 #include "data/data_facts.h"
 #include "evaluate/test_text.h"
 #include "store/checkpoint.h"
+#include "store/model.h"
 #include "store/run_writer.h"
-#include "store/trained_model.h"
 
 namespace heed {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/signals.h"
 #include "step/schedule.h"
 #include "store/layout.h"
-#include "store/trained_model.h"
+#include "store/model.h"
 #include "train/training_run.h"
 
 namespace heed {

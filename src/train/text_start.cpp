@@ -19,7 +19,7 @@
 #include "step/schedule.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"
-#include "store/trained_model.h"
+#include "store/model.h"
 #include "train/speed.h"
 
 namespace heed {

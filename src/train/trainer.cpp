@@ -24,7 +24,7 @@ Trainer::Trainer(const PreparedRun& prepared, RunWriter* run)
       fall_(fall_at_end(prepared.config.optimizer)),
       validation_(validation_of(prepared, *objective_)),
       feed_(*objective_, prepared.data.train, prepared.config),
-      stepper_(prepared.model, step_options(prepared.config), crew_) {
+      stepper_(prepared.model, step_options(prepared.config), crew_, *prepared.products) {
   state_.seed = prepared.config.seed;
   state_.data_hash = prepared.data.hash.all();
   state_.longest_source = prepared.data.train.longest(Side::source);
@@ -188,7 +188,7 @@ void Trainer::save() {
   }
   const ExampleList examples = objective_->evaluation(prepared_.data.train);
   const auto check = [&](const ParamVec<float>& values) {
-    const std::string fault = checkpoint_defect(prepared_.model, values, examples, crew_.pool());
+    const std::string fault = checkpoint_defect(prepared_.with(values), examples, crew_.pool());
     if (!fault.empty()) diverged(fault);
   };
   const Weights weights = stepper_.weights();

@@ -53,7 +53,7 @@ Sums translation_sums(const PreparedRun& run, const Objective& objective,
   std::vector<std::string> hypotheses(sources.size());
   crew.in_pieces(sources.size(), kTranslatedAtOnce, [&](std::size_t begin, std::size_t end) {
     const std::span few(sources.data() + begin, end - begin);
-    for (const auto& found : beam_search(run.model, values, crew.pool(), few, options))
+    for (const auto& found : beam_search(run.with(values), crew.pool(), few, options))
       hypotheses[begin++] = found.empty() ? "" : target.decode(found.front().ids);
   });
   crew.gather(hypotheses);
@@ -68,7 +68,7 @@ Sums translation_sums(const PreparedRun& run, const Objective& objective,
 std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<float>& values,
                                               const std::function<bool()>& stop) const {
   const Split& split = run.data.valid;
-  const Evaluation e = evaluate(run.model, values, objective.evaluation(split), crew, stop);
+  const Evaluation e = evaluate(run.with(values), objective.evaluation(split), crew, stop);
   if (e.sums.tokens == 0) return std::nullopt;
   Sums sums = e.counts(objective.scored_bytes(split));
   ValidEvent line{.step = step,

@@ -223,8 +223,10 @@ class Export(RunsTest):
         self.check("export", "other", "new/out", status=2, facts=["prefix_lm", "causal_lm and seq2seq"])
         for run, words in ("pairs", "seq2seq"), ("other", "no class of gguf"), ("gpt2", "--set model.norm_type=rms"):
             self.check("export", run, "out", "--to", "gguf", status=2, facts=words)
-        self.check("export", "qwen3", "out", "--type", "f16", status=2, facts="--to gguf")
         self.assertEqual([*self.folder.glob("*out*"), *self.folder.glob("*new*")], [])
+
+    def test_a_type_is_for_gguf(self):
+        self.check("export", "qwen3", "typed", "--type", "f16", facts="--to gguf")
 
     def test_what_it_says_to_try_opens(self):
         for run, program in ("gpt2", "gguf"), ("turned", "huggingface"):

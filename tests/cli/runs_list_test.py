@@ -86,7 +86,7 @@ class ListOfRuns(RunsTest):
         for key in ("zzz", "keys", "own_keys"):
             self.check("runs", "--sort", key, status=2, facts=key)
         self.assertEqual(len(self.json("runs", "runs", "runs/first", "runs/first/")), len(rows))  # each once
-        self.check("runs", "--tsv", "--json", status=2, facts=["without --json"])
+        self.check("runs", "--tsv", "--json", facts=["without --json"])
         self.assertEqual([row["name"] for row in self.json("runs", "runs/second", "first", "--sort", "name")], ["first", "second"])
         self.assertIn("train.max_steps=4", self.out("runs", "--keys"))
         heading, *lines = self.out("runs").splitlines()  # for people in a pipe, too

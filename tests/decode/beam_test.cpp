@@ -31,10 +31,10 @@ TEST(Beam, TogetherEqualsOneByOneOnAnyThreads) {
   const auto sources = test::some_sources(20, 11);
   BeamOptions options{.beam_size = 4, .n_best = 3, .max_length = 12, .banned = kBanned};
   Pool one(1), three(3);
-  const auto together = beam_search(m.model, m.values, three, sources, options);
+  const auto together = beam_search({m.model, m.values}, three, sources, options);
   for (std::size_t i = 0; i < sources.size(); ++i)
     expect_same(together[i],
-                beam_search(m.model, m.values, one, {&sources[i], 1}, options).front());
+                beam_search({m.model, m.values}, one, {&sources[i], 1}, options).front());
 }
 
 TEST(Beam, OfSizeOneIsGreedy) {
@@ -44,7 +44,7 @@ TEST(Beam, OfSizeOneIsGreedy) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const DecodeModel m(Family::encoder_decoder, Positions::sinusoidal, 11, seed);
     BeamOptions options{.beam_size = 1, .max_length = 10, .banned = kBanned};
-    const auto found = beam_search(m.model, m.values, pool, sources, options);
+    const auto found = beam_search({m.model, m.values}, pool, sources, options);
     for (std::size_t i = 0; i < sources.size(); ++i) {
       SampleRequest greedy;
       greedy.prompt.assign(sources[i].begin(), sources[i].end() - 1);  // without </s>
@@ -53,7 +53,7 @@ TEST(Beam, OfSizeOneIsGreedy) {
       greedy.banned = kBanned;
       std::vector<int> ids;
       draw_samples(
-          m.model, m.values, *make_objective(pairs_config()), pool, greedy,
+          {m.model, m.values}, *make_objective(pairs_config()), pool, greedy,
           [&](int, const TokenOdds& token) {
             ids.push_back(token.id);
             return true;
@@ -81,14 +81,14 @@ TEST(Beam, RulesHoldInEverySearch) {
   for (const int size : {1, 4}) {
     const BeamOptions options{
         .beam_size = size, .max_length = 12, .rules = rules, .banned = kBanned};
-    for (const auto& found : beam_search(m.model, m.values, pool, sources, options))
+    for (const auto& found : beam_search({m.model, m.values}, pool, sources, options))
       check(found.front().ids);
   }
   // With every token once, the search ends when there is none left.
   BeamOptions once{.beam_size = 3, .max_length = 40, .banned = kBanned};
   once.rules.no_repeat = 1;
   once.rules.min_tokens = 40;
-  const auto all = beam_search(m.model, m.values, pool, {&sources[0], 1}, once).front();
+  const auto all = beam_search({m.model, m.values}, pool, {&sources[0], 1}, once).front();
   EXPECT_EQ(all.front().ids.size(), 8u);  // 11 ids without <unk>, <s> and </s>
   EXPECT_TRUE(all.front().ended);         // not cut
   SampleRequest request;
@@ -99,7 +99,7 @@ TEST(Beam, RulesHoldInEverySearch) {
   request.banned = kBanned;
   std::vector<std::vector<int>> samples(8);
   draw_samples(
-      m.model, m.values, *make_objective(pairs_config()), pool, request,
+      {m.model, m.values}, *make_objective(pairs_config()), pool, request,
       [&](int sample, const TokenOdds& token) {
         samples[sample].push_back(token.id);
         return true;
@@ -114,14 +114,14 @@ TEST(Beam, ScoresAreThoseOfScore) {
   BeamOptions options{
       .beam_size = 5, .length_penalty = 0.7, .n_best = 5, .max_length = 9, .banned = kBanned};
   Pool pool(2);
-  const auto found = beam_search(m.model, m.values, pool, sources, options);
+  const auto found = beam_search({m.model, m.values}, pool, sources, options);
   const auto objective = make_objective(pairs_config());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::vector<int> source(sources[i].begin(), sources[i].end() - 1);
     EXPECT_EQ(found[i].size(), 5u);
     for (const Hypothesis& h : found[i]) {
       const auto scores =
-          label_odds(m.model, m.values, objective->score(source, h.ids, 11).examples, pool, -1);
+          label_odds({m.model, m.values}, objective->score(source, h.ids, 11).examples, pool, -1);
       double sum = 0;
       for (const TokenOdds& token : scores.front()) sum += token.log_probability;
       EXPECT_NEAR(h.log_probability, sum, 1e-4);
@@ -152,13 +152,13 @@ TEST(Beam, AWideOneFindsTheBestOfAll) {
     for (const double penalty : {0.0, 1.0, 2.0}) {
       BeamOptions options{
           .beam_size = 200, .length_penalty = penalty, .max_length = kLength, .banned = kBanned};
-      const auto found = beam_search(m.model, m.values, pool, sources, options);
+      const auto found = beam_search({m.model, m.values}, pool, sources, options);
       for (std::size_t i = 0; i < sources.size(); ++i) {
         const std::vector<int> source(sources[i].begin(), sources[i].end() - 1);
         double best = -1e9;
         for (const auto& target : all_targets(kVocab, kLength)) {
           const auto scores = label_odds(
-              m.model, m.values, objective->score(source, target, kVocab).examples, pool, -1);
+              {m.model, m.values}, objective->score(source, target, kVocab).examples, pool, -1);
           double sum = 0;
           for (const TokenOdds& token : scores.front()) sum += token.log_probability;
           best = std::max(best, sum / std::pow(scores.front().size(), penalty));
@@ -166,9 +166,11 @@ TEST(Beam, AWideOneFindsTheBestOfAll) {
         EXPECT_NEAR(found[i].front().score, best, 1e-5) << "seed " << seed << ", " << penalty;
         // No narrower search finds a better one.
         for (options.beam_size = 1; options.beam_size < 8; ++options.beam_size)
-          EXPECT_LE(
-              beam_search(m.model, m.values, pool, {&sources[i], 1}, options).front().front().score,
-              found[i].front().score);
+          EXPECT_LE(beam_search({m.model, m.values}, pool, {&sources[i], 1}, options)
+                        .front()
+                        .front()
+                        .score,
+                    found[i].front().score);
         options.beam_size = 200;
       }
     }
@@ -184,9 +186,9 @@ TEST(Beam, StoppingEarlyChangesNothing) {
   for (const double penalty : {0.0, 1.0, 1.5}) {
     options.length_penalty = penalty;
     options.n_best = 1;
-    const auto one = beam_search(m.model, m.values, pool, sources, options);
+    const auto one = beam_search({m.model, m.values}, pool, sources, options);
     options.n_best = 6;
-    const auto six = beam_search(m.model, m.values, pool, sources, options);
+    const auto six = beam_search({m.model, m.values}, pool, sources, options);
     for (std::size_t i = 0; i < sources.size(); ++i) {
       EXPECT_EQ(one[i].front().ids, six[i].front().ids);
       EXPECT_EQ(one[i].front().score, six[i].front().score);

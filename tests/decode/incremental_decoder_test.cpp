@@ -26,7 +26,7 @@ TEST(IncrementalDecoder, ASlotDoesNotDependOnBatchSplitOrThreads) {
   const std::vector<int> target{1, 5, 7, 3};
   for (int threads : {1, 3}) {
     Pool pool(threads);
-    IncrementalDecoder many(m.model, m.values, pool, kSlots, 8);
+    IncrementalDecoder many({m.model, m.values}, pool, kSlots, 8);
     many.read_sources(sources);
     std::vector<IncrementalDecoder::Tokens> feeds;
     for (int i = 0; i < kSlots; ++i) {
@@ -35,7 +35,7 @@ TEST(IncrementalDecoder, ASlotDoesNotDependOnBatchSplitOrThreads) {
     }
     const Mat<float> together = many.step(feeds);
     for (int i = 0; i < kSlots; ++i) {
-      IncrementalDecoder one(m.model, m.values, pool, 1, 4);
+      IncrementalDecoder one({m.model, m.values}, pool, 1, 4);
       one.read_sources({&sources[i], 1});
       std::vector<float> last;
       for (const int& id : target) {  // token by token
@@ -56,7 +56,7 @@ TEST(IncrementalDecoder, LogitsThatAreNaNOrInfiniteAreAnError) {
     DecodeModel ruined(Family::decoder_only);
     const Param& weight = m.model.output.weight;  // one logit alone goes wrong
     std::fill_n(ruined.values.data() + weight.offset + 7 * weight.cols, weight.cols, bad);
-    IncrementalDecoder decoder(ruined.model, ruined.values, pool, 1, 2);
+    IncrementalDecoder decoder({ruined.model, ruined.values}, pool, 1, 2);
     expect_error([&] { decoder.step({&token, 1}); }, Exit::diverged, {"--checkpoint"});
   }
 }
@@ -67,8 +67,9 @@ TEST(IncrementalDecoder, SharedHeadsMakeRoomForMoreSequences) {
   c.n_heads = 4;
   c.decoder_layers = 2;
   const std::vector<std::vector<int>> sources(1, std::vector<int>(100'000));
+  const ParamVec<float> none{};
   const auto slots = [&](int most) {
-    return slots_at_a_time(Transformer(c, 11, 11), 100'000, sources, most);
+    return slots_at_a_time({Transformer(c, 11, 11), none}, 100'000, sources, most);
   };
   EXPECT_EQ(slots(100), 2);  // 64 million / (2 x 2 layers x 64 x 1e5)
   c.n_kv_heads = 1;
@@ -76,10 +77,9 @@ TEST(IncrementalDecoder, SharedHeadsMakeRoomForMoreSequences) {
   EXPECT_EQ(slots(6), 6);
   c.encoder_layers = 0;  // the decoder reads the source too
   EXPECT_EQ(slots(100), 5);
-  Transformer together(c, 11, 11);
-  const ParamVec<float> none{};
-  together.others.push_back({&together, &none});
-  EXPECT_EQ(slots_at_a_time(together, 100'000, sources, 100), 2);
+  const Transformer model(c, 11, 11);
+  const Predictor one{model, none}, two{.model = model, .values = none, .others = {one}};
+  EXPECT_EQ(slots_at_a_time(two, 100'000, sources, 100), 2);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ std::vector<std::vector<int>> samples(const DecodeModel& m, const SampleRequest&
   std::vector<std::vector<int>> result(request.num_samples);
   int complete = 0;
   draw_samples(
-      m.model, m.values, *objective, pool, request,
+      {m.model, m.values}, *objective, pool, request,
       [&](int i, const TokenOdds& token) {
         result[i].push_back(token.id);
         return true;
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Families, EveryFamily,
 int most_probable(const DecodeModel& m, const std::vector<int>& source,
                   const std::vector<int>& target, const std::vector<int>& banned) {
   Pool pool(1);
-  IncrementalDecoder decoder(m.model, m.values, pool, 1, static_cast<int>(target.size()));
+  IncrementalDecoder decoder({m.model, m.values}, pool, 1, static_cast<int>(target.size()));
   decoder.read_sources({&source, 1});
   const IncrementalDecoder::Tokens feed{0, target};
   const Mat<float> logits = decoder.step({&feed, 1});
@@ -136,7 +136,7 @@ TEST(Sampling, FirstTokensHaveTheModelsProbabilities) {
   r.max_tokens = 1;
   r.num_samples = 20000;
   Pool pool(1);
-  IncrementalDecoder decoder(m.model, m.values, pool, 1, 6);
+  IncrementalDecoder decoder({m.model, m.values}, pool, 1, 6);
   const std::vector<int> ids{1, 4, 5, 6};
   const IncrementalDecoder::Tokens feed{0, ids};
   const Mat<float> logits = decoder.step({&feed, 1});

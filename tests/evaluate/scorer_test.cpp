@@ -53,7 +53,7 @@ void check(const RunConfig& config, const Split& split, int vocab) {
   const SlowSums slow = slow_evaluation(model, exact, examples);
   ASSERT_GT(slow.tokens, 0);
   Pool one(1), three(3);
-  const Evaluation a = evaluate(model, values, examples.evaluation(), one);
+  const Evaluation a = evaluate({model, values}, examples.evaluation(), one);
   EXPECT_EQ(a.sums.tokens, slow.tokens);
   EXPECT_EQ(a.judged, slow.judged);
   EXPECT_EQ(a.right, slow.right);
@@ -64,7 +64,7 @@ void check(const RunConfig& config, const Split& split, int vocab) {
   EXPECT_DOUBLE_EQ(figure("perplexity").of(sums), std::exp(a.loss()));
   EXPECT_DOUBLE_EQ(figure("bits_per_byte").of(sums), a.sums.nll / std::numbers::ln2 / 1000);
   for (Pool* pool : {&one, &three}) {
-    const Evaluation again = evaluate(model, values, examples.evaluation(), *pool);
+    const Evaluation again = evaluate({model, values}, examples.evaluation(), *pool);
     EXPECT_EQ(again.sums.nll, a.sums.nll);  // bit for bit
     EXPECT_EQ(again.right, a.right);
   }
@@ -95,7 +95,7 @@ TEST(Scorer, CanBeStopped) {
   ParamVec<float> values(model.table.size());
   const Examples examples(text, c);
   Pool pool(2);
-  EXPECT_EQ(evaluate(model, values, examples.evaluation(), pool, [] { return true; }).sums.tokens,
+  EXPECT_EQ(evaluate({model, values}, examples.evaluation(), pool, [] { return true; }).sums.tokens,
             0);
 }
 

@@ -33,7 +33,7 @@ double loss_of(const Transformer& model, const ParamVec<float>& values,
                const std::vector<Example>& texts) {
   Pool pool(1);
   const ExampleList list{std::ssize(texts), [&](std::int64_t i, Example& out) { out = texts[i]; }};
-  return evaluate(model, values, list, pool).loss();
+  return evaluate({model, values}, list, pool).loss();
 }
 
 ParamVec<float> copy_of(const ParamVec<float>& values) {

@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-TrainedModel gpt_of(std::unique_ptr<Tokenizer> tokenizer, int d_model) {
+Model gpt_of(std::unique_ptr<Tokenizer> tokenizer, int d_model) {
   return model_in_memory(
       R"({"data": {"train": "x"}, "model": {"d_model": )" + std::to_string(d_model) +
           R"(, "n_heads": 1, "d_ff": 8, "encoder_layers": 0, "decoder_layers": 1},
@@ -30,13 +30,13 @@ TEST(LivePage, HoldsTheModelAndMayStartAWorker) {
 }
 
 TEST(LivePage, RefusesWhatItCannotHold) {
-  const auto refused = [](const TrainedModel& model, const Facts& facts) {
+  const auto refused = [](const Model& model, const Facts& facts) {
     expect_facts(error_of([&] { live_page(model); }, Exit::usage), facts);
   };
   refused(gpt_of(train(TokenizerConfig::char_, "abc\n"), 2304), {"32 MiB", "--live"});
 
-  TrainedModel large = gpt_of(train(TokenizerConfig::char_, "abc\n"), 8);
-  const ParamInfo& last = large.model.table.infos().back();
+  Model large = gpt_of(train(TokenizerConfig::char_, "abc\n"), 8);
+  const ParamInfo& last = large.net.table.infos().back();
   large.values.data()[last.param.offset] = 65520;
   refused(large, {last.name, "65504"});
 

@@ -5,12 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "store/trained_model.h"
+#include "store/model.h"
 
 namespace heed {
 
-inline TrainedModel model_in_memory(const std::string& config_text,
-                                    std::unique_ptr<Tokenizer> tokenizer) {
+inline Model model_in_memory(const std::string& config_text, std::unique_ptr<Tokenizer> tokenizer) {
   RunConfig config = parse_config(config_text, "test");
   config.tokenizer.type = tokenizer->type();
   Tokenizers tokenizers;

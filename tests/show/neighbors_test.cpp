@@ -16,12 +16,12 @@
 namespace heed {
 namespace {
 
-TrainedModel encoder_decoder(Type type) {
-  TrainedModel t = model_in_memory(
+Model encoder_decoder(Type type) {
+  Model t = model_in_memory(
       R"({"data": {"train": "x"}, "model": {"d_model": 8, "n_heads": 2, "d_ff": 8,
       "encoder_layers": 2, "decoder_layers": 1}})",
       train(type, "the king saw the queen and a man saw a woman\n"));
-  t.values = test::lively_values<float>(t.model, 5);
+  t.values = test::lively_values<float>(t.net, 5);
   return t;
 }
 
@@ -37,7 +37,7 @@ double cosine(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 TEST(Neighbors, AreTheRowsWithTheLargestCosine) {
-  const TrainedModel t = encoder_decoder(Type::word);
+  const Model t = encoder_decoder(Type::word);
   const EmbeddingView e = embedding_of(t, Side::target);
   const int king = e.tokenizer.encode("king").front();
   std::vector<std::pair<double, int>> twin;
@@ -54,7 +54,7 @@ TEST(Neighbors, AreTheRowsWithTheLargestCosine) {
 }
 
 TEST(Neighbors, AnalogiesAddVectorsOfLengthOne) {
-  const TrainedModel t = encoder_decoder(Type::word);
+  const Model t = encoder_decoder(Type::word);
   const EmbeddingView e = embedding_of(t, Side::target);
   const auto queries = parse_queries("king - man + woman");
   ASSERT_EQ(queries.size(), 1u);
@@ -76,7 +76,7 @@ TEST(Neighbors, AnalogiesAddVectorsOfLengthOne) {
 }
 
 TEST(Neighbors, SeveralTokensAreAveraged) {
-  const TrainedModel t = encoder_decoder(Type::char_);
+  const Model t = encoder_decoder(Type::char_);
   const EmbeddingView e = embedding_of(t, Side::target);
   const WordVector w = word_vector(e, "he");
   ASSERT_EQ(w.ids.size(), 2u);
@@ -85,7 +85,7 @@ TEST(Neighbors, SeveralTokensAreAveraged) {
 }
 
 TEST(Neighbors, OwnTokensOfAWordAreNotAmongThem) {
-  const TrainedModel t = encoder_decoder(Type::char_);
+  const Model t = encoder_decoder(Type::char_);
   const EmbeddingView e = embedding_of(t, Side::target);
   const auto result = neighbors(e, parse_queries("king")[0], 1000);
   EXPECT_EQ(result["neighbors"].size(), static_cast<std::size_t>(e.table.rows - 3 - 4));
@@ -94,7 +94,7 @@ TEST(Neighbors, OwnTokensOfAWordAreNotAmongThem) {
 }
 
 TEST(Neighbors, TokensThatTrainingNeverSawHaveNone) {
-  const TrainedModel t = encoder_decoder(Type::word);
+  const Model t = encoder_decoder(Type::word);
   EmbeddingView e = embedding_of(t, Side::target);
   e.counts.assign(static_cast<std::size_t>(e.table.rows), 1);
   const int queen = e.tokenizer.encode("queen").front();
@@ -110,14 +110,14 @@ TEST(Neighbors, TokensThatTrainingNeverSawHaveNone) {
 }
 
 TEST(Neighbors, UnknownTokensAreNamed) {
-  const TrainedModel t = encoder_decoder(Type::char_);
+  const Model t = encoder_decoder(Type::char_);
   const EmbeddingView e = embedding_of(t, Side::target);
   for (const std::string word : {"@", "k@ing"})
     expect_error([&] { word_vector(e, word); }, Exit::data, {word, "1", "'@'"});
 }
 
 TEST(Neighbors, MistakesAreTold) {
-  const TrainedModel t = encoder_decoder(Type::word);
+  const Model t = encoder_decoder(Type::word);
   const EmbeddingView e = embedding_of(t, Side::target);
   expect_error([&] { word_vector(e, "qeen"); }, Exit::data, {"queen"});
   expect_error([&] { word_vector(e, ""); }, Exit::data, {"\"\""});

@@ -110,9 +110,7 @@ TEST(LentProducts, DoAllProductsOfAStep) {
       Pool pool(1);
       Stepper usual(model, options, pool);
       Loops loops;
-      Transformer other = model;
-      other.products = &loops;
-      Stepper lent(other, options, pool);
+      Stepper lent(model, options, pool, loops);
 
       const StepResult a = usual.gradient(1, step), b = lent.gradient(1, step);
       EXPECT_EQ(loops.changes, 1);

@@ -29,7 +29,7 @@ class Weights : public testing::Test {
     return v;
   }
   std::string fault(const ParamVec<float>& values) {
-    return checkpoint_defect(model_, values, examples_.evaluation(), pool_);
+    return checkpoint_defect({model_, values}, examples_.evaluation(), pool_);
   }
 
   RunConfig config_;

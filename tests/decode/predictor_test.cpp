@@ -1,4 +1,4 @@
-#include "decode/ensemble.h"
+#include "decode/predictor.h"
 
 #include <gtest/gtest.h>
 
@@ -46,34 +46,33 @@ class Ensemble : public testing::TestWithParam<Family> {
   static DecodeModel model(std::uint64_t seed) {
     return DecodeModel(GetParam(), Positions::rotary, 11, seed);
   }
-  std::vector<std::vector<double>> scores(const DecodeModel& m) {
+  std::vector<std::vector<double>> scores(const Predictor& predictor) {
     std::vector<std::vector<double>> scores;
-    for (const auto& odds : label_odds(m.model, m.values, examples_, pool_, -1)) {
+    for (const auto& odds : label_odds(predictor, examples_, pool_, -1)) {
       scores.emplace_back();
       for (const TokenOdds& token : odds) scores.back().push_back(token.log_probability);
     }
     return scores;
   }
-  void join(std::initializer_list<int> others) {
-    models_[0].model.others.clear();
-    for (const int i : others)
-      models_[0].model.others.push_back({&models_[i].model, &models_[i].values});
+  Predictor together() const {
+    Predictor all{models_[0].model, models_[0].values};
+    for (const int i : {1, 2}) all.others.push_back({models_[i].model, models_[i].values});
+    return all;
   }
 };
 
 // Also that a decoder alone reads its sources while it decodes as it does in one pass.
 TEST_P(Ensemble, SearchesWithTheScoresThatItGives) {
-  join({1, 2});
   const auto objective = make_objective(config_);
   const BeamOptions options{.beam_size = 3, .n_best = 1, .max_length = 8, .banned = {0, 1}};
   const auto sources = test::some_sources(9, 11);
-  const auto found = beam_search(models_[0].model, models_[0].values, pool_, sources, options);
+  const auto found = beam_search(together(), pool_, sources, options);
   examples_.clear();
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const TokenIds source(sources[i].begin(), sources[i].end() - 1);
     examples_.push_back(objective->score(source, found[i][0].ids, 11).examples[0]);
   }
-  const auto all = scores(models_[0]);
+  const auto all = scores(together());
   for (std::size_t i = 0; i < sources.size(); ++i)
     EXPECT_NEAR(found[i][0].log_probability, sum_of({all[i]}), 1e-4);
 }

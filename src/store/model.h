@@ -1,57 +1,46 @@
-// A trained model as commands use it: read from a run or checkpoint folder, ready for forward
-// passes. Nothing is written, so read-only folders work, and so do exported models.
+// A trained model: read from a run or checkpoint folder, ready for forward passes, alone or with
+// others. Nothing is written, so read-only folders work, and so do exported models.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/pool.h"
 #include "data/objective.h"
-#include "nn/transformer.h"
+#include "decode/predictor.h"
 #include "store/checkpoint.h"
 
 namespace heed {
 
-// What writing a text or filling in masks needs: of a TrainedModel or a model in training.
-struct ModelView {
-  const Objective& objective;
-  const Tokenizers& tokenizers;
-  const Transformer& model;
-  const ParamVec<float>& values;
-};
-
-struct TrainedModel {
+struct Model {
   std::filesystem::path folder;  // the checkpoint's
   RunConfig config;
   std::unique_ptr<const Objective> objective;
   Tokenizers tokenizers;
-  Transformer model;
+  Transformer net;
   ParamVec<float> values;
   State state;
-  std::string run;                                 // as requested
-  std::unique_ptr<Products<float>> products = {};  // of the model, after score_in()
+  std::string run;                 // as requested
+  std::vector<Model> others = {};  // that predict together with it
+  std::unique_ptr<Products<float>> products = make_products(Precision::float32);  // of scoring
 
-  // Scores are to be computed like this; otherwise in float32.
-  void score_in(Precision precision) {
-    products = make_products(precision);
-    model.products = products.get();
-  }
-  operator ModelView() const { return {*objective, tokenizers, model, values}; }
+  Predictor predictor() const;
 };
 
 // `run` and `checkpoint` as find_checkpoint() takes them; "initial": the weights that the run began
 // with. Error (Exit::store) on anything damaged.
-TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint);
-TrainedModel load_trained_model(const Checkpoint& checkpoint);  // an open one
+Model load_model(const std::string& run, const std::string& checkpoint);
+Model load_model(const Checkpoint& checkpoint);  // an open one
 
 // Where the relative paths of the config's data start; "" if unknown. Error (Exit::store)
 // on a damaged origin.json.
-std::string data_folder(const TrainedModel& model);
+std::string data_folder(const Model& model);
 // The model's config with the data as RUN/config.json names it: the files may have moved since
 // (heed resume --set data.train=PATH).
-RunConfig config_of_data(const TrainedModel& model);
+RunConfig config_of_data(const Model& model);
 
 // They were valid when written, so an Error in them now is Exit::store.
 RunConfig checkpoint_config(const Checkpoint& checkpoint);

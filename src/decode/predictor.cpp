@@ -1,4 +1,4 @@
-#include "decode/ensemble.h"
+#include "decode/predictor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,21 +31,26 @@ void average(Mat<float> logits, const std::vector<Mat<float>>& others, int row) 
   }
 }
 
-RowsChanged<float> averaging(const Transformer& first, Workspace& workspace, const Batch& batch) {
+Pass<float> Predictor::pass(Workspace& workspace, Observer<float>* observer) const {
+  return {.values = values,
+          .workspace = workspace,
+          .forward_only = true,
+          .products = &products,
+          .observer = observer};
+}
+
+RowsChanged<float> Predictor::averaging(Workspace& workspace, const Batch& batch) const {
   struct Read {
     const Linear& output;
     Pass<float> pass;
     Mat<float> hidden;
   };
   std::vector<Read> read;
-  for (const auto& [model, values] : first.others) {
-    Pass<float> pass{.values = *values,
-                     .workspace = workspace,
-                     .forward_only = true,
-                     .products = model->products};
+  for (const Predictor& other : others) {
+    Pass<float> pass = other.pass(workspace);
     TransformerSaved<float> saved;
-    const Mat<float> hidden = model->forward(pass, batch, saved);
-    read.push_back({model->output, pass, hidden});
+    const Mat<float> hidden = other.model.forward(pass, batch, saved);
+    read.push_back({other.model.output, pass, hidden});
   }
   if (read.empty()) return {};
   return [read](std::span<const int> rows, Mat<float> logits) mutable {

@@ -1,10 +1,11 @@
-#include "store/trained_model.h"
+#include "store/model.h"
 
 #include <fmt/core.h>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/folders.h"
+#include "base/format.h"
 #include "base/input_file.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"
@@ -32,28 +33,28 @@ RunConfig config_of_run(const fs::path& run) {
   return stored_config(read_file(run / kConfigFile, kMaxConfigFile), run);
 }
 
-TrainedModel load_trained_model(const Checkpoint& checkpoint) {
+Model load_model(const Checkpoint& checkpoint) {
   RunConfig config = checkpoint_config(checkpoint);
   Tokenizers tokenizers = Tokenizers::load(checkpoint.tokenizers(), checkpoint.folder());
   if (tokenizers.target->type() != config.tokenizer.of_target().type ||
       tokenizers.source().type() != config.tokenizer.type)
-    throw Error(Exit::store, checkpoint.folder().string() +
-                                 ": its tokenizer is not of the type named in its config.json");
-  Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
-  ParamVec<float> values(model.table.size());
-  checkpoint.load_model(tensor_slots(model.table, values));
+    throw store_error("{}: its tokenizer is not of the type named in its config.json",
+                      checkpoint.folder().string());
+  Transformer net(config.model, tokenizers.source().size(), tokenizers.target->size());
+  ParamVec<float> values(net.table.size());
+  checkpoint.load_model(tensor_slots(net.table, values));
   auto objective = make_objective(config);
   return {
       checkpoint.folder(), std::move(config), std::move(objective), std::move(tokenizers),
-      std::move(model),    std::move(values), checkpoint.state(),   checkpoint.folder().string()};
+      std::move(net),      std::move(values), checkpoint.state(),   checkpoint.folder().string()};
 }
 
-TrainedModel load_trained_model(const std::string& run, const std::string& checkpoint) {
+Model load_model(const std::string& run, const std::string& checkpoint) {
   const bool initial = checkpoint == "initial";
-  TrainedModel t = load_trained_model(open_checkpoint(run, initial ? "" : checkpoint));
+  Model t = load_model(open_checkpoint(run, initial ? "" : checkpoint));
   t.run = run;
   if (initial) {
-    t.values = initial_weights(t.model, t.config.seed, run_of_checkpoint(t.folder));
+    t.values = initial_weights(t.net, t.config.seed, run_of_checkpoint(t.folder));
     t.folder = t.folder.parent_path() / checkpoint;
     State begun;
     begun.data_hash = t.state.data_hash;
@@ -64,12 +65,18 @@ TrainedModel load_trained_model(const std::string& run, const std::string& check
   return t;
 }
 
-std::string data_folder(const TrainedModel& model) {
+Predictor Model::predictor() const {
+  Predictor all{net, values, *products};
+  for (const Model& other : others) all.others.push_back(other.predictor());
+  return all;
+}
+
+std::string data_folder(const Model& model) {
   const std::string folder = read_origin(model.run).folder;
   return folder.empty() ? read_origin(model.folder.string()).folder : folder;
 }
 
-RunConfig config_of_data(const TrainedModel& model) {
+RunConfig config_of_data(const Model& model) {
   RunConfig config = model.config;
   const fs::path run = run_of_checkpoint(model.folder);
   if (path_exists(run / kConfigFile)) config.data = config_of_run(run).data;
@@ -89,11 +96,11 @@ ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed, co
   else if (const std::string from = read_origin(run.string()).init_from; from.empty())
     initialize(model.table, seed, values);
   else
-    throw Error(Exit::store,
-                fmt::format("the run began with the weights of {}, but {}, which keeps them, is "
-                            "missing: there is nothing to compare with.",
-                            quoted_path(from), quoted_path(step_0)),
-                "restore that folder");
+    throw store_error(
+        "the run began with the weights of {}, but {}, which keeps them, is "
+        "missing: there is nothing to compare with.",
+        quoted_path(from), quoted_path(step_0))
+        .hint("restore that folder");
   return values;
 }
 

@@ -1,0 +1,254 @@
+#include "cli/answers.h"
+
+#include <algorithm>
+#include <exception>
+#include <nlohmann/json.hpp>
+
+#include "base/format.h"
+#include "base/nearest.h"
+#include "base/text_kind.h"
+#include "base/utf8.h"
+#include "cli/output.h"
+#include "cli/table.h"
+#include "data/corpus.h"
+#include "math/arithmetic.h"
+#include "store/run_folder.h"
+#include "text/utf8.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kNamed = 10;  // lines that could not be answered, at most
+
+// Any text, as it is in a file of lines.
+std::string as_line(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  return std::string(text);
+}
+
+// Reads lines a few at a time, for commands that answer as they read.
+class LineReader {
+ public:
+  LineReader(const std::string& path, std::size_t limit, OpenModel& model)
+      : name_(path == "-" ? "standard input" : path),
+        limit_(limit),
+        log_(model.log),
+        is_text_(form_of_texts(model.config) == InputFile::Allow::text),
+        input_(path, form_of_texts(model.config), Exit::data) {}
+
+  const std::string& name() const { return name_; }
+
+  // The next lines; empty at the end.
+  std::vector<GivenText> read() {
+    if (failed_) std::rethrow_exception(failed_);
+    std::vector<GivenText> texts;
+    try {
+      while (texts.size() < kLinesAtOnce && number_ < limit_ && (texts.empty() || input_.ready())) {
+        std::optional<std::string> line = input_.next();
+        if (!line) break;
+        if (++number_ == 1) begin(*line);
+        texts.push_back({as_line(*line), {}, fmt::format("{}:{}", name_, number_), true});
+      }
+    } catch (const Error&) {
+      if (texts.empty()) throw;
+      failed_ = std::current_exception();
+    }
+    return texts;
+  }
+
+  // All lines; Error where the file cannot be read any further.
+  std::vector<GivenText> read_all() {
+    std::vector<GivenText> all;
+    for (auto part = read(); !part.empty(); part = read())
+      std::ranges::move(part, std::back_inserter(all));
+    return all;
+  }
+
+ private:
+  void begin(const std::string& line) {
+    const std::string kind = is_text_ && !line.empty() ? other_kind(line) : "";
+    if (!kind.empty() && kind.find("binary data") == kind.npos) throw_no_text(name_, kind);
+    say_form(name_, line, input_.utf16(), log_);
+  }
+
+  std::string name_;
+  std::size_t limit_;
+  Log& log_;
+  bool is_text_;  // not any bytes
+  InputLines input_;
+  std::size_t number_ = 0;
+  std::exception_ptr failed_;  // thrown once the lines before it have been returned
+};
+
+// All lines of a file with those of another as their targets, or one after the other.
+std::vector<GivenText> read_both(LineReader lines, LineReader others, bool compared) {
+  const std::vector<GivenText> texts = lines.read_all(), beside = others.read_all();
+  if (texts.size() != beside.size())
+    throw Error(compared ? Exit::usage : Exit::data,
+                fmt::format("{} has {} lines, {} has {}.", lines.name(), texts.size(),
+                            others.name(), beside.size()));
+  std::vector<GivenText> both;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    both.push_back(texts[i]);
+    if (compared)
+      both.push_back(beside[i]);
+    else
+      both.back().target = beside[i].text;
+  }
+  return both;
+}
+
+// `precision`: "" is as each was trained.
+void choose_products(const std::string& precision, Model& m, Log& log) {
+  const bool rounded = m.config.train.arithmetic == Arithmetic::native &&
+                       (precision.empty() ? m.config.train.precision == Precision::bfloat16
+                                          : precision == "bfloat16");
+  m.products = make_products(rounded ? Precision::bfloat16 : Precision::float32);
+  if (rounded) log.info("precision: bfloat16, " + bfloat16_info());
+}
+
+}  // namespace
+
+OpenModel::OpenModel(CommandLine& line_)
+    : Model(load_model(line_.run(), line_.checkpoint())),
+      line(line_),
+      log({.quiet = line.quiet()}),
+      pool(thread_count(line.threads(), config)),
+      texts(*objective, config, tokenizers, log) {
+  line.only_where(config.train.arithmetic == Arithmetic::native, {"--precision"},
+                  "for a run of train.arithmetic native");
+  line.only_where(config.model.encoder_layers > 0, {"--side"}, "for a model with an encoder");
+  prepare_arithmetic(config.train.arithmetic, pool.threads());
+  std::vector<std::string> runs = {line.checkpoint().empty() ? run : folder.string()};
+  for (const std::string& with : line.with()) {
+    const Model& other = others.emplace_back(load_model(with, ""));
+    runs.push_back(with);
+    std::vector<std::string> differ;
+    for (const KeyChange& change : misfits(config, other.config))
+      differ.push_back(in_words(change));
+    if (differ.empty() && other.tokenizers.files() != tokenizers.files())
+      differ.push_back("another vocabulary: tokenizer");
+    if (!differ.empty())
+      throw usage_error("--with {} does not fit: {}.", with, joined(differ))
+          .hint("runs that differ in seed, shape or training");
+  }
+  if (line.has("--precision")) {
+    choose_products(line.precision(), *this, log);
+    for (Model& other : others) choose_products(line.precision(), other, log);
+  }
+  if (others.empty()) return;
+  if (const std::string same = same_models(runs); !same.empty()) log.warn(same);
+}
+
+InputFile::Allow form_of_texts(const RunConfig& config) {
+  return read_options(config).any_bytes ? InputFile::Allow::anything : InputFile::Allow::text;
+}
+
+void say_form(const std::string& name, std::string_view text, bool utf16, Log& log) {
+  if (utf16) log.info(utf16_in_words({name}));
+  if (const std::string marks = markup_in_words(name, text); !marks.empty()) log.warn(marks);
+}
+
+std::string with_masks(const OpenModel& m, const GivenText& given) {
+  const std::string& all = given.text;
+  std::string text;
+  for (std::size_t at = 0, length = 1; at < all.size(); at += length) {
+    const std::string mask = lower_case(all.substr(at, kMaskText.size()));
+    const std::size_t gap = std::min(all.find_first_not_of('_', at), all.size()) - at;
+    const bool masked = mask == "[mask]" || mask == "<mask>" || gap >= 3;
+    length = !masked ? 1 : gap > 0 ? gap : mask.size();
+    text += masked ? kMaskText : std::string_view(all).substr(at, 1);
+  }
+  if (text.find(kMaskText) == text.npos)
+    throw data_error("{} has no [MASK], <mask> or ___.", given.name)
+        .hint(fmt::format("heed {} {} {}", m.line.name(), m.line.run(),
+                          shell_word(shortened(all, 60) + " [MASK]")));
+  const TokenizerConfig& t = m.config.tokenizer;
+  if (t.type != TokenizerConfig::word || t.punctuation != Punctuation::keep) return text;
+  for (const std::string_view word : split_words(text))
+    if (word != kMaskText && word.find(kMaskText) != word.npos)
+      throw data_error(
+          "{} has {}: the words of this model keep their marks, so what stands beside a [MASK] is "
+          "part of its answer.",
+          given.name, excerpt(word))
+          .hint(
+              "[MASK] with spaces around it; heed fill --top-k N lists answers like \"big.\" too");
+  return text;
+}
+
+void check_page(const CommandLine& line, const std::string& html, bool prompts) {
+  const bool lines = !prompts && !line.texts().text && !line.texts().target;
+  if (lines && !html.empty())
+    throw usage_error("--html writes the page of one text; lines of a file may be many.")
+        .hint("one of them as TEXT, or no --html");
+  if (html != "-") return;
+  if (line.json()) throw usage_error("--json and --html - both need standard output.");
+  if (prompts) throw usage_error("--html -: a prompt needs standard output; name a file.");
+}
+
+std::string Refusals::refusal_of(const GivenText& text, const std::function<void()>& use) try {
+  use();
+  return "";
+} catch (const Error& e) {
+  if (!text.is_line || e.exit() != Exit::data) throw;
+  if (count_++ < kNamed) print_error(e.what());
+  return e.text();
+}
+
+Exit Refusals::end() const {
+  if (count_ > kNamed)
+    print_error((counted(std::to_string(count_ - kNamed), "line") + " more could not be answered.")
+                    .c_str());
+  return count_ > 0 ? Exit::data : Exit::ok;
+}
+
+Exit answer_texts(OpenModel& m, const TextSource& source, const Answer& answer) {
+  const TextArguments& given = m.line.texts();
+  Refusals refusals;
+  const auto answer_one = [&](const std::string& text) {
+    const GivenText one{as_line(text), given.target, "the text"};
+    answer({&one, 1}, refusals);
+    m.texts.say_unknown();
+  };
+  if (!given.given() && can_prompt()) return prompt_for_texts(m.line, source, m.log, answer_one);
+  if (given.text || given.target) {
+    answer_one(given.text.value_or(""));
+    return Exit::ok;
+  }
+  const std::string file = given.file.value_or("-");
+  const auto answer_lines = [&](std::span<const GivenText> texts) {
+    answer(texts, refusals);
+    flush_output();
+  };
+  if (const auto& beside = given.against ? given.against : given.target_file) {
+    std::vector<GivenText> texts =
+        read_both({file, source.limit, m}, {*beside, source.limit, m}, beside == given.against);
+    for (std::size_t i = 0; i < texts.size(); i += kLinesAtOnce)
+      answer_lines(std::span(texts).subspan(i, std::min(kLinesAtOnce, texts.size() - i)));
+  } else {
+    LineReader reader(file, source.limit, m);
+    for (std::vector<GivenText> texts; !(texts = reader.read()).empty();) answer_lines(texts);
+  }
+  m.texts.say_unknown();
+  return refusals.end();
+}
+
+Exit answer_each(OpenModel& m, const TextSource& source, const char* key,
+                 const std::function<Json(const GivenText&)>& answer,
+                 const std::function<void(const Json&)>& view) {
+  return answer_texts(m, source, [&](std::span<const GivenText> texts, Refusals& refusals) {
+    for (const GivenText& text : texts) {
+      const std::string error = refusals.refusal_of(text, [&] {
+        const Json found = answer(text);
+        m.line.json() ? print_line(found) : view(found);
+      });
+      if (!error.empty())
+        m.line.json() ? print_line({{key, nullptr}, {"error", error}}) : print("\n");
+    }
+  });
+}
+
+}  // namespace heed

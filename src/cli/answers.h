@@ -1,0 +1,101 @@
+// A command that asks a model about texts: TEXT, each line of --file or standard input, or lines
+// typed at a prompt. It is its options, an answer as JSON, and a view of that JSON:
+//
+//   Exit run_fill(CommandLine& line) {
+//     ...                                      // options
+//     line.parse();
+//     OpenModel m(line);
+//     return answer_each(m, {"Type a text with a [MASK].", {"top-k"}}, "masks",
+//                        [&](const GivenText& text) { return masks_json(m, text); }, print_masks);
+//   }
+//
+// The frame opens the model, reads lines or prompts, lets a bad line cost itself alone, and prints
+// --json or the view.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/input_file.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "cli/command.h"
+#include "data/user_text.h"
+#include "store/model.h"
+
+namespace heed {
+
+// The trained model that a command line names (RUN, --checkpoint), ready to work, alone or together
+// with those of --with. Error (usage) if one of these does not fit.
+struct OpenModel : Model {
+  explicit OpenModel(CommandLine& line);
+
+  CommandLine& line;
+  Log log;
+  Pool pool;  // of --threads
+  UserTexts texts;
+};
+
+// What to answer, besides what the command line says.
+struct TextSource {
+  std::string_view instructions;           // what to type at a prompt
+  std::vector<std::string> settings = {};  // options that may change between answers there
+  bool allow_empty = false;                // an empty line is a text too
+  // Gives a setting a value; if null, CommandLine::set() does.
+  std::function<void(const std::string& name, const std::vector<std::string>& values)> set = {};
+  std::size_t limit = std::numeric_limits<std::size_t>::max();  // lines of a file
+};
+
+// The lines that could not be answered.
+class Refusals {
+ public:
+  // Calls use(). An Error (data) of a line costs that line alone: it is named, and the result is
+  // its text; else "". Any other goes on.
+  std::string refusal_of(const GivenText& text, const std::function<void()>& use);
+  // Says how many were not named, if some were not. Exit::data if there are any, else Exit::ok.
+  Exit end() const;
+
+ private:
+  std::size_t count_ = 0;
+};
+
+// Answers texts that were read together: the lines of a file as they arrive, at most kLinesAtOnce.
+using Answer = std::function<void(std::span<const GivenText>, Refusals&)>;
+inline constexpr std::size_t kLinesAtOnce = 1024;  // an even number
+
+// Answers what the command line names (add_texts()); if nothing, asks for texts on a terminal, else
+// reads standard input. Texts and lines come without a byte order mark before them and the \n or
+// \r\n that ends a line; one of --against comes after the line of --file that it is compared with.
+Exit answer_texts(OpenModel& model, const TextSource& source, const Answer& answer);
+// Each by itself, as JSON and in a `view` of it for people. In the place of a line that cannot be
+// answered stands {KEY: null, "error": ...}, or nothing.
+Exit answer_each(OpenModel& model, const TextSource& source, const char* key,
+                 const std::function<nlohmann::ordered_json(const GivenText&)>& answer,
+                 const std::function<void(const nlohmann::ordered_json&)>& view);
+
+// A command without a text, whose standard streams are terminals, prompts "COMMAND> " for texts
+// while the model stays loaded. Lines can be edited and have a history (libedit; it ends with the
+// program). A line ":temperature 0.5" changes a setting, ":help" lists these; ":q" and Ctrl-D end
+// with exit code 0, Ctrl-C with 130. After an error in a text the prompt asks for the next one.
+bool can_prompt();  // standard input and output are terminals
+Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,
+                      const std::function<void(const std::string& text)>& answer);
+
+// How files of texts are opened: a byte tokenizer takes their bytes as they are.
+InputFile::Allow form_of_texts(const RunConfig& config);
+// Says that a text, by its beginning, is in UTF-16 or has the marks of HTML, JSON and the like.
+void say_form(const std::string& name, std::string_view text, bool utf16, Log& log);
+// The text with [MASK] for its other ways to be written: <mask>, [mask] and ___. Error (data)
+// without any, or if something stands beside one in its word: of words that keep their punctuation,
+// the answer to "[MASK]" is one like "big.".
+std::string with_masks(const OpenModel& model, const GivenText& given);
+// --html writes the page of one text. Error (usage) if there may be more, or if standard output is
+// also for something else.
+void check_page(const CommandLine& line, const std::string& html, bool prompts);
+
+}  // namespace heed

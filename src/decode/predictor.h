@@ -1,0 +1,35 @@
+// What predicts: a model with its values, alone or with others, by the mean of their probabilities:
+//
+//   ln p = m + ln(mean over i of exp(l_i - m)),   l_i: log-probability of model i, m: the largest
+//
+// Scorer (evaluate/scorer.h), decoder (decode/incremental_decoder.h) and show/fill.h take a
+// Predictor. There the logits of the first model become those of all, before anything reads them;
+// nothing else knows of several models. Where all agree, to the bit, the logits stay as they are.
+#pragma once
+
+#include <vector>
+
+#include "data/run_config.h"
+#include "nn/transformer.h"
+
+namespace heed {
+
+struct Predictor {  // what it refers to must outlive it
+  const Transformer& model;
+  const ParamVec<float>& values;
+  Products<float>& products = blas_products<float>();  // of scoring; a decoder has its own
+  std::vector<Predictor> others = {};                  // without others
+
+  Pass<float> pass(Workspace& workspace, Observer<float>* observer = nullptr) const;
+  // Of rows of a batch that the others read here, into the workspace; empty without others.
+  RowsChanged<float> averaging(Workspace& workspace, const Batch& batch) const;
+};
+
+// Of one row. `others`: the same rows of the other models' logits.
+void average(Mat<float> logits, const std::vector<Mat<float>>& others, int row);
+
+// The keys in which a config differs from that of the first model, if its model cannot read the
+// same texts and predict the same labels.
+std::vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other);
+
+}  // namespace heed
