@@ -3,11 +3,8 @@
 // asserts.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace heed {
 
@@ -38,10 +35,7 @@ class Error : public std::runtime_error {
   const std::string& text() const { return text_; }  // what() without the hint
 
   // The same with a hint.
-  template <class... Args>
-  Error hint(fmt::format_string<Args...> what, Args&&... args) const {
-    return as(exit_, fmt::format(what, std::forward<Args>(args)...));
-  }
+  Error hint(const std::string& what) const { return as(exit_, what); }
   // The same with another exit code and, unless empty, one more hint.
   Error as(Exit exit, const std::string& more = "") const {
     return {exit, text_, hint_ + (hint_.empty() || more.empty() ? "" : kTry) + more};
@@ -57,19 +51,5 @@ class Error : public std::runtime_error {
   Exit exit_;
   std::string text_, hint_;
 };
-
-// With a formatted text: throw usage_error("{} has no {}.", a, b).hint("heed --help").
-template <class... Args>
-Error usage_error(fmt::format_string<Args...> text, Args&&... args) {
-  return {Exit::usage, fmt::format(text, std::forward<Args>(args)...)};
-}
-template <class... Args>
-Error data_error(fmt::format_string<Args...> text, Args&&... args) {
-  return {Exit::data, fmt::format(text, std::forward<Args>(args)...)};
-}
-template <class... Args>
-Error store_error(fmt::format_string<Args...> text, Args&&... args) {
-  return {Exit::store, fmt::format(text, std::forward<Args>(args)...)};
-}
 
 }  // namespace heed

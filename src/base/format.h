@@ -1,10 +1,15 @@
-// Numbers and words formatted for people to read.
+// Numbers, words and errors formatted for people to read.
 #pragma once
+
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "base/error.h"
 
 namespace heed {
 
@@ -37,5 +42,19 @@ int terminal_width(int fd);
 // Breaks each line of the text that is wider; what follows a break begins with `hang`. A command to
 // copy, "  heed ...", stays whole, and so does a word without spaces.
 std::string wrapped(std::string_view text, int width, std::string_view hang = "");
+
+// An Error with a formatted text: throw usage_error("{} has no {}.", a, b).hint("heed --help").
+template <class... Args>
+Error usage_error(fmt::format_string<Args...> text, Args&&... args) {
+  return {Exit::usage, fmt::format(text, std::forward<Args>(args)...)};
+}
+template <class... Args>
+Error data_error(fmt::format_string<Args...> text, Args&&... args) {
+  return {Exit::data, fmt::format(text, std::forward<Args>(args)...)};
+}
+template <class... Args>
+Error store_error(fmt::format_string<Args...> text, Args&&... args) {
+  return {Exit::store, fmt::format(text, std::forward<Args>(args)...)};
+}
 
 }  // namespace heed

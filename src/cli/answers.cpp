@@ -163,8 +163,8 @@ std::string with_masks(const OpenModel& m, const GivenText& given) {
   }
   if (text.find(kMaskText) == text.npos)
     throw data_error("{} has no [MASK], <mask> or ___.", given.name)
-        .hint("heed {} {} {}", m.line.name(), m.line.run(),
-              shell_word(shortened(all, 60) + " [MASK]"));
+        .hint(fmt::format("heed {} {} {}", m.line.name(), m.line.run(),
+                          shell_word(shortened(all, 60) + " [MASK]")));
   const TokenizerConfig& t = m.config.tokenizer;
   if (t.type != TokenizerConfig::word || t.punctuation != Punctuation::keep) return text;
   for (const std::string_view word : split_words(text))

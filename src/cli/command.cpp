@@ -204,13 +204,13 @@ void CommandLine::parse() {
   } catch (const CLI::ExtrasError&) {
     std::vector<std::string> left = app_.remaining();
     std::erase(left, "--");
-    throw usage_error("{}", unexpected(left.front())).hint("{}", hint());
+    throw usage_error("{}", unexpected(left.front())).hint(hint());
   } catch (const CLI::ParseError& e) {  // "--set: 1 required KEY=VALUE missing"
     const std::string what = e.what();
     const CLI::Option* option = app_.get_option_no_throw(what.substr(0, what.find(':')));
     const bool values = option != nullptr && e.get_name() == "ArgumentMismatch";
     throw usage_error("{}{}", what, (values ? " (" + option->get_description() + ")" : ""))
-        .hint("{}", hint());
+        .hint(hint());
   }
   if (texts_ != nullptr) {
     join_words();
@@ -255,7 +255,7 @@ void CommandLine::find_runs() {
       const std::string of_text = name_of_text(*run);
       if (can_be_read((std::filesystem::path("runs") / of_text).string()))
         throw store_error("{} is a file, expected a run", quoted_path(*run))
-            .hint("heed {} {}, the run of that name", name_, of_text);
+            .hint(fmt::format("heed {} {}, the run of that name", name_, of_text));
     }
     if (!name_alone || can_be_read(*run) || !can_be_read(in_runs)) continue;
     Log({.quiet = quiet_}).info("run: " + in_runs);
@@ -302,7 +302,7 @@ void CommandLine::join_words() {
       continue;
     }
     if (!options_end && word.size() > 1 && word.starts_with('-'))
-      throw usage_error("{}", unexpected(word)).hint("{}", hint());
+      throw usage_error("{}", unexpected(word)).hint(hint());
     texts_->text = texts_->text ? *texts_->text + " " + word : word;
   }
 }
@@ -312,7 +312,7 @@ void CommandLine::check_texts() const {
   if ((t.text || t.target) && (t.file || t.target_file))
     throw usage_error("{} and {} are both given; expected a text or a file.",
                       t.text ? "TEXT" : "--target", t.file ? "--file" : "--target-file")
-        .hint("{}", hint());
+        .hint(hint());
   if (t.target_file && !t.file)
     throw usage_error("--target-file needs the --file that it belongs to.");
   require_one_input({t.file.value_or(""), t.target_file.value_or(""), t.against.value_or("")});

@@ -6,7 +6,6 @@
 #include <functional>
 #include <set>
 #include <span>
-#include <tuple>
 
 #include "base/format.h"
 #include "cli/answers.h"
@@ -37,26 +36,23 @@ struct Unit {
 };
 
 std::string units_in_words(const Json& result) {
-  return counted(result["units"].dump(), result["unit"] == "pair" ? "pair" : "block") +
-         (result["unit"] == "pair" ? "" : " of text") + different_in_words(result, "units");
+  return counted(result["units"].dump(), result["unit"] == "pair" ? "pair" : "text block") +
+         different_in_words(result, "units");
 }
 
 // With four decimals, or two digits where these would be zeros.
-std::string small(double x) {
+std::string small(const Json& number) {
+  const double x = number;
   return x != 0 && std::abs(x) < 5e-4 ? fmt::format("{:.1e}", x) : format_fixed(x, 4);
 }
 
-std::string small_text(const Json& number) {
-  return small(number.get<double>());
-}
-
 std::string range_text(const Json& interval) {
-  return fmt::format("[{}, {}]", small_text(interval[0]), small_text(interval[1]));
+  return fmt::format("[{}, {}]", small(interval[0]), small(interval[1]));
 }
 
 [[noreturn]] void refuse(const MeasuredRun& first, const MeasuredRun& r, const std::string& why,
                          const std::string& hint = "") {
-  throw usage_error("{} and {} cannot be compared: {}.", first.run, r.run, why).hint("{}", hint);
+  throw usage_error("{} and {} cannot be compared: {}.", first.run, r.run, why).hint(hint);
 }
 
 // Error (usage) unless both read the same text, which neither was trained on more than the other.
@@ -143,9 +139,9 @@ class RunComparer {
                   std::move(text.split)};
     if (!pairs) r.spelt = spelt(r.split.target, *m.tokenizers.target);
     if (!runs_.empty()) check(runs_[0], r);
-    RunConfig asked = m.config;
-    if (!runs_.empty()) asked.seed = runs_[0].config.seed;  // the same masks
-    r.rows = unit_sums(m, *make_objective(asked), r.split, r.spelt, pool_);
+    RunConfig config = m.config;
+    if (!runs_.empty()) config.seed = runs_[0].config.seed;  // the same masks
+    r.rows = unit_sums(m, *make_objective(config), r.split, r.spelt, pool_);
     if (pairs) add_targets(m, r);
     if (runs_.empty())
       units_ = units_of(r);
@@ -178,16 +174,16 @@ class RunComparer {
       texts.push_back(units_[i].text);
     }
     if (units.empty())
-      throw data_error("there is no token to predict (the text may be too short).");
+      throw Error(Exit::data, "there is no token to predict (the text may be too short).");
+    const auto rows_of = [&](const MeasuredRun& r) {  // copies are one unit
+      System rows;
+      for (const std::size_t i : units) rows.push_back(r.rows[i]);
+      return merged(rows, texts);
+    };
     Json result;
-    std::vector<System> a, b;  // copies are one unit
-    for (const auto& [key, runs, systems] : {std::tuple("first", one, &a), {"second", other, &b}})
-      for (const MeasuredRun& r : runs) {
-        System rows;
-        for (const std::size_t i : units) rows.push_back(r.rows[i]);
-        systems->push_back(merged(rows, texts));
-        result[key].push_back(r.run);
-      }
+    std::vector<System> a, b;
+    for (const MeasuredRun& r : one) result["first"].push_back(r.run), a.push_back(rows_of(r));
+    for (const MeasuredRun& r : other) result["second"].push_back(r.run), b.push_back(rows_of(r));
     result["data"] = text_.files.empty() ? "validation" : text_.files[0];
     result["unit"] = runs_[0].pairs ? "pair" : "line";
     result["units"] = units.size();
@@ -304,7 +300,7 @@ void print_compared(const Json& r) {
   std::vector<Column> columns = {{"", "unit"},
                                  {name("first"), "first", fixed<4>, 3},
                                  {name("second"), "second", fixed<4>, 4},
-                                 {"difference", "difference", small_text},
+                                 {"difference", "difference", small},
                                  {"95 % interval", "interval", range_text}};
   if (figures[0].contains("p"))
     columns.push_back({"p", "p", fixed<4>});

@@ -46,7 +46,7 @@ TokenIds one_token(const std::string& word, const std::string& option, const Tok
   if (read.size() > 1 && std::ranges::count(read, Tokenizer::kUnk) == 0)
     throw usage_error("{}: \"{}\" is several tokens of this model: {}.", option, word,
                       some_of(tokenizer.pieces(read)))
-        .hint("the first of them, {} {}", option, shell_word(names[read[0]]));
+        .hint(fmt::format("the first of them, {} {}", option, shell_word(names[read[0]])));
   throw usage_error("{}: \"{}\" is not one token of this model{}", option, word,
                     did_you_mean(nearest(word, names)))
       .hint("heed tokenize shows what is");
@@ -119,9 +119,9 @@ TokenizedText UserTexts::inspected(Side side, const std::string& text, const std
                                    bool is_line, bool cut) {
   if (text.empty() && side == objective_.text_side() && !is_line)
     throw data_error("{} is empty; expected a text.", name)
-        .hint("{}", objective_.traits().scored_given == Given::maybe_source
-                        ? "--target alone, which is read as the beginning of a text"
-                        : "");
+        .hint(objective_.traits().scored_given == Given::maybe_source
+                  ? "--target alone, which is read as the beginning of a text"
+                  : "");
   TokenizedText read =
       encode_known(side, side == Side::source ? objective_.with_mask_tokens(text) : text, name);
   const std::size_t frame = objective_.framed(side, read.ids()).size() - read.tokens.size(),

@@ -84,7 +84,7 @@ TestText test_text(Model& m, NamedText& named, const Pool& pool, Log& log) {
     split.warnings.push_back(leaks(lines, split.facts) + " of " + m.run +
                              (from.empty() ? "" : " or " + from));
   if (!held_out && !lines.missing.empty())
-    split.warnings.push_back(
+    split.notes.push_back(
         fmt::format("{} may have been trained on this text: {}", m.run, lines.missing));
   if (split.unknown.count > 0) split.notes.push_back(m.run + ": " + split.unknown.summary());
   for (const std::string& warning : split.warnings)

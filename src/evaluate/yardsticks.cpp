@@ -38,7 +38,7 @@ std::int64_t tail_begin(const ExampleList& list, double labels) {
   std::int64_t i = list.count;
   for (double n = 0; i > 0 && n < labels;) {
     list.get(--i, e);
-    n += static_cast<double>(std::ranges::count_if(e.labels, [](int id) { return id >= 0; }));
+    n += static_cast<double>(e.scored());
   }
   return i;
 }

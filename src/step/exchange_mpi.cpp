@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <string_view>
 
 #include "base/clock.h"
-#include "base/format.h"
 #endif
 
 #include "step/exchange.h"
@@ -147,7 +147,7 @@ class MpiExchange : public Exchange {
         if (requests_[i] != MPI_REQUEST_NULL && silent_[from_[i]] > timeout)
           throw Error(Exit::memory,
                       "no message from " + name_of(from_[i]) + " for " +
-                          format_fixed(timeout, timeout < 10 ? 1 : 0) + " s (train.rank_timeout).",
+                          (std::ostringstream() << timeout).str() + " s (train.rank_timeout).",
                       "heed resume, which continues from the last checkpoint");
       if (now - begin > 1) busy();
       if (left > 0) ::usleep(kPause);

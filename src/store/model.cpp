@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/folders.h"
+#include "base/format.h"
 #include "base/input_file.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"

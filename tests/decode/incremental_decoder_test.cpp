@@ -56,7 +56,7 @@ TEST(IncrementalDecoder, LogitsThatAreNaNOrInfiniteAreAnError) {
     DecodeModel ruined(Family::decoder_only);
     const Param& weight = m.model.output.weight;  // one logit alone goes wrong
     std::fill_n(ruined.values.data() + weight.offset + 7 * weight.cols, weight.cols, bad);
-    IncrementalDecoder decoder(ruined.model, ruined.values, pool, 1, 2);
+    IncrementalDecoder decoder({ruined.model, ruined.values}, pool, 1, 2);
     expect_error([&] { decoder.step({&token, 1}); }, Exit::diverged, {"--checkpoint"});
   }
 }
