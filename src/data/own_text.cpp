@@ -40,15 +40,15 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
       }
       (kind.empty() ? found.files : found.left_out).push_back(file);
     }
-    const bool without_texts = folder && found.files.size() == before;
-    if (const std::string model = folder ? other_program(path) : "";
+    if (!folder) continue;
+    const bool without_texts = found.files.size() == before;
+    if (const std::string model = other_program(path);
         !model.empty() && (without_texts || path_exists(fs::path(path) / "config.json")))
       throw_other_program(path, model, Exit::data);
     if (without_texts)
       throw Error(Exit::data,
                   path + ": is a folder without text files; expected some directly in it.",
                   "texts in UTF-8; folders in it by their names");
-    if (!folder) continue;
     for (const std::string& name : names_in(path))
       if (const fs::path inner = fs::path(path) / name;
           !name.starts_with('.') && fs::is_directory(inner, none))
@@ -74,7 +74,9 @@ TextFacts text_facts(std::span<const std::string> files, bool any_bytes) {
   TextFacts facts;
   std::vector<std::uint64_t> counts(0x110000);  // of each code point
   for (const std::string& file : files) {
-    std::uint64_t size = 0, bad = 0, &lines = facts.lines.emplace_back();
+    constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
+    std::uint64_t size = 0, bad = 0;
+    auto& [lines, hash] = facts.files.emplace_back();
     scan_text({&file, 1}, {.any_bytes = true, .decoded = !any_bytes}, [&](std::string_view text) {
       each_code_point(text, [&](CodePoint c, std::size_t at) {
         if (c.value == kInvalidCodePoint) {
@@ -88,6 +90,7 @@ TextFacts text_facts(std::span<const std::string> files, bool any_bytes) {
         ++counts[c.value];
       });
       size += text.size();
+      hash = hash * kOdd + std::hash<std::string_view>()(text);
     });
     facts.bytes += size;
     facts.too_many_bad = facts.too_many_bad || too_many_bad(bad, size);

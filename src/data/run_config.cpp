@@ -53,6 +53,13 @@ GivenKeys parse_keys(std::string_view text, const std::string& name) {
   return keys_of(parse_json(text, name));
 }
 
+GivenKeys given_keys(const RunConfig& config) {
+  GivenKeys given;
+  given.values = config;
+  for (const KeyChange& change : changed_keys({}, config)) given.keys[change.key];
+  return given;
+}
+
 GivenKeys read_sets(const std::vector<std::string>& sets) {
   JsonText text = parse_json("{}", "--set");
   RunConfig any;

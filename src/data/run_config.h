@@ -44,6 +44,8 @@ struct GivenKeys {
 };
 // Of a config's text; `name` stands for its file in messages.
 GivenKeys parse_keys(std::string_view text, const std::string& name);
+// Of a config: its values that are not the defaults.
+GivenKeys given_keys(const RunConfig& config);
 // Of --set ("model.d_model=64"); a value is JSON, or else a string. Error (usage) if two set a key.
 GivenKeys read_sets(const std::vector<std::string>& sets);
 // The first, changed by the second.

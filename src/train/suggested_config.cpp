@@ -4,13 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
 #include "base/utf8.h"
+#include "config/fields_json.h"
 #include "show/advice.h"
+#include "text/utf8.h"
 
 namespace heed {
+
+extern const char* const suggested_config_json;
+
 namespace {
 
 // Models by length of text. Of those for a text the largest wins that has time for enough steps.
@@ -33,46 +39,46 @@ constexpr int kBatchTokens = 2048;
 constexpr int kMostValidations = 12;
 constexpr double kFrameSteps = 1.5;  // what a frame of the film costs, in steps
 
-// As much work as the layers of a GPT of n.
-struct Layers {
-  int encoder, decoder;
-  static Layers gpt(int n) { return {0, n}; }
-  static Layers prefix_lm(int n) { return {1, n}; }
-  static Layers bert(int n) { return {n, 0}; }
-  static Layers t5(int n) { return {n / 2, (n + 2) / 4}; }
-  static Layers translation(int n) { return {n / 2 + 1, n / 2 + 1}; }
-};
-struct Block {
-  int feed_forward_thirds;  // d_ff is so many thirds of d_model, rounded to a multiple of 8
-  const char* keys;
-};
-// That of Qwen3, which other programs open (heed export).
-constexpr Block kQwen3 = {
-    8, R"("activation": "silu", "feed_forward": "gated", "norm_type": "rms", "bias": false)"};
-constexpr Block kPlain = {12, R"("activation": "gelu")"};
+// What a model of a family is, with as much work as a GPT of n layers.
+void shape_gpt(RunConfig& c, int n) {
+  c.objective.type = "causal_lm";
+  c.objective.target_length = 128;
+  c.model.decoder_layers = n;
+  // The block of Qwen3, which other programs open (heed export).
+  c.model.activation = Activation::silu;
+  c.model.feed_forward = FeedForwardType::gated;
+  c.model.norm_type = NormType::rms;
+  c.model.bias = false;
+}
+void shape_prefix_lm(RunConfig& c, int n) {
+  c.objective.type = "prefix_lm";
+  c.objective.target_length = 128;
+  c.model.encoder_layers = 1;
+  c.model.decoder_layers = n;
+}
+void shape_bert(RunConfig& c, int n) {
+  c.objective.type = "masked_lm";
+  c.objective.source_length = 96;
+  c.model.encoder_layers = n;
+}
+void shape_t5(RunConfig& c, int n) {
+  c.objective.type = "span_corruption";
+  c.objective.source_length = 48;
+  c.model.encoder_layers = n / 2;
+  c.model.decoder_layers = (n + 2) / 4;
+}
+void shape_translation(RunConfig& c, int n) {
+  c.objective.type = "seq2seq";
+  c.objective.label_smoothing = 0.1;
+  c.model.encoder_layers = c.model.decoder_layers = n / 2 + 1;
+}
 
 struct Family {
-  const char *like, *objective, *meaning;
-  Layers (*layers)(int n);
-  Block block = kPlain;
+  const char* like;
+  void (*shape)(RunConfig& config, int n);
 };
 constexpr Family kFamilies[] = {
-    {"gpt", R"("causal_lm", "target_length": 128)",
-     "A decoder alone, as GPT: it predicts each token from those before it.", Layers::gpt, kQwen3},
-    {"prefix_lm", R"("prefix_lm", "source_length": 64, "target_length": 128)",
-     "The encoder reads source_length tokens, the decoder writes what follows.", Layers::prefix_lm},
-    {"bert", R"("masked_lm", "source_length": 96)",
-     "An encoder alone, as BERT: it fills in masked tokens.", Layers::bert},
-    {"t5", R"("span_corruption", "source_length": 48)",
-     "Encoder and decoder, as T5: it fills in masked spans of tokens.", Layers::t5},
-};
-constexpr Family kTranslation = {"", R"("seq2seq", "label_smoothing": 0.1)",
-                                 "The encoder reads a sentence, the decoder translates it.",
-                                 Layers::translation};
-
-const Family& family_of(const OwnText& text) {
-  return text.pairs ? kTranslation : *std::ranges::find(kFamilies, text.like, &Family::like);
-}
+    {"gpt", shape_gpt}, {"prefix_lm", shape_prefix_lm}, {"bert", shape_bert}, {"t5", shape_t5}};
 
 // bpe needs ids for the characters that make up most of the text, 256 bytes and special tokens.
 int pieces_for(const TextFacts& f) {
@@ -80,10 +86,6 @@ int pieces_for(const TextFacts& f) {
   const int words = bytes < 300e3 ? 500 : bytes < 5e6 ? 1000 : bytes < 50e6 ? 2000 : 4000;
   const int room = std::min(f.distinct, f.common + f.common / 10 + 50) + 300;
   return std::max(words + f.common / 2, room);
-}
-
-double bytes_per_token(const Suggestion& s) {
-  return s.tokenizer == TokenizerConfig::bpe ? 2.5 : 1;
 }
 
 // The weights forget what is older than 1 / (rate * weight_decay) steps (Wang and Aitchison 2024,
@@ -100,14 +102,15 @@ double held_out_tokens(double minutes) {
   return std::clamp(20e3 * minutes, 1e3, 100e3);
 }
 
-double steps_of_a_pass(const OwnText& text, const Suggestion& s) {
-  return static_cast<double>(text.facts.bytes) / bytes_per_token(s) / kBatchTokens;
+double steps_of_a_pass(const OwnText& text, const RunConfig& c) {
+  const double bytes_per_token = c.tokenizer.type == TokenizerConfig::bpe ? 2.5 : 1;
+  return static_cast<double>(text.facts.bytes) / bytes_per_token / kBatchTokens;
 }
 
 // The minutes of a step, at 6 operations for each weight and token.
-double step_minutes(const Suggestion& s) {
-  const double d = s.d_model, layers = s.encoder_layers + s.decoder_layers;
-  const double weights = 12 * layers * d * d + d * std::max(256, s.vocab_size);
+double step_minutes(const RunConfig& c) {
+  const double d = c.model.d_model, layers = c.model.encoder_layers + c.model.decoder_layers;
+  const double weights = 12 * layers * d * d + d * std::max(256, c.tokenizer.vocab_size);
   return 6 * weights * kBatchTokens / kFlopsPerSecond / 60;
 }
 
@@ -118,21 +121,25 @@ double minutes_before(const OwnText& text) {
 }
 
 void choose_size(Suggestion& s, const OwnText& text) {
+  const auto shape = text.pairs ? shape_translation
+                                : std::ranges::find(kFamilies, text.like, &Family::like)->shape;
   for (const Size& row : kSizes) {
     if (static_cast<double>(text.facts.bytes) < row.bytes) break;
-    Suggestion larger = s;
-    const Family& family = family_of(text);
-    const Layers layers = family.layers(row.layers);
-    larger.encoder_layers = layers.encoder;
-    larger.decoder_layers = layers.decoder;
-    larger.d_model = row.d_model;
-    larger.n_heads = row.d_model / 32;
-    larger.d_ff = (family.block.feed_forward_thirds * row.d_model / 3 + 7) / 8 * 8;
-    larger.learning_rate = row.learning_rate;
-    larger.step_minutes = step_minutes(larger);
-    s.minutes_for_larger = row.steps * larger.step_minutes;
+    RunConfig larger = s.config;
+    ModelConfig& m = larger.model;
+    m.encoder_layers = m.decoder_layers = 0;
+    shape(larger, row.layers);
+    m.d_model = row.d_model;
+    m.n_heads = row.d_model / 32;
+    // As many weights in two matrices as in three.
+    m.d_ff = m.feed_forward == FeedForwardType::gated ? (8 * row.d_model / 3 + 7) / 8 * 8
+                                                      : 4 * row.d_model;
+    larger.optimizer.learning_rate = row.learning_rate;
+    const double minutes = step_minutes(larger);
+    s.minutes_for_larger = row.steps * minutes;
     if (text.minutes < s.minutes_for_larger) return;
-    s = larger;
+    s.config = larger;
+    s.step_minutes = minutes;
   }
   s.minutes_for_larger = 0;
 }
@@ -145,9 +152,9 @@ int validations_in(double steps, double validation) {
   return n;
 }
 
-// A path, or a list of them, as JSON.
-std::string json_of(const std::vector<std::string>& files) {
-  return files.size() == 1 ? nlohmann::json(files[0]).dump() : nlohmann::json(files).dump();
+// To so many digits: for people to read.
+double rounded(double x, int digits) {
+  return std::stod(fmt::format("{:.{}g}", x, digits));
 }
 
 }  // namespace
@@ -170,101 +177,90 @@ std::int64_t steps_in_time(double in_time, double useful, double validation) {
   return std::llround(steps / kMostValidations) * kMostValidations;
 }
 
+void set_steps(RunConfig& c, std::int64_t steps, double validation) {
+  const auto share = [&](int n) { return std::max<std::int64_t>(1, steps / n); };
+  c.train.max_steps = steps;
+  c.train.log_every = {share(48)};
+  c.train.eval_every =
+      c.train.save_every = {share(validations_in(static_cast<double>(steps), validation))};
+  c.optimizer.warmup_steps = std::min<std::int64_t>(100, share(10));
+}
+
 Suggestion suggest(const OwnText& text) {
   const auto bytes = static_cast<double>(text.facts.bytes);
   Suggestion s;
+  RunConfig& c = s.config;
+  if (text.pairs)
+    c.data.pairs = text.files[0];
+  else
+    c.data.train = {text.files, text.files.size() > 1};
+  c.model.positions = Positions::rotary;
+  c.model.qk_norm = true;
+  c.model.init = Init::gpt2;
+  c.optimizer.type = "muon";
+  c.optimizer.betas = {0.9, 0.95};
+  c.optimizer.schedule = text.pairs ? "cosine" : "wsd";
+  c.train.batch_tokens = kBatchTokens;
   if (text.facts.too_many_bad) {
-    s.tokenizer = TokenizerConfig::byte;
+    c.tokenizer.type = TokenizerConfig::byte;
     s.tokens = fmt::format(
         "single bytes, because the text is not valid UTF-8: {}. To have characters, convert it "
         "(iconv -f LATIN1 -t UTF-8 FILE, if it is Latin-1), or drop a few such bytes "
         "(iconv -c -f UTF-8 -t UTF-8 FILE)",
         text.facts.first_bad);
   } else if (text.pairs || bytes >= kFewBytes) {
-    s.tokenizer = TokenizerConfig::bpe;
+    c.tokenizer.type = TokenizerConfig::bpe;
+    c.tokenizer.vocab_size = pieces_for(text.facts);
+    c.tokenizer.sample_bytes = 1'000'000;
     s.tokens = bytes < kFewBytes
                    ? "pieces of words, shared by both sides"
                    : "pieces of words, because there is enough text to learn them from";
-    s.vocab_size = pieces_for(text.facts);
   } else {
     s.tokens = "single characters, because the text is too short to learn pieces of words from";
   }
   choose_size(s, text);
-  s.valid_fraction =
-      bytes < 500 ? 0 : std::min(0.1, held_out_tokens(text.minutes) * bytes_per_token(s) / bytes);
+  const double pass = steps_of_a_pass(text, c), share = held_out_tokens(text.minutes) / pass,
+               held_out = bytes < 500 ? 0 : std::min(0.1, share / kBatchTokens);
+  c.data.valid_fraction = rounded(held_out, 3);
+  c.train.patience = text.pairs && c.data.valid_fraction > 0 ? 5 : 0;
+  c.optimizer.min_learning_rate = rounded(c.optimizer.learning_rate / 20, 6);
+  c.optimizer.weight_decay = rounded(weight_decay_for(c.optimizer.learning_rate, pass), 1);
   const bool gpt = !text.pairs && text.like == "gpt";
+  const bool both = c.model.encoder_layers > 0 && c.model.decoder_layers > 0;
   s.passes = useful_passes(gpt);
-  const double pass = steps_of_a_pass(text, s);
-  s.validation = s.valid_fraction * pass / 3;
-  const bool both = s.encoder_layers > 0 && s.decoder_layers > 0;  // a token passes one side
-  s.steps = steps_in_time((text.minutes - minutes_before(text)) / s.step_minutes * (both ? 2 : 1),
-                          s.passes * pass, s.validation);
-  s.weight_decay = weight_decay_for(s.learning_rate, pass);
+  s.validation = held_out * pass / 3;
+  // (With both halves a token passes one of them.)
+  const double in_time = (text.minutes - minutes_before(text)) / s.step_minutes * (both ? 2 : 1);
+  set_steps(c, steps_in_time(in_time, s.passes * pass, s.validation), s.validation);
   // With this decay 0.1 was better than 0 and 0.2; with a weak one a text read often needs more.
-  s.dropout = gpt || static_cast<double>(s.steps) < 20 * pass ? 0.1 : 0.2;
+  c.model.dropout = gpt || static_cast<double>(c.train.max_steps) < 20 * pass ? 0.1 : 0.2;
   return s;
 }
 
 std::string suggested_config(const OwnText& text, const Suggestion& s) {
-  const Family& family = family_of(text);
-  std::string tokenizer = fmt::format(R"("{}")", type_name(s.tokenizer));
-  if (is_subword(s.tokenizer) && s.vocab_size > 0)
-    tokenizer += fmt::format(R"(, "vocab_size": {}, "sample_bytes": 1000000)", s.vocab_size);
-  const std::string decay =
-      s.weight_decay > 0 ? fmt::format(R"("weight_decay": {:.1g}, )", s.weight_decay) : "";
-  const auto every = [&](int times) { return std::max<std::int64_t>(1, s.steps / times); };
-  return fmt::format(
-      R"(// {name}. Train it: heed train THIS_FILE; every key: heed config --docs
-// Change first: d_model and the number of layers (larger learns more, and slower), max_steps.
-{{
-  // Paths start at the folder of this file. {held_out}
-  "data": {{"{key}": {files}, "valid_fraction": {valid:.3g}}},
-  // char: characters; bpe: learnt pieces of words; word: words; byte: the bytes of any file.
-  "tokenizer": {{"type": {tokenizer}}},
-  // n_heads divides d_model.
-  "model": {{
-    "d_model": {d_model}, "n_heads": {n_heads}, "d_ff": {d_ff},
-    "encoder_layers": {encoder}, "decoder_layers": {decoder},
-    "positions": "rotary", "norm": "pre", "qk_norm": true,
-    {block},
-    "init": "gpt2", "dropout": {dropout}
-  }},
-  // {meaning}
-  "objective": {{"type": {objective}}},
-  // The rate rises for warmup_steps, then falls to min_learning_rate at max_steps{last}.{less}
-  "optimizer": {{
-    "type": "muon", "learning_rate": {rate:g}, "min_learning_rate": {low:g},
-    "betas": [0.9, 0.95], {decay}"schedule": "{schedule}", "warmup_steps": {warmup}
-  }},
-  // A step reads batch_tokens tokens; max_steps is a guess of what fits into {minutes} and helps.
-  // patience: stop after so many validations without a new best (0: never).
-  "train": {{
-    "batch_tokens": {batch}, "max_steps": {steps}, "patience": {patience},
-    "log_every": {log}, "eval_every": {eval}, "save_every": {eval}
-  }}
-}}
-)",
-      fmt::arg("name", printable(text.name)), fmt::arg("key", text.pairs ? "pairs" : "train"),
-      fmt::arg("files", json_of(text.files)), fmt::arg("valid", s.valid_fraction),
-      fmt::arg("held_out", s.valid_fraction > 0
-                               ? "The end of the text is held out, to measure with."
-                               : "Of so short a text nothing is held out."),
-      fmt::arg("minutes", counted(fmt::format("{:g}", text.minutes), "minute")),
-      fmt::arg("tokenizer", tokenizer), fmt::arg("d_model", s.d_model),
-      fmt::arg("n_heads", s.n_heads), fmt::arg("d_ff", s.d_ff),
-      fmt::arg("block", family.block.keys), fmt::arg("encoder", s.encoder_layers),
-      fmt::arg("decoder", s.decoder_layers), fmt::arg("dropout", s.dropout),
-      fmt::arg("meaning", family.meaning), fmt::arg("schedule", text.pairs ? "cosine" : "wsd"),
-      fmt::arg("last", text.pairs ? "" : ", over the last\n  // decay_fraction (0.2) of the steps"),
-      fmt::arg("objective", family.objective), fmt::arg("rate", s.learning_rate),
-      fmt::arg("low", s.learning_rate / 20), fmt::arg("decay", decay),
-      fmt::arg("less", decay.empty()
-                           ? ""
-                           : "\n  // The less text there is, the stronger the weight_decay."),
-      fmt::arg("batch", kBatchTokens), fmt::arg("steps", s.steps),
-      fmt::arg("warmup", std::min<std::int64_t>(100, every(10))),
-      fmt::arg("patience", text.pairs && s.valid_fraction > 0 ? 5 : 0), fmt::arg("log", every(48)),
-      fmt::arg("eval", every(validations_in(static_cast<double>(s.steps), s.validation))));
+  RunConfig config = s.config;
+  std::map<std::string, std::string, std::less<>> values = {
+      {"name", printable(text.name)},
+      {"kind", text.pairs ? "pairs" : "train"},
+      {"minutes", counted(fmt::format("{:g}", text.minutes), "minute")}};
+  const std::vector<Field> all = fields(config);
+  for (const Leaf& leaf : leaves(all))
+    if (!unmet(*leaf.field)) values[leaf.key] = dump_value(*leaf.field).dump();
+  values["files"] = values["data." + values["kind"]];
+  std::string out;
+  for (std::string_view line : lines_of(suggested_config_json)) {
+    std::string filled;
+    std::size_t hole;
+    while ((hole = line.find("{{")) != line.npos) {
+      const std::size_t end = line.find("}}", hole);
+      const auto value = values.find(line.substr(hole + 2, end - hole - 2));
+      if (value == values.end()) break;  // a key without meaning here: no line
+      filled.append(line, 0, hole).append(value->second);
+      line.remove_prefix(end + 2);
+    }
+    if (hole == line.npos) out.append(filled).append(line) += '\n';
+  }
+  return out;
 }
 
 }  // namespace heed

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "config/data_config.h"
 #include "data/own_text.h"
+#include "data/run_config.h"
 
 namespace heed {
 
@@ -23,16 +23,11 @@ struct OwnText {
 std::vector<std::string> families();
 
 struct Suggestion {
-  TokenizerConfig::Type tokenizer = TokenizerConfig::char_;
-  std::string tokens;  // which ones, and why
-  int vocab_size = 0;  // bpe
-  int d_model = 128, n_heads = 4, d_ff = 512, encoder_layers = 0, decoder_layers = 4;
-  double dropout = 0.1, learning_rate = 2e-3, valid_fraction = 0.1;
+  RunConfig config;               // its keys as a user would write them, the rest left open
+  std::string tokens;             // which ones, and why
   double step_minutes = 0;        // on the machine that sizes are chosen for
   double minutes_for_larger = 0;  // with which a larger model would be chosen; 0: none
-  double weight_decay = 0;        // 0: the optimizer's own
   double passes = 0;              // through the text, at most: more would only memorise it
-  std::int64_t steps = 0;         // estimated to fit into the minutes
   double validation = 0;          // what one costs, in steps: a third of training on its tokens
 };
 
@@ -41,10 +36,13 @@ double whole_cost(double steps, double validation);
 // The steps that there is time for with all that, but no more than are useful, or 300, which a
 // small text needs. The number of their validations divides them.
 std::int64_t steps_in_time(double in_time, double useful, double validation);
+// Ends the training there; its intervals are shares of it.
+void set_steps(RunConfig& config, std::int64_t steps, double validation);
 
+// With the steps that are estimated to fit into the minutes.
 Suggestion suggest(const OwnText& text);
 
-// JSON with comments.
+// JSON with comments (suggested_config.json).
 std::string suggested_config(const OwnText& text, const Suggestion& s);
 
 }  // namespace heed

@@ -7,13 +7,10 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <memory>
-#include <set>
 
 #include "base/format.h"
 #include "base/input_file.h"
-#include "base/sha256.h"
 #include "base/signals.h"
 #include "base/utf8.h"
 #include "step/schedule.h"
@@ -27,10 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kUsed = 0.9;       // share of the time left that is planned for; the rest is slack
-constexpr int kMeasuredSteps = 20;  // of training, to measure its speed
-constexpr double kMeasured = 0.05;  // share of the minutes, at most, for that
-constexpr double kPage = 1;         // seconds
+constexpr double kUsed = 0.9;      // share of the time left that is planned for; the rest is slack
+constexpr int kMeasuredSteps = 5;  // of training, to guess its speed from, at most
+constexpr double kMeasured = 2;    // seconds, likewise
+constexpr double kPage = 1;        // seconds
 constexpr double kLittleText = 30e3;  // bytes
 constexpr double kGoingOn = 0.5;      // share of the rate, for a model that is trained already
 
@@ -65,7 +62,7 @@ bool of_model(const std::string& key) {
 
 // The keys of tokenizer, objective and model of the run that training begins with.
 GivenKeys model_of(const RunConfig& run) {
-  GivenKeys keys = parse_keys(dump_config(run), "its config");
+  GivenKeys keys = given_keys(run);
   std::erase_if(keys.keys, [](const auto& entry) { return !of_model(entry.first); });
   keys.erase("tokenizer.file");
   keys.reset = {"tokenizer", "model", "objective"};
@@ -89,18 +86,27 @@ RunConfig config_of_first(const TrainRequest& request) {
   return first;
 }
 
-// The text, and what to train on it: all but the number of steps.
+// The text, and what to train on it.
 struct ChosenConfig {
   OwnText text;
   Suggestion suggestion;
   std::optional<RunConfig> first;      // of --init-from, whose model it goes on with
+  GivenKeys given;                     // by --set; its paths start at the run folder, too
   std::unique_ptr<StoredInput> piped;  // the text, if it was read from standard input
+
+  RunConfig config() const {
+    GivenKeys keys = given_keys(suggestion.config);
+    if (first) keys = with(std::move(keys), model_of(*first));
+    return resolved(changed(keys, given));
+  }
 };
 
 ChosenConfig choose(const TextRequest& request, Log& log) {
-  const GivenKeys& given = request.train.run.given;
-  const RunConfig& values = given.values;
   ChosenConfig choice;
+  GivenKeys& given = choice.given = request.train.run.given;
+  for (std::string& path : given.values.data.valid.paths) path = absolute_path(path);
+  TokenizersConfig& tokenizer = given.values.tokenizer;
+  if (!tokenizer.file.empty()) tokenizer.file = absolute_path(tokenizer.file);
   if (!request.train.init_from.empty()) choice.first = config_of_first(request.train);
   TextRequest found = request;
   if (request.texts == std::vector<std::string>{"-"}) {
@@ -111,26 +117,28 @@ ChosenConfig choose(const TextRequest& request, Log& log) {
   }
   const bool own_tokenizer = given.contains("tokenizer.type");
   OwnText& text = choice.text =
-      read_own_text(found, own_tokenizer && values.tokenizer.type == TokenizerConfig::byte, log);
+      read_own_text(found, own_tokenizer && tokenizer.type == TokenizerConfig::byte, log);
   if (const std::string& file = text.files.front(); is_tsv(file))
     log.info("it is read as text; for pairs to translate: heed init " + shell_word(file));
   for (std::string& file : text.files) file = absolute_path(file);
 
-  Suggestion& s = choice.suggestion = suggest(text);
-  if (own_tokenizer) s.tokenizer = values.tokenizer.type;
-  if (own_tokenizer || choice.first || given.contains("tokenizer.file")) s.tokens = "";
+  choice.suggestion = suggest(text);
+  RunConfig& c = choice.suggestion.config;
+  if (own_tokenizer && !is_subword(tokenizer.type)) c.tokenizer = {};
+  if (own_tokenizer || choice.first || given.contains("tokenizer.file"))
+    choice.suggestion.tokens = "";
   // The decay is muon's, and would make the weights of another run forget what they learnt.
-  const bool muon = !given.contains("optimizer.type") || values.optimizer.type == "muon";
-  if (!muon || choice.first) s.weight_decay = 0;
-  if (choice.first) s.learning_rate *= kGoingOn;
+  const bool muon = !given.contains("optimizer.type") || given.values.optimizer.type == "muon";
+  if (!muon || choice.first) c.optimizer.weight_decay = OptimizerConfig().weight_decay;
+  if (choice.first)
+    for (double* rate : {&c.optimizer.learning_rate, &c.optimizer.min_learning_rate})
+      *rate *= kGoingOn;
   return choice;
 }
 
-// Has it the size that was chosen, not that of another run or of a --set?
-bool is_chosen_size(const ChosenConfig& choice, const ModelConfig& model) {
-  const Suggestion& s = choice.suggestion;
-  return !choice.first && model.d_model == s.d_model && model.encoder_layers == s.encoder_layers &&
-         model.decoder_layers == s.decoder_layers;
+bool same_size(const ModelConfig& a, const ModelConfig& b) {
+  return a.d_model == b.d_model && a.encoder_layers == b.encoder_layers &&
+         a.decoder_layers == b.decoder_layers;
 }
 
 void say_model(const ChosenConfig& choice, const PreparedRun& run, const std::string& first,
@@ -144,43 +152,31 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const std::st
                          100 * data.valid_fraction));
   const std::string weights = format_rate(static_cast<double>(run.model.table.size()));
   if (first.empty())
-    log.info(fmt::format(
-        "model: {} with {} weights, a size for {} of text and {}{}{}", text.like, weights,
-        format_bytes(bytes), counted(fmt::format("{:g}", text.minutes), "minute"),
-        choice.suggestion.minutes_for_larger > 0 && is_chosen_size(choice, run.config.model)
-            ? fmt::format("; from --minutes {:.2g} on a larger one",
-                          choice.suggestion.minutes_for_larger)
-            : "",
-        text.like == "gpt" ? " (other kinds: --like prefix_lm, bert or t5)" : ""));
+    log.info(fmt::format("model: {} with {} weights, a size for {} of text and {}{}{}", text.like,
+                         weights, format_bytes(bytes),
+                         counted(fmt::format("{:g}", text.minutes), "minute"),
+                         choice.suggestion.minutes_for_larger > 0 &&
+                                 same_size(choice.suggestion.config.model, run.config.model)
+                             ? fmt::format("; from --minutes {:.2g} on a larger one",
+                                           choice.suggestion.minutes_for_larger)
+                             : "",
+                         text.like == "gpt" ? " (other kinds: --like prefix_lm, bert or t5)" : ""));
   else
     log.info(
         fmt::format("tokenizer, objective and model: those of {}, {} weights", first, weights));
   if (bytes < kLittleText)
     log.info(
-        data.has_validation()
-            ? "the text is short, so the model will soon memorise it: the loss on the held-out "
-              "part may rise again; the best checkpoint is the one before that"
-            : "the text is short, so the model will soon memorise it; nothing is held out");
-}
-
-// Relative paths in it start at the run folder.
-RunConfig config_of(const ChosenConfig& choice, const GivenKeys& given) {
-  GivenKeys keys = parse_keys(suggested_config(choice.text, choice.suggestion),
-                              "the config for " + choice.text.name);
-  if (choice.first) keys = with(std::move(keys), model_of(*choice.first));
-  RunConfig config = resolved(changed(keys, given));
-  for (std::string& path : config.data.valid.paths) path = absolute_path(path);
-  if (!config.tokenizer.file.empty()) config.tokenizer.file = absolute_path(config.tokenizer.file);
-  return config;
+        "the text is short, so the model will soon memorise it: the loss on a held-out part rises "
+        "again, and the best checkpoint is the one before that");
 }
 
 double seconds_gone(const TextRequest& request) {
   return seconds_now() - request.train.run.begin;
 }
 
-double measure_step(const PreparedRun& run, double minutes) {
-  const auto enough = [&](std::int64_t steps, double seconds) {
-    return steps >= kMeasuredSteps || seconds > kMeasured * 60 * minutes || stop_signal() != 0;
+double measure_step(const PreparedRun& run) {
+  const auto enough = [](std::int64_t steps, double seconds) {
+    return steps >= kMeasuredSteps || seconds > kMeasured || stop_signal() != 0;
   };
   return measure_speed(run, enough).step_seconds;
 }
@@ -192,26 +188,22 @@ double seconds_left(const TextRequest& request) {
 // Names a smaller model, if too few steps of this one fit.
 void say_smaller(const ChosenConfig& choice, double in_time, Log& log) {
   constexpr double kFewSteps = 300;
-  const Suggestion& s = choice.suggestion;
   OwnText text = choice.text;
-  text.minutes = in_time * s.step_minutes;  // on the machine that sizes are chosen for
-  const Suggestion smaller = suggest(text);
-  if (in_time >= kFewSteps || smaller.d_model >= s.d_model) return;
-  log.info(fmt::format(
-      "few steps fit into {}: a smaller model would learn more\n"
-      "  --set model.d_model={} --set model.n_heads={} --set model.d_ff={}{}{}",
-      counted(fmt::format("{:g}", choice.text.minutes), "minute"), smaller.d_model, smaller.n_heads,
-      smaller.d_ff,
-      s.encoder_layers > 0 ? fmt::format(" --set model.encoder_layers={}", smaller.encoder_layers)
-                           : "",
-      s.decoder_layers > 0 ? fmt::format(" --set model.decoder_layers={}", smaller.decoder_layers)
-                           : ""));
+  text.minutes = in_time * choice.suggestion.step_minutes;  // where sizes are chosen for
+  const ModelConfig smaller = suggest(text).config.model;
+  if (in_time >= kFewSteps || smaller.d_model >= choice.suggestion.config.model.d_model) return;
+  log.info(
+      fmt::format("few steps fit into {}: a smaller model would learn more\n"
+                  "  --set model.d_model={} --set model.n_heads={} --set model.d_ff={} "
+                  "--set model.encoder_layers={} --set model.decoder_layers={}",
+                  counted(fmt::format("{:g}", choice.text.minutes), "minute"), smaller.d_model,
+                  smaller.n_heads, smaller.d_ff, smaller.encoder_layers, smaller.decoder_layers));
 }
 
 // Plans the steps of `run` and puts its config in place, which ends it there. Logs the plan.
 void plan(PreparedRun& run, ChosenConfig& choice, double step_seconds, const TextRequest& request,
           Log& log) {
-  const GivenKeys& given = request.train.run.given;
+  const GivenKeys& given = choice.given;
   const TrainConfig& train = run.config.train;
   Suggestion& s = choice.suggestion;
   s.validation = static_cast<double>(run.data.valid.target.size()) / run.plan.step_tokens / 3;
@@ -227,14 +219,15 @@ void plan(PreparedRun& run, ChosenConfig& choice, double step_seconds, const Tex
   const bool planned = !given.contains("train.max_steps");
   const int epochs = planned ? train.max_epochs : 0;  // they end it, if there is time for them
   const double useful = epochs > 0 ? kNoLimit : s.passes / run.plan.step_epochs;
-  s.steps = planned ? steps_in_time(in_time, useful, s.validation) : train.max_steps;
-  if (choice.piped) choice.text.files = {kRunText};
-  run.config = config_of(choice, given);
+  set_steps(s.config, planned ? steps_in_time(in_time, useful, s.validation) : train.max_steps,
+            s.validation);
+  if (choice.piped) s.config.data.train.paths = {kRunText};
+  run.config = choice.config();
   plan_steps(run);
   const bool reached = epochs > 0 && run.plan.steps > 0 && run.plan.steps < train.max_steps;
   if (reached) {  // the intervals are shares of the true end
-    s.steps = run.plan.steps;
-    run.config = config_of(choice, given);
+    set_steps(s.config, run.plan.steps, s.validation);
+    run.config = choice.config();
     run.config.train.max_steps = 0;
     plan_steps(run);
   }
@@ -251,7 +244,8 @@ void plan(PreparedRun& run, ChosenConfig& choice, double step_seconds, const Tex
                                                      : " (more steps would only memorise it)",
       format_duration(gone + whole_cost(steps, s.validation) * with_share + kPage),
       format_duration(gone)));
-  if (planned && is_chosen_size(choice, run.config.model)) say_smaller(choice, in_time, log);
+  if (planned && !choice.first && same_size(s.config.model, run.config.model))
+    say_smaller(choice, in_time, log);
 }
 
 void say_how_to_repeat(const TrainRequest& request, Log& log) {
@@ -275,29 +269,6 @@ std::string name_of_text(const std::string& path) {
   return name.empty() ? "text" : name.string();
 }
 
-namespace {
-
-// "b.txt of a.txt" for each file that has the content of one before it.
-std::vector<std::string> copies_among(const std::vector<std::string>& files) {
-  std::vector<std::string> copies;
-  if (files.size() == 1) return copies;
-  const auto open = [](const std::string& path) {
-    return std::make_unique<InputFile>(path, InputFile::Allow::anything, Exit::data);
-  };
-  std::multiset<std::uint64_t> sizes;
-  for (const std::string& path : files) sizes.insert(open(path)->size());
-  std::map<std::string, std::string> first;  // with each content
-  for (const std::string& path : files) {
-    const auto file = open(path);
-    if (sizes.count(file->size()) == 1) continue;
-    const auto [of, added] = first.emplace(sha256_of(*file), path);
-    if (!added) copies.push_back(fmt::format("{} of {}", printable(path), printable(of->second)));
-  }
-  return copies;
-}
-
-}  // namespace
-
 OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
   const FoundTexts found = find_texts(request.texts, any_bytes);
   OwnText text{.name = names_of(found.files),
@@ -314,14 +285,21 @@ OwnText read_own_text(const TextRequest& request, bool any_bytes, Log& log) {
                         counted(format_count(static_cast<std::int64_t>(f.characters)), "character"),
                         f.distinct);
   log.info(line);
-  const std::vector<std::string> copies = copies_among(found.files);
+  std::vector<std::string> copies;
+  for (std::size_t i = 0; i < found.files.size(); ++i) {
+    const auto of = static_cast<std::size_t>(
+        std::ranges::find(f.files, f.files[i].hash, &TextFacts::File::hash) - f.files.begin());
+    if (of < i)
+      copies.push_back(
+          fmt::format("{} of {}", printable(found.files[i]), printable(found.files[of])));
+  }
   if (!copies.empty()) log.info("copies, which are read all the same: " + some_of(copies));
-  if (copies.empty() && request.texts.size() == 2 && f.lines.size() == 2 &&
-      f.lines[0] == f.lines[1] && f.lines[0] > 1)
+  if (copies.empty() && request.texts.size() == 2 && f.files.size() == 2 &&
+      f.files[0].lines == f.files[1].lines && f.files[0].lines > 1)
     log.info(fmt::format(
         "both have {} lines, and are read as one text, the second after the first; for pairs to "
         "translate:\n  paste {} {} > pairs.tsv && heed init pairs.tsv",
-        format_count(static_cast<std::int64_t>(f.lines[0])), shell_word(found.files[0]),
+        format_count(static_cast<std::int64_t>(f.files[0].lines)), shell_word(found.files[0]),
         shell_word(found.files[1])));
   if (!found.left_out.empty())
     log.info("left out (not text, or a folder in the folder): " + names_of(found.left_out));
@@ -332,7 +310,7 @@ RunConfig config_for(const std::string& path, const GivenKeys& given, Log& log) 
   TextRequest request;
   request.texts = {path};
   const OwnText text = read_own_text(request, false, log);
-  return parse_config(suggested_config(text, suggest(text)), "the config for " + text.name, given);
+  return resolved(changed(given_keys(suggest(text).config), given));
 }
 
 RunResult train_on_text(const TextRequest& request, Log& log) {
@@ -340,7 +318,7 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
   check_given(train.run.given);
   RunWriter::require_free(train.run.folder, train.run.force);
   ChosenConfig choice = choose(request, log);
-  Beginning beginning = prepare_start(train, config_of(choice, train.run.given), ".");
+  Beginning beginning = prepare_start(train, choice.config(), ".");
   if (const double gone = seconds_gone(request); gone > 60 * request.minutes)
     log.warn(
         fmt::format("reading the text took {}, longer than --minutes {:g}: the fewest steps "
@@ -348,8 +326,7 @@ RunResult train_on_text(const TextRequest& request, Log& log) {
                     format_duration(gone), request.minutes, std::ceil(gone / 20)));
   say_model(choice, beginning.prepared, train.init_from, log);
   beginning.prepared.yardsticks = measure_yardsticks(beginning.prepared);
-  const double step_seconds = measure_step(beginning.prepared, request.minutes);
-  plan(beginning.prepared, choice, step_seconds, request, log);
+  plan(beginning.prepared, choice, measure_step(beginning.prepared), request, log);
   say_how_to_repeat(train, log);
   beginning.text = std::move(choice.piped);
   return go_in_new_folder(beginning, train.run, train.run.folder, log);

@@ -14,8 +14,13 @@ OwnText text_of(std::uint64_t bytes, int distinct, const std::string& like = "gp
           .like = like};
 }
 
+// As heed init writes it and heed train reads it: that of heed train TEXT.
 RunConfig config_for(const OwnText& text) {
-  return parse_config(suggested_config(text, suggest(text)), "suggested", {});
+  const Suggestion suggestion = suggest(text);
+  const RunConfig trained = resolved(given_keys(suggestion.config));
+  const RunConfig written = parse_config(suggested_config(text, suggestion), "suggested", {});
+  EXPECT_EQ(dump_config(written), dump_config(trained));
+  return written;
 }
 
 TEST(SuggestedConfig, IsValidForEveryFamilyAndSize) {
@@ -120,9 +125,9 @@ TEST(SuggestedConfig, HoldsOutEnoughToMeasureAndNoMoreThanScoringAllows) {
 
 TEST(SuggestedConfig, KeepsAStrangeNameOutOfItsText) {
   OwnText text = text_of(1'000, 60);
-  text.name = "a\"\n{}.txt";
+  text.name = "a\"\n{}{{b}}.txt";
   text.files = {text.name};
-  const RunConfig c = parse_config(suggested_config(text, suggest(text)), "suggested", {});
+  const RunConfig c = config_for(text);
   EXPECT_EQ(c.data.train.paths, text.files);
 }
 
