@@ -9,7 +9,7 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "data/data_facts.h"
+#include "data/split.h"
 #include "evaluate/scorer.h"
 #include "evaluate/test_text.h"
 #include "evaluate/translation.h"

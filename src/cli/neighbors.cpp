@@ -6,7 +6,7 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "data/data_facts.h"
+#include "data/split.h"
 #include "evaluate/test_text.h"
 #include "show/neighbors.h"
 #include "text/utf8.h"

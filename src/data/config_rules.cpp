@@ -25,15 +25,12 @@ void check_data(const DataConfig& d) {
   const bool text = !d.train.empty();
   const bool parallel = !d.source.empty() || !d.target.empty();
   const bool pairs = !d.pairs.empty();
-  require(text + parallel + pairs > 0,
-          "no data: expected data.train (text), data.source and data.target (parallel lines) or "
-          "data.pairs (TSV).",
+  require(text + parallel + pairs == 1,
+          fmt::format("expected one of data.train (text), data.source and data.target (parallel "
+                      "lines) and data.pairs (TSV); found{}{}{}{}.",
+                      text ? " train" : "", parallel ? " source/target" : "", pairs ? " pairs" : "",
+                      text + parallel + pairs == 0 ? " none" : ""),
           "--set data.train=/path/to/book.txt");
-  require(
-      text + parallel + pairs == 1,
-      fmt::format("data.train, data.source + data.target and data.pairs exclude each other; "
-                  "found{}{}{}.",
-                  text ? " train" : "", parallel ? " source/target" : "", pairs ? " pairs" : ""));
   const auto together = [](const std::string& a, const std::string& b, const char* prefix) {
     require(
         a.empty() == b.empty(),
@@ -43,12 +40,9 @@ void check_data(const DataConfig& d) {
   together(d.source, d.target, "");
   together(d.valid_source, d.valid_target, "valid_");
   const bool valid_pairs = !d.valid_source.empty() || !d.valid_pairs.empty();
-  require(d.valid.empty() || text,
-          "data.valid goes with data.train; pairs are held out with "
-          "data.valid_source + data.valid_target or data.valid_pairs.");
-  require(!valid_pairs || !text,
-          "data.valid_source, data.valid_target and data.valid_pairs go with pairs; held-out text "
-          "is data.valid.");
+  require(text ? !valid_pairs : d.valid.empty(),
+          "held-out text (data.valid) goes with data.train, held-out pairs (data.valid_source and "
+          "data.valid_target, or data.valid_pairs) with pairs.");
   require(d.valid_source.empty() || d.valid_pairs.empty(),
           "data.valid_source + data.valid_target and data.valid_pairs exclude each other.");
 }

@@ -80,7 +80,9 @@ class TextFile {
   void skip(std::string_view& rest, std::size_t n) {
     const std::string_view part = rest.substr(0, n);
     lines_ += static_cast<std::size_t>(std::ranges::count(part, '\n'));
-    if (options_.notes) options_.notes->look_at(part);
+    if (options_.notes)
+      options_.notes->carriage_returns +=
+          static_cast<std::uint64_t>(std::ranges::count(part, '\r'));
     if (n > 0) last_ = part.back();
     empty_ = empty_ && n == 0;
     const std::size_t newline = part.rfind('\n');
@@ -232,46 +234,24 @@ std::string utf16_in_words(const std::vector<std::string>& names) {
   return "read as the same text in UTF-8: " + some_of(names) + ", written in UTF-16";
 }
 
-void TextNotes::look_at(std::string_view text) {
-  carriage_returns += static_cast<std::uint64_t>(std::ranges::count(text, '\r'));
-  for (std::size_t at = 0; (at = text.find(kByteOrderMark, at)) != text.npos; ++at) ++inner_marks;
-  // (A single such byte is a bad one.)
-  beyond_ascii =
-      beyond_ascii ||
-      (text.size() > 1 && std::ranges::any_of(text, [](char c) { return (c & 0x80) != 0; }));
-}
-
 void TextNotes::say(std::vector<std::string>& notes, std::vector<std::string>& warnings) const {
   const auto n = [](std::uint64_t x) { return format_count(static_cast<std::int64_t>(x)); };
   if (!utf16.empty()) notes.push_back(utf16_in_words(utf16));
   if (!markup.empty()) warnings.push_back(markup);
   if (bad_bytes > 0)
-    warnings.push_back(
-        fmt::format("{} not UTF-8 and read as U+FFFD; the first: {} ({})",
-                    counted(n(bad_bytes), "byte") + (bad_bytes == 1 ? " is" : " are"), first_bad,
-                    beyond_ascii ? "the rest is UTF-8, so they are damaged"
-                                 : "iconv -f CP1252 -t UTF-8 keeps the letters of a Western text"));
+    warnings.push_back(fmt::format(
+        "{} not in UTF-8 and read as U+FFFD; the first: {} (iconv -f CP1252 -t UTF-8, if "
+        "the whole text is Western)",
+        counted(n(bad_bytes), "byte"), first_bad));
   if (carriage_returns > 0)
     notes.push_back(
-        fmt::format("the text has {} (\\r), which stay as they are (tr -d '\\r' drops them, tr "
-                    "'\\r' '\\n' makes "
-                    "them line ends)",
+        fmt::format("the text has {} (\\r), which stay (tr -d '\\r' drops them, tr '\\r' '\\n' "
+                    "makes them line ends)",
                     counted(n(carriage_returns), "carriage return")));
-  if (inner_marks > 0)
-    notes.push_back(fmt::format(
-        "the text has {} (U+FEFF) inside, which stay as they are (sed 's/\\xEF\\xBB\\xBF//g' "
-        "drops them)",
-        counted(n(inner_marks), "byte order mark")));
 }
 
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {
   std::string text;
-  std::error_code none;
-  for (const std::string& path : paths)  // a hint only
-    if (const auto size = fs::file_size(path, none); !none) {
-      require_memory(static_cast<double>(text.capacity() + size), "the data");
-      text.reserve(text.capacity() + size);
-    }
   scan_text(paths, options, [&](std::string_view chunk) {
     if (text.size() + chunk.size() > text.capacity())
       require_memory(2.0 * static_cast<double>(text.capacity()), "the data");
@@ -357,10 +337,9 @@ Pairs read_tsv(const std::string& path, const ReadOptions& options) {
           Exit::data,
           fmt::format("{}:{}: found {} tabs; expected exactly one, between source and target.",
                       path, i + 1, tabs),
-          tabs == 0 ? (i == 0 ? "for two files of parallel lines, data.source and data.target"
-                              : "a tab between the two sides on this line")
-                    : "of a table with more columns only two (cut -f1,2); a space for a tab in a "
-                      "sentence");
+          tabs == 0 ? "a tab between the two sides; of two files of parallel lines: data.source "
+                      "and data.target"
+                    : "of more columns only two (cut -f1,2); a space for a tab in a sentence");
     const std::size_t tab = std::min(line.find('\t'), line.size());
     add(pairs, path, i + 1, line.substr(0, tab), line.substr(std::min(tab + 1, line.size())));
   }

@@ -24,14 +24,11 @@ struct TextNotes {
   std::string markup;           // says that a file has marks, the first
   std::uint64_t bad_bytes = 0;  // that are not UTF-8
   std::string first_bad;        // the first one's message
-  bool beyond_ascii = false;    // some other characters are in UTF-8 and not ASCII
   std::uint64_t carriage_returns = 0;
-  std::uint64_t inner_marks = 0;      // byte order marks that begin no file
   bool newline_added = false;         // to a file that ended without one
   std::vector<std::string> utf16;     // files in UTF-16
   std::vector<std::uint64_t> begins;  // where each file begins in the text; not quite if normalised
 
-  void look_at(std::string_view text);  // a part, in UTF-8
   // Appends sentences for the log.
   void say(std::vector<std::string>& notes, std::vector<std::string>& warnings) const;
 };

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/sha256.h"
-#include "data/data_facts.h"
 #include "data/objective.h"
 #include "text/vocabulary_file.h"
 
@@ -40,18 +39,16 @@ std::string remedy(const std::string& key, const std::string& written, const fs:
   for (fs::path folder = path.parent_path(); folder.has_relative_path();
        folder = folder.parent_path())
     if (folder.filename() == "downloads" && folder.parent_path().filename() == "data") {
-      const fs::path file = path.lexically_relative(folder);
-      const fs::path here = fs::absolute("data/downloads" / file);
+      const fs::path file = path.lexically_relative(folder),
+                     here = fs::absolute("data/downloads" / file);
       if (fs::exists(here, ignored)) return set + shell_word(here.string());
-      fs::path script = "scripts/get_data.sh";
-      const fs::path beside = folder.parent_path().parent_path() / script;
-      if (fs::exists(beside, ignored)) script = beside;
-      return shell_word(script.string()) + " " + (*file.begin()).stem().string() +
-             ", which downloads it; or " + set + "PATH";
+      fs::path script = folder.parent_path().parent_path() / "scripts/get_data.sh";
+      if (!fs::exists(script, ignored)) script = "scripts/get_data.sh";
+      return fmt::format("{} {}, which downloads it; or {}PATH", shell_word(script.string()),
+                         (*file.begin()).stem().string(), set);
     }
   return "check the path; train and resume take another with " + set +
-         "PATH (from the folder of the config, or absolute; of a list: all of it), and after "
-         "heed resume all commands look there";
+         "PATH (from the folder of the config, or absolute), and then all commands look there";
 }
 
 // "; 952 of 2,000 tokens occur"
@@ -79,8 +76,22 @@ void refuse_foreign_vocabulary(const Dataset& data, const std::string& from) {
               "a vocabulary that was made from such text; or none, to learn one from this text");
 }
 
+std::unique_ptr<Tokenizer> make_tokenizer(const RunConfig& c, const TokenizerConfig& own,
+                                          const std::string& folder, Dataset& d,
+                                          const std::function<void(TokenizerTrainer&)>& show) {
+  TrainedTokenizer made;
+  if (own.file.empty()) {
+    TokenizerTrainer trainer(own, further_specials(c), c.seed);
+    show(trainer);
+    made = trainer.finish();
+  } else {
+    made = read_vocabulary(own, further_specials(c), resolve_path(folder, own.file));
+  }
+  d.notes.push_back(made.note);
+  return std::move(made.tokenizer);
+}
+
 Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
-  std::string note;
   const bool new_tokenizers = !tokenizers.target;
   // Versions of SentencePiece learn different unigram pieces, and the same bpe pieces, if in
   // another order now and then.
@@ -88,15 +99,10 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
   if (portable && learns(c, TokenizerConfig::unigram))
     throw Error(Exit::usage, "train.arithmetic portable does not learn unigram pieces.",
                 "tokenizer.file, a run's tokenizer.model; or another tokenizer.type");
-  if (!tokenizers.target && !c.tokenizer.file.empty() && c.tokenizer.shared) {
-    TrainedTokenizer t =
-        read_vocabulary(c.tokenizer, further_specials(c), resolve_path(folder, c.tokenizer.file));
-    tokenizers.target = std::move(t.tokenizer);
-    note = t.note;
-  }
   Dataset d = c.data.has_pairs() ? load_pair_dataset(c, folder, tokenizers)
                                  : load_text_dataset(c, folder, tokenizers);
-  if (!note.empty()) d.notes.insert(d.notes.begin(), note);
+  if (const std::string leak = leaks(d.train.facts, d.valid.facts); !leak.empty())
+    d.warnings.push_back(leak);
   const bool two = tokenizers.separate_source != nullptr;
   if (new_tokenizers && two && is_subword(tokenizers.source().type()))
     d.notes[0] += occurring(tokenizers.source(), d.train, Side::source);

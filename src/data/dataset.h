@@ -5,6 +5,8 @@
 // training part alone. File errors are Exit::data and name file and line.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,8 @@
 #include "text/tokenizer.h"
 
 namespace heed {
+
+class TokenizerTrainer;
 
 // SHA-256 of the text that was read.
 struct DataHash {
@@ -52,6 +56,12 @@ Dataset load_text_dataset(const RunConfig& config, const std::string& folder,
                           Tokenizers& tokenizers);
 Dataset load_pair_dataset(const RunConfig& config, const std::string& folder,
                           Tokenizers& tokenizers);
+
+// The tokenizer that a config describes: read from its file, or learnt from what show() adds. Adds
+// a note.
+std::unique_ptr<Tokenizer> make_tokenizer(const RunConfig& config, const TokenizerConfig& own,
+                                          const std::string& folder, Dataset& data,
+                                          const std::function<void(TokenizerTrainer&)>& show);
 
 // The files that the section `data` of a config names.
 

@@ -7,11 +7,9 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/sha256.h"
-#include "data/data_facts.h"
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "text/tokenizer_trainer.h"
-#include "text/vocabulary_file.h"
 
 namespace heed {
 namespace {
@@ -91,34 +89,26 @@ std::string hash_of(const Pairs& pairs) {
   return hash.hex();
 }
 
-void make_pair_tokenizers(const RunConfig& c, const std::string& folder,
-                          std::span<const std::string_view> source,
-                          std::span<const std::string_view> target, Dataset& d,
-                          Tokenizers& tokenizers) {
-  using Sides = std::initializer_list<std::span<const std::string_view>>;
-  const auto make = [&](const TokenizerConfig& config, Sides sides) {
-    const auto read_or_learnt = [&] {
-      if (!config.file.empty())
-        return read_vocabulary(config, further_specials(c), resolve_path(folder, config.file));
-      TokenizerTrainer trainer(config, further_specials(c), c.seed);
-      for (const auto side : sides)
-        for (std::string_view line : side) trainer.add(line);
-      return trainer.finish();
-    };
-    TrainedTokenizer t = read_or_learnt();
-    d.notes.push_back(t.note);
-    return std::move(t.tokenizer);
+using Lines = std::span<const std::string_view>;
+
+void make_pair_tokenizers(const RunConfig& c, const std::string& folder, Lines source, Lines target,
+                          Dataset& d, Tokenizers& tokenizers) {
+  const auto make = [&](const TokenizerConfig& config, std::initializer_list<Lines> sides) {
+    return make_tokenizer(c, config, folder, d, [&](TokenizerTrainer& trainer) {
+      for (const Lines side : sides)
+        for (const std::string_view line : side) trainer.add(line);
+    });
   };
   if (c.tokenizer.shared) {
     tokenizers.target = make(c.tokenizer, {source, target});
-  } else {
-    tokenizers.separate_source = make(c.tokenizer, {source});
-    try {
-      tokenizers.target = make(c.tokenizer.of_target(), {target});
-    } catch (const Error& e) {
-      throw Error(e.exit(), "the target's tokenizer: " +
-                                replace_all(e.what(), "tokenizer.", "tokenizer.target."));
-    }
+    return;
+  }
+  tokenizers.separate_source = make(c.tokenizer, {source});
+  try {
+    tokenizers.target = make(c.tokenizer.of_target(), {target});
+  } catch (const Error& e) {
+    throw Error(e.exit(), "the target's tokenizer: " +
+                              replace_all(e.what(), "tokenizer.", "tokenizer.target."));
   }
 }
 
@@ -162,7 +152,6 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   } else if (n < all.size()) {
     d.valid = encode_pairs(all, n, all.size(), c, tokenizers, false, 0);
   }
-  say_common(d);
   if (d.train.sentences() == 0)
     throw Error(
         Exit::data,

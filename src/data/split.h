@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "data/data_facts.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -53,6 +54,20 @@ class Ids {
 
 enum class Side { source, target };
 
+// Of the lines of a text, or of pairs: a 64-bit hash of each line of at least 40 characters, or
+// of each pair.
+class LineFacts {
+ public:
+  void add(std::string_view text);  // the next part of a text, cut anywhere
+  void add(std::string_view source, std::string_view target);
+
+  bool pairs = false;
+  std::vector<std::uint64_t> hashes;
+
+ private:
+  std::string open_;  // the line that goes on
+};
+
 // Text is one stream, `target`, whichever half of the model will read it; pairs are two, with the
 // place of each sentence.
 struct Split {
@@ -76,9 +91,17 @@ struct Split {
   // Tokens of the longest sentence of a side, without <s> and </s>; 0 for a text.
   std::int64_t longest(Side side) const;
   std::vector<int> sentence(Side side, std::int64_t i) const;
-  // "a.tsv:12, 3000 tokens": the longest sentence of either side.
+  // "a.tsv:12, 3000 tokens": the longest sentence of either side; "" for a text.
   std::string longest_in_words() const;
 };
+
+// How many of the held-out hashes the training data has too.
+std::int64_t common(const LineFacts& train, const LineFacts& held_out);
+// "3 of 40 held-out pairs are in the training data", or "".
+std::string leaks(const LineFacts& train, const LineFacts& held_out);
+
+// How often each id is in a split, of pairs perhaps on one side alone.
+std::vector<std::int64_t> counts_of(const Split& split, std::optional<Side> side = {});
 
 // Encodes a text, part after part, and notices where its tokens do not give it back.
 class TextToIds {

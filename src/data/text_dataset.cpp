@@ -9,7 +9,6 @@
 #include "base/format.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
-#include "data/data_facts.h"
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "text/tokenizer_trainer.h"
@@ -39,28 +38,24 @@ struct Cuts {
 constexpr Cuts kUncut{~std::uint64_t{0}, ~std::uint64_t{0}};
 enum class Part { training, left_out, held_out };
 
-constexpr std::size_t kCharacter = 4;    // bytes, at most
 constexpr std::size_t kLineEnd = 1'000;  // bytes to the line end at which a text is cut, at most
 
-// Where to cut near byte `at`: after the next line end; if that is too far, before the next white
-// space; else before the character. (Any bytes: at a line end or at `at`.) `around`: the text from
-// `begin` on, beyond `at` by kLineEnd.
-std::uint64_t cut_near(std::uint64_t at, std::string_view around, std::uint64_t begin,
-                       bool may_be_end, bool any_bytes) {
-  const std::size_t from = at - begin;
-  if (at == 0 || from >= around.size()) return at;
-  if (around[from - 1] == '\n') return at;
-  const std::size_t line = around.substr(0, from + kLineEnd).find('\n', from);
-  if (line != std::string_view::npos && (may_be_end || line + 1 < around.size()))
-    return begin + line + 1;
+// Where to cut near byte `at` of a chunk of scan_text(): after the next line end; if that is too
+// far, or the text's `last` byte, before the next white space; else before the character. (Any
+// bytes: at a line end or at `at`.)
+std::size_t cut_near(std::size_t at, std::string_view chunk, std::size_t last, bool any_bytes) {
+  if (at == 0 || chunk[at - 1] == '\n') return at;
+  chunk = chunk.substr(0, at + kLineEnd);
+  const std::size_t line = chunk.find('\n', at);
+  if (line != std::string_view::npos && line != last) return line + 1;
   if (any_bytes) return at;
-  const std::size_t character = utf8_floor(around, from);
-  for (std::size_t i = character; i < around.size();) {
-    const CodePoint c = code_point_at(around, i);
-    if (is_space(c.value) && c.value != '\n') return begin + i;
+  const std::size_t character = utf8_floor(chunk, at);
+  for (std::size_t i = character; i < chunk.size();) {
+    const CodePoint c = code_point_at(chunk, i);
+    if (is_space(c.value) && c.value != '\n') return i;
     i += c.length;
   }
-  return begin + character;
+  return character;
 }
 
 Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
@@ -82,35 +77,27 @@ Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
   const auto limit = static_cast<std::uint64_t>(c.data.limit);
   cuts.training = limit > 0 ? std::min(limit, cuts.held_out) : cuts.held_out;
   if (cuts.training == size) return cuts;
-  std::string around[2];
-  std::uint64_t begins[2], at = 0;
+  const Cuts wanted = cuts;
+  std::uint64_t begin = 0;
   scan_text(paths, options, [&](std::string_view s) {
-    for (int i = 0; i < 2; ++i) {
-      const std::uint64_t cut = i == 0 ? cuts.training : cuts.held_out;
-      begins[i] = cut > kCharacter ? cut - kCharacter : 0;
-      const std::uint64_t from = std::max(begins[i], at);
-      const std::uint64_t to = std::min<std::uint64_t>(cut + kLineEnd + kCharacter, at + s.size());
-      if (from < to) around[i] += s.substr(from - at, to - from);
-    }
-    at += s.size();
+    const std::uint64_t end = begin + s.size();
+    const auto move = [&](std::uint64_t& cut, std::uint64_t at, std::uint64_t last) {
+      if (begin <= at && at < end)
+        cut = begin + cut_near(at - begin, s, last - begin, options.any_bytes);
+    };
+    move(cuts.held_out, wanted.held_out, size - 1);
+    move(cuts.training, wanted.training, wanted.training < wanted.held_out ? size : size - 1);
+    begin = end;
   });
-  const bool same = cuts.training == cuts.held_out;
-  cuts.held_out = cut_near(cuts.held_out, around[1], begins[1], false, options.any_bytes);
-  cuts.training =
-      same ? cuts.held_out : cut_near(cuts.training, around[0], begins[0], true, options.any_bytes);
   cuts.training = std::min(cuts.training, cuts.held_out);
   return cuts;
 }
 
-[[noreturn]] void throw_too_short(const RunConfig& c, const Cuts& cuts, std::size_t tokens) {
-  const bool limited = cuts.training < cuts.held_out;
+[[noreturn]] void throw_too_short(std::size_t tokens) {
   throw Error(
       Exit::data,
-      fmt::format("the training text is too short: {}{}.", counted(std::to_string(tokens), "token"),
-                  limited                     ? " within data.limit"
-                  : c.data.valid_fraction > 0 ? " after holding out data.valid_fraction"
-                                              : ""),
-      limited ? "a larger data.limit" : "more text");
+      fmt::format("the training text is too short: {}.", counted(std::to_string(tokens), "token")),
+      "more text, a larger data.limit or a smaller data.valid_fraction");
 }
 
 // Calls use(text, part) for the text in pieces, cut between the parts.
@@ -135,11 +122,10 @@ void scan_parts(const RunConfig& c, const std::vector<std::string>& paths, const
   });
 }
 
-// Learnt from the part for training.
-TrainedTokenizer tokenizer_for(const RunConfig& c, const std::vector<std::string>& paths,
-                               const Cuts& cuts) {
+// A tokenizer is learnt from the part for training.
+void show_text(TokenizerTrainer& trainer, const RunConfig& c, const std::vector<std::string>& paths,
+               const Cuts& cuts) {
   TextNotes notes;
-  TokenizerTrainer trainer(c.tokenizer, further_specials(c), c.seed);
   std::uint64_t bytes = 0;
   bool lines = false;
   scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
@@ -148,9 +134,8 @@ TrainedTokenizer tokenizer_for(const RunConfig& c, const std::vector<std::string
     bytes += s.size();
     lines = lines || s.find('\n') != std::string_view::npos;
   });
-  if (bytes < 2) throw_too_short(c, cuts, bytes);
+  if (bytes < 2) throw_too_short(bytes);
   if (!lines && notes.newline_added) trainer.add("\n");  // known where the text ends, too
-  return trainer.finish();
 }
 
 // The files from byte `at` of their text on: "the end of b.txt, all of c.txt"; "" if there are
@@ -208,11 +193,10 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   const auto paths = resolved(c.data.train.paths, folder, "train");
   const Cuts cuts = cuts_of(c, paths);
   Dataset d;
-  if (!tokenizers.target) {
-    TrainedTokenizer t = tokenizer_for(c, paths, cuts);
-    tokenizers.target = std::move(t.tokenizer);
-    d.notes.push_back(t.note);
-  }
+  if (!tokenizers.target)
+    tokenizers.target = make_tokenizer(c, c.tokenizer, folder, d, [&](TokenizerTrainer& trainer) {
+      show_text(trainer, c, paths, cuts);
+    });
   read_parts(c, paths, cuts, *tokenizers.target, d);
   if (c.data.has_valid_files()) {
     Dataset other;
@@ -221,8 +205,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
     d.valid = std::move(other.train);
     d.hash.valid = other.hash.data;
   }
-  say_common(d);
-  if (d.train.target.size() < 2) throw_too_short(c, cuts, d.train.target.size());
+  if (d.train.target.size() < 2) throw_too_short(d.train.target.size());
   if (c.data.has_validation() && d.valid.target.size() == 0)
     throw Error(Exit::data,
                 "the validation part is empty: the text is too short for data.valid_fraction.",

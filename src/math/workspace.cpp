@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 
 namespace heed {
 namespace {
@@ -13,7 +14,8 @@ constexpr std::size_t kFirstBlock = std::size_t{1} << 20;
 
 }  // namespace
 
-Workspace::Block Workspace::allocate(std::size_t bytes) {
+Workspace::Block Workspace::allocate(std::size_t bytes) const {
+  if (this->bytes() + bytes > most_) throw std::length_error("a workspace");
   void* p = std::aligned_alloc(kAlignment, bytes);
   if (p == nullptr) throw std::bad_alloc();
   return {std::unique_ptr<void, Free>(p), bytes};

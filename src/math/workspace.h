@@ -1,6 +1,7 @@
 // A bump allocator for activations. matrix() takes memory; rewinding to an earlier mark frees all
 // memory taken since, and matrices in it become invalid. It grows to the peak use and then never
-// allocates again. One per thread; not thread-safe. Memory is uninitialised.
+// allocates again. One per thread; not thread-safe. Memory is uninitialised. std::length_error
+// beyond the `most` bytes that it may take from the system.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,8 @@ class Workspace {
   struct Mark {
     std::size_t block, used;
   };
+
+  explicit Workspace(std::size_t most = ~std::size_t{0}) : most_(most) {}
 
   // An uninitialised [rows, cols] matrix, 64-byte aligned.
   template <class T>
@@ -42,8 +45,9 @@ class Workspace {
     std::size_t size;
   };
   void* take(std::size_t bytes);
-  static Block allocate(std::size_t bytes);
+  Block allocate(std::size_t bytes) const;
 
+  std::size_t most_;
   std::vector<Block> blocks_;
   std::size_t block_ = 0;  // current block
   std::size_t used_ = 0;   // bytes taken from it

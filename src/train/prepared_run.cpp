@@ -26,25 +26,65 @@
 namespace heed {
 namespace {
 
-// Numbers kept per row of one block, about: what the Saved structs of its layers hold.
-double block_row(const ModelConfig& c, bool cross, double keys) {
-  const double d = c.d_model, kv = kv_width(c);
-  const double attention = 4 * d + 2 * kv + (c.qk_norm ? d + kv : 0) + c.n_heads * keys;
-  return (cross ? 2 : 1) * attention + 2 * d + 1.0 * feed_forward_matrices(c) * c.d_ff;
-}
-
-int longest_example(const RunConfig& config, const Split& train) {
-  if (train.pairs())  // with <s> and </s>, of the longest of both sides
-    return static_cast<int>(train.longest(Side::source) + train.longest(Side::target) + 3);
-  const auto objective = make_objective(config);
-  int longest = 1;
-  Example e;
-  const std::int64_t n = std::min<std::int64_t>(objective->count(train, 0), 20000);
-  for (std::int64_t i = 0; i < n; ++i) {
-    objective->example(train, 0, i, e);
-    longest = std::max(longest, e.tokens());
+// The example of most tokens; of a text, whose examples are alike, of the first ones.
+Example longest_example(const Objective& objective, const Split& split) {
+  const std::int64_t all = objective.count(split, Objective::kEvaluation);
+  Example longest, next;
+  for (std::int64_t i = 0; i < (split.pairs() ? all : std::min<std::int64_t>(all, 1000)); ++i) {
+    objective.example(split, Objective::kEvaluation, i, next);
+    if (next.tokens() > longest.tokens()) std::swap(longest, next);
   }
   return longest;
+}
+
+// The bytes that one thread needs for a pass over as many of this example as are within `tokens`,
+// at least one; infinity if they are more than `most`. Without gradients forward only.
+double pass_memory(const Transformer& model, const Products<float>& products,
+                   const ParamVec<float>& values, ParamVec<float>* gradients,
+                   const Example& example, int tokens, double most) try {
+  Batch batch;
+  int rows = 0;
+  do {
+    batch.add(example.source, example.target, example.labels);
+    rows += example.tokens();
+  } while (rows + example.tokens() <= tokens);
+  Workspace workspace(static_cast<std::size_t>(most));
+  TransformerSaved<float> saved;
+  Pass<float> pass{.values = values,
+                   .workspace = workspace,
+                   .gradients = gradients,
+                   .forward_only = gradients == nullptr,
+                   .products = &products};
+  if (gradients)
+    train_micro_batch(model, pass, batch, {}, saved);
+  else
+    loss(pass, model.output, In<float>(model.forward(pass, batch, saved)), batch.labels);
+  return static_cast<double>(workspace.bytes());
+} catch (const std::length_error&) {
+  return std::numeric_limits<double>::infinity();
+}
+
+// Error (memory) if the training does not fit into the memory that was `available`.
+void measure_passes(MemoryPlan& plan, double available, const Transformer& model,
+                    const RunConfig& config, const Dataset& data, const Products<float>& products,
+                    int threads) {
+  const auto objective = make_objective(config);
+  ParamVec<float> values(model.table.size()), gradients(model.table.size());
+  const int rows = std::min(config.train.batch_tokens, micro_batch_tokens(config));
+  plan.activations =
+      std::min(threads, config.train.shards) * pass_memory(model, products, values, &gradients,
+                                                           longest_example(*objective, data.train),
+                                                           rows, available - plan.training());
+  check_memory(plan, available);
+  const bool validates = data.valid.target.size() > 0;
+  try {
+    plan.scoring = (validates ? threads : 1) *
+                   pass_memory(model, products, values, nullptr,
+                               longest_example(*objective, validates ? data.valid : data.train),
+                               kForwardTokens, available - plan.training());
+  } catch (const std::bad_alloc&) {  // a limit on addresses: it trains until it validates
+  }
+  check_memory(plan, available, data.valid.longest_in_words());
 }
 
 double id_bytes(const Split& split) {
@@ -63,67 +103,32 @@ bool needs_end(const RunConfig& config) {
 
 }  // namespace
 
-MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int threads,
-                          int longest, double ids, double held_out) {
-  const ModelConfig& c = config.model;
-  MemoryPlan plan;
+MemoryPlan counted_memory(const Transformer& model, const RunConfig& config, int threads) {
   const double copies = kept_arrays(model.table, step_options(config)) + config.train.shards +
                         (config.train.precision == Precision::bfloat16);  // rounded weights
-  plan.parameters = 4.0 * (static_cast<double>(model.table.size()) * copies +
-                           1.0 * optimizer_workspace(model.table, config.optimizer) * threads);
-
-  const double rows =
-      std::max(longest, std::min(config.train.batch_tokens, micro_batch_tokens(config)));
-  const auto rounded = [&](double of_rows) {  // the operands of one product, at most
-    if (config.train.precision == Precision::float32) return 0.0;
-    return std::max(of_rows * (c.d_model + std::max(3.0 * c.d_model, 1.0 * c.d_ff)),
-                    1.0 * kLossRows * (c.d_model + model.target_vocab));
-  };
-  const bool both = model.has_encoder() && model.has_decoder();
-  const double side = both ? rows / 2 : rows;
-  const double keys = std::min<double>(side, both ? longest / 2.0 : longest);
-  double floats = 2.0 * kLossRows * std::max(model.target_vocab, c.d_model);
-  floats += side * c.encoder_layers * block_row(c, false, keys);
-  floats += side * c.decoder_layers * block_row(c, both, keys);
-  floats += rows * (8.0 * c.d_model +
-                    1.0 * feed_forward_matrices(c) * c.d_ff);  // embeddings, gradients in flight
-  floats += rounded(rows);
-  const int workers = std::min(threads, config.train.shards);
-  plan.activations = 4.0 * floats * workers;
-  plan.data = ids;
-
-  plan.record = film_memory(model.table);
-  // Forward only: the room of one block.
-  const double scored = std::max<double>({1.0 * longest, 1.0 * kForwardTokens, 2 * held_out});
-  const double scored_side = both ? scored / 2 : scored;
-  plan.scoring =
-      4.0 * (config.data.has_validation() ? threads : 1) *
-      (scored_side *
-           block_row(
-               c, both,
-               std::min(scored_side, std::max<double>(longest, both ? held_out : 2 * held_out))) +
-       scored * 3.0 * c.d_model + 1.0 * kLossRows * model.target_vocab + rounded(scored));
-  return plan;
+  return {.parameters = 4.0 * (static_cast<double>(model.table.size()) * copies +
+                               1.0 * optimizer_workspace(model.table, config.optimizer) * threads),
+          .record = film_memory(model.table)};
 }
 
-void check_memory(const MemoryPlan& plan, const std::string& held_out) {
-  const double available = available_memory();
+void check_memory(const MemoryPlan& plan, double available, const std::string& held_out) {
   if (plan.training() <= available) return;
-  if (!held_out.empty() && plan.training() - plan.scoring <= available)
-    throw Error(
-        Exit::memory,
-        fmt::format("validation needs about {} of memory for its longest sentence ({}), but "
-                    "{} are available.",
-                    format_bytes(plan.scoring), held_out, format_bytes(available)),
-        "without that line, or fewer --threads; data.max_length drops such pairs from the "
-        "training data alone");
+  const auto needed = [&](double bytes) {
+    return std::isinf(bytes) ? "more than " + format_bytes(available)
+                             : "about " + format_bytes(bytes);
+  };
+  if (!held_out.empty())
+    throw Error(Exit::memory,
+                fmt::format("validation needs {} of memory for its longest sentence ({}), but {} "
+                            "are available.",
+                            needed(plan.scoring), held_out, format_bytes(available)),
+                "without that line, or fewer --threads; data.max_length drops such pairs from the "
+                "training data alone");
   throw Error(
       Exit::memory,
-      fmt::format("training needs about {} of memory (parameters, moments and gradients {}, "
-                  "activations {}, validation {}), but {} are available.",
-                  format_bytes(plan.training()), format_bytes(plan.parameters),
-                  format_bytes(plan.activations), format_bytes(plan.scoring),
-                  format_bytes(available)),
+      fmt::format("training needs {} of memory, {} of it for parameters, moments and gradients, "
+                  "but {} are available.",
+                  needed(plan.training()), format_bytes(plan.parameters), format_bytes(available)),
       "a smaller model or vocabulary (tokenizer.vocab_size, tokenizer.min_frequency), fewer "
       "train.shards, a smaller train.micro_batch_tokens, or fewer --threads");
 }
@@ -178,17 +183,12 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
   share_run(crew, config, data, tokenizers, asked_threads);
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(asked_threads, config, crew.cores());
-  const Split& valid = data.valid;
-  const int longest = longest_example(config, data.train);
-  const double ids = id_bytes(data.train) + id_bytes(valid);
-  const auto held_out =
-      static_cast<double>(std::max(valid.longest(Side::source), valid.longest(Side::target)));
   RunConfig own = config;
   own.train.shards = shards_held(config.train.shards, crew);
-  MemoryPlan memory = predict_memory(model, own, threads, longest, ids, held_out);
-  const bool by_held_out =
-      memory.scoring > predict_memory(model, own, threads, longest, ids).scoring;
-  check_memory(memory, by_held_out ? valid.longest_in_words() : "");
+  MemoryPlan memory = counted_memory(model, own, threads);
+  memory.data = id_bytes(data.train) + id_bytes(data.valid);
+  const double available = available_memory();
+  check_memory(memory, available);
   if (config.data.has_validation())
     memory.yardsticks = yardsticks_memory(*make_objective(config), data.train, threads);
   prepare_arithmetic(config.train.arithmetic, threads);
@@ -202,6 +202,7 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
   crew.exchange().require_same("this OpenBLAS", blas_info());
 
   auto pool = std::make_unique<Pool>(threads, crew.cores());
+  measure_passes(memory, available, model, own, data, *products, threads);
   const Crew all = crew.with(*pool);
   PreparedRun run{
       config, std::move(tokenizers), std::move(data), std::move(model), memory, {}, std::move(pool),

@@ -17,8 +17,8 @@
 
 namespace heed {
 
-// How much memory training will take, predicted before it starts. A layer that saves one more
-// matrix for backward adds it to its row in prepared_run.cpp (block_row).
+// How much memory training will take, known before it starts: its arrays are counted, and what
+// passes take is measured on one of the longest examples.
 struct MemoryPlan {
   double parameters = 0;   // bytes: values, moments, average, rounded values, one gradient per
                            // shard, and the optimizer's workspace
@@ -32,13 +32,12 @@ struct MemoryPlan {
   static constexpr double base = 40e6;  // libraries, BLAS buffers, tokenizer
 };
 
-// All but the yardsticks. `longest` is the longest example in tokens; `ids` the bytes of the token
-// ids; `held_out` the longest held-out sentence of one side.
-MemoryPlan predict_memory(const Transformer& model, const RunConfig& config, int threads,
-                          int longest, double ids, double held_out = 0);
+// Parameters and record.
+MemoryPlan counted_memory(const Transformer& model, const RunConfig& config, int threads);
 
-// Error (memory) if the training does not fit. `held_out`: which sentence is the longest.
-void check_memory(const MemoryPlan& plan, const std::string& held_out = "");
+// Error (memory) if so many `available` bytes are too few for the training; for validation, if its
+// longest sentence is named.
+void check_memory(const MemoryPlan& plan, double available, const std::string& held_out = "");
 
 // The end of a run, as far as it is known in steps.
 struct Plan {

@@ -8,7 +8,7 @@
 
 #include "base/format.h"
 #include "base/signals.h"
-#include "data/data_facts.h"
+#include "data/split.h"
 #include "evaluate/test_text.h"
 #include "store/checkpoint.h"
 #include "store/model.h"

@@ -1,5 +1,5 @@
-// What held-out data has in common with the training data, and what it has not.
-#include "data/data_facts.h"
+// What held-out data has in common with the training data.
+#include "data/split.h"
 
 #include <gmock/gmock.h>
 
@@ -10,7 +10,6 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
-using testing::Not;
 
 const std::string kLong = "a line of more than forty characters, number ";
 
@@ -26,11 +25,7 @@ TEST(LineFacts, AreTheSameHoweverTheTextIsCut) {
       kLong + "1\n\nshort\n" + kLong + "2\r\n" + std::string(40, '\xC3') + "\n";
   const LineFacts whole = facts(text);
   EXPECT_EQ(whole.hashes.size(), 3u);
-  EXPECT_EQ(whole.of_length[0], 1u);
-  for (const std::size_t part : {1, 7, 50}) {
-    EXPECT_EQ(facts(text, part).hashes, whole.hashes);
-    EXPECT_EQ(facts(text, part).of_length, whole.of_length);
-  }
+  for (const std::size_t part : {1, 7, 50}) EXPECT_EQ(facts(text, part).hashes, whole.hashes);
 }
 
 TEST(LineFacts, CountLongLinesThatAreInTheTrainingText) {
@@ -55,21 +50,6 @@ TEST(LineFacts, APairIsKnownIfBothSidesAre) {
   EXPECT_THAT(leaks(train, held_out), HasSubstr("1 of 3 held-out pairs"));
 }
 
-TEST(LineFacts, LongerOnesAreCounted) {
-  const auto notes = [](const std::string& train, const std::string& held_out) {
-    Dataset d;
-    d.train.facts = facts(train);
-    d.valid.facts = facts(held_out);
-    say_common(d);
-    return d.notes;
-  };
-  EXPECT_THAT(notes("a\nab\n", "abc\nab\nabcd\n"), Contains(HasSubstr("2 of 3 held-out lines")));
-  EXPECT_THAT(notes("a\nabc\n", "abc\nab\n"), testing::IsEmpty());
-  std::string many;
-  for (int i = 0; i < 10; ++i) many += "ab\n";
-  EXPECT_THAT(notes("abc\n", many + "abcd\n"), testing::IsEmpty());  // by chance
-}
-
 class Leaks : public DataFolder {};
 
 TEST_F(Leaks, AreSaidOfEachKindOfHeldOutData) {
@@ -88,26 +68,6 @@ TEST_F(Leaks, AreSaidOfEachKindOfHeldOutData) {
   file("a.tsv", "a b\tx\nc d\ty\ne f\tz\na b\tx\n");
   EXPECT_THAT(load(pairs_config({"tokenizer.type=word", "data.valid_fraction=0.25"})).warnings,
               Contains(HasSubstr("1 of 1 held-out pairs")));
-}
-
-TEST_F(Leaks, SortedDataIsToldHowToShuffleIt) {
-  std::string text, tsv;
-  for (int i = 1; i <= 20; ++i) {
-    text += std::string(static_cast<std::size_t>(i), i % 2 == 0 ? 'x' : 'y') + "\n";
-    tsv += std::string(static_cast<std::size_t>(i), 'x') + "\ty\n";
-  }
-  file("a.txt", text);
-  file("a.tsv", tsv);
-  EXPECT_THAT(load(text_config({})).notes,
-              Contains(AllOf(HasSubstr("held-out lines are longer"), HasSubstr("shuf"))));
-  const std::vector<std::string> sets = {"tokenizer.type=char", "data.valid_fraction=0.2"};
-  EXPECT_THAT(load(pairs_config(sets)).notes,
-              Contains(AllOf(HasSubstr("4 of 4 held-out pairs"), HasSubstr("shuf"))));
-  file("a.tsv", tsv + tsv);
-  EXPECT_THAT(load(pairs_config(sets)).notes, Not(Contains(HasSubstr("shuf"))));
-  for (int i = 0; i < 20; ++i) tsv += "the old mill ";
-  file("a.txt", tsv.substr(tsv.rfind('\n') + 1));  // both parts are of one line
-  EXPECT_THAT(load(text_config({})).notes, Not(Contains(HasSubstr("shuf"))));
 }
 
 TEST_F(Leaks, OccurringTokensAreCounted) {
