@@ -66,9 +66,10 @@ bool is_text(const std::string& typed) {
 }
 
 std::string data_folder_of(const std::string& config) {
-  const fs::path folder = fs::absolute(config).parent_path();
-  const std::string of_run = read_origin(folder.string()).folder;
-  return of_run.empty() ? folder.string() : of_run;
+  const fs::path file = fs::absolute(config).lexically_normal(), folder = file.parent_path();
+  const bool of_run = file.filename() == kConfigFile && is_run(folder);
+  const std::string began_in = of_run ? read_origin(folder.string()).folder : "";
+  return began_in.empty() ? folder.string() : began_in;
 }
 
 bool names_config(const std::string& typed) {

@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/config_path.h"
 #include "cli/output.h"
+#include "data/corpus.h"
 #include "data/objective.h"
 #include "show/film.h"
 #include "show/report.h"
@@ -30,21 +31,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A few whole words of a text, on one line. If it is cut from a longer one (`cut`) they begin with
-// its second line, or its second word, and its last word is left out; U+FFFD marks part of a
-// character.
-std::string some_words(std::string text, bool cut) {
-  const std::size_t line = text.find('\n');
-  const bool at_line = cut && line < text.size() / 2;
-  if (at_line) text.erase(0, line + 1);
-  const std::vector<std::string_view> all = split_words(text);
+// A few whole words of a text, on one line; none of those at the ends of one that is cut from a
+// longer one (`cut`), nor any with part of a character (U+FFFD).
+std::string some_words(std::string_view text, bool cut) {
+  constexpr std::size_t kMost = 60;
+  if (cut) text.remove_prefix(std::min(text.find_first_of(" \n"), text.size()));
+  if (cut || text.size() > kMost) text = whole_words(text, std::min(kMost, text.size()));
   std::string words;
-  for (std::size_t i = cut && !at_line ? 1 : 0; i + (cut ? 1 : 0) < all.size(); ++i) {
-    const bool whole = all[i].find("\uFFFD") == std::string_view::npos;
-    if (!whole && words.empty()) continue;
-    if (!whole || words.size() + all[i].size() > 60) break;
-    words += (words.empty() ? "" : " ") + std::string(all[i]);
-  }
+  for (const std::string_view word : split_words(text))
+    if (word.find("\uFFFD") == word.npos) words += (words.empty() ? "" : " ") + std::string(word);
   return words;
 }
 
@@ -172,14 +167,6 @@ Exit finish(Train&& train, bool json, Log& log) try {
   throw;
 }
 
-// Relative paths of a run's own config start where they did when the run began.
-fs::path folder_of_paths(const fs::path& config) {
-  const fs::path folder = config.parent_path();
-  const bool own = config.filename() == kConfigFile && is_run(folder);
-  const std::string began_in = own ? read_origin(folder.string()).folder : "";
-  return began_in.empty() ? folder : fs::path(began_in);
-}
-
 std::string run_named(const std::string& name) {
   return (fs::path("runs") / name).string();
 }
@@ -201,21 +188,11 @@ void check_text(const std::string& path) {
                   "heed train - < " + shell_word(path) + ", if it is text to train on");
 }
 
-Exit train_config(TrainRequest& request, const std::string& path, bool json, Log& log) {
-  const fs::path file = fs::absolute(path).lexically_normal();
-  if (request.run.folder.empty()) request.run.folder = run_named(file.stem());
-  try {
-    const RunConfig read = load_config(path, request.run.given);
-    return finish([&] { return train_run(request, read, folder_of_paths(file).string(), log); },
-                  json, log);
-  } catch (const Error& e) {
-    if (e.exit() != Exit::usage || !request.run.given.keys.empty()) throw;
-    std::string begin;
-    InputFile(path, InputFile::Allow::link, e.exit()).append_to(begin, 1 << 18);
-    for (const char* section : {"\"data\"", "\"model\"", "\"train\"", "\"objective\""})
-      if (begin.find(section) != std::string::npos) throw;
-    throw e.as(Exit::usage, "heed train - < " + shell_word(path) + ", if it is text to train on");
-  }
+RunConfig read_config(const std::string& path, const GivenKeys& given) try {
+  return load_config(path, given);
+} catch (const Error& e) {
+  if (e.exit() != Exit::usage || first_bytes(path).find("\"data\"") != std::string::npos) throw;
+  throw e.as(Exit::usage, "heed train - < " + shell_word(path) + ", if it is text to train on");
 }
 
 }  // namespace
@@ -269,7 +246,11 @@ Exit run_train(CommandLine& line) {
       throw Error(
           Exit::usage, fmt::format("{} is for texts; {} is a config.", option->get_name(), *config),
           option == like ? "heed init, which writes a config" : "--set train.max_minutes=M");
-  return train_config(request.train, path, line.json(), log);
+  TrainRequest& train = request.train;
+  if (train.run.folder.empty()) train.run.folder = run_named(fs::path(path).stem());
+  const RunConfig read = read_config(path, train.run.given);
+  return finish([&] { return train_run(train, read, data_folder_of(path), log); }, line.json(),
+                log);
 }
 
 Exit run_resume(CommandLine& line) {

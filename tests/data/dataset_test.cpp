@@ -119,7 +119,7 @@ TEST_F(DatasetTest, AReplacedByteIsInNoFigureOfBitsPerByte) {
   Dataset d = load(text_config({"data.valid_fraction=0.5"}));
   EXPECT_TRUE(d.train.lossy);
   EXPECT_FALSE(d.valid.lossy);
-  EXPECT_THAT(d.warnings, Contains(HasSubstr("1 byte is not UTF-8 and read as U+FFFD")));
+  EXPECT_THAT(d.warnings, Contains(HasSubstr("1 byte not in UTF-8 and read as U+FFFD")));
   file("a.txt", many + "\n" + many + "\xFF\n");
   d = load(text_config({"data.valid_fraction=0.5"}));
   EXPECT_FALSE(d.train.lossy);
