@@ -174,7 +174,7 @@ class RunComparer {
       texts.push_back(units_[i].text);
     }
     if (units.empty())
-      throw Error(Exit::data, "there is no token to predict (the text may be too short).");
+      throw data_error("there is no token to predict (the text may be too short).");
     const auto rows_of = [&](const MeasuredRun& r) {  // copies are one unit
       System rows;
       for (const std::size_t i : units) rows.push_back(r.rows[i]);

@@ -60,10 +60,10 @@ const Pairs& written_pairs(const Model& m, NamedText& named) {
 TestText test_text(Model& m, NamedText& named, const Pool& pool, Log& log) {
   const bool held_out = named.files.empty();
   if (held_out && !m.config.data.has_validation())
-    throw Error(Exit::usage, m.run + " has no held-out data (data.valid_fraction 0).",
-                "another text (--file of evaluate and compare)");
+    throw usage_error("{} has no held-out data (data.valid_fraction 0).", m.run)
+        .hint("another text (--file of evaluate and compare)");
   if ((m.objective->traits().pairs() && !held_out) == named.target_files.empty())
-    throw Error(Exit::usage, "--file and --target-file belong together, for models of pairs.");
+    throw usage_error("--file and --target-file belong together, for models of pairs.");
   TestText text;
   const std::string from = read_origin(m.run).init_from;
   if (!held_out) text.split = read_files(m, named, pool);
