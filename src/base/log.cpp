@@ -1,17 +1,20 @@
 #include "base/log.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
+#include <spdlog/logger.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/basic_file_sink.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <utility>
+#include <vector>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/utf8.h"
@@ -19,14 +22,14 @@
 namespace heed {
 namespace {
 
-// False if it fails. (A terminal that has gone away must not stop a run.)
-bool write_all(int fd, std::string_view text) {
+// A terminal that has gone away must not stop a run: failures are ignored.
+void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t n = repeat_if_interrupted([&] { return ::write(fd, text.data(), text.size()); });
-    if (n <= 0) return false;
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(n));
   }
-  return true;
 }
 
 constexpr std::string_view kQuoted = "  | ";  // begins a line of a model's text
@@ -91,11 +94,10 @@ struct Log::Outputs {
   }
   void write_file(std::string_view line) {
     const std::lock_guard<std::mutex> lock(file_mutex);
-    unwritten += printable_lines(line) + "\n";
-    if (file < 0) return;
-    if (!write_all(file, std::exchange(unwritten, {})) && !std::exchange(warned, true))
-      show(fmt::format("warning: the log file {}: {}", file_path, std::strerror(errno)),
-           Look::warning);
+    if (file)
+      file->info(spdlog::string_view_t(printable_lines(line)));
+    else
+      earlier.push_back(printable_lines(line));
   }
   void show(std::string line, Look look) {
     if (quiet && look != Look::warning) return;
@@ -120,9 +122,8 @@ struct Log::Outputs {
   std::string drawn;  // the bar on the screen; empty: none
   std::chrono::steady_clock::time_point drawn_at;
   std::mutex file_mutex;
-  std::string file_path;
-  int file = -1;          // its failures do not stop the terminal
-  std::string unwritten;  // lines before it was opened
+  std::unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
+  std::vector<std::string> earlier;      // lines before it was opened
   bool warned = false;
 };
 
@@ -130,15 +131,25 @@ Log::Log(const LogOptions& options) : outputs_(std::make_unique<Outputs>(options
 
 Log::~Log() {
   end_progress();
-  ::close(outputs_->file);
 }
 
 void Log::open_file(const std::string& path) {
   refuse_link_or_pipe(path);
-  outputs_->file_path = path;
-  outputs_->file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  if (outputs_->file < 0) throw_file_error("write", path, errno);
-  write_all(outputs_->file, std::exchange(outputs_->unwritten, {}));
+  try {
+    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
+    sink->set_formatter(
+        std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, "\n"));
+    outputs_->file = std::make_unique<spdlog::logger>("", std::move(sink));
+  } catch (const spdlog::spdlog_ex& e) {
+    throw Error(Exit::store, fmt::format("cannot write the log {}: {}.", path, e.what()));
+  }
+  outputs_->file->flush_on(spdlog::level::info);
+  outputs_->file->set_error_handler([this](const std::string& what) {
+    if (!std::exchange(outputs_->warned, true))
+      outputs_->show(printable_lines("warning: the log file: " + what), Look::warning);
+  });
+  for (const std::string& line : std::exchange(outputs_->earlier, {}))
+    outputs_->file->info(spdlog::string_view_t(line));
 }
 
 void Log::info(std::string_view line) {
