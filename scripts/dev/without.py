@@ -44,10 +44,9 @@ ROWS = {
     "bench": command("bench"),
     "export": command("export", rows=False, own="src/store/gguf.* src/store/huggingface*.* tests/store/huggingface*.cpp tests/cli/export_test.py"),
     "gguf": ("src/store/gguf.*", "gguf|Gguf",
-             [("src/cli/export.cpp", r"store/gguf\.h|kTypes|only_where.*--type|^    if \(gguf\)|^    else$"),
-              ("src/cli/export.cpp", r"(?s)^      write_gguf\(.*?;\n", ""),
+             [("src/cli/export.cpp", r"(?s)if \(gguf\)\n +write_gguf\(.*?else\n +write", "write"), ("src/cli/export.cpp", r', "gguf"', ""),
               ("src/cli/export.cpp", r'(?s)  line\.app\(\)\n      \.add_option\("--type".*?;\n', ""),
-              ("src/cli/export.cpp", r', "gguf"', "")]),
+              ("src/cli/export.cpp", r"store/gguf\.h|kTypes|\"--type\"")]),
     "tensorboard": ("src/train/tensorboard_listener.cpp src/store/event_file.* tests/cli/tensorboard_test.py tests/store/event_file_test.cpp",
                     "[Tt]ensor[Bb]oard",
                     [("src/train/listeners.cpp", r",\s*tensorboard_listener", ""), ("src/store/layout.h", r"kTensorboard ="),
@@ -88,7 +87,7 @@ ROWS = {
                ("tests/cli/same_bytes_test.py", r"self.with_ranks = .*", "self.with_ranks = False")]),
     "live": ("src/show/live_page.* src/show/web/live.* tests/cli/live_* tests/pages/check_live_page.py tests/show/live_page_test.cpp",
              "live_page|--live",
-             [("src/cli/report.cpp", r"live_page\.h|  bool live|\"--live\"|if \(live|shell_word\(runs\.front"), ("src/show/page.h", "live_html"),
+             [("src/cli/report.cpp", r"(?s)  if \(live.*?;\n", ""), ("src/cli/report.cpp", r"live_page\.h|  bool live|\"--live\""), ("src/show/page.h", "live_html"),
               ("CMakeLists.txt", r" live report\)", " report)"), ("tests/CMakeLists.txt", r" live report\)", " report)")]),
 }
 
