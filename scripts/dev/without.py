@@ -28,7 +28,7 @@ CMAKE = ["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_CXX_FLAGS_REL
 def command(name, *edits, own="", named="", help=True, rows=True):
     """A row of a command in files of its own."""
     return (f"src/cli/{name}.* {own}" + (f" src/cli/help/{name}.txt" if help else ""), rf'"{name}"' + (named and f"|{named}"),
-            [("src/cli/commands.cpp", rf'^    {{"{name}",'), ("src/cli/command.h", rf"^Exit run_{name}(_command)?\("),
+            [("src/cli/commands.cpp", rf'^    {{"{name}",'), ("src/cli/command.h", rf"\brun_{name}(_command)?,\s*|,\s*run_{name}(_command)?\b", ""),
              *([("tests/cli/refusals_test.py", rf"^    {name} ")] if rows else []), *edits])
 
 
@@ -44,10 +44,8 @@ ROWS = {
     "bench": command("bench"),
     "export": command("export", rows=False, own="src/store/gguf.* src/store/huggingface*.* tests/store/huggingface*.cpp tests/cli/export_test.py"),
     "gguf": ("src/store/gguf.*", "gguf|Gguf",
-             [("src/cli/export.cpp", r"store/gguf\.h|kTypes|only_where.*--type|^    if \(gguf\)|^    else$"),
-              ("src/cli/export.cpp", r"(?s)^      write_gguf\(.*?;\n", ""),
-              ("src/cli/export.cpp", r'(?s)  line\.app\(\)\n      \.add_option\("--type".*?;\n', ""),
-              ("src/cli/export.cpp", r', "gguf"', "")]),
+             [("src/cli/export.cpp", r"(?s)if \(gguf\)\n +write_gguf\(.*?else\n +write", "write"), ("src/cli/export.cpp", r', "gguf"', ""),
+              ("src/cli/export.cpp", r"store/gguf\.h|kTypes|\"--type\"")]),
     "tensorboard": ("src/train/tensorboard_listener.cpp src/store/event_file.* tests/cli/tensorboard_test.py tests/store/event_file_test.cpp",
                     "[Tt]ensor[Bb]oard",
                     [("src/train/listeners.cpp", r",\s*tensorboard_listener", ""), ("src/store/layout.h", r"kTensorboard ="),
@@ -67,14 +65,16 @@ ROWS = {
                 ("src/cli/neighbors.cpp", "can_prompt"), ("src/cli/explain.cpp", r"!\S*given\(\) && can_prompt\(\)", "false"),
                 ("src/cli/attend.cpp", r"!\S*given\(\) && can_prompt\(\)", "false"), ("CMakeLists.txt", r"pkg_check_modules\(libedit"),
                 ("CMakeLists.txt", " PkgConfig::libedit", "")]),
-    "ensembles": ("~src/decode/predictor.* tests/decode/ensemble_test.cpp tests/cli/ensemble_test.py", '"--with"|others|misfits',
+    "ensembles": ("~src/decode/predictor.* tests/decode/predictor_test.cpp tests/cli/ensemble_test.py", '"--with"|others|misfits',
                   [("src/decode/predictor.cpp", r"(?s)(// The logits of the first model plus|RowsChanged<float> Predictor|std::vector<KeyChange> misfits).*?^}\n\n", ""),
                    ("src/decode/predictor.h", r"others = {}|averaging|void average|KeyChange"), ("src/evaluate/scorer.cpp", r"p\.others"),
                    ("src/evaluate/scorer.cpp", r"predictor\.averaging\(.*?\)", "{}"), ("src/decode/incremental_decoder.h", "others_"),
                    ("src/decode/incremental_decoder.cpp", r"predictor\.others|others_|theirs"), ("src/store/model.h", "others = {}"),
                    ("src/store/model.cpp", "others"), ("src/cli/answers.cpp", r"(?s)  for \(const std::string& with .*?\n  }\n", ""),
-                   ("src/cli/answers.cpp", r"others|same_models|std::vector<std::string> runs"), ("src/cli/command.h", r"add_with\(|with_"),
-                   ("src/cli/command.cpp", r"(?s)void CommandLine::add_with\(.*?^}\n\n", ""), ("src/cli/evaluate.cpp", r"add_with|\.others|\bothers\b"),
+                   ("src/cli/answers.cpp", r"other : others|others\.empty|same_models|std::vector<std::string> runs"),
+                   ("src/cli/command.h", r"add_with\(|with\(\)"), ("src/cli/command.h", ", with_", ""),
+                   ("src/cli/command.cpp", r"(?s)void CommandLine::add_with\(.*?^}\n\n", ""), ("src/cli/evaluate.cpp", r"(?s)  for \(const Model& other : m\.others\)\n    if .*?other\.run\);\n", ""),
+                   ("src/cli/evaluate.cpp", " && m.others.empty\\(\\)", ""), ("src/cli/evaluate.cpp", r"add_with|\.others"),
                    *[(f"src/cli/{name}.cpp", "add_with") for name in ("sample", "translate", "score", "fill")]]),
     "ranks": ("src/step/exchange_mpi.cpp src/train/ranks.* tests/cli/ranks_test.py", "RANKS_ENV",
               [("src/train/trainer.cpp", r"train/ranks\.h|^  lead\("), ("src/train/speed.cpp", r"train/ranks\.h|^  lead\("),
@@ -88,13 +88,7 @@ ROWS = {
                ("tests/cli/same_bytes_test.py", r"self.with_ranks = .*", "self.with_ranks = False")]),
     "live": ("src/show/live_page.* src/show/web/live.* tests/cli/live_* tests/pages/check_live_page.py tests/show/live_page_test.cpp",
              "live_page|--live",
-             [("src/cli/report.cpp", r"(?s)^  if \(live\)$.*?;\n", ""), ("src/show/page.h", "live_html"),
-              ("src/cli/report.cpp", r"live_page\.h|  bool live|\"--live\"|if \(live|shell_word\(runs\.front"),
-              *[(f"src/cli/{name}.cpp", r"live_page\.h") for name in ("attend", "explain", "train")],
-              ("src/cli/attend.cpp", r"(?s)^  if \(!r\.html\.empty\(\)\) {\n.*?\n  }\n", ""),
-              ("src/cli/explain.cpp", r"(?s)^ *if \(!o\.html\.empty\(\)\)\n.*?;\n", ""),
-              ("src/cli/explain.cpp", r"(?s)^// What the page shows first\..*?\n}\n\n", ""),
-              ("src/cli/train.cpp", "2 \\* story.*kMostLiveBytes", "false"),
+             [("src/cli/report.cpp", r"(?s)  if \(live.*?;\n", ""), ("src/cli/report.cpp", r"live_page\.h|  bool live|\"--live\""), ("src/show/page.h", "live_html"),
               ("CMakeLists.txt", r" live report\)", " report)"), ("tests/CMakeLists.txt", r" live report\)", " report)")]),
 }
 
