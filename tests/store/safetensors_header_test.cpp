@@ -66,7 +66,7 @@ TEST(SafetensorsHeader, HostileHeadersAreRefusedByName) {
       {"{\"a\":{\"dtype\":\"F32\"}}", 0, {"a.shape"}},
       {"{\"a\":{\"dtype\":\"F32\",\"shape\":[]}}", 0, {"a.data_offsets"}},
       {"{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}", 0, {"a.dtype"}},
-      {"{\"a\":{\"dtype\":\"BF16\",\"shape\":[]}}", 0, {"BF16", "F32"}},
+      {"{\"a\":{\"dtype\":\"BF16\",\"shape\":[],\"data_offsets\":[0,2]}}", 2, {"BF16", "F32"}},
       {"{\"a\":{\"dtype\":32}}", 0, {"a.dtype", "32"}},
       {"{" + tensor("a", "[-1]", "[0,4]") + "}", 4, {"a", "-1"}},
       {"{" + tensor("a", "[1.5]", "[0,4]") + "}", 4, {"1.5"}},
