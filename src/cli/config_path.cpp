@@ -67,7 +67,8 @@ bool is_text(const std::string& typed) {
 
 std::string data_folder_of(const std::string& config) {
   const fs::path file = fs::absolute(config).lexically_normal(), folder = file.parent_path();
-  const bool of_run = file.filename() == kConfigFile && is_run(folder);
+  const bool of_run =
+      file.filename() == kConfigFile && (is_run(folder) || is_checkpoint(folder.string()));
   const std::string began_in = of_run ? read_origin(folder.string()).folder : "";
   return began_in.empty() ? folder.string() : began_in;
 }
