@@ -62,7 +62,7 @@ ROWS = {
     "prompt": ("src/cli/prompt.* tests/cli/prompt_test.py", "Terminal",
                [("src/cli/answers.h", r"can_prompt\(|^Exit prompt_for_texts|std::function<void\(const std::string& text\)>& answer\);"),
                 ("src/cli/answers.cpp", "prompt_for_texts"), ("src/cli/sample.cpp", r"\(given\.file \|\| !can_prompt\(\)\)", "true"),
-                ("src/cli/neighbors.cpp", "can_prompt"), ("src/cli/explain.cpp", r"!\S*given\(\) && can_prompt\(\)", "false"),
+                ("src/cli/explain.cpp", r"!\S*given\(\) && can_prompt\(\)", "false"),
                 ("src/cli/attend.cpp", r"!\S*given\(\) && can_prompt\(\)", "false"), ("CMakeLists.txt", r"pkg_check_modules\(libedit"),
                 ("CMakeLists.txt", " PkgConfig::libedit", "")]),
     "ensembles": ("~src/decode/predictor.* tests/decode/predictor_test.cpp tests/cli/ensemble_test.py", '"--with"|others|misfits',
@@ -88,7 +88,13 @@ ROWS = {
                ("tests/cli/same_bytes_test.py", r"self.with_ranks = .*", "self.with_ranks = False")]),
     "live": ("src/show/live_page.* src/show/web/live.* tests/cli/live_* tests/pages/check_live_page.py tests/show/live_page_test.cpp",
              "live_page|--live",
-             [("src/cli/report.cpp", r"(?s)  if \(live.*?;\n", ""), ("src/cli/report.cpp", r"live_page\.h|  bool live|\"--live\""), ("src/show/page.h", "live_html"),
+             [("src/cli/report.cpp", r"(?s)^  if \(live\b.*?;\n", ""), ("src/show/page.h", "live_html"),
+              ("src/cli/report.cpp", r"live_page\.h|  bool live|\"--live\""),
+              *[(f"src/cli/{name}.cpp", r"live_page\.h") for name in ("attend", "explain", "train")],
+              ("src/cli/attend.cpp", r"(?s)^  if \(!r\.html\.empty\(\)\) {\n.*?\n  }\n", ""),
+              ("src/cli/explain.cpp", r"(?s)^ *if \(!o\.html\.empty\(\)\)\n.*?;\n", ""),
+              ("src/cli/explain.cpp", r"(?s)^// What the page shows first\..*?\n}\n\n", ""),
+              ("src/cli/train.cpp", "2 \\* story.*kMostLiveBytes", "false"),
               ("CMakeLists.txt", r" live report\)", " report)"), ("tests/CMakeLists.txt", r" live report\)", " report)")]),
 }
 

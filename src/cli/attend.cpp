@@ -74,6 +74,7 @@ void warn_of_options(const OpenModel& m, const AttendOptions& r) {
   m.line.only_where(!given && decoder && m.objective->text_side() == Side::source, {"--max-tokens"},
                     "where the model writes the target");
   m.line.only_where(m.line.json(), {"--contributions"}, "with --json");
+  m.line.only_where(r.draws() || m.line.json(), {"--pull", "--names"}, "with --json, or no --html");
 }
 
 void check_selection(const CommandLine& line, const AttendOptions& r, const ModelConfig& model) {

@@ -3,7 +3,7 @@
 
     tests/pages/check_comparison_page.py HEED [PICTURES]
 
-As check_attention_page.py: looks, keyboard, and that curves and table are those of both runs.
+Looks, keyboard, and that curves and table are those of both runs.
 """
 import subprocess
 
