@@ -27,7 +27,7 @@ std::vector<std::int64_t> newest_steps(const std::string& run, std::size_t n) {
 }
 
 // Takes the run's lock. Error (usage) if there are fewer; it lists them.
-Json average_checkpoints(const std::string& folder, std::size_t n) {
+Json average_checkpoints(const std::string& folder, std::size_t n, Log& log) {
   RunWriter run = RunWriter::open(folder);
   const std::vector<std::int64_t> steps = newest_steps(folder, n);
   const auto open = [&](std::int64_t step) { return Checkpoint::open(step_folder(folder, step)); };
@@ -36,7 +36,9 @@ Json average_checkpoints(const std::string& folder, std::size_t n) {
   const ParamTable& table = model.net.table;
   std::vector<double> sums(table.size());
   ParamVec<float> values(table.size());
+  std::vector<std::string> folders;
   for (const std::int64_t step : steps) {
+    folders.push_back(step_folder(folder, step).string());
     open(step).load_model(tensor_slots(table, values));
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values.data()[i];
   }
@@ -50,6 +52,7 @@ Json average_checkpoints(const std::string& folder, std::size_t n) {
                               .tokenizers = newest.tokenizers(),
                               .state = newest.state()};
   contents.state.valid_loss = contents.state.valid_metric = kNotMeasured;
+  if (const std::string same = same_models(folders); !same.empty()) log.warn(same);
   const std::string name = fmt::format("{}{}-{}", kAveragePrefix, steps.front(), steps.back());
   run.begin_writing();
   run.save_as(name, contents);
@@ -67,7 +70,8 @@ Exit run_average(CommandLine& line) {
       ->required();
   line.parse();
 
-  const Json result = average_checkpoints(run, last);
+  Log log({.quiet = line.quiet()});
+  const Json result = average_checkpoints(run, last, log);
   line.json() ? print_line(result) : print(result["checkpoint"].get<std::string>() + "\n");
   return Exit::ok;
 }

@@ -334,12 +334,14 @@ Exit run_compare(CommandLine& line) {
   RunGroup runs, to;
   NamedText text;
   line.add_runs(runs);
+  line.app().get_option("RUN")->required(false);  // else it takes the last one of --to
   line.add_runs(to, "the runs of another setting: compares the two groups", "--to");
   std::string file, target_file;
   line.add_file("--file", file, "a text, or source lines (default: the held-out data)", "FILE");
   line.add_file("--target-file", target_file, "the target lines", "FILE");
   line.add_threads();
   line.parse();
+  if (runs.empty()) throw usage_error("RUN is missing; it comes before --to.");
   CommandLine::require_one_input({file, target_file});
   if (!file.empty()) text.files = {file == "-" ? "/dev/stdin" : file};  // each run reads it
   if (!target_file.empty()) text.target_files = {target_file};

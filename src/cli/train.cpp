@@ -153,7 +153,7 @@ void print_result(const RunResult& r, bool json) {
                 {"reason", r.reason}});
 }
 
-// Trains and says how it ended. Who terminates heed does not wait for a page.
+// Trains and says how it ended, in train.log too. Who terminates heed does not wait for a page.
 template <class Train>
 Exit finish(Train&& train, bool json, Log& log) try {
   const RunResult result = train();
@@ -162,8 +162,10 @@ Exit finish(Train&& train, bool json, Log& log) try {
   if (result.exit != Exit::terminated && result.reason != "already_done")
     json ? show_first_results(result, none) : show_first_results(result, log);
   return result.exit;
-} catch (const FailedRun& e) {
-  print_result(e.result, json);
+} catch (const std::exception& e) {
+  log.end_progress();
+  log.only_file(std::string("error: ") + e.what());
+  if (const auto* failed = dynamic_cast<const FailedRun*>(&e)) print_result(failed->result, json);
   throw;
 }
 

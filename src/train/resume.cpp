@@ -201,9 +201,10 @@ RunResult resume_run(const ResumeRequest& request, Log& log) {
   if (!request.branch.empty()) return branch_run(request, log);
   const RunRequest& as = request.run;
   std::optional<RunWriter> run = RunWriter::open(as.folder);
+  const bool other_end = asks_for_end(request);
+  if (!other_end) log.open_file((run->path() / kTrainLog).string());  // else it may get a branch
   StoredRun stored = read_stored_run(run->path(), newest_checkpoint(run->path()), log);
   RunConfig config = changed_config(stored, as.given);
-  const bool other_end = asks_for_end(request);
   if (const std::string why = nothing_to_do(stored, config.train, as.stop_at);
       !other_end && !why.empty()) {
     if (names_other_files(stored, config)) load_data(stored, config, log);

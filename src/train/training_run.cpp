@@ -142,12 +142,9 @@ RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& 
       log.info("to continue:\n  heed resume " + shell_word(run.path().string()));
     return result_of(run, request, trainer.state(), ending_of(stop).reason,
                      stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok);
-  } catch (const std::exception& e) {
-    log.end_progress();
-    log.only_file(std::string("error: ") + e.what());
-    const auto* error = dynamic_cast<const Error*>(&e);
-    if (error == nullptr || error->exit() != Exit::diverged) throw;
-    throw FailedRun(*error, result_of(run, request, trainer.state(), "diverged", error->exit()));
+  } catch (const Error& e) {
+    if (e.exit() != Exit::diverged) throw;
+    throw FailedRun(e, result_of(run, request, trainer.state(), "diverged", e.exit()));
   }
 }
 

@@ -48,7 +48,7 @@ struct FailedRun : Error {
 void require_room(const PreparedRun& prepared, const std::string& run, Log& log);
 
 // Trains to the end of a run, whose lock is held. `begin` puts trainer and run where the training
-// begins. From here on all that is logged is in train.log too, also the error that ends it.
+// begins. From here on all that is logged is in train.log too.
 RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& run, Log& log,
              const std::function<void(Trainer&)>& begin);
 
