@@ -144,8 +144,8 @@ def taken_out(name, files):
     gone = {True: 0, False: 0}
     for path in left:
         if left[path] != before.get(path, "") and not is_own(path, "~"):
-            lines = difflib.ndiff(before.get(path, "").split("\n"), left[path].split("\n"))
-            gone[path.startswith("src/")] += sum(line.startswith("- ") for line in lines)
+            lines = difflib.unified_diff(before.get(path, "").split("\n"), left[path].split("\n"), n=0)
+            gone[path.startswith("src/")] += sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
     return left, missing, gone
 
 
