@@ -34,7 +34,10 @@ constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
 };
 
 constexpr const char* kPandoc = "pandoc -t plain FILE > text.txt";
-// In lower case; white space before and in them does not count.
+constexpr const char* kMinimalPairs =  // as BLiMP has them
+    "jq -r .sentence_good FILE > good.txt; jq -r .sentence_bad FILE > bad.txt";
+// In lower case. Marks that begin with \n may stand at the start of any line; before and in the
+// others white space does not count.
 struct Markup {
   std::string_view marks, kind, command = "";
 };
@@ -43,11 +46,15 @@ constexpr Markup kMarkup[] = {
     {"<html", "HTML", kPandoc},
     {"<!--", "HTML or XML", kPandoc},
     {"<?xml", "XML"},
+    {"<?php", "PHP"},
     {"{\\rtf", "RTF", kPandoc},
     {"\\documentclass", "LaTeX", kPandoc},
     {"{\"", "JSON", "jq -r .KEY FILE > text.txt"},
     {"[{", "JSON", "jq -r '.[].KEY' FILE > text.txt"},
     {"[\"", "JSON", "jq -r '.[]' FILE > text.txt"},
+    {"\nmsgid \"", "a PO catalogue"},
+    {"\nmessage-id: <", "mail"},
+    {"\n[[category:", "MediaWiki", "pandoc -f mediawiki -t plain FILE > text.txt"},
 };
 
 // Begins with <NAME, and has </NAME.
@@ -118,15 +125,18 @@ std::string other_kind(std::string_view first) {
 
 std::string markup_in_words(const std::string& name, std::string_view first) {
   first.remove_prefix(std::min(first.find_first_not_of(" \t\r\n\xEF\xBB\xBF"), first.size()));
-  std::string beginning = lower_case(first.substr(0, 80));
+  const std::string text = "\n" + lower_case(first);
+  std::string beginning = text.substr(0, 80);
   std::erase_if(beginning, [](unsigned char c) { return std::isspace(c) != 0; });
-  const auto row = std::ranges::find_if(
-      kMarkup, [&](const Markup& m) { return beginning.starts_with(m.marks); });
+  const auto row = std::ranges::find_if(kMarkup, [&](const Markup& m) {
+    return m.marks[0] == '\n' ? text.find(m.marks) != text.npos : beginning.starts_with(m.marks);
+  });
   if (row == std::end(kMarkup) && !is_tagged(first)) return "";
-  const Markup is = row == std::end(kMarkup) ? Markup{"", "HTML or XML", kPandoc} : *row;
+  Markup is = row == std::end(kMarkup) ? Markup{"", "HTML or XML", kPandoc} : *row;
+  if (is.kind == "JSON" && text.find("\"sentence_good\"") != text.npos) is.command = kMinimalPairs;
   return fmt::format(
-      "{} looks like {}, which is read as it stands, with its marks; for the text in it alone, "
-      "extract that to a file of its own{}",
+      "{} looks like {}, which is read as it stands, with its marks and names; for the text in it "
+      "alone, extract that to a file of its own{}",
       name, is.kind, is.command.empty() ? "" : fmt::format(" ({})", is.command));
 }
 

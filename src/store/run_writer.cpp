@@ -262,7 +262,7 @@ void RunWriter::rename_aside(const fs::path& path, const fs::path& named, const 
       fmt::format("{} was {}: it is {} now", quoted_path(path), why, quoted_path(named)));
 }
 
-void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t spared) {
+void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t spared) try {
   lock_.require_held(run_);
   require_own_checkpoints(run_);
   for (const char* file : kLineFiles)
@@ -279,6 +279,9 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t
   write_checkpoint(checkpoints(), step_folder_name(step), contents);
   states_[step] = contents.state;
   finish_save(step, keep, spared);
+} catch (const Error&) {
+  lock_.require_held(run_);  // else this is the reason
+  throw;
 }
 
 void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {

@@ -26,7 +26,7 @@ FILES = {  # of all rows
     "gpt/meta.pkl": b"", "gpt/config.json": b"{}", "gpt/merges.txt": b"the mill\n" * 40, "x.pt": b"", "x.pkl": b"", "x.safetensors": b"",
     "new/model.safetensors": b"", "new/generation_config.json": b"", "sharded/model-00001-of-00002.safetensors": b"",
     "same.txt": b"the river and the mill and the stone\n" * 40, "page.xml": b"<!DOCTYPE html>\n<p>text</p>\n" * 40,
-    "j": b'{"text": "the mill"}\n' * 20, "bytes": bytes(range(256)) * 8, "lines": b"the old\nthe mill\n",
+    "j": b'{"text": "the mill"}\n' * 20, "bytes": bytes(range(256)) * 8, "b": b'{"sentence_good": "the mill", "sentence_bad": "mill the"}\n', "lines": b"the old\nthe mill\n",
 }
 # ROWS[status]: lines "command => facts, separated by commas". NEW: train c.json --run new --set; PAIRS: train pairs.json, likewise.
 ROWS = {2: r"""
@@ -283,7 +283,7 @@ ROWS = {2: r"""
     init gpt --output - => merges.txt
     NEW data.train=packed --stop-at 2 => stopped and saved at step 2
     init p.tsv --output - => 2, 83, p.tsv:2
-    score characters --file j --against j => j, jq -r .KEY
+    score characters --file b --against b => b, jq -r .sentence_good, jq -r .sentence_bad
     score characters --file j => j, JSON, jq -r .KEY
     tokenize characters --file j => j, JSON, jq -r .KEY
     sample characters --file j --max-tokens 1 => j, JSON, jq -r .KEY
@@ -304,7 +304,7 @@ VALUES = """
 """
 MARKUP = [("JSON", '{"a": "text"}\n{"a": "more"}\n'), ("JSON", '[{"a":"x"},{"a":"y"}]'), ("", "<User1> hello </3\n"), ("", "<3 you </3\n"),
           ("HTML", "\n<html>\n"), ("HTML", "<!DOCTYPE html>\n<p>text</p>\n"), ("HTML or XML", "<div>\n<p>text</p>\n</div>\n"),
-          ("HTML or XML", "<p>Hello <b>you</b></p>\n"), ("", "\tThe river\n\tand the mill.\n"),
+          ("HTML or XML", "<p>Hello <b>you</b></p>\n"), ("PHP", "<?php echo 'river'; ?>\n"), ("", "\tThe river\n\tand the mill.\n"),
           ("", "From the mill\nto the river.\n"), ("RTF", "{\\rtf1 text}\n"), ("LaTeX", "\\documentclass{book}\ntext\n"),
           ("", "a, b,\nand c.\n"), ("", '"A, b," he said.\nNo, c.\n')]
 
