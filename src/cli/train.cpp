@@ -276,13 +276,14 @@ Exit run_resume(CommandLine& line) {
   line.add_file("--branch", request.branch,
                 "leave RUN alone and continue its newest checkpoint in this new run, "
                 "whose schedule (wsd) decays to --max-steps");
-  line.app().add_option("--checkpoint", request.checkpoint,
-                        "with --branch: begin at this one instead: last, best or step-N");
-  line.app().add_flag("--force", request.run.force,
-                      "with --branch: rename an existing run to NAME.old-K");
+  line.app()
+      .add_option("--checkpoint", request.checkpoint,
+                  "with --branch: begin at this one instead: last, best or step-N")
+      ->needs("--branch");
+  line.app()
+      .add_flag("--force", request.run.force, "with --branch: rename an existing run to NAME.old-K")
+      ->needs("--branch");
   parse_shared(line, request.run);
-  line.only_where(!request.branch.empty(), {"--checkpoint", "--force"}, "with --branch");
-  if (request.branch.empty()) request.checkpoint.clear(), request.run.force = false;
   Log log({.quiet = line.quiet()});
   return finish([&] { return resume_run(request, log); }, line.json(), log);
 }

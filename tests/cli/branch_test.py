@@ -107,7 +107,7 @@ class Branch(RunsTest):
                    status=2, facts=["copy-00000080", "--checkpoint step-N"])
         self.branch("--max-steps", 20, "--checkpoint", self.checkpoints("fallen") / "step-00000012", run="no", status=2,
                     facts="stem")
-        self.check("resume", "stem", "--checkpoint", "last", facts="--branch")
+        self.check("resume", "stem", "--checkpoint", "last", status=2, facts="--branch")
 
     def test_schedules_whose_rates_depend_on_the_end_have_no_branch(self):
         for schedule in ("linear", "cosine"):
@@ -129,7 +129,7 @@ class Branch(RunsTest):
                                text=True, cwd=self.folder / "stem")
             self.assertEqual((r.returncode, "overlap" in r.stderr), (2, True), r.stderr)
         self.check("resume", "stem", "--branch", "", "--max-steps", 20, status=2, facts=["--branch", "heed resume --help"])
-        self.check("resume", "stem", "--force", facts="--branch")
+        self.check("resume", "stem", "--force", status=2, facts="--branch")
         self.assertEqual(self.traces(), before)
         self.branch("--max-steps", 20, "--force")
         self.assertEqual(self.snapshot("branch.old-1"), old)
