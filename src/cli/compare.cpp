@@ -126,6 +126,10 @@ class RunComparer {
   void measure(const std::string& run) {
     Model m = load_model(run, "");
     prepare_arithmetic(m.config.train.arithmetic, pool_.threads());
+    const auto arithmetic = [](const MeasuredRun& r) { return r.config.train.arithmetic; };
+    if (m.config.train.arithmetic == Arithmetic::native &&
+        std::ranges::count(runs_, Arithmetic::portable, arithmetic) > 0)
+      log_.warn(run + " is measured with portable arithmetic, as a run before it");
     m.products = make_products(m.config.train.precision);
     const bool pairs = m.objective->traits().pairs();
     if (!pairs && !text_.files.empty()) refuse_pipe(text_.files[0]);

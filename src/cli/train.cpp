@@ -193,7 +193,9 @@ void check_text(const std::string& path) {
 RunConfig read_config(const std::string& path, const GivenKeys& given) try {
   return load_config(path, given);
 } catch (const Error& e) {
-  if (e.exit() != Exit::usage || first_bytes(path).find("\"data\"") != std::string::npos) throw;
+  if (e.exit() != Exit::usage || !path_exists(path) ||
+      first_bytes(path).find("\"data\"") != std::string::npos)
+    throw;
   throw e.as(Exit::usage, "heed train - < " + shell_word(path) + ", if it is text to train on");
 }
 

@@ -42,7 +42,7 @@ class OddRunsTest(ReportsTest):
         for frame in data["frames"]:
             self.assertEqual((len(frame["weights"]), len(frame["pull"])), (2, 2))
             self.assertEqual(set(frame["words"]), {"encoder", "cross"})
-            self.assertEqual([head["name"] for head in frame["heads"]], ["induction"])
+            self.assertEqual([head["name"] for head in frame["heads"]], ["induction", "owned"])
         self.assertEqual(set(data["learning"][-1]["entropy"]), {"encoder", "cross"})
 
     def test_a_run_without_a_checkpoint_shows_what_it_has_logged(self):
@@ -94,19 +94,6 @@ class OddRunsTest(ReportsTest):
         page, data = self.report("long")
         self.assertLess(len(page), 5_000_000)
         self.assertGreater(len(data["kinds"][0]["keys"]), 4)
-
-    def test_a_page_of_too_many_weights_is_refused(self):
-        (self.folder / "a.txt").write_text("abcdefgh " * 800)
-        self.train(self.config(family="causal_lm", model={"d_model": 32, "n_heads": 32, "d_ff": 8, "encoder_layers": 0,
-                                                          "decoder_layers": 2},
-                               objective__target_length=600, train__batch_tokens=600, train__micro_batch_tokens=600,
-                               train__max_steps=1))
-        out = self.folder / "page.html"
-        args = ["attend", self.folder / "run", "--html", out]
-        self.check(*args, ("abcdefgh " * 800)[:590], status=2, facts="64")
-        self.assertFalse(out.exists())
-        self.check(*args, "abcdefgh")
-        self.assertLess(out.stat().st_size, 2**20)
 
     def test_hostile_words_stay_text(self):
         hostile = ["</script><script>alert(1)</script>", "<img/src=x>", '"{{data}}"', "&amp;", "<!--"]
