@@ -11,7 +11,7 @@
 
 namespace heed {
 
-// What is saved here is memory of a training: block_row() in train/prepared_run.cpp counts it.
+// What is saved here is memory of a training.
 template <class T>
 struct BlockSaved {
   AttentionSaved<T> self, cross;
