@@ -76,21 +76,21 @@ TextFacts text_facts(std::span<const std::string> files, bool any_bytes) {
   for (const std::string& file : files) {
     constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
     std::uint64_t size = 0, bad = 0;
-    auto& [lines, hash] = facts.files.emplace_back();
+    TextFacts::File& counted = facts.files.emplace_back();
     scan_text({&file, 1}, {.any_bytes = true, .decoded = !any_bytes}, [&](std::string_view text) {
       each_code_point(text, [&](CodePoint c, std::size_t at) {
         if (c.value == kInvalidCodePoint) {
           ++bad;
           if (facts.first_bad.empty())
             facts.first_bad = fmt::format("{}:{} (offset {} in the file)", shown_path(file),
-                                          lines + 1, size + at);
+                                          counted.lines + 1, size + at);
           c.value = kReplacement;
         }
-        if (c.value == '\n') ++lines;
+        if (c.value == '\n') ++counted.lines;
         ++counts[c.value];
       });
       size += text.size();
-      hash = hash * kOdd + std::hash<std::string_view>()(text);
+      counted.hash = counted.hash * kOdd + std::hash<std::string_view>()(text);
     });
     facts.bytes += size;
     facts.too_many_bad = facts.too_many_bad || too_many_bad(bad, size);

@@ -190,7 +190,7 @@ std::vector<HeadName> HeadProbe::names(const HeadScores& trained,
                          static_cast<float>(sum_of(texts_before).weight / sum.rows),
                          static_cast<float>(sum.even / sum.rows)};
     const auto same_head = std::ranges::find_if(names, [&](const HeadName& n) {
-      return n.kind == found.kind && n.layer == of.layer && n.head == of.head;
+      return n.kind == found.kind && n.layer == found.layer && n.head == found.head;
     });
     if (same_head == names.end())
       names.push_back(found);
