@@ -87,14 +87,14 @@ void add_checkpoint(Verification& v, const std::string& name, const fs::path& fo
 // A saver writes a checkpoint before its links. One that was killed in between leaves them as they
 // were before its checkpoint.
 void check_link(const fs::path& run, const std::string& link) {
-  std::error_code none;
-  const fs::path path = run / kCheckpoints / link;
-  const std::string target = fs::read_symlink(path, none).string();
-  if (target.empty() || !fs::exists(path, none))
-    throw Error(Exit::store, fmt::format("it {} not there; heed resume makes the link again",
-                                         target.empty() ? "is no link, or"
-                                                        : "leads to " + printable(target) + ","));
   read_beside_saver(run, [&] {
+    std::error_code none;
+    const fs::path path = run / kCheckpoints / link;
+    const std::string target = fs::read_symlink(path, none).string();
+    if (target.empty() || !fs::exists(path, none))
+      throw Error(Exit::store, fmt::format("it {} not there; heed resume makes the link again",
+                                           target.empty() ? "is no link, or"
+                                                          : "leads to " + printable(target) + ","));
     const std::string found = find_checkpoint(run, link).filename();
     const auto is_found = [&](const State& s) { return found == step_folder_name(s.step); };
     std::vector<State> states = states_of(run);
