@@ -166,8 +166,10 @@ void NewFolder::put_in_place() {
     sync_folder(folder_of(moves.back().second));
     if (fills_) remove_tree(path_);
   } catch (...) {
-    while (move-- != moves.begin())
+    while (move != moves.begin()) {
+      --move;
       system_calls().rename(move->second.c_str(), move->first.c_str());
+    }
     throw;
   }
 }

@@ -111,11 +111,11 @@ void choose_products(const std::string& precision, Model& m, Log& log) {
 
 }  // namespace
 
-OpenModel::OpenModel(CommandLine& line_)
+OpenModel::OpenModel(CommandLine& line_, int most_threads)
     : Model(load_model(line_.run(), line_.checkpoint())),
       line(line_),
       log({.quiet = line.quiet()}),
-      pool(thread_count(line.threads(), config)),
+      pool(std::min(thread_count(line.threads(), config), most_threads)),
       texts(*objective, config, tokenizers, log) {
   line.only_where(config.train.arithmetic == Arithmetic::native, {"--precision"},
                   "for a run of train.arithmetic native");

@@ -33,11 +33,11 @@ namespace heed {
 // The trained model that a command line names (RUN, --checkpoint), ready to work, alone or together
 // with those of --with. Error (usage) if one of these does not fit.
 struct OpenModel : Model {
-  explicit OpenModel(CommandLine& line);
+  explicit OpenModel(CommandLine& line, int most_threads = std::numeric_limits<int>::max());
 
   CommandLine& line;
   Log log;
-  Pool pool;  // of --threads
+  Pool pool;  // of --threads, but at most `most_threads`
   UserTexts texts;
 };
 

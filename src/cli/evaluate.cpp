@@ -63,6 +63,9 @@ std::vector<std::string> read_lines(const std::string& path) {
 }
 
 void print_yardsticks(const Json& r) {
+  Yardsticks yardsticks;
+  Faults none;
+  read_json(r["yardsticks"], yardsticks, none);
   Json rows = r["yardsticks"];
   rows.push_back({{"name", "this model"}, {"nats_per_token", r["loss"]}});
   if (r.contains("bits_per_byte")) rows.back()["bits_per_byte"] = r["bits_per_byte"];
@@ -70,6 +73,7 @@ void print_yardsticks(const Json& r) {
                             {"nats per token", "nats_per_token", fixed<4>},
                             {"bits per byte", "bits_per_byte", fixed<4>}};
   print_table(rows, std::span(columns).first(r.contains("bits_per_byte") ? 3 : 2));
+  print_prose(compared(r["loss"], yardsticks) + "\n");
 }
 
 // Each figure with its unit, the model's loss among the yardsticks.

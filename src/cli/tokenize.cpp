@@ -18,7 +18,7 @@ Exit run_tokenize(CommandLine& line) {
   line.add_side();
   line.parse();
 
-  OpenModel m(line);
+  OpenModel m(line, 1);
   const Tokenizer& tokenizer =
       line.side() == Side::source ? m.tokenizers.source() : *m.tokenizers.target;
   const auto answer = [&](const GivenText& text) -> Json {

@@ -96,7 +96,7 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json
 
 Json report(const std::string& name) {
   const fs::path folder = folder_of_run(name);
-  const auto [newest, damaged] = newest_checkpoint(folder);
+  const auto [newest, damaged] = newest_checkpoint(folder, kAnyStep, false);
   if (!newest && !damaged.empty())
     throw Error(Exit::store, fmt::format("no checkpoint of {} is intact.", quoted_path(folder)),
                 "heed verify " + shell_word(folder.string()) + ", which says what is wrong");

@@ -96,7 +96,7 @@ void clean_up(const fs::path& parent) {
   }
 }
 
-Checkpoint Checkpoint::open(const fs::path& folder) {
+Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
   std::vector<std::string> names = names_in(folder);
   Checkpoint checkpoint;
   checkpoint.folder_ = folder;
@@ -115,6 +115,7 @@ Checkpoint Checkpoint::open(const fs::path& folder) {
   for (const auto& [name, sum] : sums) files[name] = std::make_unique<InputFile>(folder / name);
   for (auto& [name, file] : files) {
     if (name == kModelFile || name == kTrainingFile) {
+      if (!with_weights) continue;
       list_safetensors(*file);  // checks its size first: a sparse file takes long to hash
       file->rewind();
       check_sum(folder / name, sha256_of(*file), sums.at(name));
@@ -172,7 +173,7 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
   }
 }
 
-NewestCheckpoint newest_checkpoint(const fs::path& run, std::int64_t up_to) {
+NewestCheckpoint newest_checkpoint(const fs::path& run, std::int64_t up_to, bool with_weights) {
   return read_beside_saver(run, [&] {
     NewestCheckpoint found;
     const std::vector<std::int64_t> steps = list_steps(run);
@@ -180,7 +181,7 @@ NewestCheckpoint newest_checkpoint(const fs::path& run, std::int64_t up_to) {
       if (*step > up_to) continue;
       const fs::path folder = step_folder(run, *step);
       try {
-        found.checkpoint = Checkpoint::open(folder);
+        found.checkpoint = Checkpoint::open(folder, with_weights);
       } catch (const Unreadable& e) {
         throw Unreadable(e.as(e.exit(), again_or_before(run, *step)));
       } catch (const Error& e) {

@@ -50,8 +50,9 @@ void clean_up(const std::filesystem::path& parent);
 class Checkpoint {
  public:
   // Reads the small files and verifies all checksums. Throws Error (Exit::store) that names the
-  // file and what is wrong with it. Never writes.
-  static Checkpoint open(const std::filesystem::path& folder);
+  // file and what is wrong with it. Never writes. `with_weights` false: without those of tensors,
+  // which cannot be loaded then.
+  static Checkpoint open(const std::filesystem::path& folder, bool with_weights = true);
 
   const std::filesystem::path& folder() const { return folder_; }
   const State& state() const { return state_file_.state; }
@@ -103,9 +104,10 @@ struct NewestCheckpoint {
   std::optional<Checkpoint> checkpoint;    // the newest whole step that can be resumed
   std::vector<DamagedCheckpoint> damaged;  // newer ones that are not, newest first
 };
-// Of those of steps up to one.
+// Of those of steps up to one. `with_weights` as of open().
 NewestCheckpoint newest_checkpoint(const std::filesystem::path& run,
-                                   std::int64_t up_to = std::numeric_limits<std::int64_t>::max());
+                                   std::int64_t up_to = std::numeric_limits<std::int64_t>::max(),
+                                   bool with_weights = true);
 
 // The numbers of a training as tensors. model.safetensors: the weights that are used.
 std::vector<TensorSlot> model_slots(Stepper& stepper);

@@ -76,7 +76,6 @@ struct Yardstick {
   std::string name;
   double nats_per_token = kNotMeasured;
   double bits_per_byte = kNotMeasured;  // where the model's loss has this unit too
-  std::string part = {};  // of the training text, unless all of it: "the last 8 MiB"; not written
 };
 void fields(Yardstick& y, auto visit) {
   visit("name", y.name, "nats_per_token", y.nats_per_token, "bits_per_byte", y.bits_per_byte);

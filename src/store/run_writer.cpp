@@ -27,11 +27,11 @@ namespace {
 
 constexpr std::string_view kRemoving = ".tmp-removed-";
 
-// Whoever holds a lock has written his process id into its file.
-std::string holder(const fs::path& lock) {
+// Whoever holds a lock has written his process id into its file; 0: nobody has yet.
+std::int64_t holder(const fs::path& lock) {
   std::int64_t id = 0;
   std::ifstream(lock) >> id;
-  return id > 0 ? fmt::format("process {}", id) : "another process";
+  return id;
 }
 
 int open_and_lock(const fs::path& run, const fs::path& path) {
@@ -50,10 +50,12 @@ int open_and_lock(const fs::path& run, const fs::path& path) {
                 fmt::format("cannot lock {}: its file system has no locks", quoted_path(path)),
                 "a run folder on a local disk");
   if (error != EWOULDBLOCK) throw_file_error("lock", path, error);
-  throw Error(
-      Exit::usage,
-      fmt::format("{} is writing {} (lock {})", holder(path), quoted_path(run), path.string()),
-      "wait until it is done, or stop it");
+  const std::int64_t id = holder(path);
+  throw Error(Exit::usage,
+              fmt::format("{} is writing {} (lock {})",
+                          id > 0 ? fmt::format("process {}", id) : "another process",
+                          quoted_path(run), path.string()),
+              "wait until it is done, or stop it");
 }
 
 // The name of the run that this one is a branch of; "" if it is none.
@@ -68,7 +70,7 @@ void remove_killed_starts(const fs::path& run) {
   const std::string begin = ".tmp-" + run.filename().string() + "-";
   for (const std::string& name : readable_names(folder_of(run))) {
     const fs::path folder = folder_of(run) / name;
-    if (name.starts_with(begin) && path_exists(folder / kLockFile) && !is_locked(folder))
+    if (name.starts_with(begin) && holder(folder / kLockFile) > 0 && !is_locked(folder))
       system_calls().remove_all(folder.c_str());
   }
 }
@@ -178,7 +180,7 @@ void RunWriter::require_free(const fs::path& run, bool force) {
           shell_word(run.string())));
 }
 
-RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& first) {
+RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& first) try {
   const fs::path run = with_name(path), parent = folder_of(run);
   require_free(run, force);
   std::error_code error;
@@ -199,6 +201,9 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
   remove_tree(writer.checkpoints() / ".tmp-link");
   replace_file(here / kConfigFile, first.config);
   return writer;
+} catch (const Error&) {
+  require_free(path, force);  // another start was faster
+  throw;
 }
 
 void RunWriter::put_in_place() {

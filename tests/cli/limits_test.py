@@ -148,7 +148,7 @@ class Limits(RunsTest):
 
     def test_no_unrequested_thread_is_started(self):
         """Counts its threads while it waits for input from an idle pipe."""
-        p = self.spawn("tokenize", "run", "--threads", 1, stdin=subprocess.PIPE)
+        p = self.spawn("tokenize", "run", stdin=subprocess.PIPE)
         p.stdin.write("the\n")
         p.stdin.flush()
         p.stdout.readline()

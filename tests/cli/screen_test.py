@@ -45,7 +45,7 @@ class Screen(RunsTest):
                          ("bench", "c.json", "--steps", 2), ("neighbors", "run", "a")):
                 words = self.shown(*args, columns=columns, status=4 if "nowhere" in args else 0)
                 self.assertEqual(self.too_wide(words, columns), [], args)
-        self.assertIn("this model ", self.out("evaluate", "run"))
+        self.assertIn("better than ", self.out("evaluate", "run"))
 
     def test_columns_leave_a_table_in_their_order_and_long_cells_are_cut(self):
         for columns, headings in ((120, "tensor norm moved cosine gradient update at start shape"),

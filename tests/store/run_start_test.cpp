@@ -1,4 +1,4 @@
-// new_run(): a start makes a run or changes nothing.
+// RunWriter::create(): a start makes a run or changes nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -94,7 +94,7 @@ TEST_F(RunStart, OfSeveralAtOnceOneWinsAndTheOthersAreRefused) {
           new_run(run).write_config("{}");
           ++won;
         } catch (const Error& e) {
-          EXPECT_NE(e.exit(), Exit::internal) << e.what();
+          EXPECT_EQ(e.exit(), Exit::usage) << e.what();
           ++refused;
         }
       });
