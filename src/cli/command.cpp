@@ -12,7 +12,6 @@
 #include "decode/beam.h"
 #include "store/layout.h"
 #include "train/suggested_config.h"
-#include "train/text_start.h"
 
 namespace heed {
 namespace {

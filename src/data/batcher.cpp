@@ -47,7 +47,6 @@ Batcher::Ahead Batcher::ahead(std::int64_t epochs, std::int64_t most) {
     if (ahead.steps == 0) first = taken.tokens;
     ahead.equal = ahead.equal && taken.tokens == first;
     ahead.tokens += taken.tokens;
-    ahead.without_labels += taken.labels == 0;
   }
   ahead.epochs = epochs_at(objective_, split_, cursor);
   return ahead;

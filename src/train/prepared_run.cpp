@@ -4,7 +4,9 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <new>
 #include <string>
 
 #include "base/cgroup.h"
@@ -18,7 +20,7 @@
 #include "math/arithmetic.h"
 #include "math/blas.h"
 #include "show/film.h"
-#include "step/optimizer.h"
+#include "step/optimizers.h"
 #include "step/schedule.h"
 #include "store/model.h"
 #include "train/ranks.h"
@@ -62,6 +64,8 @@ double pass_memory(const Transformer& model, const Products<float>& products,
   return static_cast<double>(workspace.bytes());
 } catch (const std::length_error&) {
   return std::numeric_limits<double>::infinity();
+} catch (const std::bad_alloc&) {  // a limit on addresses
+  return std::numeric_limits<double>::infinity();
 }
 
 // Error (memory) if the training does not fit into the memory that was `available`.
@@ -77,13 +81,10 @@ void measure_passes(MemoryPlan& plan, double available, const Transformer& model
                                                            rows, available - plan.training());
   check_memory(plan, available);
   const bool validates = data.valid.target.size() > 0;
-  try {
-    plan.scoring = (validates ? threads : 1) *
-                   pass_memory(model, products, values, nullptr,
-                               longest_example(*objective, validates ? data.valid : data.train),
-                               kForwardTokens, available - plan.training());
-  } catch (const std::bad_alloc&) {  // a limit on addresses: it trains until it validates
-  }
+  plan.scoring = (validates ? threads : 1) *
+                 pass_memory(model, products, values, nullptr,
+                             longest_example(*objective, validates ? data.valid : data.train),
+                             kForwardTokens, available - plan.training());
   check_memory(plan, available, data.valid.longest_in_words());
 }
 
@@ -112,25 +113,21 @@ MemoryPlan counted_memory(const Transformer& model, const RunConfig& config, int
 }
 
 void check_memory(const MemoryPlan& plan, double available, const std::string& held_out) {
-  if (plan.training() <= available) return;
-  const auto needed = [&](double bytes) {
-    return std::isinf(bytes) ? "more than " + format_bytes(available)
-                             : "about " + format_bytes(bytes);
-  };
-  if (!held_out.empty())
-    throw Error(Exit::memory,
-                fmt::format("validation needs {} of memory for its longest sentence ({}), but {} "
-                            "are available.",
-                            needed(plan.scoring), held_out, format_bytes(available)),
-                "without that line, or fewer --threads; data.max_length drops such pairs from the "
-                "training data alone");
+  const double all = plan.training();
+  if (all <= available) return;
   throw Error(
       Exit::memory,
-      fmt::format("training needs {} of memory, {} of it for parameters, moments and gradients, "
+      fmt::format("training needs {} of memory, {} of it for parameters, moments and gradients{}, "
                   "but {} are available.",
-                  needed(plan.training()), format_bytes(plan.parameters), format_bytes(available)),
-      "a smaller model or vocabulary (tokenizer.vocab_size, tokenizer.min_frequency), fewer "
-      "train.shards, a smaller train.micro_batch_tokens, or fewer --threads");
+                  std::isinf(all) ? "more" : "about " + format_bytes(all),
+                  format_bytes(plan.parameters),
+                  held_out.empty() ? "" : "; the longest sentence to validate is " + held_out,
+                  format_bytes(available)),
+      held_out.empty() ? "a smaller model or vocabulary (tokenizer.vocab_size, "
+                         "tokenizer.min_frequency), fewer train.shards, a smaller "
+                         "train.micro_batch_tokens, or fewer --threads"
+                       : "without that line, or fewer --threads; data.max_length drops such pairs "
+                         "from the training data alone");
 }
 
 Plan plan_of(const RunConfig& config, const Split& train) {
@@ -144,8 +141,7 @@ Plan plan_of(const RunConfig& config, const Split& train) {
       Batcher(*objective, train, config)
           .ahead(epochs > 0 ? epochs : std::numeric_limits<std::int64_t>::max(), most);
   const auto steps = static_cast<double>(ahead.steps);
-  Plan plan{0, static_cast<double>(ahead.tokens) / steps, ahead.equal, ahead.epochs / steps,
-            static_cast<double>(ahead.without_labels) / steps};
+  Plan plan{0, static_cast<double>(ahead.tokens) / steps, ahead.equal, ahead.epochs / steps};
   if (ahead.steps < most)
     plan.steps = ahead.steps;
   else if (epochs == 0 || most == end)
@@ -203,12 +199,12 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
 
   auto pool = std::make_unique<Pool>(threads, crew.cores());
   measure_passes(memory, available, model, own, data, *products, threads);
-  const Crew all = crew.with(*pool);
+  const Crew all(*pool, crew.exchange());
   PreparedRun run{
       config, std::move(tokenizers), std::move(data), std::move(model), memory, {}, std::move(pool),
       all,    std::move(products)};
   plan_steps(run);
-  crew.meet();  // a process that could not prepare has ended the job
+  crew.sum(0);  // a process that could not prepare has ended the job
   return run;
 }
 

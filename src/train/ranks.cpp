@@ -45,15 +45,6 @@ void share_parts(Exchange& x, Dataset& data, std::vector<NamedBytes>& tokenizers
   for (NamedBytes& file : tokenizers) x.share(file.name, file.bytes);
 }
 
-PreparedRun prepared_as_told(Exchange& x, const RunConfig& config) {
-  Dataset data;
-  std::vector<NamedBytes> tokenizers;
-  int threads = 0;
-  share_parts(x, data, tokenizers, threads);
-  return prepare_run(config, std::move(data), Tokenizers::load(tokenizers, "the first rank's"),
-                     threads, x);
-}
-
 // All that the other ranks do: one task after the other.
 void follow(Exchange& x) {
   watch_signals();
@@ -66,7 +57,12 @@ void follow(Exchange& x) {
     RunConfig config = parse_config(told.config, "the first rank's config");
     config.train.max_minutes = 0;  // the first rank looks at the clock
     if (told.task == Task::prepare) {
-      run.emplace(prepared_as_told(x, config));
+      Dataset data;
+      std::vector<NamedBytes> tokenizers;
+      int threads = 0;
+      share_parts(x, data, tokenizers, threads);
+      run.emplace(prepare_run(config, std::move(data),
+                              Tokenizers::load(tokenizers, "the first rank's"), threads, x));
       continue;
     }
     x.timeout = config.train.rank_timeout;

@@ -1,4 +1,5 @@
-#include "train/start.h"
+// heed train CONFIG: a run that begins anew.
+#include "train/training_run.h"
 
 #include <fmt/core.h>
 
@@ -123,7 +124,7 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
 }
 
 RunResult fresh(Beginning& b, const RunRequest& request, Log& log) {
-  require_room(b.prepared, request.folder, log);
+  require_room(b.prepared, request.folder);
   RunWriter run = RunWriter::create(
       request.folder, request.force,
       {origin_json(b.origin), dump_config(b.prepared.config), b.text ? b.text->path() : ""});

@@ -1,4 +1,5 @@
-#include "train/stored_run.h"
+// What is stored of a run that is to be continued, and the config with which it goes on.
+#include "train/resume.h"
 
 #include <fmt/core.h>
 
@@ -81,6 +82,25 @@ std::vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& con
   return changes;
 }
 
+// The steps that take so long at the speed so far, validations included, less those that come again
+// because the rate fell in them.
+std::int64_t steps_at_speed(double minutes, StoredRun& run) {
+  const std::vector<TrainEvent> lines = read_events(run.folder).train;
+  if (lines.empty() || !(lines.back().minutes > 0))
+    throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
+                "--more N, in steps");
+  OptimizerConfig planned = run.asked.optimizer;
+  planned.decay_steps.step = run.asked.train.max_steps;
+  const std::int64_t fall = fall_of(planned).spared(),
+                     again = fall > 0 ? std::max<std::int64_t>(0, run.steps_done() - fall) : 0,
+                     steps = std::llround(minutes / lines.back().minutes *
+                                          static_cast<double>(lines.back().step));
+  run.data.notes.push_back(fmt::format("--minutes {:g}: {} steps at the speed so far{}", minutes,
+                                       format_count(steps),
+                                       again > 0 ? fmt::format(", {} of them again", again) : ""));
+  return std::max<std::int64_t>(1, steps - again);
+}
+
 }  // namespace
 
 void refuse_change(const StoredRun& run, const KeyChange& change, const std::string& hint) {
@@ -100,10 +120,9 @@ StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& 
   if (!newest.checkpoint && !newest.damaged.empty())
     throw Error(
         Exit::store,
-        fmt::format(
-            "no checkpoint of {} is whole; starting at step 0 would overwrite what is left of "
-            "them.",
-            quoted_path(folder)),
+        fmt::format("no checkpoint of {} is whole; starting at step 0 would overwrite what is left "
+                    "of them.",
+                    quoted_path(folder)),
         "the warnings above say what is wrong with each; restore a copy, or train a new run");
   StoredRun run;
   run.folder = folder;
@@ -115,21 +134,14 @@ StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& 
 }
 
 RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
-  const auto refuse_others = [&](const RunConfig& config, bool given) {
-    for (const KeyChange& change : changes_of(run.trained, config))
-      if (change.on_resume == OnResume::refused && changes.contains(change.key) == given)
-        refuse_change(run, change, "");
-  };
-  RunConfig config;
-  try {
-    config = resolved(changed(run.written, changes));
-  } catch (const Error&) {  // of a rule between keys, which would advise to change others
-    refuse_others(changes.values, true);
-    throw;
-  }
-  // A refusal names what the user gave rather than what follows from it.
-  for (const bool given : {true, false}) refuse_others(config, given);
-  return config;
+  const RunConfig config = resolved(changed(run.written, changes));
+  std::vector<KeyChange> refused = changes_of(run.trained, config);
+  std::erase_if(refused, [](const KeyChange& c) { return c.on_resume != OnResume::refused; });
+  if (refused.empty()) return config;
+  // What the user gave, rather than what follows from it.
+  const auto given =
+      std::ranges::find_if(refused, [&](const KeyChange& c) { return changes.contains(c.key); });
+  refuse_change(run, given == refused.end() ? refused.front() : *given);
 }
 
 bool names_other_files(const StoredRun& run, const RunConfig& config) {
@@ -150,30 +162,6 @@ void load_data(StoredRun& run, const RunConfig& config, Log& log) {
   if (run.checkpoint) refuse_cursor_beyond_data(run, config);
 }
 
-namespace {
-
-// The steps that take so long at the speed so far, validations included, less those that come again
-// because the rate fell in them.
-std::int64_t steps_at_speed(const ResumeRequest& request, StoredRun& run) {
-  const std::vector<TrainEvent> lines = read_events(run.folder).train;
-  if (lines.empty() || !(lines.back().minutes > 0))
-    throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
-                "--more N, in steps");
-  OptimizerConfig planned = run.asked.optimizer;
-  planned.decay_steps.step = run.asked.train.max_steps;
-  const std::int64_t fall = fall_of(planned).spared(),
-                     again = fall > 0 ? std::max<std::int64_t>(0, run.steps_done() - fall) : 0,
-                     steps = std::llround(request.minutes / lines.back().minutes *
-                                          static_cast<double>(lines.back().step));
-  run.data.notes.push_back(fmt::format(
-      "--minutes {:g}: {} steps at the speed so far{}{}", request.minutes, format_count(steps),
-      again > 0 ? fmt::format(", {} to train again included", again) : "",
-      request.run.threads > 0 ? " (other --threads take another time)" : ""));
-  return std::max<std::int64_t>(1, steps - again);
-}
-
-}  // namespace
-
 GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
   const char* option = request.max_steps > 0 ? "--max-steps"
                        : request.more > 0    ? "--more"
@@ -184,7 +172,8 @@ GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
   const TrainConfig& asked = run.asked.train;
   std::int64_t end = request.max_steps;
   if (end == 0) {
-    const std::int64_t more = request.more > 0 ? request.more : steps_at_speed(request, run),
+    const std::int64_t more =
+                           request.more > 0 ? request.more : steps_at_speed(request.minutes, run),
                        planned = asked.max_steps > 0 && asked.max_epochs > 0
                                      ? plan_of(run.asked, run.data.train).steps
                                      : asked.max_steps;
@@ -203,19 +192,16 @@ GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
 std::string nothing_to_do(const StoredRun& run, const TrainConfig& t, std::int64_t stop_at) {
   if (!run.checkpoint) return "";
   const State& s = run.checkpoint->state();
-  const Stop end = end_of(t, s);
   std::string where;
   if (steps_are_done(t, s))
-    where = fmt::format("at step {}{}{}", s.step,
-                        s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps);
-  else if (end == Stop::finished)
+    where = fmt::format("at step {} of {} (train.max_steps)", s.step, t.max_steps);
+  else if (const Stop end = end_of(t, s); end == Stop::finished)
     where =
         fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch, t.max_epochs);
   else if (end == Stop::early)
     where = fmt::format("stopped early at step {}", s.step);
   else if (stop_at > 0 && s.step >= stop_at)
-    where = fmt::format("at step {}, {} --stop-at {} (a later one continues)", s.step,
-                        s.step > stop_at ? "past" : "that of", stop_at);
+    where = fmt::format("at step {}, with --stop-at {}", s.step, stop_at);
   return where.empty() ? "" : "already " + where + "; nothing to do";
 }
 
@@ -227,14 +213,6 @@ PreparedRun prepare_stored_run(StoredRun& run, const RunConfig& config, const Ru
                                      request.threads, request.crew);
   watch_signals();
   return prepared;
-}
-
-std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::int64_t done) {
-  for (std::int64_t step = 1; step <= done; ++step)
-    if (learning_rate(was.optimizer, was.model.d_model, step) !=
-        learning_rate(is.optimizer, was.model.d_model, step))
-      return step;
-  return 0;
 }
 
 }  // namespace heed

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/signals.h"
 #include "step/schedule.h"
 #include "store/safetensors.h"
-#include "train/divergence.h"
 #include "train/ranks.h"
 
 namespace heed {
@@ -75,10 +74,6 @@ Stop Trainer::run(std::int64_t stop_at) {
   tell(&Listener::began, moment());
   if (prepared_.config.data.has_validation() && !validation_)
     tell(&Listener::remarked, "no validation: the held-out part has no token to predict");
-  if (const double without = prepared_.plan.without_labels; without > 0.1)
-    tell(&Listener::remarked, fmt::format("{:.0f} % of the steps have no token to predict: "
-                                          "objective.mask_fraction is small for train.batch_tokens",
-                                          100 * without));
   started_ = seconds_now();
   if (std::exchange(state_.validation_due, false)) {
     validate(true);
@@ -155,15 +150,8 @@ bool Trainer::validate(bool on_grid) {
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
   stepper_.gather_used_weights(Exchange::To::all);
-  std::optional<ValidEvent> line;
-  try {
-    line = validation_->measure(state_.step, stepper_.weights().used, signalled);
-  } catch (const std::bad_alloc&) {
-    if (!crew_.alone()) throw;  // the others cannot save
-    state_.validation_due = on_grid;
-    save();
-    throw validation_->out_of_memory();
-  }
+  std::optional<ValidEvent> line =
+      validation_->measure(state_.step, stepper_.weights().used, signalled);
   if (!line) {
     state_.validation_due = on_grid;
     last_.requests |= kStop;  // of whichever process
@@ -222,10 +210,20 @@ std::string Trainer::not_finite(const std::string& otherwise) {
 
 void Trainer::diverged(const std::string& what) {
   if (!run_) crew_.exchange().wait_for_end();  // all ranks know, and the first says it
-  const std::string text = divergence_text(state_.step, what, last_);
+  std::string text = fmt::format("training diverged at step {}: {}", state_.step, what);
+  if (last_.sums.tokens > 0)
+    text +=
+        fmt::format(" (last step: loss {:.4f}, learning rate {:.1e})", last_.loss(), last_.rate);
   if (run_) run_->append(kMetrics, line_of(RunEvent{state_.step, "diverged", text}));
-  throw divergence_error(text, run_ ? run_->path().string() : "RUN", saved_,
-                         prepared_.config.optimizer.learning_rate);
+  throw Error(
+      Exit::diverged,
+      text + (saved_ < 0 ? ". There is no checkpoint yet."
+                         : fmt::format(". The checkpoints up to step {} are good.", saved_)),
+      fmt::format("see it again: heed resume {0} --set train.log_every=1; continue with a lower "
+                  "rate: heed resume {0} --set optimizer.learning_rate={1:.1e}; if that diverges "
+                  "at once, start over with that rate",
+                  run_ ? shell_word(run_->path().string()) : "RUN",
+                  prepared_.config.optimizer.learning_rate / 10));
 }
 
 }  // namespace heed

@@ -12,8 +12,6 @@
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "store/run_folder.h"
-#include "text/utf8.h"
-#include "train/divergence.h"
 
 namespace heed {
 namespace {
@@ -29,23 +27,24 @@ bool predicts_any(const ExampleList& examples) {
   return false;
 }
 
-// The held-out part's targets.
-std::vector<std::string> references(const PreparedRun& run) {
-  std::vector<std::string> targets;
-  const Split& valid = run.data.valid;
-  for (std::int64_t i = 0; i < std::ssize(valid.target_begin) - 1; ++i)
-    targets.push_back(run.tokenizers.target->decode(valid.sentence(Side::target, i), true));
-  return targets;
+// The first tensor with a NaN or an infinity in it, or "".
+std::string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers) {
+  for (const ParamInfo& info : table.infos()) {
+    const float* p = numbers.data() + info.param.offset;
+    if (std::any_of(p, p + info.param.size(), [](float x) { return !std::isfinite(x); }))
+      return info.name;
+  }
+  return "";
 }
 
 // Of greedy translations of the held-out part, split at spaces.
 Sums translation_sums(const PreparedRun& run, const Objective& objective,
                       const ParamVec<float>& values, const Crew& crew) {
   const Tokenizer& target = *run.tokenizers.target;
-  const std::vector<std::string> expected = references(run);
+  const Split& valid = run.data.valid;
   std::vector<TokenIds> sources;
-  for (std::int64_t i = 0; i < std::ssize(expected); ++i)
-    sources.push_back(objective.framed_source(run.data.valid.sentence(Side::source, i)));
+  for (std::int64_t i = 0; i < std::ssize(valid.target_begin) - 1; ++i)
+    sources.push_back(objective.framed_source(valid.sentence(Side::source, i)));
   BeamOptions options;
   options.beam_size = 1;
   options.max_length = translation_limit(run.data.train.longest(Side::target));
@@ -59,7 +58,9 @@ Sums translation_sums(const PreparedRun& run, const Objective& objective,
   crew.gather(hypotheses);
   Sums sums;
   for (std::size_t i = 0; i < hypotheses.size(); ++i)
-    sums += translation_counts(hypotheses[i], {expected[i]}, {.tokenize = "none"});
+    sums +=
+        translation_counts(hypotheses[i], {target.decode(valid.sentence(Side::target, i), true)},
+                           {.tokenize = "none"});
   return sums;
 }
 
@@ -86,30 +87,6 @@ std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<
     line.metric = metric->of(sums);
   }
   return line;
-}
-
-Error Validation::out_of_memory() const {
-  const Split& valid = run.data.valid;
-  return {
-      Exit::memory,
-      "not enough memory for the validation" +
-          (valid.pairs() ? "; its longest sentence is " + valid.longest_in_words() : "") + ".",
-      "fewer --threads, or other held-out data (data.max_length does not drop any); heed resume "
-      "validates first"};
-}
-
-// BLEU counts up to four words in a row.
-std::string Validation::doubts() const {
-  if (run.config.train.select_by != "bleu") return "";
-  const std::vector<std::string> lines = references(run);
-  double words = 0;
-  for (const std::string& line : lines) words += static_cast<double>(split_words(line).size());
-  words /= static_cast<double>(lines.size());
-  if (words >= 4) return "";
-  return fmt::format(
-      "train.select_by bleu counts words between spaces, up to four in a row; the held-out targets "
-      "have {:.1f} on average, which it cannot judge: --set train.select_by=chrf",
-      words);
 }
 
 bool Validation::judge(ValidEvent& line, State& state, bool on_grid,
@@ -144,6 +121,33 @@ std::optional<Validation> validation_of(const PreparedRun& run, const Objective&
   if (!run.config.data.has_validation() || !predicts_any(objective.evaluation(run.data.valid)))
     return std::nullopt;
   return Validation{run, objective};
+}
+
+std::string not_finite(const ParamTable& table, const ParamVec<float>& values,
+                       const ParamVec<float>& gradients, const std::string& otherwise) {
+  const std::string value = first_not_finite(table, values);
+  const std::string gradient = first_not_finite(table, gradients);
+  return "NaN or infinity in " + (!value.empty()      ? "the values of " + value
+                                  : !gradient.empty() ? "the gradient of " + gradient
+                                                      : otherwise);
+}
+
+double divergence_threshold(const Transformer& model) {
+  const double vocab = model.target_vocab, d_model = model.config.d_model;
+  return 4 * (std::log(vocab) + std::sqrt(d_model));
+}
+
+std::string checkpoint_defect(const Predictor& predictor, const ExampleList& examples, Pool& pool) {
+  const Transformer& model = predictor.model;
+  const std::string bad = first_not_finite(model.table, predictor.values);
+  if (!bad.empty()) return "NaN or infinity in the values of " + bad;
+  const ExampleList few{std::min<std::int64_t>(4, examples.count), examples.get};
+  const Evaluation e = evaluate(predictor, few, pool);
+  if (e.sums.tokens == 0 || e.loss() <= divergence_threshold(model)) return "";
+  if (!std::isfinite(e.loss())) return "NaN or infinity in the loss of the new weights";
+  return fmt::format(
+      "the new weights give a loss of {:.1e} nats per token, expected at most {:.0f}", e.loss(),
+      divergence_threshold(model));
 }
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-#include "step/optimizer.h"
+#include "step/optimizers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "train/divergence.h"
+#include "train/validation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

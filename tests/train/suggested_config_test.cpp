@@ -2,16 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/temporary_folder.h"
 #include "data/run_config.h"
 
 namespace heed {
 namespace {
 
 OwnText text_of(std::uint64_t bytes, int distinct, const std::string& like = "gpt") {
-  return {.name = "mine.txt",
-          .files = {"mine.txt"},
-          .facts = {.bytes = bytes, .characters = bytes, .distinct = distinct, .common = distinct},
-          .like = like};
+  return {.files = {"mine.txt"},
+          .like = like,
+          .name = "mine.txt",
+          .facts = {.bytes = bytes, .characters = bytes, .distinct = distinct, .common = distinct}};
 }
 
 // As heed init writes it and heed train reads it: that of heed train TEXT.
@@ -137,6 +140,17 @@ TEST(SuggestedConfig, OfPairsTranslates) {
   const RunConfig c = config_for(text);
   EXPECT_EQ(c.objective.type, "seq2seq");
   EXPECT_EQ(c.data.pairs, "mine.txt");
+}
+
+TEST(NameOfText, IsThatOfTheFileOrFolderWithoutEndings) {
+  EXPECT_EQ(name_of_text("-"), "stdin");
+  EXPECT_EQ(name_of_text("a/mine.txt"), "mine");
+  EXPECT_EQ(name_of_text("mine.txt.gz"), "mine");
+  EXPECT_EQ(name_of_text("my.own.novel.txt"), "my.own.novel");
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "texts.d");
+  for (const char* end : {"", "/", "/."})
+    EXPECT_EQ(name_of_text((folder.path() / "texts.d").string() + end), "texts.d");
 }
 
 }  // namespace
