@@ -74,8 +74,7 @@ TextFacts text_facts(std::span<const std::string> files, bool any_bytes) {
   TextFacts facts;
   std::vector<std::uint64_t> counts(0x110000);  // of each code point
   for (const std::string& file : files) {
-    std::uint64_t size = 0, bad = 0;
-    std::uint64_t& lines = facts.lines.emplace_back();
+    std::uint64_t size = 0, lines = 0, bad = 0;
     scan_text({&file, 1}, {.any_bytes = true, .decoded = !any_bytes}, [&](std::string_view text) {
       each_code_point(text, [&](CodePoint c, std::size_t at) {
         if (c.value == kInvalidCodePoint) {

@@ -33,11 +33,8 @@ std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::in
 
 // Is `inner` in `outer`, or the same folder?
 bool contains(const std::string& outer, const std::string& inner) {
-  const auto canonical = [](const std::string& path) {
-    std::error_code ignored;
-    return fs::weakly_canonical(fs::absolute(path), ignored);
-  };
-  const fs::path path = canonical(inner).lexically_relative(canonical(outer));
+  std::error_code ignored;
+  const fs::path path = fs::relative(inner, outer, ignored);
   return !path.empty() && *path.begin() != "..";
 }
 
@@ -167,25 +164,15 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   return branched(stem, config, request.run, request.branch, log);
 }
 
-// --- a later end of a run whose rate has begun to fall: a branch of its own
+// --- another rate of steps that are done, mostly by a later end: a branch of its own
 
-// The first step done that would have had another rate with the end of `config`; 0: none. (The
-// highest and the lowest rate may change from now on.) Error (usage) if not the end, but another
-// key gives it that. Damaged steps are done, too.
-std::int64_t first_step_of_other_end(const StoredRun& run, RunConfig config) {
-  const OptimizerConfig& was = run.trained.optimizer;
-  config.optimizer.learning_rate = was.learning_rate;
-  config.optimizer.min_learning_rate = was.min_learning_rate;
+// The first step done that would have had another rate with `config`; 0: none. (The highest and the
+// lowest rate may change from now on.) Damaged steps are done, too.
+std::int64_t first_step_of_other_rate(const StoredRun& run, RunConfig config) {
+  config.optimizer.learning_rate = run.trained.optimizer.learning_rate;
+  config.optimizer.min_learning_rate = run.trained.optimizer.min_learning_rate;
   const std::vector<std::int64_t> saved = list_steps(run.folder);
-  const std::int64_t other =
-      first_other_rate(run.trained, config, saved.empty() ? 0 : saved.back());
-  if (other == 0) return 0;
-  const bool by_end = fall_of(was).follows_end || fall_of(config.optimizer).follows_end;
-  for (const KeyChange& change : changed_keys(run.trained, config))
-    if (change.on_resume == OnResume::if_rates_stay &&
-        !(by_end && change.key == "optimizer.decay_steps"))
-      refuse_change(run, change, "; or --branch DIR, if their learning rates stay");
-  return other;
+  return first_other_rate(run.trained, config, saved.empty() ? 0 : saved.back());
 }
 
 // Error (usage) if a branch of the run is still to be finished, or ends at `end` or later. `from`:
@@ -214,14 +201,18 @@ RunResult branch_before(std::int64_t other, StoredRun& run, const RunConfig& con
   const std::int64_t end = plan_of(config, run.data.train).steps;
   NewestCheckpoint before = newest_checkpoint(run.folder, other - 1);
   say_skipped(before, log);
-  if (!before.checkpoint)
+  if (!before.checkpoint) {
+    std::vector<std::string> changes;
+    for (const KeyChange& change : changed_keys(run.trained, config))
+      if (change.on_resume == OnResume::if_rates_stay) changes.push_back(in_words(change));
     throw Error(Exit::usage,
-                fmt::format("the rate is to fall at the new end, step {}, but step {} is done with "
-                            "another rate, and no whole checkpoint from before it is left.",
-                            end, other),
-                fmt::format("--set optimizer.decay_steps={}, at the rate that it has fallen to; or "
-                            "a new run",
-                            fall_of(run.trained.optimizer).to));
+                fmt::format("with {} step {}, which is done, would have another rate, and no whole "
+                            "checkpoint from before it is left.",
+                            listed(changes), other),
+                fmt::format("--set optimizer.decay_steps={}, where the rate has fallen; --branch "
+                            "DIR; or heed train with --init-from {}",
+                            fall_of(run.trained.optimizer).to, shell_word(run.folder.string())));
+  }
   const std::string from = step_folder_name(before.checkpoint->state().step);
   refuse_second_branch(run.folder, end, from);
   run.checkpoint = std::move(before.checkpoint);
@@ -333,7 +324,7 @@ RunResult resume_run(const ResumeRequest& request, Log& log) {
     }
     settle_end(config, stored.data.train);
     settle_end(stored.trained, stored.data.train);
-    other = first_step_of_other_end(stored, config);
+    other = first_step_of_other_rate(stored, config);
     idle = nothing_to_do(stored, config.train, other > 0 ? 0 : as.stop_at);
   }
   if (!idle.empty()) return has_nothing_to_do(idle, stored, config, as, *run, log);

@@ -66,8 +66,6 @@ StoredRun read_stored_run(const std::filesystem::path& folder, NewestCheckpoint 
 
 // `written` with these changes. Error (usage) on a key that would have changed the steps done.
 RunConfig changed_config(const StoredRun& run, const GivenKeys& changes);
-[[noreturn]] void refuse_change(const StoredRun& run, const KeyChange& change,
-                                const std::string& hint = "");
 
 // Has another path of the data been given?
 bool names_other_files(const StoredRun& run, const RunConfig& config);

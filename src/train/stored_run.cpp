@@ -57,21 +57,6 @@ void refuse_other_data(const StoredRun& run) {
                     : "restore the file, or train a new run");
 }
 
-// Training never reaches such a cursor: an epoch takes at least one step.
-void refuse_cursor_beyond_data(const StoredRun& run, const RunConfig& config) {
-  const State& state = run.checkpoint->state();
-  const Cursor at = state.cursor;
-  const bool inside =
-      at.epoch <= state.step &&
-      (at.index == 0 || at.index < make_objective(config)->count(run.data.train, at.epoch));
-  if (inside) return;
-  throw Error(
-      Exit::store,
-      fmt::format("{}: epoch {}, example {} is beyond the data",
-                  (run.checkpoint->folder() / kStateFile).string(), at.epoch, at.index),
-      "restore a copy; or move this checkpoint's folder away to resume from the one before");
-}
-
 // Those that the steps done know of.
 std::vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& config) {
   std::vector<KeyChange> changes = changed_keys(trained, config);
@@ -103,14 +88,6 @@ std::int64_t steps_at_speed(double minutes, StoredRun& run) {
 
 }  // namespace
 
-void refuse_change(const StoredRun& run, const KeyChange& change, const std::string& hint) {
-  throw Error(Exit::usage,
-              fmt::format("a resumed run cannot change {}: the steps already done would have been "
-                          "different.",
-                          in_words(change)),
-              "heed train with --init-from " + shell_word(run.folder.string()) + hint);
-}
-
 void say_skipped(const NewestCheckpoint& newest, Log& log) {
   for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
 }
@@ -141,7 +118,11 @@ RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
   // What the user gave, rather than what follows from it.
   const auto given =
       std::ranges::find_if(refused, [&](const KeyChange& c) { return changes.contains(c.key); });
-  refuse_change(run, given == refused.end() ? refused.front() : *given);
+  throw Error(Exit::usage,
+              fmt::format("a resumed run cannot change {}: the steps already done would have been "
+                          "different.",
+                          in_words(given == refused.end() ? refused.front() : *given)),
+              "heed train with --init-from " + shell_word(run.folder.string()));
 }
 
 bool names_other_files(const StoredRun& run, const RunConfig& config) {
@@ -159,7 +140,6 @@ void load_data(StoredRun& run, const RunConfig& config, Log& log) {
     run.tokenizers = Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder());
   run.data = load_dataset(config, run.origin.folder, run.tokenizers);
   refuse_other_data(run);
-  if (run.checkpoint) refuse_cursor_beyond_data(run, config);
 }
 
 GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {

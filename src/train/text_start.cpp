@@ -64,7 +64,7 @@ GivenKeys model_of(const std::string& init_from) {
 }
 
 // The text, and what to train on it.
-struct Choice {
+struct ChosenConfig {
   OwnText text;
   Suggestion suggestion;
   GivenKeys model;                     // of --init-from
@@ -81,8 +81,10 @@ struct Choice {
   }
 };
 
-Choice choose(const TrainRequest& request, OwnText text, Log& log) {
-  Choice choice{.text = std::move(text), .given = request.run.given};
+ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
+  ChosenConfig choice;
+  choice.text = std::move(text);
+  choice.given = request.run.given;
   GivenKeys& given = choice.given;
   for (std::string& path : given.values.data.valid.paths) path = absolute_path(path);
   TokenizersConfig& tokenizer = given.values.tokenizer;
@@ -114,7 +116,7 @@ Choice choose(const TrainRequest& request, OwnText text, Log& log) {
   return choice;
 }
 
-void say_model(const Choice& choice, const PreparedRun& run, const std::string& init_from,
+void say_model(const ChosenConfig& choice, const PreparedRun& run, const std::string& init_from,
                Log& log) {
   const OwnText& text = choice.text;
   const auto bytes = static_cast<double>(text.facts.bytes);
@@ -134,7 +136,7 @@ void say_model(const Choice& choice, const PreparedRun& run, const std::string& 
 }
 
 // Names a smaller model, if too few steps of this one fit.
-void say_smaller(const Choice& choice, double in_time, Log& log) {
+void say_smaller(const ChosenConfig& choice, double in_time, Log& log) {
   OwnText text = choice.text;
   text.minutes = in_time * choice.suggestion.step_minutes;  // where sizes are chosen for
   const ModelConfig smaller = suggest(text).config.model;
@@ -148,7 +150,7 @@ void say_smaller(const Choice& choice, double in_time, Log& log) {
 }
 
 // Plans the steps of `run` and puts its config in place, which ends it there. Logs the plan.
-void plan(PreparedRun& run, Choice& choice, const TrainRequest& request, Log& log) {
+void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, Log& log) {
   const auto seconds_gone = [&] { return seconds_now() - request.run.begin; };
   const TrainConfig& train = run.config.train;
   Suggestion& s = choice.suggestion;
@@ -205,7 +207,7 @@ RunResult train_on_text(const TrainRequest& request, OwnText text, Log& log) {
   const std::string& folder = request.run.folder;
   check_given(request.run.given);
   RunWriter::require_free(folder, request.run.force);
-  Choice choice = choose(request, std::move(text), log);
+  ChosenConfig choice = choose(request, std::move(text), log);
   Beginning beginning = prepare_start(request, choice.config(), ".");
   if (const double gone = seconds_now() - request.run.begin; gone > 60 * choice.text.minutes)
     log.warn(
