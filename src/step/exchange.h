@@ -99,7 +99,6 @@ class Exchange {
   void gather(std::vector<T>& all, const Parts& parts) {
     move(all.data(), parts);
   }
-  void gather(std::vector<std::string>& texts, const Parts& parts);
 
  protected:
   int rank_ = 0, ranks_ = 1, neighbours_ = 1;

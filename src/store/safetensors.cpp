@@ -1,6 +1,7 @@
 #include "store/safetensors.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -58,10 +59,6 @@ TensorEntry checked_entry(const std::string& file, const std::string& name,
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
 
-Shape shape_of(const ParamInfo& info) {
-  return info.vector ? Shape{info.param.cols} : Shape{info.param.rows, info.param.cols};
-}
-
 std::vector<TensorEntry> lay_out(std::span<const TensorSlot> tensors) {
   std::vector<TensorEntry> entries;
   std::uint64_t end = 0;
@@ -76,9 +73,7 @@ std::vector<TensorEntry> lay_out(std::span<const TensorSlot> tensors) {
 }  // namespace
 
 std::string to_string(const Shape& shape) {
-  std::string text;
-  for (const std::int64_t size : shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", size);
-  return fmt::format("[{}]", text);
+  return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
 std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::uint64_t data_size,
@@ -116,9 +111,7 @@ std::string format_safetensors_header(const std::vector<TensorEntry>& entries) {
             text_of(StoredTensor{.shape = entry.shape, .data_offsets = {entry.begin, entry.end}});
   text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');
-  std::string length(8, '\0');
-  for (int i = 0; i < 8; ++i) length[i] = static_cast<char>(text.size() >> (8 * i));
-  return length + text;
+  return bytes_of(std::uint64_t{text.size()}) + text;
 }
 
 std::uint64_t numbers_in(const Shape& shape) {
@@ -128,7 +121,8 @@ std::uint64_t numbers_in(const Shape& shape) {
 }
 
 TensorSlot tensor_slot(std::string name, const ParamInfo& info, float* data) {
-  return {std::move(name), shape_of(info), data};
+  const Param& p = info.param;
+  return {std::move(name), info.vector ? Shape{p.cols} : Shape{p.rows, p.cols}, data};
 }
 
 std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
@@ -171,11 +165,12 @@ std::vector<TensorEntry> list_safetensors(InputFile& file) {
     file.read_exactly(std::as_writable_bytes(std::span(&length, 1)));
     rest -= sizeof length;
   }
-  if (file.size() < sizeof length || length > std::min(rest, kMaxSafetensorsHeader))
+  const std::uint64_t most = std::min(rest, kMaxSafetensorsHeader);
+  if (file.size() < sizeof length || length > most)
     throw Error(Exit::store,
-                fmt::format("{}: a header of {} bytes in a file of {}: it is cut short, or no "
-                            "safetensors file",
-                            name, length, file.size()));
+                fmt::format("{}: {} bytes with a header of {}, expected at most {}: it is cut "
+                            "short, or no safetensors file",
+                            name, file.size(), length, most));
   std::string header(length, '\0');
   file.read_exactly(std::as_writable_bytes(std::span(header)));
   return parse_safetensors_header(header, rest - length, name);

@@ -217,15 +217,13 @@ Yardsticks measure_yardsticks(const PreparedRun& run) {
 std::string schedule_in_words(const OptimizerConfig& c, std::int64_t end) {
   const ScheduleKind& kind = schedule_of(c);
   const Fall fall = fall_of(c);
-  const bool ends = end > 0, falls = fall.to >= 0, stable = fall.from >= 0;
-  const auto rate = [&](std::int64_t step) { return learning_rate(c, 1, step); };
-  if (ends && c.warmup_steps >= end && rate(end) >= rate(end - 1))
+  const bool ends = end > 0, falls = fall.to >= 0;
+  if (ends && c.warmup_steps >= end && learning_rate(c, 1, end) >= learning_rate(c, 1, end - 1))
     return fmt::format("rises to the end of the run, which is within optimizer.warmup_steps ({})",
                        c.warmup_steps);
-  if (falls && c.warmup_steps >= (stable ? fall.from + 1 : c.decay_steps.step))
-    return fmt::format("rises until it {} {:g} at step {} (optimizer.warmup_steps is {})",
-                       stable ? "meets the fall to" : "drops to", c.min_learning_rate, fall.to,
-                       c.warmup_steps);
+  if (falls && c.warmup_steps > (fall.from >= 0 ? fall.from : c.decay_steps.step - 1))
+    return fmt::format("rises until its fall to {:g} at step {} (optimizer.warmup_steps is {})",
+                       c.min_learning_rate, fall.to, c.warmup_steps);
   std::string text = c.warmup_steps > 0
                          ? "rises over " + counted(std::to_string(c.warmup_steps), "step")
                          : "begins";

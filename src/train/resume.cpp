@@ -104,8 +104,7 @@ RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& r
   const std::int64_t done = stem.steps_done();
   if (const std::string why = nothing_to_do(stem, config.train, request.stop_at); !why.empty())
     refuse_branch(stem, "it is " + why,
-                  "a later --max-steps or --stop-at, --checkpoint with an earlier step, or --set "
-                  "with another train.max_steps, train.max_epochs or train.patience");
+                  "a later --max-steps or --stop-at, or --checkpoint with an earlier step");
   settle_end(stem.trained, stem.data.train);
   const PreparedRun prepared = prepare_stored_run(stem, config, request, log);
   check_steps_done(stem, prepared.config);
@@ -251,10 +250,8 @@ bool tidy(const StoredRun& stored, const TrainConfig& config, RunWriter& run, Lo
     run.finish_save(done, {known ? config.keep_last : 0, config.keep_every}, fall.spared());
   const MetricsCut cut = run.cut_lines(done);
   if (cut.kept == 0 && done > 0)
-    log.warn(
-        fmt::format("metrics.jsonl has no line of the steps up to {}: it was emptied or "
-                    "replaced; the checkpoint is whole, and training continues from it",
-                    done));
+    log.warn(fmt::format("metrics.jsonl has no line of the steps up to {}; the checkpoint is whole",
+                         done));
   if (const std::int64_t lines = cut.later + cut.damaged; lines > 0)
     log.info(fmt::format("metrics.jsonl: dropped {}, torn or of later steps, which come again",
                          counted(std::to_string(lines), "line")));
@@ -297,19 +294,15 @@ RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& 
 // The keys that say where a run and the fall of its rate end.
 constexpr const char* kEndKeys[] = {"train.max_steps", "train.max_epochs", "optimizer.decay_steps"};
 
-bool asks_for_end(const ResumeRequest& request) {
-  return request.max_steps + request.more > 0 || request.minutes > 0 ||
-         std::ranges::any_of(kEndKeys,
-                             [&](const char* key) { return request.run.given.contains(key); });
-}
-
 }  // namespace
 
 RunResult resume_run(const ResumeRequest& request, Log& log) {
   if (!request.branch.empty()) return branch_run(request, log);
   const RunRequest& as = request.run;
   std::optional<RunWriter> run = RunWriter::open(as.folder);
-  const bool other_end = asks_for_end(request);
+  const bool other_end =
+      request.max_steps + request.more > 0 || request.minutes > 0 ||
+      std::ranges::any_of(kEndKeys, [&](const char* key) { return as.given.contains(key); });
   if (!other_end) log.open_file((run->path() / kTrainLog).string());  // else it may get a branch
   StoredRun stored = read_stored_run(run->path(), newest_checkpoint(run->path()), log);
   RunConfig config = changed_config(stored, as.given);

@@ -1,7 +1,6 @@
 #include "train/speed.h"
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -92,16 +91,12 @@ double measure_sgemm(int threads, double seconds) {
   constexpr int n = 2048;
   constexpr std::size_t size = static_cast<std::size_t>(n) * n;
   Pool pool(threads);
-  std::vector<std::unique_ptr<float[]>> memory(threads);
-  for (auto& m : memory) {
-    m = std::make_unique<float[]>(3 * size);
-    std::fill(m.get(), m.get() + 3 * size, 0.5f);
-  }
+  std::vector<std::vector<float>> memory(threads, std::vector<float>(3 * size, 0.5f));
   std::vector<double> rates;
   for (const double begin = seconds_now(); rates.size() < 3 || seconds_now() - begin < seconds;) {
     std::vector<double> rate(threads);
     pool.run(threads, [&](int task, int) {
-      float* m = memory[task].get();
+      float* m = memory[task].data();
       const double start = seconds_now();
       gemm<float>(1.0f, as_is(Mat<const float>{m, n, n}), as_is(Mat<const float>{m + size, n, n}),
                   0.0f, Mat<float>{m + 2 * size, n, n});

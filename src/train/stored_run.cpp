@@ -21,18 +21,12 @@ namespace fs = std::filesystem;
 
 void read_asked(StoredRun& run, Log& log) {
   const fs::path path = run.folder / kConfigFile;
-  const bool there = is_listed(path);
-  if (!run.checkpoint && !there)
-    throw Error(Exit::store,
-                fmt::format("the run {} has neither a checkpoint nor a config.json.",
-                            quoted_path(run.folder)),
-                "remove it and train again");
   const auto read = [&](const std::string& text, const fs::path& name) {
     run.written = parse_keys(text, name.string());
     run.asked = resolved(run.written);
   };
   try {
-    if (!there) throw Error(Exit::store, path.string() + ": it is missing");
+    if (!is_listed(path)) throw Error(Exit::store, path.string() + ": it is missing");
     read(read_file(path, kMaxConfigFile), path);
   } catch (const Unreadable&) {
     throw;
@@ -53,8 +47,7 @@ void refuse_other_data(const StoredRun& run) {
               fmt::format("the data (training or held-out) is not what this run was trained on: "
                           "its SHA-256 is {:.12}..., {} says {:.12}...",
                           found, saved ? "the checkpoint" : kOriginFile, expected),
-              saved ? "restore the file, or train a new run with --init-from"
-                    : "restore the file, or train a new run");
+              "restore the file, or train a new run");
 }
 
 // Those that the steps done know of.
@@ -67,23 +60,17 @@ std::vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& con
   return changes;
 }
 
-// The steps that take so long at the speed so far, validations included, less those that come again
-// because the rate fell in them.
+// The steps that take so long at the speed so far, validations included.
 std::int64_t steps_at_speed(double minutes, StoredRun& run) {
   const std::vector<TrainEvent> lines = read_events(run.folder).train;
   if (lines.empty() || !(lines.back().minutes > 0))
     throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
                 "--more N, in steps");
-  OptimizerConfig planned = run.asked.optimizer;
-  planned.decay_steps.step = run.asked.train.max_steps;
-  const std::int64_t fall = fall_of(planned).spared(),
-                     again = fall > 0 ? std::max<std::int64_t>(0, run.steps_done() - fall) : 0,
-                     steps = std::llround(minutes / lines.back().minutes *
-                                          static_cast<double>(lines.back().step));
-  run.data.notes.push_back(fmt::format("--minutes {:g}: {} steps at the speed so far{}", minutes,
-                                       format_count(steps),
-                                       again > 0 ? fmt::format(", {} of them again", again) : ""));
-  return std::max<std::int64_t>(1, steps - again);
+  const std::int64_t steps =
+      std::llround(minutes / lines.back().minutes * static_cast<double>(lines.back().step));
+  run.data.notes.push_back(
+      fmt::format("--minutes {:g}: {} steps at the speed so far", minutes, format_count(steps)));
+  return std::max<std::int64_t>(1, steps);
 }
 
 }  // namespace

@@ -25,7 +25,6 @@ constexpr double kUsed = 0.9;      // share of the time left that is planned for
 constexpr int kMeasuredSteps = 5;  // of training, to guess its speed from, at most
 constexpr double kMeasured = 2;    // seconds, likewise
 constexpr double kPage = 1;        // seconds
-constexpr double kLittleText = 30e3;  // bytes
 constexpr double kFewSteps = 300;
 constexpr double kGoingOn = 0.5;  // share of the rate, for a model that is trained already
 
@@ -119,20 +118,14 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
 void say_model(const ChosenConfig& choice, const PreparedRun& run, const std::string& init_from,
                Log& log) {
   const OwnText& text = choice.text;
-  const auto bytes = static_cast<double>(text.facts.bytes);
   if (!choice.suggestion.tokens.empty()) log.info("tokens: " + choice.suggestion.tokens);
-  if (const double held_out = run.config.data.valid_fraction; held_out > 0)
-    log.info(fmt::format("held out, to measure with: about the last {:.2g} % of the text",
-                         100 * held_out));
-  log.info(fmt::format("model: {} with {} weights, {}", init_from.empty() ? text.like : "the one",
-                       format_rate(static_cast<double>(run.model.table.size())),
-                       init_from.empty() ? fmt::format("a size for {} of text and {:g} minutes",
-                                                       format_bytes(bytes), text.minutes)
-                                         : "as tokenizer and objective that of " + init_from));
-  if (bytes < kLittleText)
-    log.info(
-        "the text is short, so the model will soon memorise it: the loss on a held-out part rises "
-        "again, and the best checkpoint is the one before that");
+  log.info(fmt::format(
+      "model: {} with {} weights, {}", init_from.empty() ? text.like : "the one",
+      format_rate(static_cast<double>(run.model.table.size())),
+      init_from.empty()
+          ? fmt::format("a size for {} of text and {:g} minutes",
+                        format_bytes(static_cast<double>(text.facts.bytes)), text.minutes)
+          : "as tokenizer and objective that of " + init_from));
 }
 
 // Names a smaller model, if too few steps of this one fit.
@@ -155,15 +148,10 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   const TrainConfig& train = run.config.train;
   Suggestion& s = choice.suggestion;
   s.validation = static_cast<double>(run.data.valid.target.size()) / run.plan.step_tokens / 3;
-  double step_seconds =
-      measure_speed(run, [](std::int64_t steps, double seconds) {
-        return steps >= kMeasuredSteps || seconds > kMeasured || stop_signal() != 0;
-      }).step_seconds;
-  if (choice.given.contains("train.eval_every")) {  // an interval of the user's own
-    if (const auto& [count, epochs] = train.eval_every; count > 0)
-      step_seconds *= 1 + s.validation * (epochs ? run.plan.step_epochs : 1) / count;
-    s.validation = 0;
-  }
+  const auto enough = [](std::int64_t steps, double seconds) {
+    return steps >= kMeasuredSteps || seconds > kMeasured || stop_signal() != 0;
+  };
+  const double step_seconds = measure_speed(run, enough).step_seconds;
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   const double limit = train.max_minutes > 0 ? 60 * train.max_minutes : kNoLimit,
                left = kUsed * (60 * choice.text.minutes - seconds_gone()) - kPage,
@@ -171,20 +159,15 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   const bool planned = !choice.given.contains("train.max_steps");
   const int epochs = planned ? train.max_epochs : 0;  // they end it, if there is time for them
   const double useful = epochs > 0 ? kNoLimit : s.passes / run.plan.step_epochs;
-  const auto end_at = [&](std::int64_t steps) {
-    set_steps(s.config, steps, s.validation);
-    run.config = choice.config();
-    plan_steps(run);
-  };
+  std::int64_t end = planned ? steps_in_time(in_time, useful, s.validation) : train.max_steps;
+  const std::int64_t of_epochs = std::llround(epochs / run.plan.step_epochs);
+  const bool reached = epochs > 0 && of_epochs < end;
+  set_steps(s.config, reached ? of_epochs : end, s.validation);
+  if (reached) s.config.train.max_steps = 0;
   if (choice.piped) s.config.data.train.paths = {kRunText};
-  end_at(planned ? steps_in_time(in_time, useful, s.validation) : train.max_steps);
-  const bool reached = epochs > 0 && run.plan.steps > 0 && run.plan.steps < train.max_steps;
-  if (reached) {  // the intervals are shares of the true end
-    end_at(run.plan.steps);
-    run.config.train.max_steps = 0;
-    plan_steps(run);
-  }
-  const std::int64_t end = run.plan.steps > 0 ? run.plan.steps : train.max_steps;
+  run.config = choice.config();
+  plan_steps(run);
+  if (run.plan.steps > 0) end = run.plan.steps;
   const double steps = static_cast<double>(end), passes = steps * run.plan.step_epochs,
                gone = seconds_gone();
   const bool by_choice = !planned || reached || train.max_minutes > 0;

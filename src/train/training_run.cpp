@@ -24,14 +24,10 @@ void say_start(Log& log, const PreparedRun& run, std::int64_t done) {
   for (const std::string& note : data.notes) log.info(note);
   for (const std::string& warning : data.warnings) log.warn(warning);
   const auto n = [](auto x) { return format_count(static_cast<std::int64_t>(x)); };
-  std::string model = fmt::format(
+  log.info(fmt::format(
       "model: {} parameters, {} encoder and {} decoder layers, d_model {}, vocabulary {}",
       n(run.model.table.size()), c.model.encoder_layers, c.model.decoder_layers, c.model.d_model,
-      n(run.tokenizers.target->size()));
-  if (kv_heads(c.model) != c.model.n_heads)
-    model += fmt::format(", {} heads of queries share {} of keys and values", c.model.n_heads,
-                         kv_heads(c.model));
-  log.info(model);
+      n(run.tokenizers.target->size())));
   std::string text = fmt::format("data: {} training tokens",
                                  n(data.train.target.size() + data.train.source.size()));
   if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));

@@ -49,18 +49,16 @@ Sums translation_sums(const PreparedRun& run, const Objective& objective,
   options.beam_size = 1;
   options.max_length = translation_limit(run.data.train.longest(Side::target));
   options.banned = objective.never_written(target);
-  std::vector<std::string> hypotheses(sources.size());
+  Sums sums(translation_counts("", {""}).size());  // as many in each process
   crew.in_pieces(sources.size(), kTranslatedAtOnce, [&](std::size_t begin, std::size_t end) {
     const std::span few(sources.data() + begin, end - begin);
-    for (const auto& found : beam_search(run.with(values), crew.pool(), few, options))
-      hypotheses[begin++] = found.empty() ? "" : target.decode(found.front().ids);
+    for (const auto& found : beam_search(run.with(values), crew.pool(), few, options)) {
+      const std::string written = found.empty() ? "" : target.decode(found.front().ids);
+      const TokenIds expected = valid.sentence(Side::target, static_cast<std::int64_t>(begin++));
+      sums += translation_counts(written, {target.decode(expected, true)}, {.tokenize = "none"});
+    }
   });
-  crew.gather(hypotheses);
-  Sums sums;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i)
-    sums +=
-        translation_counts(hypotheses[i], {target.decode(valid.sentence(Side::target, i), true)},
-                           {.tokenize = "none"});
+  for (double& sum : sums) sum = crew.sum(sum);
   return sums;
 }
 
