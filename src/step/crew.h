@@ -58,11 +58,6 @@ class Crew {
     if (!alone()) exchange_->gather(results, equal_parts(results.size(), ranks()));
   }
 
-  // The first process's value becomes that of all.
-  template <class T>
-  void share(T& value) const {
-    exchange_->share(value);
-  }
   // Over the processes, which all come that far.
   double sum(double own) const {
     std::vector<double> all(ranks());

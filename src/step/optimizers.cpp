@@ -175,7 +175,7 @@ Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config,
       matrices_.push_back(block.tensor);
   std::ranges::stable_sort(matrices_, std::greater(),
                            [](const ParamInfo* info) { return info->param.size(); });
-  for (int i = 0; i < moments_kept(table, config); ++i) moments_[i] = ParamVec<T>(table.size());
+  for (int i = 0; i < moments_kept(table, config); ++i) moments_.emplace_back(table.size());
 }
 
 template <class T>
@@ -183,13 +183,13 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
                         ParamVec<T>& gradients, ParamVec<T>* averaged) {
   const auto stretch = [&](const ParamInfo& info, std::size_t begin, std::size_t end) {
     const bool decay = config_.weight_decay > 0 && !info.vector && !info.init.frozen;
-    const auto from = [&](ParamVec<T>& all) { return all.data() ? all.data() + begin : nullptr; };
+    const auto moment = [&](std::size_t k) {
+      return k < moments_.size() ? moments_[k].data() + begin : nullptr;
+    };
+    const T keep = decay ? static_cast<T>(1.0 - update.rate * config_.weight_decay) : T{1};
     return Stretch<T>{
-        config_,           update,
-        products_,         decay ? static_cast<T>(1.0 - update.rate * config_.weight_decay) : T{1},
-        from(values),      from(gradients),
-        from(moments_[0]), from(moments_[1]),
-        end - begin};
+        config_,   update,    products_,  keep, values.data() + begin, gradients.data() + begin,
+        moment(0), moment(1), end - begin};
   };
   // e <- decay e + (1 - decay) w
   const auto average = [&](std::size_t begin, std::size_t end) {
@@ -223,7 +223,7 @@ template <class T>
 std::vector<typename Optimizer<T>::Moment> Optimizer<T>::moments() {
   std::vector<Moment> all;
   const OptimizerKind& kind = optimizer_of(config_);
-  for (std::size_t k = 0; k < std::size(moments_); ++k)
+  for (std::size_t k = 0; k < moments_.size(); ++k)
     for (const UpdateRule& rule : kind.rules)
       for (const ParamInfo& info : table_.infos())
         if (&rule == &rule_of(config_, info) && k < rule.moments.size())

@@ -116,7 +116,7 @@ class Optimizer {
     T* values;
   };
   std::vector<Moment> moments();
-  // The same as whole arrays, which may have no numbers.
+  // The same as whole arrays.
   std::span<ParamVec<T>> moment_arrays() { return moments_; }
 
  private:
@@ -125,8 +125,8 @@ class Optimizer {
   const Products<T>& products_;
   std::vector<WeightBlock> blocks_;
   std::vector<const ParamInfo*> matrices_;  // of rules with a move_matrix, the largest first
-  ParamVec<T> moments_[2];
-  std::vector<Workspace> workspaces_;  // of each thread, for them
+  std::vector<ParamVec<T>> moments_;        // as many as a rule of a tensor has
+  std::vector<Workspace> workspaces_;       // of each thread, for them
 };
 
 }  // namespace heed

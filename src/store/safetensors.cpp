@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <unordered_map>
 
 #include "base/fields.h"
 #include "base/files.h"
@@ -28,12 +27,9 @@ void fields(StoredTensor& t, auto visit) {
 
 namespace {
 
-[[noreturn]] void fail_file(const std::string& file, const std::string& what) {
-  throw Error(Exit::store, fmt::format("{}: {}", file, what));
-}
 [[noreturn]] void fail_tensor(const std::string& file, const std::string& tensor,
                               const std::string& what) {
-  fail_file(file, fmt::format("tensor {}: {}", shown(tensor), what));
+  throw Error(Exit::store, fmt::format("{}: tensor {}: {}", file, shown(tensor), what));
 }
 
 TensorEntry checked_entry(const std::string& file, const std::string& name,
@@ -99,8 +95,8 @@ std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::ui
     end = entry.end;
   }
   if (end != data_size)
-    fail_file(file,
-              fmt::format("its tensors have {} bytes, the file has {} for them", end, data_size));
+    throw Error(Exit::store, fmt::format("{}: its tensors have {} bytes, the file has {} for them",
+                                         file, end, data_size));
   return entries;
 }
 
@@ -179,27 +175,21 @@ std::vector<TensorEntry> list_safetensors(InputFile& file) {
 void read_safetensors(InputFile& file, std::span<const TensorSlot> slots) {
   const std::vector<TensorEntry> entries = list_safetensors(file);
 
-  std::unordered_map<std::string_view, const TensorSlot*> wanted;
-  for (const TensorSlot& slot : slots) wanted.emplace(slot.name, &slot);
-  assert(wanted.size() == slots.size());
-
   std::vector<std::string> complaints;
   std::vector<const TensorSlot*> targets;  // parallel to entries
   for (const TensorEntry& entry : entries) {
-    const auto found = wanted.find(entry.name);
-    if (found == wanted.end()) {
+    const auto slot = std::ranges::find(slots, entry.name, &TensorSlot::name);
+    if (slot == slots.end()) {
       complaints.push_back(fmt::format("extra: {} {}", entry.name, to_string(entry.shape)));
       continue;
     }
-    const TensorSlot& slot = *found->second;
-    targets.push_back(&slot);
-    wanted.erase(found);
-    if (slot.shape != entry.shape)
+    targets.push_back(&*slot);
+    if (slot->shape != entry.shape)
       complaints.push_back(fmt::format("wrong shape: {} is {}, expected {}", entry.name,
-                                       to_string(entry.shape), to_string(slot.shape)));
+                                       to_string(entry.shape), to_string(slot->shape)));
   }
   for (const TensorSlot& slot : slots)
-    if (wanted.contains(slot.name))
+    if (std::ranges::find(entries, slot.name, &TensorEntry::name) == entries.end())
       complaints.push_back(fmt::format("missing: {} {}", slot.name, to_string(slot.shape)));
   if (!complaints.empty())
     throw Error(Exit::store,

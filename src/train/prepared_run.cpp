@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <new>
 #include <string>
 
 #include "base/cgroup.h"
@@ -63,8 +62,6 @@ double pass_memory(const Transformer& model, const Products<float>& products,
     loss(pass, model.output, In<float>(model.forward(pass, batch, saved)), batch.labels);
   return static_cast<double>(workspace.bytes());
 } catch (const std::length_error&) {
-  return std::numeric_limits<double>::infinity();
-} catch (const std::bad_alloc&) {  // a limit on addresses
   return std::numeric_limits<double>::infinity();
 }
 
@@ -123,11 +120,9 @@ void check_memory(const MemoryPlan& plan, double available, const std::string& h
                   format_bytes(plan.parameters),
                   held_out.empty() ? "" : "; the longest sentence to validate is " + held_out,
                   format_bytes(available)),
-      held_out.empty() ? "a smaller model or vocabulary (tokenizer.vocab_size, "
-                         "tokenizer.min_frequency), fewer train.shards, a smaller "
-                         "train.micro_batch_tokens, or fewer --threads"
-                       : "without that line, or fewer --threads; data.max_length drops such pairs "
-                         "from the training data alone");
+      "a smaller model or vocabulary (tokenizer.vocab_size, tokenizer.min_frequency), fewer "
+      "train.shards, a smaller train.micro_batch_tokens, or fewer --threads; data.max_length drops "
+      "long pairs of the training data, but none that are held out");
 }
 
 Plan plan_of(const RunConfig& config, const Split& train) {

@@ -22,16 +22,13 @@ struct Assignment {
   void share(Exchange& x) { x.share(task, stop_at, config); }
 };
 
-void share_ids(Exchange& x, Ids& ids) {
-  int vocab = ids.vocab();
-  x.share(vocab);
-  if (vocab != ids.vocab()) ids = Ids(vocab);
-  ids.visit([&](auto& numbers) { x.share(numbers); });
-}
-
 void share_split(Exchange& x, Split& split) {
-  share_ids(x, split.source);
-  share_ids(x, split.target);
+  for (Ids* ids : {&split.source, &split.target}) {
+    int vocab = ids->vocab();
+    x.share(vocab);
+    if (vocab != ids->vocab()) *ids = Ids(vocab);
+    ids->visit([&](auto& numbers) { x.share(numbers); });
+  }
   x.share(split.source_begin, split.target_begin, split.lines, split.source_file, split.target_file,
           split.target_bytes, split.lossy);
 }

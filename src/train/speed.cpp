@@ -36,7 +36,7 @@ Speed measure_speed(const PreparedRun& run,
   const auto objective = make_objective(run.config);
   BatchFeed feed(*objective, run.data.train, run.config);
   Stepper stepper(run.model, step_options(run.config), run.crew, *run.products);
-  const Exchange& exchange = run.crew.exchange();
+  Exchange& exchange = run.crew.exchange();
   Cursor cursor;
   std::int64_t taken = 0;
   Speed sums;  // of the steps measured
@@ -66,7 +66,7 @@ Speed measure_speed(const PreparedRun& run,
     sums.flops += flops_of(run.model, batch);
     sums.bytes_sent += static_cast<double>(exchange.sent()) - sent;
     end = !result.finite || enough(step, seconds_now() - begin);
-    run.crew.share(end);
+    exchange.share(end);
   }
   profiling = false;
   const auto n = static_cast<double>(seconds.size());

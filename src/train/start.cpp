@@ -97,11 +97,8 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
   std::optional<ParamVec<float>> weights;
   if (initial) {
     prepared.data.notes.push_back(
-        fmt::format("tokenizer from {}, {} ids; the other keys of tokenizer have no effect",
-                    request.init_from, prepared.tokenizers.target->size()));
-    if (!changes.empty())
-      prepared.data.notes.push_back(fmt::format("weights from {}, trained with other settings: {}",
-                                                request.init_from, joined(changes)));
+        fmt::format("tokenizer and weights from {}{}", request.init_from,
+                    changes.empty() ? "" : ", trained with other settings: " + joined(changes)));
     weights.emplace(prepared.model.table.size());
     initial->load_model(tensor_slots(prepared.model.table, *weights));
     if (const std::string leak =

@@ -87,7 +87,7 @@ StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& 
         fmt::format("no checkpoint of {} is whole; starting at step 0 would overwrite what is left "
                     "of them.",
                     quoted_path(folder)),
-        "the warnings above say what is wrong with each; restore a copy, or train a new run");
+        "restore a copy, or train a new run");
   StoredRun run;
   run.folder = folder;
   run.checkpoint = std::move(newest.checkpoint);
@@ -121,8 +121,9 @@ void load_data(StoredRun& run, const RunConfig& config, Log& log) {
   run.origin = read_origin(run.folder.string());
   if (run.origin.folder.empty())
     log.warn(
-        "origin.json does not say where the run began: relative paths of its data are taken "
-        "from the current folder");
+        "origin.json does not say where the run began: paths of its data are taken from the "
+        "current "
+        "folder");
   if (run.checkpoint)
     run.tokenizers = Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder());
   run.data = load_dataset(config, run.origin.folder, run.tokenizers);

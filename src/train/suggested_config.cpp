@@ -239,8 +239,7 @@ Suggestion suggest(const OwnText& text) {
     c.tokenizer.type = TokenizerConfig::byte;
     s.tokens = fmt::format(
         "single bytes, because the text is not valid UTF-8: {}. To have characters, convert it "
-        "(iconv -f LATIN1 -t UTF-8 FILE, if it is Latin-1), or drop a few such bytes "
-        "(iconv -c -f UTF-8 -t UTF-8 FILE)",
+        "(iconv -f LATIN1 -t UTF-8 FILE, if it is Latin-1)",
         text.facts.first_bad);
   } else if (text.pairs || bytes >= kFewBytes) {
     c.tokenizer.type = TokenizerConfig::bpe;

@@ -73,11 +73,6 @@ struct ChosenConfig {
   RunConfig config() const {
     return resolved(changed(with(given_keys(suggestion.config), model), given));
   }
-  bool has_suggested_size(const RunConfig& config) const {
-    const ModelConfig &a = suggestion.config.model, &b = config.model;
-    return a.d_model == b.d_model && a.encoder_layers == b.encoder_layers &&
-           a.decoder_layers == b.decoder_layers;
-  }
 };
 
 ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
@@ -98,8 +93,6 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   }
   const bool own_tokenizer = given.contains("tokenizer.type");
   read_own_text(choice.text, own_tokenizer && tokenizer.type == TokenizerConfig::byte, log);
-  if (const std::string& file = choice.text.files.front(); is_tsv(file))
-    log.info("it is read as text; for pairs to translate: heed init " + shell_word(file));
   for (std::string& file : choice.text.files) file = absolute_path(file);
 
   choice.suggestion = suggest(choice.text);
@@ -129,11 +122,11 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const std::st
 }
 
 // Names a smaller model, if too few steps of this one fit.
-void say_smaller(const ChosenConfig& choice, double in_time, Log& log) {
+void say_smaller(const ChosenConfig& choice, double in_time, int d_model, Log& log) {
   OwnText text = choice.text;
   text.minutes = in_time * choice.suggestion.step_minutes;  // where sizes are chosen for
   const ModelConfig smaller = suggest(text).config.model;
-  if (in_time < kFewSteps && smaller.d_model < choice.suggestion.config.model.d_model)
+  if (in_time < kFewSteps && smaller.d_model < d_model)
     log.info(
         fmt::format("few steps fit into {:g} minutes: a smaller model would learn more\n"
                     "  --set model.d_model={} --set model.n_heads={} --set model.d_ff={} "
@@ -180,8 +173,8 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
                 : " (more steps would only memorise it)",
       format_duration(gone + whole_cost(steps, s.validation) * step_seconds + kPage),
       format_duration(gone)));
-  if (planned && request.init_from.empty() && choice.has_suggested_size(run.config))
-    say_smaller(choice, in_time, log);
+  if (planned && request.init_from.empty())
+    say_smaller(choice, in_time, run.config.model.d_model, log);
 }
 
 }  // namespace

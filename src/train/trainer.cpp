@@ -21,7 +21,7 @@ Trainer::Trainer(const PreparedRun& prepared, RunWriter* run)
       run_(run),
       objective_(make_objective(prepared.config)),
       spared_(fall_of(prepared.config.optimizer).spared()),
-      validation_(validation_of(prepared, *objective_)),
+      validates_(can_validate(prepared, *objective_)),
       feed_(*objective_, prepared.data.train, prepared.config),
       stepper_(prepared.model, step_options(prepared.config), crew_, *prepared.products) {
   state_.seed = prepared.config.seed;
@@ -47,10 +47,10 @@ void Trainer::begin_together(std::int64_t stop_at) {
   if (crew_.alone()) return;
   lead(prepared_, Task::train, stop_at);
   std::string state = format_state({state_, false, {}});
-  crew_.share(state);
+  Exchange& exchange = crew_.exchange();
+  exchange.share(state);
   state_ = parse_state(state, "the first rank's state").state;
-  crew_.share(validated_);
-  crew_.share(saved_);
+  exchange.share(validated_, saved_);
   stepper_.share();
 }
 
@@ -72,7 +72,7 @@ Stop Trainer::run(std::int64_t stop_at) {
   const TrainConfig& t = prepared_.config.train;
   begin_together(stop_at);
   tell(&Listener::began, moment());
-  if (prepared_.config.data.has_validation() && !validation_)
+  if (prepared_.config.data.has_validation() && !validates_)
     tell(&Listener::remarked, "no validation: the held-out part has no token to predict");
   started_ = seconds_now();
   if (std::exchange(state_.validation_due, false)) {
@@ -100,7 +100,7 @@ StepSpan Trainer::step() {
   StepSpan span{state_.step + 1, state_.cursor, {}};
   StepBatch& batch = feed_.batch(span.step, span.before);
   span.after = feed_.after();
-  const bool validates = validation_ && is_due(prepared_.config.train.eval_every, span);
+  const bool validates = validates_ && is_due(prepared_.config.train.eval_every, span);
   batch.requests = requests();
   for (const auto& listener : listeners_)
     if (listener->looks_at(span.step, validates)) batch.requests |= kLook;
@@ -146,12 +146,12 @@ void Trainer::log_line() {
 // True if patience sees a new best, which must be saved; it sees those at multiples of eval_every
 // alone.
 bool Trainer::validate(bool on_grid) {
-  if (!validation_) return false;
+  if (!validates_) return false;
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
   stepper_.gather_used_weights(Exchange::To::all);
   std::optional<ValidEvent> line =
-      validation_->measure(state_.step, stepper_.weights().used, signalled);
+      measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
   if (!line) {
     state_.validation_due = on_grid;
     last_.requests |= kStop;  // of whichever process
@@ -160,7 +160,8 @@ bool Trainer::validate(bool on_grid) {
   if (!std::isfinite(line->loss)) diverged(not_finite("the validation loss"));
   state_.valid_loss = line->loss;
   state_.valid_metric = line->metric.value_or(kNotMeasured);
-  const bool best = validation_->judge(*line, state_, on_grid, run_ ? run_->best() : std::nullopt);
+  const bool best =
+      judge_validation(prepared_, *line, state_, on_grid, run_ ? run_->best() : std::nullopt);
   validated_ = state_.step;
   tell(&Listener::validated, *line, moment());
   return best;
@@ -219,9 +220,8 @@ void Trainer::diverged(const std::string& what) {
       Exit::diverged,
       text + (saved_ < 0 ? ". There is no checkpoint yet."
                          : fmt::format(". The checkpoints up to step {} are good.", saved_)),
-      fmt::format("see it again: heed resume {0} --set train.log_every=1; continue with a lower "
-                  "rate: heed resume {0} --set optimizer.learning_rate={1:.1e}; if that diverges "
-                  "at once, start over with that rate",
+      fmt::format("see it again: heed resume {0} --set train.log_every=1; with a lower rate: heed "
+                  "resume {0} --set optimizer.learning_rate={1:.1e}, or from the start",
                   run_ ? shell_word(run_->path().string()) : "RUN",
                   prepared_.config.optimizer.learning_rate / 10));
 }

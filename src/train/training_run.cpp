@@ -61,7 +61,7 @@ void say_core_type(const RunConfig& config, std::int64_t done, const LoggedEvent
   if (before == here) return;
   const std::string text = fmt::format(
       "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
-      "its last digits will differ from those of one that did not change",
+      "its last digits will differ",
       before, here);
   log.warn(text);
   run.append(kMetrics, line_of(RunEvent{done, "resume", text, here}));

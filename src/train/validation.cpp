@@ -18,15 +18,6 @@ namespace {
 
 constexpr std::size_t kTranslatedAtOnce = 1000;  // sentences
 
-bool predicts_any(const ExampleList& examples) {
-  Example e;
-  for (std::int64_t i = 0; i < examples.count; ++i) {
-    examples.get(i, e);
-    if (e.scored() > 0) return true;
-  }
-  return false;
-}
-
 // The first tensor with a NaN or an infinity in it, or "".
 std::string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers) {
   for (const ParamInfo& info : table.infos()) {
@@ -39,7 +30,7 @@ std::string first_not_finite(const ParamTable& table, const ParamVec<float>& num
 
 // Of greedy translations of the held-out part, split at spaces.
 Sums translation_sums(const PreparedRun& run, const Objective& objective,
-                      const ParamVec<float>& values, const Crew& crew) {
+                      const ParamVec<float>& values) {
   const Tokenizer& target = *run.tokenizers.target;
   const Split& valid = run.data.valid;
   std::vector<TokenIds> sources;
@@ -50,24 +41,36 @@ Sums translation_sums(const PreparedRun& run, const Objective& objective,
   options.max_length = translation_limit(run.data.train.longest(Side::target));
   options.banned = objective.never_written(target);
   Sums sums(translation_counts("", {""}).size());  // as many in each process
-  crew.in_pieces(sources.size(), kTranslatedAtOnce, [&](std::size_t begin, std::size_t end) {
+  run.crew.in_pieces(sources.size(), kTranslatedAtOnce, [&](std::size_t begin, std::size_t end) {
     const std::span few(sources.data() + begin, end - begin);
-    for (const auto& found : beam_search(run.with(values), crew.pool(), few, options)) {
+    for (const auto& found : beam_search(run.with(values), run.crew.pool(), few, options)) {
       const std::string written = found.empty() ? "" : target.decode(found.front().ids);
       const TokenIds expected = valid.sentence(Side::target, static_cast<std::int64_t>(begin++));
       sums += translation_counts(written, {target.decode(expected, true)}, {.tokenize = "none"});
     }
   });
-  for (double& sum : sums) sum = crew.sum(sum);
+  for (double& sum : sums) sum = run.crew.sum(sum);
   return sums;
 }
 
 }  // namespace
 
-std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<float>& values,
-                                              const std::function<bool()>& stop) const {
+bool can_validate(const PreparedRun& run, const Objective& objective) {
+  if (!run.config.data.has_validation()) return false;
+  const ExampleList examples = objective.evaluation(run.data.valid);
+  Example e;
+  for (std::int64_t i = 0; i < examples.count; ++i) {
+    examples.get(i, e);
+    if (e.scored() > 0) return true;
+  }
+  return false;
+}
+
+std::optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective& objective,
+                                             std::int64_t step, const ParamVec<float>& values,
+                                             const std::function<bool()>& stop) {
   const Split& split = run.data.valid;
-  const Evaluation e = evaluate(run.with(values), objective.evaluation(split), crew, stop);
+  const Evaluation e = evaluate(run.with(values), objective.evaluation(split), run.crew, stop);
   if (e.sums.tokens == 0) return std::nullopt;
   Sums sums = e.counts(objective.scored_bytes(split));
   ValidEvent line{.step = step,
@@ -79,16 +82,15 @@ std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<
   const std::string& select_by = run.config.train.select_by;
   const Figure* metric = selecting_figure(select_by);
   if (metric != nullptr && std::isfinite(e.loss())) {
-    if (metric->needs == Figure::translations)
-      sums = translation_sums(run, objective, values, crew);
+    if (metric->needs == Figure::translations) sums = translation_sums(run, objective, values);
     line.metric_name = select_by;
     line.metric = metric->of(sums);
   }
   return line;
 }
 
-bool Validation::judge(ValidEvent& line, State& state, bool on_grid,
-                       const std::optional<State>& best) const {
+bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
+                      const std::optional<State>& best) {
   const Figure* by = line.metric ? selecting_figure(*line.metric_name) : nullptr;
   const auto named = [&](double loss, double metric, std::int64_t step) {
     return fmt::format("{} @ {}", by ? format_fixed(metric, by->digits) : format_fixed(loss, 4),
@@ -113,12 +115,6 @@ bool Validation::judge(ValidEvent& line, State& state, bool on_grid,
   if (line.loss > divergence_threshold(run.model))
     line.verdict = "far worse than untrained weights";
   return better;
-}
-
-std::optional<Validation> validation_of(const PreparedRun& run, const Objective& objective) {
-  if (!run.config.data.has_validation() || !predicts_any(objective.evaluation(run.data.valid)))
-    return std::nullopt;
-  return Validation{run, objective};
 }
 
 std::string not_finite(const ParamTable& table, const ParamVec<float>& values,

@@ -13,23 +13,20 @@
 
 namespace heed {
 
-struct Validation {
-  const PreparedRun& run;
-  const Objective& objective;
-  Crew crew = run.crew;
+// Is there a held-out part with a token to predict?
+bool can_validate(const PreparedRun& run, const Objective& objective);
 
-  // Loss, and the metric that the config selects by. Nothing if `stop` ended it early.
-  std::optional<ValidEvent> measure(std::int64_t step, const ParamVec<float>& values,
-                                    const std::function<bool()>& stop) const;
+// Loss of the held-out part, and the metric that the config selects by. Nothing if `stop` ended it
+// early.
+std::optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective& objective,
+                                             std::int64_t step, const ParamVec<float>& values,
+                                             const std::function<bool()>& stop);
 
-  // Writes the verdict on a validation, which `state` already has. `best` is that of the run's
-  // checkpoints, if there are any. One at a multiple of eval_every (`on_grid`) also counts for
-  // patience, in the state: true if it is better than all of those before.
-  bool judge(ValidEvent& line, State& state, bool on_grid, const std::optional<State>& best) const;
-};
-
-// None without a held-out part, or if that has no token to predict.
-std::optional<Validation> validation_of(const PreparedRun& run, const Objective& objective);
+// Writes the verdict on a validation, which `state` already has. `best` is that of the run's
+// checkpoints, if there are any. One at a multiple of eval_every (`on_grid`) also counts for
+// patience, in the state: true if it is better than all of those before.
+bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
+                      const std::optional<State>& best);
 
 // "NaN or infinity in the values of encoder.layers.0.fc1.weight": the first place that contains
 // one, values before gradients, else `otherwise`.

@@ -1,5 +1,4 @@
 """Limits of the system on memory, addresses, threads and open streams: an exit code and advice, immediately."""
-import functools
 import os
 import resource
 import shutil
@@ -133,12 +132,10 @@ class Limits(RunsTest):
         config = self.config("p", family="seq2seq", tokenizer={"type": "char"}, data={"pairs": "pairs.tsv", "valid_pairs": "valid.tsv"},
                              train={"max_steps": 6, "eval_every": 3, "save_every": 0, "batch_tokens": 500},
                              model={"d_model": 32, "n_heads": 2, "d_ff": 64, "positions": "rotary"})
-        for length, train in ((9000, functools.partial(self.limited, "-v 1000000", "train", config, "--run", "new")),
-                              (300000, functools.partial(self.train, config, "other", status=MEMORY))):
-            (self.folder / "valid.tsv").write_text("x" * length + "\ty\n")
-            r = train()
-            self.assertEqual(r.status, MEMORY, r.err)
-            self.tells(r.err, ["valid.tsv:1", str(length), "data.max_length"])
+        (self.folder / "valid.tsv").write_text("x" * 9000 + "\ty\n")
+        self.assertEqual(self.limited("-v 1000000", "train", config, "--run", "new").status, MEMORY)
+        (self.folder / "valid.tsv").write_text("x" * 300000 + "\ty\n")
+        self.train(config, "other", status=MEMORY, facts=["valid.tsv:1", "300000", "data.max_length"])
 
     def test_no_unrequested_thread_is_started(self):
         """Counts its threads while it waits for input from an idle pipe."""

@@ -1,13 +1,12 @@
 """train.tensorboard: event files say what metrics.jsonl, the film and the config say, also after a kill."""
 import json
 import os
-import pathlib
 import shutil
 import struct
 import time
 import unittest
 
-from runs import HEED, SMALL, RunsTest
+from runs import SMALL, RunsTest
 
 TENSORBOARD = {**SMALL, "train__log_every": 3, "train__eval_every": 4, "train__tensorboard": True}
 

@@ -106,8 +106,7 @@ class Ranks : public testing::Test {
     n.values = copy(stepper.values());
     n.used = copy(stepper.weights().used);
     for (ParamVec<float>& moments : stepper.optimizer().moment_arrays())
-      if (moments.size() > 0)
-        n.moments.insert(n.moments.end(), moments.data(), moments.data() + moments.size());
+      n.moments.insert(n.moments.end(), moments.data(), moments.data() + moments.size());
     return n;
   }
   RunConfig config_of(int shards, const std::string& optimizer) {

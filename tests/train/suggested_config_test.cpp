@@ -74,7 +74,10 @@ TEST(SuggestedConfig, ReadsATextAtMost25TimesAndPairs60Times) {
   text.minutes = 10'000;
   EXPECT_NEAR(config_for(text).train.max_steps, 25 * 400, 12);
   text.pairs = true;
-  EXPECT_NEAR(config_for(text).train.max_steps, 60 * 400, 12);
+  const RunConfig pairs = config_for(text);
+  EXPECT_NEAR(pairs.train.max_steps, 60 * 400, 12);
+  EXPECT_EQ(pairs.objective.type, "seq2seq");
+  EXPECT_EQ(pairs.data.pairs, "mine.txt");
 }
 
 TEST(SuggestedConfig, DecaysWeightsInTwoPassesThroughTheText) {
@@ -132,14 +135,6 @@ TEST(SuggestedConfig, KeepsAStrangeNameOutOfItsText) {
   text.files = {text.name};
   const RunConfig c = config_for(text);
   EXPECT_EQ(c.data.train.paths, text.files);
-}
-
-TEST(SuggestedConfig, OfPairsTranslates) {
-  OwnText text = text_of(30'000, 60);
-  text.pairs = true;
-  const RunConfig c = config_for(text);
-  EXPECT_EQ(c.objective.type, "seq2seq");
-  EXPECT_EQ(c.data.pairs, "mine.txt");
 }
 
 TEST(NameOfText, IsThatOfTheFileOrFolderWithoutEndings) {
