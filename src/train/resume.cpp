@@ -34,7 +34,7 @@ std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::in
 // Is `inner` in `outer`, or the same folder?
 bool contains(const std::string& outer, const std::string& inner) {
   std::error_code ignored;
-  const fs::path path = fs::relative(inner, outer, ignored);
+  const fs::path path = fs::relative(fs::absolute(inner), outer, ignored);
   return !path.empty() && *path.begin() != "..";
 }
 

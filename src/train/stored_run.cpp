@@ -60,6 +60,15 @@ std::vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& con
   return changes;
 }
 
+void refuse_if_done(const StoredRun& run, const KeyChange& change) {
+  if (change.on_resume == OnResume::refused)
+    throw Error(Exit::usage,
+                fmt::format("a resumed run cannot change {}: the steps already done would have "
+                            "been different.",
+                            in_words(change)),
+                "heed train with --init-from " + shell_word(run.folder.string()));
+}
+
 // The steps that take so long at the speed so far, validations included.
 std::int64_t steps_at_speed(double minutes, StoredRun& run) {
   const std::vector<TrainEvent> lines = read_events(run.folder).train;
@@ -98,18 +107,12 @@ StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& 
 }
 
 RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
-  const RunConfig config = resolved(changed(run.written, changes));
-  std::vector<KeyChange> refused = changes_of(run.trained, config);
-  std::erase_if(refused, [](const KeyChange& c) { return c.on_resume != OnResume::refused; });
-  if (refused.empty()) return config;
-  // What the user gave, rather than what follows from it.
-  const auto given =
-      std::ranges::find_if(refused, [&](const KeyChange& c) { return changes.contains(c.key); });
-  throw Error(Exit::usage,
-              fmt::format("a resumed run cannot change {}: the steps already done would have been "
-                          "different.",
-                          in_words(given == refused.end() ? refused.front() : *given)),
-              "heed train with --init-from " + shell_word(run.folder.string()));
+  // A refusal names what the user gave rather than what follows from it.
+  for (const KeyChange& change : changes_of(run.trained, changes.values))
+    if (changes.contains(change.key)) refuse_if_done(run, change);
+  RunConfig config = resolved(changed(run.written, changes));
+  for (const KeyChange& change : changes_of(run.trained, config)) refuse_if_done(run, change);
+  return config;
 }
 
 bool names_other_files(const StoredRun& run, const RunConfig& config) {

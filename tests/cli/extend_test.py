@@ -245,7 +245,7 @@ class Extend(RunsTest):
 
     def test_a_refusal_names_the_key_that_was_given(self):
         self.start()
-        self.resume("run", "--set", "objective.target_length=20", status=2, facts=said("changed", "objective.target_length", 16, 20))
+        self.resume("run", "--set", "objective.target_length=2000", status=2, facts=said("changed", "objective.target_length", 16, 2000))
 
 
 if __name__ == "__main__":
