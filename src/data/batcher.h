@@ -41,7 +41,6 @@ class Batcher {
   struct Ahead {
     std::int64_t steps = 0;
     std::int64_t tokens = 0;  // of all of them
-    bool equal = true;        // each has as many tokens as the others
     double epochs = 0;        // that they are
   };
   Ahead ahead(std::int64_t epochs, std::int64_t most);

@@ -55,7 +55,7 @@ class Crew {
   // What came out of the n tasks or things, of which each member has written its own.
   template <class T>
   void gather(std::vector<T>& results) const {
-    if (!alone()) exchange_->gather(results, equal_parts(results.size(), ranks()));
+    if (!alone()) exchange_->move(results.data(), equal_parts(results.size(), ranks()));
   }
 
   // Over the processes, which all come that far.

@@ -95,10 +95,6 @@ class Exchange {
   void move(T* all, const Parts& parts, To to = To::all) {
     move_bytes(reinterpret_cast<char*>(all), sizeof(T), parts, to);
   }
-  template <class T>
-  void gather(std::vector<T>& all, const Parts& parts) {
-    move(all.data(), parts);
-  }
 
  protected:
   int rank_ = 0, ranks_ = 1, neighbours_ = 1;

@@ -187,7 +187,7 @@ void Gradients::exchange_partial_sums() {
     for (const auto& [to, from] : pairs_[1]) add(to, from, begin, end);
     squares_[task] = sum_squares(sum().data() + begin, end - begin);
   });
-  exchange.gather(squares_, slices_.blocks);
+  exchange.move(squares_.data(), slices_.blocks);
 }
 
 }  // namespace heed

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <utility>
 
 #include "base/fields.h"
 #include "base/files.h"
@@ -54,17 +55,6 @@ TensorEntry checked_entry(const std::string& file, const std::string& name,
 }
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
-
-std::vector<TensorEntry> lay_out(std::span<const TensorSlot> tensors) {
-  std::vector<TensorEntry> entries;
-  std::uint64_t end = 0;
-  for (const TensorSlot& tensor : tensors) {
-    const std::uint64_t begin = end;
-    end += numbers_in(tensor.shape) * sizeof(float);
-    entries.push_back({tensor.name, tensor.shape, begin, end});
-  }
-  return entries;
-}
 
 }  // namespace
 
@@ -138,7 +128,13 @@ std::string write_safetensors(const fs::path& path, std::span<const TensorSlot> 
     hash.update(bytes);
     file.write(bytes);
   };
-  const std::string header = format_safetensors_header(lay_out(tensors));
+  std::vector<TensorEntry> entries;
+  std::uint64_t end = 0;
+  for (const TensorSlot& tensor : tensors) {
+    const std::uint64_t begin = std::exchange(end, end + 4 * numbers_in(tensor.shape));
+    entries.push_back({tensor.name, tensor.shape, begin, end});
+  }
+  const std::string header = format_safetensors_header(entries);
   put(std::as_bytes(std::span(header)));
   for (const TensorSlot& tensor : tensors) {
     auto rest = std::as_bytes(std::span(tensor.data, numbers_in(tensor.shape)));

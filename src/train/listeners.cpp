@@ -42,14 +42,13 @@ class YardsticksListener : public Listener {
     yardsticks_ = p.yardsticks.empty() ? measure_yardsticks(p) : p.yardsticks;
     if (yardsticks_.empty()) return;
     context_.run.append(kMetrics, line_of(YardsticksEvent{m.state.step, yardsticks_}));
-    std::vector<std::string> nats, bits;
-    for (const Yardstick& y : yardsticks_) {
-      nats.push_back(fmt::format("{} {:.3f}", y.name, y.nats_per_token));
-      if (std::isfinite(y.bits_per_byte))
-        bits.push_back(fmt::format("{} {:.3f}", y.name, y.bits_per_byte));
-    }
-    context_.log.info("yardsticks on the held-out text, nats per token: " + joined(nats));
-    if (!bits.empty()) context_.log.info("the same in bits per byte: " + joined(bits));
+    std::vector<std::string> all;
+    for (const Yardstick& y : yardsticks_)
+      all.push_back(fmt::format("{} {:.3f}{}", y.name, y.nats_per_token,
+                                std::isfinite(y.bits_per_byte)
+                                    ? fmt::format(" ({:.3f} bits per byte)", y.bits_per_byte)
+                                    : ""));
+    context_.log.info("yardsticks on the held-out text, nats per token: " + joined(all));
   }
 
   void ended(Stop, const Moment&) override {

@@ -136,7 +136,7 @@ Plan plan_of(const RunConfig& config, const Split& train) {
       Batcher(*objective, train, config)
           .ahead(epochs > 0 ? epochs : std::numeric_limits<std::int64_t>::max(), most);
   const auto steps = static_cast<double>(ahead.steps);
-  Plan plan{0, static_cast<double>(ahead.tokens) / steps, ahead.equal, ahead.epochs / steps};
+  Plan plan{0, static_cast<double>(ahead.tokens) / steps, ahead.epochs / steps};
   if (ahead.steps < most)
     plan.steps = ahead.steps;
   else if (epochs == 0 || most == end)

@@ -43,7 +43,6 @@ void check_memory(const MemoryPlan& plan, double available, const std::string& h
 struct Plan {
   std::int64_t steps = 0;  // where max_steps or, if sooner, max_epochs ends it; 0: neither does
   double step_tokens = 0;  // source + target tokens of a step, the mean of those looked at
-  bool equal = true;       // each of these has as many
   double step_epochs = 0;  // times through the data that a step is, the mean of these
 };
 

@@ -64,20 +64,17 @@ NewestCheckpoint beginning_of(const std::string& run, const std::string& checkpo
 // Error (usage) unless `is`, the branch's config, could reproduce the steps done.
 void check_steps_done(const StoredRun& stem, const RunConfig& is) {
   const double clip = stem.trained.optimizer.clip_norm;
-  const bool clipped_so = clip == is.optimizer.clip_norm;
   const std::int64_t step = first_other_rate(stem.trained, is, stem.steps_done());
-  if (step == 0 && clipped_so) return;
-  refuse_branch(
-      stem,
-      fmt::format("its config would give {}: no single config could reproduce such a run.",
-                  clipped_so ? fmt::format("step {} another learning rate", step)
-                             : fmt::format("these steps optimizer.clip_norm {} instead of {}",
-                                           is.optimizer.clip_norm, clip)),
-      clipped_so ? fmt::format("a later --max-steps, a smaller optimizer.decay_fraction, or "
-                               "--checkpoint with one from before step {}; learning_rate and "
-                               "warmup_steps stay (and optimizer.schedule, which is to be wsd)",
-                               step)
-                 : fmt::format("--set optimizer.clip_norm={}", clip));
+  if (step > 0 || is.optimizer.clip_norm != clip)
+    refuse_branch(stem,
+                  fmt::format("its config would give step {} another learning rate, or other "
+                              "clipping: no single config could reproduce such a run.",
+                              std::max<std::int64_t>(1, step)),
+                  fmt::format("a later --max-steps, a smaller optimizer.decay_fraction, or "
+                              "--checkpoint with one from before step {}; learning_rate and "
+                              "warmup_steps stay (and optimizer.schedule, which is to be wsd), and "
+                              "so does --set optimizer.clip_norm={}",
+                              step, clip));
 }
 
 // The first weights, if the run keeps them, and its best up to there.

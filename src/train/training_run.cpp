@@ -36,9 +36,9 @@ void say_start(Log& log, const PreparedRun& run, std::int64_t done) {
   if (!data.held_out_in.empty()) text += ": " + data.held_out_in;
   log.info(text);
   const std::string steps = run.plan.steps > 0 ? n(run.plan.steps) + " " : "";
-  log.info(fmt::format("plan: {}steps of {}{} tokens, on {}, about {} of memory", steps,
-                       run.plan.equal ? "" : "about ", n(std::round(run.plan.step_tokens)),
-                       run.crew.in_words(), format_bytes(run.memory.total())));
+  log.info(fmt::format("plan: {}steps of about {} tokens, on {}, about {} of memory", steps,
+                       n(std::round(run.plan.step_tokens)), run.crew.in_words(),
+                       format_bytes(run.memory.total())));
   log.info("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
   if (const auto useless = useless_steps(run, done)) log.warn(useless->what());
 }
