@@ -112,13 +112,13 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const std::st
                Log& log) {
   const OwnText& text = choice.text;
   if (!choice.suggestion.tokens.empty()) log.info("tokens: " + choice.suggestion.tokens);
-  log.info(fmt::format(
-      "model: {} with {} weights, {}", init_from.empty() ? text.like : "the one",
-      format_rate(static_cast<double>(run.model.table.size())),
-      init_from.empty()
-          ? fmt::format("a size for {} of text and {:g} minutes",
-                        format_bytes(static_cast<double>(text.facts.bytes)), text.minutes)
-          : "as tokenizer and objective that of " + init_from));
+  const std::string weights = format_rate(static_cast<double>(run.model.table.size())),
+                    bytes = format_bytes(static_cast<double>(text.facts.bytes));
+  log.info(init_from.empty()
+               ? fmt::format("model: {} with {} weights, a size for {} of text and --minutes {:g}",
+                             text.like, weights, bytes, text.minutes)
+               : fmt::format("tokenizer, objective and model: those of {}, {} weights", init_from,
+                             weights));
 }
 
 // Names a smaller model, if too few steps of this one fit.
@@ -128,7 +128,7 @@ void say_smaller(const ChosenConfig& choice, double in_time, int d_model, Log& l
   const ModelConfig smaller = suggest(text).config.model;
   if (in_time < kFewSteps && smaller.d_model < d_model)
     log.info(
-        fmt::format("few steps fit into {:g} minutes: a smaller model would learn more\n"
+        fmt::format("few steps fit into --minutes {:g}: a smaller model would learn more\n"
                     "  --set model.d_model={} --set model.n_heads={} --set model.d_ff={} "
                     "--set model.encoder_layers={} --set model.decoder_layers={}",
                     choice.text.minutes, smaller.d_model, smaller.n_heads, smaller.d_ff,

@@ -50,8 +50,7 @@ TEST(SuggestedConfig, TakesCharactersForLittleTextPiecesForMuchAndBytesForAnythi
 }
 
 TEST(SuggestedConfig, HasRoomForEveryCharacterOfALargeScript) {
-  for (const std::string& like : families())
-    EXPECT_GE(config_for(text_of(100'000, 3500, like)).tokenizer.vocab_size, 3500 + 256 + 40);
+  EXPECT_GE(config_for(text_of(100'000, 3500)).tokenizer.vocab_size, 3500 + 256 + 40);
 }
 
 TEST(SuggestedConfig, GrowsWithTheTextAndWithTheMinutes) {
