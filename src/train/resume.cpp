@@ -288,18 +288,15 @@ RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& 
   });
 }
 
-// The keys that say where a run and the fall of its rate end.
-constexpr const char* kEndKeys[] = {"train.max_steps", "train.max_epochs", "optimizer.decay_steps"};
-
 }  // namespace
 
 RunResult resume_run(const ResumeRequest& request, Log& log) {
   if (!request.branch.empty()) return branch_run(request, log);
   const RunRequest& as = request.run;
   std::optional<RunWriter> run = RunWriter::open(as.folder);
-  const bool other_end =
-      request.max_steps + request.more > 0 || request.minutes > 0 ||
-      std::ranges::any_of(kEndKeys, [&](const char* key) { return as.given.contains(key); });
+  bool other_end = request.max_steps + request.more > 0 || request.minutes > 0;
+  for (const char* key : {"train.max_steps", "train.max_epochs", "optimizer.decay_steps"})
+    other_end = other_end || as.given.contains(key);
   if (!other_end) log.open_file((run->path() / kTrainLog).string());  // else it may get a branch
   StoredRun stored = read_stored_run(run->path(), newest_checkpoint(run->path()), log);
   RunConfig config = changed_config(stored, as.given);
