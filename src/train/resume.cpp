@@ -63,18 +63,18 @@ NewestCheckpoint beginning_of(const std::string& run, const std::string& checkpo
 
 // Error (usage) unless `is`, the branch's config, could reproduce the steps done.
 void check_steps_done(const StoredRun& stem, const RunConfig& is) {
-  const double clip = stem.trained.optimizer.clip_norm;
-  const std::int64_t step = first_other_rate(stem.trained, is, stem.steps_done());
-  if (step > 0 || is.optimizer.clip_norm != clip)
+  if (const double clip = stem.trained.optimizer.clip_norm; is.optimizer.clip_norm != clip)
+    refuse_branch(stem, "its steps were clipped otherwise than its config says.",
+                  fmt::format("--set optimizer.clip_norm={}", clip));
+  if (const auto step = first_other_rate(stem.trained, is, stem.steps_done()); step > 0)
     refuse_branch(stem,
-                  fmt::format("its config would give step {} another learning rate, or other "
-                              "clipping: no single config could reproduce such a run.",
-                              std::max<std::int64_t>(1, step)),
+                  fmt::format("its config would give step {} another learning rate: no single "
+                              "config could reproduce such a run.",
+                              step),
                   fmt::format("a later --max-steps, a smaller optimizer.decay_fraction, or "
                               "--checkpoint with one from before step {}; learning_rate and "
-                              "warmup_steps stay (and optimizer.schedule, which is to be wsd), and "
-                              "so does --set optimizer.clip_norm={}",
-                              step, clip));
+                              "warmup_steps stay (and optimizer.schedule, which is to be wsd)",
+                              step));
 }
 
 // The first weights, if the run keeps them, and its best up to there.

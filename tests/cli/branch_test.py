@@ -78,7 +78,7 @@ class Branch(RunsTest):
             shutil.rmtree(self.folder / "branch")
         self.branch("--max-steps", 20, "--set", "optimizer.learning_rate=0.5", status=2,
                     facts=["1", "learning_rate", "warmup_steps"])
-        self.branch("--max-steps", 20, "--set", "optimizer.clip_norm=3", status=2, facts=["3", "--set optimizer.clip_norm=1"])
+        self.branch("--max-steps", 20, "--set", "optimizer.clip_norm=3", status=2, facts="--set optimizer.clip_norm=1")
         self.branch("--max-steps", 20, "--set", "seed=4", status=2, facts="seed")
         self.branch("--max-steps", 12, status=2, facts=["12", "stem", "train.max_steps", "--max-steps"])
         self.assertEqual(self.traces(), before)
