@@ -155,7 +155,7 @@ Json foreign_class(const std::string& program, const RunConfig& config) {
     throw Error(
         Exit::usage,
         fmt::format("no class of {} is such a model: objective.type {}, {} heads in a "
-                    "width of {}.",
+                    "width of {}; expected causal_lm or seq2seq, with heads of even width.",
                     program, config.objective.type, config.model.n_heads, config.model.d_model));
   std::vector<std::string> changes;
   for (const KeyChange& change : fewest) changes.push_back(in_words(change));

@@ -167,8 +167,10 @@ TEST(Optimizer, MuonMovesMatricesOfLayersAndAdamTheRest) {
   }
   for (const ParamInfo& info : t.infos())
     for (std::size_t i = 0; i < info.param.size(); ++i)
-      if (const std::size_t at = info.param.offset + i; rule_of(c, info).workspace)
+      if (rule_of(c, info).workspace) {
+        const std::size_t at = info.param.offset + i;
         EXPECT_NEAR(values.data()[at], expected[at], 1e-12) << info.name;
+      }
 }
 
 TEST(Optimizer, ClippingIsByTheGlobalNorm) {
