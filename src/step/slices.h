@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/optimizer_config.h"
+#include "config/train_config.h"
 #include "nn/param.h"
 #include "step/crew.h"
 

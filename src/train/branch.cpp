@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "step/schedule.h"
 #include "store/run_folder.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "show/advice.h"
 #include "step/schedule.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/own_text.h"
+#include "data/corpus.h"
 #include "data/run_config.h"
 
 namespace heed {

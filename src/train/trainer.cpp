@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/profile.h"
 #include "base/signals.h"
 #include "step/schedule.h"
 #include "store/safetensors.h"

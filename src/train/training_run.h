@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/profile.h"
 #include "store/layout.h"
 #include "train/prepared_run.h"
 #include "train/trainer.h"
