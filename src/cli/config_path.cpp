@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/nearest.h"
 #include "base/text_kind.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/files.h"
-#include "base/folders.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/command.h"
