@@ -4,15 +4,17 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "cli/run_heed.h"
 #include "math/blas.h"
 
 namespace heed {
-void require_processor(int, char**, char**);  // base/processor.cpp
-}
+void require_processor(int, char**, char**);         // base/processor.cpp
+int run_heed(const std::vector<std::string>& args);  // cli/command.h, which takes long to compile
+}  // namespace heed
 
 namespace {
 

@@ -15,7 +15,7 @@ SPANS = "src/data/objectives.cpp"
 OPTIMIZERS, GRADIENTS = "src/step/optimizers.cpp", "src/step/gradients.cpp"
 UNPACKING, NORMALIZATION = "src/base/input_file.cpp", "src/text/utf8.cpp"
 VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/corpus.cpp"
-KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.cpp", "src/evaluate/yardsticks.cpp"
+KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.h", "src/evaluate/yardsticks.cpp"
 FILM, RUN_FILM = "src/show/frame_calendar.cpp", "src/show/film.cpp"
 ADVICE, SUGGESTED = "src/show/advice.cpp", "src/train/suggested_config.cpp"
 
@@ -131,12 +131,12 @@ MUTATIONS = [
     ("own text: the decay remembers ten passes", SUGGESTED, "kRememberedPasses = 2;", "kRememberedPasses = 10;"),
     ("own text: decays weights of another run", "src/train/text_start.cpp", "!muon || goes_on", "!muon"),
     ("plan: a step is all epochs looked at", "src/train/prepared_run.cpp", "ahead.epochs / steps", "ahead.epochs"),
-    ("kneser-ney: shorter n-grams count occurrences", KNESER_NEY, "if (counts) counts = count(", "count("),
+    ("kneser-ney: shorter n-grams count occurrences", KNESER_NEY, "if (counts) {", "if (true) {"),
     ("kneser-ney: discount without n2", KNESER_NEY, "2.0 * static_cast<double>(twice_[order])", "0.0 * static_cast<double>(twice_[order])"),
     ("kneser-ney: the discount is not given back", KNESER_NEY, "d * h.kinds * p", "d * p"),
     ("unigram: not plus one", YARDSTICKS, "(l.seen[id] + 1.0)", "(l.seen[id] + 0.5)"),
     ("n-gram: reads on from line to line", YARDSTICKS, "if (id == Tokenizer::kEos) context = model.start();", ";"),
-    ("xz: of all text, not of the held-out", YARDSTICKS, "static_cast<double>(both) - static_cast<double>(alone)", "static_cast<double>(both)"),
+    ("xz: of all text, not of the held-out", YARDSTICKS, "(both - alone)", "both"),
     ("overfitting: reported for any rise", ADVICE, "valid.end() - lowest > 2 ? 1.01 : 1.1", "1.0"),
     ("overfitting: looks at one training loss", ADVICE, "std::min<std::ptrdiff_t>(5,", "std::min<std::ptrdiff_t>(1,"),
     ("film: takes as much time as training", FILM, "cost / kShare)", "cost)"),

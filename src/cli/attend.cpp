@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "decode/text_stream.h"
 #include "evaluate/translation.h"
 #include "show/attention_maps.h"
 #include "show/fill.h"
@@ -18,6 +17,7 @@
 #include "show/live_page.h"
 #include "show/page.h"
 #include "show/pull.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {

@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/config_path.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "train/speed.h"

@@ -40,20 +40,19 @@ namespace heed {
 // Checks that an option is a number from `low` to `high`, or at least `low`; the message says
 // what was expected. It becomes decimal: 010 is octal to CLI11.
 template <class T>
-CLI::Validator in_range(T low, T high = std::numeric_limits<T>::max()) {
-  const bool open = high == std::numeric_limits<T>::max();
-  const std::string expected = open && !std::integral<T>
-                                   ? fmt::format("expected a finite number of at least {}", low)
-                                   : fmt::format("expected a {}number from {} to {}",
-                                                 std::integral<T> ? "whole " : "", low, high);
+CLI::Validator in_range(T low, T high) {
+  const std::string range = !std::integral<T> && high == std::numeric_limits<T>::max()
+                                ? fmt::format("of at least {}", low)
+                                : fmt::format("from {} to {}", low, high);
   return {[=](std::string& text) {
             const std::optional<T> value = read_number<T>(text);
             if (!value || *value < low || *value > high)
-              return fmt::format("{}; found \"{}\"", expected, excerpt(text));
+              return fmt::format("expected a {} number {}; found \"{}\"",
+                                 std::integral<T> ? "whole" : "finite", range, excerpt(text));
             if constexpr (std::integral<T>) text = std::to_string(*value);
             return std::string();
           },
-          open ? "" : fmt::format("{} to {}", low, high)};
+          ""};
 }
 
 class CommandLine;
@@ -101,9 +100,9 @@ class CommandLine {
                        const std::string& text = "run folder or checkpoint folder",
                        const std::string& name = "RUN");
   // RUN ..., one or more; or any number, under another name.
-  void add_runs(std::vector<std::string>& runs,
-                const std::string& text = "run folders or checkpoint folders",
-                const std::string& name = "RUN");
+  CLI::Option* add_runs(std::vector<std::string>& runs,
+                        const std::string& text = "run folders or checkpoint folders",
+                        const std::string& name = "RUN");
   void add_model();      // RUN and --checkpoint last|best|step-N|initial|PATH
   void add_precision();  // --precision float32|bfloat16
   void add_with();       // --with RUN, any number: models that predict together with it
@@ -112,8 +111,8 @@ class CommandLine {
                  const std::string& file = "its lines instead; - is standard input");
   void add_targets(TextArguments& texts, const std::string& text);  // --target, --target-file
   void add_sets();                                                  // --set KEY=VALUE, any number
-  GivenKeys given() const;  // by these; Error (usage) if an option of sets_key() sets one too
-  void add_threads();       // --threads N
+  GivenKeys given() const { return read_sets(sets_); }              // by these
+  void add_threads();                                               // --threads N
   // --beam-size, --length-penalty, --max-length (0 if it is not given), and add_rules().
   void add_beam(BeamOptions& beam);
   void add_rules(WritingRules& rules);  // --no-repeat, --min-tokens
@@ -124,11 +123,9 @@ class CommandLine {
   // A whole number from 1; 0 means "not given".
   CLI::Option* add_steps(const std::string& name, std::int64_t& steps, const std::string& text);
   // An option that may be repeated.
-  void add_list(const std::string& name, std::vector<std::string>& values, const std::string& text,
-                const std::string& type);
+  CLI::Option* add_list(const std::string& name, std::vector<std::string>& values,
+                        const std::string& text, const std::string& type);
 
-  // The options that set a key of the config.
-  void sets_key(std::initializer_list<const char*> options, const char* key);
   // Warns, unless this holds, that those of the options that were given have no effect: they have
   // one only `where`.
   void only_where(bool holds, std::initializer_list<const char*> options,
@@ -164,12 +161,8 @@ class CommandLine {
 
  private:
   std::string unexpected(const std::string& argument) const;  // the message for it
-  std::string meant(const std::string& arg) const;
-  std::string value_after(const std::string& arg) const;  // or "VALUE"
-  std::string hint() const;                               // of an error in the arguments
-  void join_words();                                      // CLI11's leftovers belong to TEXT
-  void check_texts() const;
-  void find_runs();
+  std::string other_name(const std::string& argument) const;
+  CLI::Validator run_finder() const;
 
   std::string name_;
   std::vector<std::string> args_;
@@ -177,23 +170,39 @@ class CommandLine {
   bool quiet_ = false, json_ = false;
   std::string run_, checkpoint_, precision_, side_ = "target";
   std::vector<std::string> sets_, with_;
-  std::vector<std::pair<const CLI::Option*, const char*>> keys_;  // of sets_key()
   int threads_ = 0;
-  TextArguments* texts_ = nullptr;                    // of add_texts()
-  std::vector<std::string*> runs_;                    // of add_run()
-  std::vector<std::vector<std::string>*> run_lists_;  // of add_runs()
+  TextArguments* texts_ = nullptr;  // of add_texts()
   CLI::App app_;
 };
 
-// What --help of a command says below its options: cli/help/COMMAND.txt, a line per paragraph.
-std::string help_notes(const std::string& command);
 // What --help says of an option: "text: the kind of model: gpt, bert, t5 (default gpt)".
 std::string about(const CLI::Option& option);
 
 std::span<const Command> commands();  // in the order of the help
 
-// Runs the command that args (without the program's name) begin with.
+// Runs the command that `args` (without the program's name) begin with.
 Exit run_command(const std::vector<std::string>& args, const Crew& crew = {});
+// The same, on all ranks that a launcher started. Says what went wrong on standard error. The exit
+// code; but if the reader closed our output, the process ends by SIGPIPE, as filters do.
+int run_heed(const std::vector<std::string>& args);
+
+// The path of the config that a user means (cli/config_path.cpp). A path is returned unchanged; of
+// a run, that of its config. A bare name ("quickstart") that is not a file here is NAME.json in
+// ./configs, or in the configs of this program's clone or installation. Error (usage) says which
+// folders were searched, and lists their configs, or that it is a text.
+std::string config_path(const std::string& typed);
+
+// Where the relative paths in this config start: in its folder, or where those of its run do.
+std::string data_folder_of(const std::string& config);
+
+// Whether `heed train` takes this as a config: *.json, or a bare name that is not a file here.
+// Everything else is text.
+bool names_config(const std::string& typed);
+// A file or folder that is neither a config nor a run: a text to train on.
+bool is_text(const std::string& typed);
+
+// What to try if `typed` does not exist: a config or file with a similar name, or "".
+std::string missing_hint(const std::string& typed);
 
 // In cli/<name>.cpp, or train.cpp (resume), evaluate.cpp (bleu).
 using RunCommand = Exit(CommandLine& line);

@@ -17,7 +17,6 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/run_heed.h"
 #include "math/arithmetic.h"
 #include "math/bfloat16.h"
 #include "math/blas.h"
@@ -68,48 +67,17 @@ std::string overview() {
 
 constexpr std::size_t kNames = 20;  // columns of the names
 
-// "--minutes N", "RUN"
+// "--minutes N", "-q, --quiet", "RUN"
 std::string names_of(const CLI::Option& o) {
   if (o.get_positional()) return o.get_single_name();
-  std::vector<std::string> names;
-  for (const std::string& name : o.get_lnames()) names.push_back("--" + name);
-  for (const std::string& name : o.get_snames()) names.push_back("-" + name);
   const std::string type = o.get_type_name(), kind = type.substr(0, type.find(':'));
   const bool number = kind == "INT" || kind == "UINT" || kind == "FLOAT";
-  return joined(names) + (o.get_items_expected_max() == 0 ? "" : number ? " N" : " " + kind);
+  return replace_all(o.get_name(false, true), ",", ", ") + (o.get_items_expected_max() == 0 ? ""
+                                                            : number                        ? " N"
+                                                                     : " " + kind);
 }
 
-// Says the exception that is being handled; `where`: in which process. Its exit code.
-Exit say_failure(const std::string& where) {
-  const auto say = [&](Exit exit, const std::string& what) {
-    print_error((where + what).c_str());
-    return exit;
-  };
-  try {
-    throw;
-  } catch (const Error& e) {
-    return say(e.exit(), e.what());
-  } catch (const std::bad_alloc&) {
-    const Error error(Exit::memory, "not enough memory.",
-                      "more of it (ulimit -v and -d limit it too), a smaller model or "
-                      "train.micro_batch_tokens, shorter texts, or fewer --threads");
-    return say(error.exit(), error.what());
-  } catch (const std::filesystem::filesystem_error& e) {
-    const std::string what = "cannot look at \"" + e.path1().string() + "\": " + e.code().message();
-    return say(Exit::store, what);
-  } catch (const std::system_error& e) {
-    if (e.code() != std::errc::resource_unavailable_try_again) return say(Exit::internal, e.what());
-    // A library's thread: SentencePiece trains with one.
-    const Error error(Exit::memory, std::string("cannot start a thread: ") + e.what(),
-                      kMoreThreads);
-    return say(error.exit(), error.what());
-  } catch (const std::exception& e) {
-    return say(Exit::internal, e.what());
-  }
-}
-
-}  // namespace
-
+// What --help of a command says below its options: cli/help/COMMAND.txt, a line per paragraph.
 std::string help_notes(const std::string& command) {
   const std::string all = std::string("\n") + help_txt, head = "\n= " + command + "\n";
   const std::size_t at = all.find(head);
@@ -120,6 +88,36 @@ std::string help_notes(const std::string& command) {
   // A paragraph becomes a line.
   return replace_all(replace_all(replace_all(text, "\n\n", "\f"), "\n", " "), "\f", "\n");
 }
+
+// The exception that is being handled.
+Error failure() {
+  try {
+    throw;
+  } catch (const Error& e) {
+    return e;
+  } catch (const std::bad_alloc&) {
+    return {Exit::memory, "not enough memory.",
+            "more of it (ulimit -v and -d limit it too), a smaller model or "
+            "train.micro_batch_tokens, shorter texts, or fewer --threads"};
+  } catch (const std::filesystem::filesystem_error& e) {
+    return {Exit::store, "cannot look at \"" + e.path1().string() + "\": " + e.code().message()};
+  } catch (const std::system_error& e) {
+    if (e.code() != std::errc::resource_unavailable_try_again) return {Exit::internal, e.what()};
+    // A library's thread: SentencePiece trains with one.
+    return {Exit::memory, std::string("cannot start a thread: ") + e.what(), kMoreThreads};
+  } catch (const std::exception& e) {
+    return {Exit::internal, e.what()};
+  }
+}
+
+// Says it; `where`: in which process. Its exit code.
+Exit say_failure(const std::string& where) {
+  const Error error = failure();
+  print_error((where + error.what()).c_str());
+  return error.exit();
+}
+
+}  // namespace
 
 std::string about(const CLI::Option& o) {
   std::string text = o.get_description();
@@ -144,7 +142,7 @@ std::string CommandLine::help() const {
       arguments += names.size() + 3 > kNames ? first + "\n" + text + "\n"
                                              : first + text.substr(kNames) + "\n";
     }
-  const std::string notes = app_.get_footer();
+  const std::string notes = help_notes(name_);
   return wrapped(app_.get_description() + "\n\n" + usage + " [OPTIONS]\n\n", width) + arguments +
          (notes.empty() ? "" : "\n" + wrapped(notes, width) + "\n");
 }
@@ -155,7 +153,7 @@ std::span<const Command> commands() {
 
 Exit run_command(const std::vector<std::string>& args, const Crew& crew) {
   const std::string name = args.empty() ? "--help" : args.front();
-  if (name == "help" && args.size() > 1) return run_command({args[1], "--help"});
+  if (name == "help" && args.size() > 1) return run_command({args[1], "--help"}, crew);
   if (name == "--help" || name == "-h" || name == "help") {
     print(overview());
     return Exit::ok;
@@ -163,9 +161,8 @@ Exit run_command(const std::vector<std::string>& args, const Crew& crew) {
   if (name == "--version") {
     print("heed " HEED_VERSION "\nbuild: " HEED_BUILD "\ncompiler: " HEED_COMPILER " " __VERSION__
           "\n" +
-          blas_info() + "MPI: " + mpi_info() + "\n");
-    print("bfloat16: " + bfloat16_info() + "\n");
-    print("portable arithmetic: " + portable_info() + "\n");
+          blas_info() + "MPI: " + mpi_info() + "\nbfloat16: " + bfloat16_info() +
+          "\nportable arithmetic: " + portable_info() + "\n");
     return Exit::ok;
   }
   std::vector<std::string> names;

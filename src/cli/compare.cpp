@@ -12,7 +12,6 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include "evaluate/translation.h"
-#include "evaluate/units.h"
 #include "math/arithmetic.h"
 #include "store/run_folder.h"
 
@@ -29,11 +28,7 @@ struct MeasuredRun {
   SpeltText spelt = {};  // of a text
   System rows = {};
 };
-
-struct Unit {
-  std::size_t line;  // its first one that is not empty, from 1; of a pair that in the file
-  std::string text;
-};
+using MeasuredGroup = std::span<const MeasuredRun>;
 
 std::string units_in_words(const Json& result) {
   return counted(result["units"].dump(), result["unit"] == "pair" ? "pair" : "text block") +
@@ -118,22 +113,81 @@ std::string sentence(const Figure& figure, const Difference& d, const Json& resu
                          : ". Whether their settings differ needs seeds.");
 }
 
-class RunComparer {
- public:
-  RunComparer(NamedText text, bool translates, Pool& pool, Log& log)
-      : text_(std::move(text)), translates_(translates), pool_(pool), log_(log) {}
+struct RunComparer {
+  NamedText named;
+  bool translates;
+  Pool& pool;
+  Log& log;
+  std::vector<MeasuredRun> runs = {};
+  std::vector<Json> unit_texts = {};  // of all of them
+
+  // Of one setting, after those before it.
+  void measure(const std::vector<std::string>& group) {
+    std::set<std::string> keys;
+    const std::size_t begin = runs.size();
+    for (const std::string& run : group) {
+      measure(run);
+      for (const KeyChange& change : changed_keys(runs[begin].config, runs.back().config))
+        if (change.key != "seed") keys.insert(change.key);
+    }
+    if (!keys.empty())
+      log.warn("the runs of a group differ in more than seed: " +
+               joined({keys.begin(), keys.end()}));
+  }
+
+  // The first `n` runs with the last `m`: two groups.
+  Json compared(std::size_t n, std::size_t m) const {
+    const MeasuredGroup groups[] = {std::span(runs).first(n), std::span(runs).last(m)};
+    std::vector<std::size_t> units;  // in which something is asked
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < unit_texts.size(); ++i) {
+      const auto asks = [&](const MeasuredRun& r) { return r.rows[i][kTokens] > 0; };
+      if (std::ranges::none_of(runs, asks)) continue;
+      units.push_back(i);
+      texts.push_back(unit_texts[i]["text"]);
+    }
+    if (units.empty())
+      throw data_error("there is no token to predict (the text may be too short).");
+    Json result{{"first", {}}, {"second", {}}};
+    std::vector<System> systems[2];
+    for (const int g : {0, 1})
+      for (const MeasuredRun& r : groups[g]) {
+        result[g == 0 ? "first" : "second"].push_back(r.run);
+        System rows;
+        for (const std::size_t i : units) rows.push_back(r.rows[i]);
+        systems[g].push_back(merged(rows, texts));  // copies are one unit
+      }
+    result["data"] = named.files.empty() ? "validation" : named.files[0];
+    result["unit"] = runs[0].pairs ? "pair" : "line";
+    result["units"] = units.size();
+    result["different"] = systems[0][0].size();
+    for (const Figure& figure : figures()) {
+      const auto has_it = [&](const MeasuredRun& r) { return has(r, figure); };
+      if (!std::ranges::all_of(groups[0], has_it) || !std::ranges::all_of(groups[1], has_it))
+        continue;
+      const Difference d = difference(systems[0], systems[1], figure, pool);
+      if (!result.contains("sentence"))
+        result["sentence"] =
+            sentence(figure, d, result, changed_keys(groups[0][0].config, groups[1][0].config));
+      result["figures"][figure.key] = figure_json(figure, d);
+    }
+    if (!result.contains("figures"))
+      refuse(runs[0], groups[1][0],
+             "the tokens that they are asked for are not the same, and there are no bits per byte: "
+             "tokens do not give back the text, or an objective does not score every byte");
+    result["most_different"] = Json::array();
+    if (result["figures"].contains("loss") || result["figures"].contains("bits_per_byte"))
+      result["most_different"] = most_different(groups[0], groups[1], units);
+    return result;
+  }
 
   void measure(const std::string& run) {
     Model m = load_model(run, "");
-    prepare_arithmetic(m.config.train.arithmetic, pool_.threads());
-    const auto arithmetic = [](const MeasuredRun& r) { return r.config.train.arithmetic; };
-    if (m.config.train.arithmetic == Arithmetic::native &&
-        std::ranges::count(runs_, Arithmetic::portable, arithmetic) > 0)
-      log_.warn(run + " is measured with portable arithmetic, as a run before it");
+    prepare_arithmetic(m.config.train.arithmetic, pool.threads());
     m.products = make_products(m.config.train.precision);
-    const bool pairs = m.objective->traits().pairs();
-    if (!pairs && !text_.files.empty()) refuse_pipe(text_.files[0]);
-    TestText text = test_text(m, text_, pool_, log_);
+    const bool pairs = m.objective->traits().pairs(), first = runs.empty();
+    if (!pairs && !named.files.empty()) refuse_pipe(named.files[0]);
+    TestText text = test_text(m, named, pool, log);
     MeasuredRun r{run,
                   m.config,
                   m.tokenizers.target->serialize(),
@@ -142,88 +196,33 @@ class RunComparer {
                   text.seen,
                   std::move(text.split)};
     if (!pairs) r.spelt = spelt(r.split.target, *m.tokenizers.target);
-    if (!runs_.empty()) check(runs_[0], r);
+    if (!first) check(runs[0], r);
     RunConfig config = m.config;
-    if (!runs_.empty()) config.seed = runs_[0].config.seed;  // the same masks
-    r.rows = unit_sums(m, *make_objective(config), r.split, r.spelt, pool_);
+    if (!first) config.seed = runs[0].config.seed;  // the same masks
+    r.rows = unit_sums(m, *make_objective(config), r.split, r.spelt, pool);
     if (pairs) add_targets(m, r);
-    if (runs_.empty())
-      units_ = units_of(r);
+    if (first)
+      unit_texts = units_of(r);
     else
       r.split = {}, r.spelt = {};
-    runs_.push_back(std::move(r));
+    runs.push_back(std::move(r));
   }
 
-  // Says in which other keys than seed the runs in [from, to) differ.
-  void check_group(std::size_t from, std::size_t to) const {
-    std::set<std::string> keys;
-    for (std::size_t i = from + 1; i < to; ++i)
-      for (const KeyChange& change : changed_keys(runs_[from].config, runs_[i].config))
-        if (change.key != "seed") keys.insert(change.key);
-    if (!keys.empty())
-      log_.warn("the runs of a group differ in more than seed: " +
-                joined({keys.begin(), keys.end()}));
-  }
-
-  // The first runs with those in [from, to): two groups.
-  Json compared(std::size_t first, std::size_t from, std::size_t to) const {
-    const auto one = std::span(runs_).first(first),
-               other = std::span(runs_).subspan(from, to - from);
-    std::vector<std::size_t> units;  // in which something is asked
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; i < runs_[0].rows.size(); ++i) {
-      const auto asks = [&](const MeasuredRun& r) { return r.rows[i][kTokens] > 0; };
-      if (!std::ranges::any_of(one, asks) && !std::ranges::any_of(other, asks)) continue;
-      units.push_back(i);
-      texts.push_back(units_[i].text);
-    }
-    if (units.empty())
-      throw data_error("there is no token to predict (the text may be too short).");
-    const auto rows_of = [&](const MeasuredRun& r) {  // copies are one unit
-      System rows;
-      for (const std::size_t i : units) rows.push_back(r.rows[i]);
-      return merged(rows, texts);
+  // {"line": the first one that is not empty, from 1; of a pair that in the file, "text"}
+  std::vector<Json> units_of(const MeasuredRun& r) const {
+    std::vector<Json> units;
+    const auto add = [&](std::size_t line, const std::string& text) {
+      units.push_back({{"line", line}, {"text", text}});
     };
-    Json result;
-    std::vector<System> a, b;
-    for (const MeasuredRun& r : one) result["first"].push_back(r.run), a.push_back(rows_of(r));
-    for (const MeasuredRun& r : other) result["second"].push_back(r.run), b.push_back(rows_of(r));
-    result["data"] = text_.files.empty() ? "validation" : text_.files[0];
-    result["unit"] = runs_[0].pairs ? "pair" : "line";
-    result["units"] = units.size();
-    result["different"] = a[0].size();
-    for (const Figure& figure : figures()) {
-      const auto has_it = [&](const MeasuredRun& r) { return has(r, figure); };
-      if (!std::ranges::all_of(one, has_it) || !std::ranges::all_of(other, has_it)) continue;
-      const Difference d = difference(a, b, figure, pool_);
-      if (!result.contains("sentence"))
-        result["sentence"] =
-            sentence(figure, d, result, changed_keys(one[0].config, other[0].config));
-      result["figures"][figure.key] = figure_json(figure, d);
-    }
-    if (!result.contains("figures"))
-      refuse(runs_[0], other[0],
-             "the tokens that they are asked for are not the same, and there are no bits per byte: "
-             "tokens do not give back the text, or an objective does not score every byte");
-    result["most_different"] = Json::array();
-    if (result["figures"].contains("loss") || result["figures"].contains("bits_per_byte"))
-      result["most_different"] = most_different(one, other, units);
-    return result;
-  }
-
- private:
-  std::vector<Unit> units_of(const MeasuredRun& r) const {
-    std::vector<Unit> units;
     if (r.pairs)
       for (const std::size_t line : r.split.lines) {
-        const std::size_t i = pair_on(*text_.pairs, line);
-        units.push_back(
-            {line, fmt::format("{} ||| {}", text_.pairs->source[i], text_.pairs->target[i])});
+        const std::size_t i = pair_on(*named.pairs, line);
+        add(line, fmt::format("{} ||| {}", named.pairs->source[i], named.pairs->target[i]));
       }
     std::size_t begin = 0, line = 1;
     for (const std::size_t end : r.spelt.ends) {
       const std::string text = r.spelt.text.substr(begin, end - begin);
-      units.push_back({line + std::min(text.find_first_not_of('\n'), text.size()), text});
+      add(line + std::min(text.find_first_not_of('\n'), text.size()), text);
       line += static_cast<std::size_t>(std::ranges::count(text, '\n'));
       begin = end;
     }
@@ -232,32 +231,31 @@ class RunComparer {
 
   // The bytes of the written targets, and the counts of translations.
   void add_targets(const Model& m, MeasuredRun& r) {
-    const Pairs& written = written_pairs(m, text_);
+    const Pairs& written = written_pairs(m, named);
     for (std::size_t i = 0; i < r.rows.size(); ++i)
       r.rows[i][kBytes] =
           static_cast<double>(written.target[pair_on(written, r.split.lines[i])].size() + 1);
-    if (!translates_) return;
-    BeamOptions beam;
-    beam.max_length = translation_limit(m.state.longest_target);
+    if (!translates) return;
+    const BeamOptions beam{.max_length = translation_limit(m.state.longest_target)};
     const TranslatedPairs translated =
-        translate_pairs(m, r.split, written, beam, {.lowercase = m.config.data.lowercase}, pool_);
+        translate_pairs(m, r.split, written, beam, {.lowercase = m.config.data.lowercase}, pool);
     for (std::size_t i = 0; i < r.rows.size(); ++i) r.rows[i] += translated.counts[i];
   }
 
   bool has(const MeasuredRun& r, const Figure& figure) const {
-    const MeasuredRun& first = runs_[0];
+    const MeasuredRun& first = runs[0];
     const auto tokens = [](const Sums& row) { return row[kTokens]; };
     if (figure.end == 0) return false;
-    if (figure.needs == Figure::translations) return r.pairs && translates_;
+    if (figure.needs == Figure::translations) return r.pairs && translates;
     if (figure.needs == Figure::bytes) return !r.lossy && !first.lossy;
     return r.tokenizer == first.tokenizer &&
            std::ranges::equal(r.rows, first.rows, {}, tokens, tokens);
   }
 
-  Json most_different(std::span<const MeasuredRun> first, std::span<const MeasuredRun> second,
+  Json most_different(MeasuredGroup first, MeasuredGroup second,
                       std::vector<std::size_t> units) const {
     constexpr std::size_t kShown = 10;
-    const auto nats = [](std::span<const MeasuredRun> group, std::size_t i) {
+    const auto nats = [](MeasuredGroup group, std::size_t i) {
       double sum = 0;
       for (const MeasuredRun& r : group) sum += r.rows[i][kNats];
       return sum / static_cast<double>(group.size());
@@ -266,34 +264,15 @@ class RunComparer {
       return std::abs(nats(second, i) - nats(first, i));
     });
     Json most = Json::array();
-    for (const std::size_t i : std::span(units).first(std::min(kShown, units.size())))
-      most.push_back({{"line", units_[i].line},
-                      {"text", units_[i].text},
-                      {"first", nats(first, i)},
-                      {"second", nats(second, i)},
-                      {"difference", nats(second, i) - nats(first, i)}});
+    for (const std::size_t i : std::span(units).first(std::min(kShown, units.size()))) {
+      Json& unit = most.emplace_back(unit_texts[i]);
+      unit.update({{"first", nats(first, i)},
+                   {"second", nats(second, i)},
+                   {"difference", nats(second, i) - nats(first, i)}});
+    }
     return most;
   }
-
-  NamedText text_;
-  const bool translates_;
-  Pool& pool_;
-  Log& log_;
-  std::vector<MeasuredRun> runs_;
-  std::vector<Unit> units_;  // of all of them
 };
-
-// Says where two runs are one model, which is an Error in groups.
-void refuse_twins(const std::vector<RunGroup>& groups, Log& log) {
-  RunGroup all;
-  for (const RunGroup& group : groups) all.insert(all.end(), group.begin(), group.end());
-  const std::string same = same_models(all);
-  if (same.empty()) return;
-  if (all.size() > groups.size())
-    throw usage_error("{}: that tells nothing of luck.", same)
-        .hint("runs of other seeds: heed train CONFIG --set seed=2");
-  log.warn(same);
-}
 
 void print_compared(const Json& r) {
   const auto name = [&](const char* key) {  // "runs/a1 +2": of three
@@ -322,23 +301,25 @@ void print_compared(const Json& r) {
 
 void compare_groups_of_runs(const std::vector<RunGroup>& groups, NamedText text, bool translates,
                             Pool& pool, Log& log, const std::function<void(const Json&)>& take) {
-  refuse_twins(groups, log);
-  RunComparer comparer(std::move(text), translates, pool, log);
-  std::size_t from = 0;
+  RunGroup all;
+  for (const RunGroup& group : groups) all.insert(all.end(), group.begin(), group.end());
+  if (const std::string same = same_models(all); !same.empty()) {
+    if (all.size() > groups.size())
+      throw usage_error("{}: that tells nothing of luck.", same)
+          .hint("runs of other seeds: heed train CONFIG --set seed=2");
+    log.warn(same);
+  }
+  RunComparer comparer{std::move(text), translates, pool, log};
   for (const RunGroup& group : groups) {
-    for (const std::string& run : group) comparer.measure(run);
-    const std::size_t to = from + group.size();
-    comparer.check_group(from, to);
-    if (from > 0) take(comparer.compared(groups[0].size(), from, to));
-    from = to;
+    comparer.measure(group);
+    if (&group != &groups[0]) take(comparer.compared(groups[0].size(), group.size()));
   }
 }
 
 Exit run_compare(CommandLine& line) {
   RunGroup runs, to;
   NamedText text;
-  line.add_runs(runs);
-  line.app().get_option("RUN")->required(false);  // else it takes the last one of --to
+  line.add_runs(runs)->required(false);  // else it takes the last one of --to
   line.add_runs(to, "the runs of another setting: compares the two groups", "--to");
   std::string file, target_file;
   line.add_file("--file", file, "a text, or source lines (default: the held-out data)", "FILE");

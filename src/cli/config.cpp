@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "cli/command.h"
-#include "cli/config_path.h"
 #include "cli/output.h"
 #include "data/run_config.h"
 

@@ -1,7 +1,4 @@
-#include "cli/config_path.h"
-
-#include <fmt/core.h>
-
+// Which config a user means, and which configs come with heed.
 #include <filesystem>
 #include <map>
 
@@ -9,8 +6,8 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/nearest.h"
-#include "base/text_kind.h"
 #include "base/utf8.h"
+#include "cli/command.h"
 #include "data/corpus.h"
 #include "store/layout.h"
 #include "store/origin.h"
@@ -79,32 +76,22 @@ bool names_config(const std::string& typed) {
 
 std::string config_path(const std::string& typed) {
   std::error_code none;
-  if (const fs::path of_run = fs::path(typed) / kConfigFile; fs::is_regular_file(of_run, none)) {
-    const bool own = path_exists(fs::path(typed) / kStateFile) || is_run(typed);
-    if (const std::string model = own ? "" : other_program(typed); !model.empty())
-      throw_other_program(typed, model, Exit::usage);
+  if (const fs::path of_run = fs::path(typed) / kConfigFile; fs::is_regular_file(of_run, none))
     return of_run.string();
-  }
   if (is_text(typed))
-    throw Error(
-        Exit::usage, typed + " is no config, which is JSON.",
-        "heed init " + shell_word(typed) + ", which writes a config for it, if it is a text");
+    throw usage_error("{} is no config, which is JSON.", typed)
+        .hint("heed init " + shell_word(typed) + ", which writes a config for it, if it is a text");
   if (path_exists(typed)) return typed;
-  if (!name_alone(typed)) {
-    const std::string hint = missing_hint(typed);
-    if (hint.empty()) return typed;
-    throw Error(Exit::usage, typed + ": no such file.", hint);
-  }
+  if (!name_alone(typed)) throw usage_error("{}: no such file.", typed).hint(missing_hint(typed));
   const auto shipped = shipped_configs();
   if (const auto it = shipped.find(typed); it != shipped.end()) return it->second;
   if (const fs::path run = fs::path("runs") / typed; is_run(run))
     return (run / kConfigFile).string();
   const std::vector<std::string> names = shipped_names();
-  throw Error(Exit::usage,
-              fmt::format("no file is called \"{}\", and no config in {}{}", excerpt(typed),
-                          listed(config_folders()), did_you_mean(nearest(typed, names))),
-              names.empty() ? "the path of a config (.json) or of a text"
-                            : "one of these: " + joined(names));
+  throw usage_error("no file is called \"{}\", and no config in {}{}", excerpt(typed),
+                    listed(config_folders()), did_you_mean(nearest(typed, names)))
+      .hint(names.empty() ? "the path of a config (.json) or of a text"
+                          : "one of these: " + joined(names));
 }
 
 std::string missing_hint(const std::string& typed) {

@@ -13,7 +13,6 @@
 #include "evaluate/scorer.h"
 #include "evaluate/test_text.h"
 #include "evaluate/translation.h"
-#include "evaluate/units.h"
 #include "evaluate/yardsticks.h"
 #include "show/advice.h"
 #include "store/layout.h"
@@ -62,22 +61,8 @@ std::vector<std::string> read_lines(const std::string& path) {
   return {lines.begin(), lines.end()};
 }
 
-void print_yardsticks(const Json& r) {
-  Yardsticks yardsticks;
-  Faults none;
-  read_json(r["yardsticks"], yardsticks, none);
-  Json rows = r["yardsticks"];
-  rows.push_back({{"name", "this model"}, {"nats_per_token", r["loss"]}});
-  if (r.contains("bits_per_byte")) rows.back()["bits_per_byte"] = r["bits_per_byte"];
-  const Column columns[] = {{"yardsticks", "name"},
-                            {"nats per token", "nats_per_token", fixed<4>},
-                            {"bits per byte", "bits_per_byte", fixed<4>}};
-  print_table(rows, std::span(columns).first(r.contains("bits_per_byte") ? 3 : 2));
-  print_prose(compared(r["loss"], yardsticks) + "\n");
-}
-
-// Each figure with its unit, the model's loss among the yardsticks.
-void print_evaluation(const Json& r) {
+// Each figure with its unit, and the model's loss among the yardsticks.
+void print_evaluation(const Json& r, const Yardsticks& yardsticks) {
   const auto count = [&](const char* key) { return format_count(r[key].get<std::int64_t>()); };
   Json fields{{"data", fmt::format("{}, checkpoint {}, step {}", plain(r["data"]),
                                    plain(r["checkpoint"]), plain(r["step"]))},
@@ -92,7 +77,17 @@ void print_evaluation(const Json& r) {
   if (r.contains("left_out"))
     fields["left out"] = counted(count("left_out"), "pair") + ", too long to be read";
   print_fields(fields);
-  if (r.contains("yardsticks")) print_yardsticks(r);
+  if (yardsticks.empty()) return;
+  Json rows = r["yardsticks"];
+  rows.push_back({{"name", "this model"}, {"nats_per_token", r["loss"]}});
+  std::vector<Column> columns = {{"yardsticks", "name"},
+                                 {"nats per token", "nats_per_token", fixed<4>}};
+  if (r.contains("bits_per_byte")) {
+    rows.back()["bits_per_byte"] = r["bits_per_byte"];
+    columns.push_back({"bits per byte", "bits_per_byte", fixed<4>});
+  }
+  print_table(rows, columns);
+  print_prose(compared(r["loss"], yardsticks) + "\n");
 }
 
 struct EvaluateOptions {
@@ -101,20 +96,22 @@ struct EvaluateOptions {
   BleuOptions how;
   int stride = 0;
   BeamOptions beam;
-
-  std::vector<std::string> all_files() const {
-    std::vector<std::string> all = text.files;
-    all.insert(all.end(), text.target_files.begin(), text.target_files.end());
-    return all;
-  }
 };
 
-void check_options(const EvaluateOptions& o, const Model& m) {
+// Options without effect are told, and are as if they were not given.
+void check_options(const OpenModel& m, EvaluateOptions& o) {
+  const bool pairs = m.objective->traits().pairs();
+  m.line.only_where(pairs, {"--target-file", "--bleu"}, "for a model of pairs");
+  if (!pairs) o.bleu = false, o.text.target_files.clear();
+  m.line.only_where(o.bleu,
+                    {"--beam-size", "--max-length", "--no-repeat", "--min-tokens",
+                     "--length-penalty", "--tokenize", "--lowercase"},
+                    "with --bleu, for a model of pairs");
   if (!o.bleu && o.text.target_files.size() > 1)
     throw usage_error("several --target-file are references for --bleu.");
-  if (m.objective->traits().pairs() && o.text.files.size() > 1)
+  if (pairs && o.text.files.size() > 1)
     throw usage_error("this model was trained on pairs: it takes one --file.");
-  CommandLine::require_one_input(o.all_files());
+  CommandLine::require_one_input(o.text.all_files());
 }
 
 // As logged by training if the data is the same, else measured.
@@ -138,14 +135,13 @@ Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m)
   const Pairs& written = written_pairs(m, o.text);
   const BleuOptions how{o.how.tokenize, o.how.lowercase || m.config.data.lowercase};
   const TranslatedPairs translated = translate_pairs(m, scored, written, o.beam, how, m.pool);
-  const std::vector<TokenIds>& cut = translated.not_ended;
-  if (!cut.empty())
-    m.log.warn(fmt::format("{} of {} translations did not end within {}", cut.size(),
-                           translated.counts.size(), limit_in_words(o.beam.max_length, m, cut)));
+  if (translated.not_ended > 0)
+    m.log.warn(fmt::format("{} of {} translations did not end within {}", translated.not_ended,
+                           translated.counts.size(), limit_in_words(o.beam.max_length, m)));
   Sums sums;
   for (const Sums& counts : translated.counts) sums += counts;
   Json json = translation_figures(sums, 1 + written.references.size(), how);
-  json.update({{"not_ended", cut.size()},
+  json.update({{"not_ended", translated.not_ended},
                {"beam_size", o.beam.beam_size},
                {"length_penalty", o.beam.length_penalty}});
   return json;
@@ -155,35 +151,6 @@ void add_bleu(CommandLine& line, BleuOptions& o) {
   line.add_choice("--tokenize", o.tokenize, "how BLEU splits lines (none: at spaces)",
                   {"13a", "none"});
   line.app().add_flag("--lowercase", o.lowercase, "the figures of translations ignore case");
-}
-
-void add_evaluate_options(CommandLine& line, EvaluateOptions& o) {
-  line.add_model();
-  line.add_with();
-  line.add_precision();
-  line.add_list("--file", o.text.files,
-                "text to score (may be repeated; read in order); for pairs: the source lines",
-                "FILE");
-  line.add_list("--target-file", o.text.target_files,
-                "the target lines (repeated: more references for --bleu)", "FILE");
-  line.add_number(
-      "--stride", o.stride,
-      "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap", 0,
-      1'000'000);
-  line.app().add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, errors");
-  line.add_beam(o.beam);
-  add_bleu(line, o.how);
-}
-
-// Options without effect are told, and are as if they were not given.
-void leave_out_options(const OpenModel& m, EvaluateOptions& o) {
-  const bool pairs = m.objective->traits().pairs();
-  m.line.only_where(pairs, {"--target-file", "--bleu"}, "for a model of pairs");
-  if (!pairs) o.bleu = false, o.text.target_files.clear();
-  m.line.only_where(o.bleu,
-                    {"--beam-size", "--max-length", "--no-repeat", "--min-tokens",
-                     "--length-penalty", "--tokenize", "--lowercase"},
-                    "with --bleu, for a model of pairs");
 }
 
 // Each token masked in turn (Salazar et al. 2020), line by line as `heed score` does: a forward
@@ -199,16 +166,14 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
         fmt::format("no pseudo-perplexity: it takes a forward pass a token, and at most {} are "
                     "made; of a part of the text: heed evaluate --file",
                     format_count(static_cast<std::int64_t>(most))));
-  TokenIds ids, line;
-  split.target.copy(0, split.target.size(), ids);
-  ids.push_back(Tokenizer::kEos);
+  TokenIds line;
   double sum = 0;
   std::int64_t tokens = 0;
   std::vector<Example> examples;
-  for (const int id : ids) {
-    const bool end = id == Tokenizer::kEos;
-    if (!end && m.tokenizers.target->decode(std::array{id}) != "\n") {
-      line.push_back(id);
+  for (std::size_t i = 0; i <= split.target.size(); ++i) {
+    const bool end = i == split.target.size();
+    if (!end && m.tokenizers.target->decode(std::array{split.target[i]}) != "\n") {
+      line.push_back(split.target[i]);
       continue;
     }
     std::ranges::move(m.objective->score({}, line, m.tokenizers.target->size()).examples,
@@ -224,9 +189,7 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
   result["pseudo_tokens"] = tokens;
 }
 
-Json measure(EvaluateOptions& o, OpenModel& m) {
-  const TestText text = test_text(m, o.text, m.pool, m.log);
-  const Split& split = text.split;
+Json measure(const EvaluateOptions& o, const Split& split, OpenModel& m) {
   for (const Model& other : m.others)
     if (const auto leak = leaks(training_lines(other.folder.string()), split.facts); !leak.empty())
       m.log.warn(leak + " of " + other.run);
@@ -234,7 +197,7 @@ Json measure(EvaluateOptions& o, OpenModel& m) {
   require_finite(e.sums);
   if (e.loss() > divergence_threshold(m.net))
     m.log.warn("the loss is far above that of untrained weights: these are ruined");
-  Json result{{"data", o.text.files.empty() ? "validation" : joined(o.all_files(), " + ")},
+  Json result{{"data", o.text.files.empty() ? "validation" : joined(o.text.all_files(), " + ")},
               {"checkpoint", checkpoint_name(m.folder)},
               {"step", m.state.step}};
   const Sums sums = e.counts(m.objective->scored_bytes(split));
@@ -252,8 +215,6 @@ Json measure(EvaluateOptions& o, OpenModel& m) {
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   if (split.dropped > 0) result["left_out"] = split.dropped;
   if (o.text.target_files.size() > 1) result["loss_of"] = o.text.target_files[0];
-  if (const Yardsticks y = yardsticks_on(o, text, m); !y.empty()) result["yardsticks"] = y;
-  if (o.bleu) result.update(measure_translations(o, split, m));
   return result;
 }
 
@@ -272,8 +233,9 @@ Exit run_bleu(CommandLine& line) {
   std::vector<std::string> files;
   BleuOptions how;
   line.add_file("HYP", path, "translations, one a line; - is standard input", "FILE")->required();
-  line.add_list("REF", files, "references, a line for each; one file or several", "FILE");
-  line.app().get_option("REF")->required()->expected(-1);
+  line.add_list("REF", files, "references, a line for each; one file or several", "FILE")
+      ->required()
+      ->expected(-1);
   add_bleu(line, how);
   line.parse();
   std::vector<std::string> all = files;
@@ -296,16 +258,33 @@ Exit run_bleu(CommandLine& line) {
 
 Exit run_evaluate(CommandLine& line) {
   EvaluateOptions o;
-  add_evaluate_options(line, o);
+  line.add_model();
+  line.add_with();
+  line.add_precision();
+  line.add_list("--file", o.text.files,
+                "text to score (may be repeated; read in order); for pairs: the source lines",
+                "FILE");
+  line.add_list("--target-file", o.text.target_files,
+                "the target lines (repeated: more references for --bleu)", "FILE");
+  line.add_number(
+      "--stride", o.stride,
+      "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap", 0,
+      1'000'000);
+  line.app().add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, errors");
+  line.add_beam(o.beam);
+  add_bleu(line, o.how);
   line.parse();
   OpenModel m(line);
   if (o.beam.max_length == 0) o.beam.max_length = translation_limit(m.state.longest_target);
-  leave_out_options(m, o);
-  check_options(o, m);
-  const Json result = measure(o, m);
-  const bool whole = !result.contains("left_out");
+  check_options(m, o);
+  const TestText text = test_text(m, o.text, m.pool, m.log);
+  Json result = measure(o, text.split, m);
+  const Yardsticks yardsticks = yardsticks_on(o, text, m);
+  if (!yardsticks.empty()) result["yardsticks"] = yardsticks;
+  if (o.bleu) result.update(measure_translations(o, text.split, m));
+  const bool whole = text.split.dropped == 0;
   if (!whole) print_error("the figures are without pairs that are too long for the model.");
-  line.json() ? print_line(result) : print_evaluation(result);
+  line.json() ? print_line(result) : print_evaluation(result, yardsticks);
   flush_output();  // the figures come first
   if (!line.json() && m.others.empty()) say_advice(m);
   return whole ? Exit::ok : Exit::data;

@@ -107,13 +107,12 @@ void require_free(const fs::path& place) {
   std::error_code none;
   const bool empty = fs::is_directory(place, none) && names_in(place).empty();
   if (path_exists(place) && !empty)
-    throw Error(Exit::usage, quoted_path(place) + " exists already.", "a new or an empty folder");
+    throw usage_error("{} exists already.", quoted_path(place)).hint("a new or an empty folder");
   for (fs::path p = fs::weakly_canonical(place).parent_path(); p != p.root_path();
        p = p.parent_path())
     if (is_run(p) || is_checkpoint(p))
-      throw Error(Exit::usage,
-                  fmt::format("{} is in a run or a model, {}.", quoted_path(place), quoted_path(p)),
-                  "a folder outside of it");
+      throw usage_error("{} is in a run or a model, {}.", quoted_path(place), quoted_path(p))
+          .hint("a folder outside of it");
 }
 
 }  // namespace
@@ -132,8 +131,8 @@ Exit run_export(CommandLine& line) {
   require_free(place);
   OpenModel model(line);
   if (model.config.tokenizer.own_target())
-    throw Error(Exit::usage, "the model has a vocabulary for each side; other programs need one.",
-                "another training, with --set tokenizer.shared=true and no tokenizer.target");
+    throw usage_error("the model has a vocabulary for each side; other programs need one.")
+        .hint("another training, with --set tokenizer.shared=true and no tokenizer.target");
   fs::path top = place;  // of the folders that are new
   while (!path_exists(folder_of(top))) top = folder_of(top);
   NewFolder made(top);
@@ -147,12 +146,6 @@ Exit run_export(CommandLine& line) {
   else
     write_huggingface(model, name, inner);
   made.put_in_place();
-  if (model.config.tokenizer.type == TokenizerConfig::unigram)
-    model.log.warn(fmt::format(
-        "where two ways to cut a word are equally probable (000: 00 0, 0 00), {} may take the "
-        "other.{}",
-        gguf ? "llama.cpp" : "transformers",
-        gguf ? " Its unigram has no bytes: a character without a piece is <unk> there." : ""));
   if (line.json())
     print_line({{"folder", place.string()}});
   else

@@ -6,9 +6,9 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "decode/text_stream.h"
 #include "show/fill.h"
 #include "text/piece_model.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {

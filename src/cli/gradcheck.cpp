@@ -6,7 +6,6 @@
 #include "base/noise.h"
 #include "base/utf8.h"
 #include "cli/command.h"
-#include "cli/config_path.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "data/run_config.h"

@@ -8,7 +8,7 @@
 
 #include "base/json_fwd.h"
 #include "base/log.h"
-#include "decode/best_tokens.h"
+#include "decode/next_token.h"
 #include "text/tokenizer.h"
 
 namespace heed {

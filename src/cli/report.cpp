@@ -44,35 +44,32 @@ Exit run_report(CommandLine& line) {
   std::string html = "-";
   bool live = false;
   line.add_runs(runs);
-  line.add_file("--html", html, "the file to write; - is standard output", "FILE");
-  line.app().add_flag("--live", live, "a page with the model itself, to type to");
+  line.add_file("--html", html, "the file to write; - is standard output", "FILE")
+      ->excludes("--json");
+  line.app()
+      .add_flag("--live", live, "a page with the model itself, to type to")
+      ->excludes("--json");
   line.parse();
-  if (line.json() && line.app().count("--html") > 0)
-    throw Error(Exit::usage, "--json prints to standard output, and --html writes the page.",
-                "one of them");
   if (!line.json() && html == "-" && ::isatty(STDOUT_FILENO) != 0)
-    throw Error(Exit::usage, "the page is HTML, which a terminal cannot show.",
-                "--html FILE, or > FILE");
+    throw usage_error("the page is HTML, which a terminal cannot show.")
+        .hint("--html FILE, or > FILE");
   const bool one = runs.size() == 1;
-  if (live && (!one || line.json()))
-    throw Error(Exit::usage, "--live makes the page of one model.",
-                "heed report " + shell_word(runs.front()) + " --live --html FILE");
+  if (live && !one)
+    throw usage_error("--live makes the page of one model.")
+        .hint("heed report " + shell_word(runs.front()) + " --live --html FILE");
   Log log({.quiet = line.quiet()});
-  if (live)
-    write_page(html,
-               live_page(load_model(runs.front(), ""),
-                         "heed report without --live, or a smaller model", nullptr),
-               log);
-  if (live) return Exit::ok;
+  if (live) {
+    const std::string smaller = "heed report without --live, or a smaller model";
+    write_page(html, live_page(load_model(runs.front(), ""), smaller, nullptr), log);
+    return Exit::ok;
+  }
   Json data = one ? report(runs.front()) : comparison(runs);
   if (const std::string same = same_models(runs); !same.empty()) log.warn(same);
   if (!one) add_comparisons(data, log);
-  if (line.json()) {
-    if (one) print_data(report_json(data));
-    if (!one)
-      for (const Json& run : data) print_data(short_text(run) + "\n");
-    return Exit::ok;
-  }
+  if (line.json() && one) print_data(report_json(data));
+  if (line.json() && !one)
+    for (const Json& run : data) print_data(short_text(run) + "\n");
+  if (line.json()) return Exit::ok;
   write_page(html, page_with(one ? report_html : comparison_html, data), log);
   return Exit::ok;
 }

@@ -36,9 +36,8 @@ struct ListedRun {
 
 std::string date_text(fs::file_time_type date) {
   const auto time = std::chrono::file_clock::to_sys(date);
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(
-      std::chrono::time_point_cast<std::chrono::system_clock::duration>(time));
-  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(seconds));
+  return fmt::format("{:%Y-%m-%d %H:%M}",
+                     fmt::localtime(std::chrono::system_clock::to_time_t(time)));
 }
 
 std::uint64_t parameters_in(const fs::path& checkpoint) {
@@ -58,10 +57,6 @@ std::int64_t last_step(const Run& run) {
   const std::int64_t saved = run.states.empty() ? 0 : run.states.back().step;
   const bool trains = run.locked && !run.logged.train.empty();
   return trains ? std::max(saved, run.logged.train.back().step) : saved;
-}
-
-Json finite(double x) {
-  return std::isfinite(x) ? Json(x) : Json();
 }
 
 ListedRun list_run(const fs::path& folder) {
@@ -92,7 +87,7 @@ ListedRun list_run(const fs::path& folder) {
            {"step", last_step(run)},
            {"state", is_locked(folder) ? "running" : state},
            {"best_step", run.best ? Json(best.step) : Json()},
-           {"loss", finite(best.valid_loss)},
+           {"loss", std::isfinite(best.valid_loss) ? Json(best.valid_loss) : Json()},
            {"bits_per_byte", bits},
            {"metric", metric},
            {"parameters", parameters},
@@ -165,7 +160,7 @@ std::string few_keys_text(const Json& keys) {
   return shortened(keys_text(keys), 80);
 }
 
-std::vector<Column> columns_for(const Json& runs, bool every_key) {
+void print_runs(Json runs, bool every_key) {
   std::vector<Column> columns = {
       {"run", "name"},
       {"step", "step"},
@@ -183,16 +178,11 @@ std::vector<Column> columns_for(const Json& runs, bool every_key) {
   std::erase_if(columns, [&](const Column& c) {
     return std::ranges::all_of(runs, [&](const Json& run) { return run[c.key].empty(); });
   });
-  return columns;
-}
-
-void print_runs(Json runs, bool every_key) {
-  const std::vector<Column> columns = columns_for(runs, every_key);
-  if (on_terminal())
-    for (Json& run : runs) {
-      run["name"] = shortened(printable(plain(run["name"])), std::max(16, output_columns() / 4));
-      if (!run["data"].is_null()) run["data"] = shortened(printable(plain(run["data"])), 24);
-    }
+  for (Json& run : runs) {
+    if (!on_terminal()) break;
+    run["name"] = shortened(printable(plain(run["name"])), std::max(16, output_columns() / 4));
+    if (!run["data"].is_null()) run["data"] = shortened(printable(plain(run["data"])), 24);
+  }
   print_table(runs, columns);
 }
 
@@ -229,8 +219,8 @@ void sort_runs(std::vector<ListedRun>& runs, const std::string& key) {
     run.rank = row.value(key, Json());
   }
   if (!known)
-    throw Error(Exit::usage, "--sort: no run has a column or key " + excerpt(key) + ".",
-                "--sort loss; or another column of heed runs --tsv");
+    throw usage_error("--sort: no run has a column or key {}.", excerpt(key))
+        .hint("--sort loss; or another column of heed runs --tsv");
   std::ranges::stable_sort(runs, [&](const ListedRun& a, const ListedRun& b) {
     const Json &x = a.rank, &y = b.rank;
     if (x.empty() || y.empty()) return y.empty() && !x.empty();
@@ -249,8 +239,8 @@ std::set<fs::path> runs_at(const std::string& place, bool all) {
     if (path_exists(folder / name / kConfigFile) || path_exists(folder / name / kMetrics))
       runs.insert(folder / name);
   if (runs.empty())
-    throw Error(Exit::store, quoted_path(place) + " has no runs",
-                "the folder that has them; heed train makes runs/NAME");
+    throw store_error("{} has no runs", quoted_path(place))
+        .hint("the folder that has them; heed train makes runs/NAME");
   return runs;
 }
 

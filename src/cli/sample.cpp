@@ -14,7 +14,7 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "decode/sampling.h"
-#include "decode/text_stream.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {

@@ -1,10 +1,9 @@
 // heed train CONFIG or TEXT, heed resume RUN
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/core.h>
 #include <filesystem>
 #include <string>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "base/format.h"
@@ -13,7 +12,6 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "cli/command.h"
-#include "cli/config_path.h"
 #include "cli/output.h"
 #include "data/corpus.h"
 #include "data/objective.h"
@@ -31,41 +29,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A few whole words of a text, on one line; none of those at the ends of one that is cut from a
-// longer one (`cut`), nor any with part of a character (U+FFFD).
-std::string some_words(std::string_view text, bool cut) {
+// A few words of a text, on one line: not those at the ends of one that is cut from a longer one
+// (`cut`), nor any with part of a character (U+FFFD); or "TEXT".
+std::string some_words(const std::string& text, bool cut) {
   constexpr std::size_t kMost = 60;
-  if (cut) text.remove_prefix(std::min(text.find_first_of(" \n"), text.size()));
-  if (cut || text.size() > kMost) text = whole_words(text, std::min(kMost, text.size()));
+  std::vector<std::string_view> all = split_words(text);
+  if (cut && all.size() > 2) all = {all.begin() + 1, all.end() - 1};
   std::string words;
-  for (const std::string_view word : split_words(text))
-    if (word.find("\uFFFD") == word.npos) words += (words.empty() ? "" : " ") + std::string(word);
-  return words;
-}
-
-// Of empty lines in a row, one.
-void log_lines(const std::string& text, Log& log) {
-  const std::string ended = text + "\n";  // an empty text is a line too
-  bool empty = false;
-  for (const std::string_view line : lines_of(ended)) {
-    if (!(empty && line.empty())) log.info("  | " + printable(line));
-    empty = line.empty();
-  }
+  for (const std::string_view word : all)
+    if (word.find("\uFFFD") == word.npos && words.size() + word.size() < kMost)
+      words += (words.empty() ? "" : " ") + std::string(word);
+  return words.empty() ? "TEXT" : words;
 }
 
 // Leaves out the parts of words at both ends of a text and what follows it; a word that stands in
 // both goes to the latter.
-void at_words(std::string& asked, std::string& written) {
-  const std::string all = asked + written;
-  const std::string_view whole = whole_words(all, all.size());
-  const std::size_t between = word_begin(all, asked.size());
-  std::size_t begin = 0;
-  for (const char* ends : {"\n", " \n"}) {  // at a line, else at a word
-    const std::size_t next = asked.find_first_not_of(" \n", asked.find_first_of(ends));
-    if (begin == 0 && next <= 3 * asked.size() / 4 && next < between) begin = next;
-  }
-  asked = all.substr(begin, between - begin);
-  written = whole.size() > between ? whole.substr(between) : all.substr(between);
+void at_words(std::string& text, std::string& follows) {
+  const std::string all = text + follows;
+  const std::size_t first = all.find_first_of(" \n") + 1, between = word_begin(all, text.size()),
+                    begin = first < between ? first : 0,
+                    end = std::max(whole_words(all, all.size()).size(), between);
+  text = all.substr(begin, between - begin);
+  follows = all.substr(between, end > between ? end - between : all.npos);
 }
 
 // Logs what the model that commands use writes, and returns words of it to look at; "TEXT" if the
@@ -75,20 +60,21 @@ std::string show_sample(const RunResult& result, const Objective& objective,
   const auto [probe, frames] = read_frames(result.run);
   const auto best = std::ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
   if (best == frames.end() || probe.prompts.empty()) return "TEXT";
-  const std::string &asked = probe.prompts[0], &follows = probe.expected[0];
+  const auto show = [&](const std::string& what, const std::string& text) {
+    log.info(what);
+    const std::string ended = text + "\n";  // an empty text is a line too
+    for (const std::string_view line : lines_of(ended)) log.info("  | " + printable(line));
+  };
   const bool fills = objective.fills(), continues = objective.continues(),
              spaced = tokens == TokenizerConfig::word;
-  log.info(fmt::format("a text, and {}{}:", objective.use().gives, fills ? ", ›so‹" : ""));
-  std::string words = best->filled.value_or(""), text = fills ? words : asked,
-              written = fills ? "" : best->written[0];
+  const std::string filled = best->filled.value_or(""), &prompt = probe.prompts[0];
+  std::string text = fills ? filled : prompt, written = fills ? "" : best->written[0];
   if (!spaced && (fills || continues)) at_words(text, written);
-  log_lines(text, log);
-  if (!fills) log.info(continues ? "continues as" : "becomes");
-  if (!fills) log_lines(written, log);
-  for (const char* mark : {"›", "‹"}) words = replace_all(words, mark, "");
-  if (!fills) words = continues ? asked + (spaced ? " " : "") + follows : asked;
-  words = some_words(words, fills || continues);
-  return words.empty() ? "TEXT" : words;
+  show(fmt::format("a text, and {}{}:", objective.use().gives, fills ? ", ›so‹" : ""), text);
+  if (!fills) show(continues ? "continues as" : "becomes", written);
+  if (fills) return some_words(replace_all(replace_all(filled, "›", ""), "‹", ""), true);
+  return some_words(continues ? prompt + (spaced ? " " : "") + probe.expected[0] : prompt,
+                    continues);
 }
 
 // The end of a run: what its model writes, RUN/report.html, and what to try next. The run is
@@ -124,16 +110,11 @@ void show_first_results(const RunResult& result, Log& log) try {
   log.warn(e.what());
 }
 
-constexpr const char* kTrainNotes =
-    "With --json, one object at the end: run, step, best_loss and best_step (null without "
-    "validation), seconds, reason: ";
-
 // Adds the options of both commands, and parses.
 void parse_shared(CommandLine& line, RunRequest& request) {
   line.add_sets();
   line.add_threads();
   line.add_steps("--stop-at", request.stop_at, "save and stop after this step, as a signal would");
-  line.app().footer(std::string(kTrainNotes) + kReasons + ".");
   request.command = line.as_typed();
   line.parse();
   request.given = line.given();
@@ -159,7 +140,7 @@ Exit finish(Train&& train, bool json, Log& log) try {
   print_result(result, json);
   Log none({.quiet = true});
   if (result.exit != Exit::terminated && result.reason != "already_done")
-    json ? show_first_results(result, none) : show_first_results(result, log);
+    show_first_results(result, json ? none : log);
   return result.exit;
 } catch (const std::exception& e) {
   log.end_progress();
@@ -176,26 +157,17 @@ void check_text(const std::string& path) {
   if (path == "-") return;
   if (!path_exists(path)) {
     const std::string hint = missing_hint(path);
-    throw Error(
-        Exit::data, path + ": no such file.",
-        hint.empty() ? "the path of a text or of a folder of texts; - is standard input" : hint);
+    throw data_error("{}: no such file.", path)
+        .hint(hint.empty() ? "the path of a text or of a folder of texts; - is standard input"
+                           : hint);
   }
   if (is_run(path))
-    throw Error(Exit::usage, path + " is a run; expected a text or a config.",
-                "heed resume " + shell_word(path));
+    throw usage_error("{} is a run; expected a text or a config.", path)
+        .hint("heed resume " + shell_word(path));
   for (const char* end : {".yaml", ".yml", ".toml"})
     if (path.ends_with(end))
-      throw Error(Exit::usage, path + ": a config is JSON, which heed init writes.",
-                  "heed train - < " + shell_word(path) + ", if it is text to train on");
-}
-
-RunConfig read_config(const std::string& path, const GivenKeys& given) try {
-  return load_config(path, given);
-} catch (const Error& e) {
-  if (e.exit() != Exit::usage || !path_exists(path) ||
-      first_bytes(path).find("\"data\"") != std::string::npos)
-    throw;
-  throw e.as(Exit::usage, "heed train - < " + shell_word(path) + ", if it is text to train on");
+      throw usage_error("{}: a config is JSON, which heed init writes.", path)
+          .hint("heed train - < " + shell_word(path) + ", if it is text to train on");
 }
 
 }  // namespace
@@ -211,13 +183,13 @@ Exit run_train(CommandLine& line) {
       ->default_str("")
       ->required();
   line.add_file("--run", request.run.folder, "run folder (default: runs/<name of config or text>)");
-  const CLI::Option* like = line.add_like(text.like);
+  CLI::Option* like = line.add_like(text.like);
   const CLI::Option* minutes = line.add_minutes(text.minutes);
-  auto* init_from =
+  like->excludes(
       line.add_run(request.init_from,
                    "start at step 0 with the weights and tokenizer of this run; a text also takes "
                    "its objective and model",
-                   "--init-from");
+                   "--init-from"));
   line.app().add_flag("--force", request.run.force, "rename an existing run folder to NAME.old-K");
   parse_shared(line, request.run);
   Log log({.quiet = line.quiet()});
@@ -225,31 +197,22 @@ Exit run_train(CommandLine& line) {
   const auto config = std::ranges::find_if(text.files, names_config);
   if (config == text.files.end()) {
     for (const std::string& file : text.files) check_text(file);
-    if (like->count() > 0 && init_from->count() > 0)
-      throw Error(
-          Exit::usage,
-          "--like chooses a new model; --init-from goes on with that of " + request.init_from + ".",
-          "one of them");
     if (request.run.folder.empty())
       request.run.folder = run_named(name_of_text(text.files.front()));
     return finish([&] { return train_on_text(request, text, log); }, line.json(), log);
   }
   const std::string path = config_path(*config);
   if (const fs::path run = fs::path(path).parent_path(); !config->ends_with(".json") && is_run(run))
-    throw Error(Exit::usage, *config + " is a run; expected a text or a config.",
-                "heed resume " + shell_word(run.string()));
+    throw usage_error("{} is a run; expected a text or a config.", *config)
+        .hint("heed resume " + shell_word(run.string()));
   if (text.files.size() > 1)
-    throw Error(Exit::usage,
-                fmt::format("{} is a config, which stands alone; found {} beside it.", *config,
-                            text.files[config == text.files.begin() ? 1 : 0]),
-                "the texts alone; or the config, with --set data.train=...");
-  for (const CLI::Option* option : {like, minutes})
-    if (option->count() > 0)
-      throw Error(
-          Exit::usage, fmt::format("{} is for texts; {} is a config.", option->get_name(), *config),
-          option == like ? "heed init, which writes a config" : "--set train.max_minutes=M");
+    throw usage_error("{} is a config, which stands alone; found {}.", *config, joined(text.files))
+        .hint("the texts alone; or the config, with --set data.train=...");
+  if (like->count() + minutes->count() > 0)
+    throw usage_error("--like and --minutes are for texts; {} is a config.", *config)
+        .hint("heed init, which writes a config; or --set train.max_minutes=M");
   if (request.run.folder.empty()) request.run.folder = run_named(fs::path(path).stem());
-  const RunConfig read = read_config(path, request.run.given);
+  const RunConfig read = load_config(path, request.run.given);
   return finish([&] { return train_run(request, read, data_folder_of(path), log); }, line.json(),
                 log);
 }
@@ -271,7 +234,6 @@ Exit run_resume(CommandLine& line) {
       ->default_str("")
       ->excludes(max_steps)
       ->excludes(more);
-  line.sets_key({"--max-steps", "--more", "--minutes"}, "train.max_steps");
   line.add_file("--branch", request.branch,
                 "leave RUN alone and continue its newest checkpoint in this new run, "
                 "whose schedule (wsd) decays to --max-steps");

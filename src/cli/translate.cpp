@@ -5,7 +5,6 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "decode/text_stream.h"
 #include "evaluate/translation.h"
 #include "text/utf8.h"
 
@@ -130,17 +129,14 @@ Exit run_translate(CommandLine& line) {
     const auto [lines, sources, refused] = read_sources(m, texts, joined, refusals);
     const auto found = translate(m, m.pool, sources, beam);
     std::vector<std::string> cut;
-    std::vector<TokenIds> cut_sources;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const Json json = line_json(number++, lines[i], found[i], refused[i], n_best);
       line.json() ? print_line(json) : print_plain(json);
-      if (found[i].empty() || found[i].front().ended) continue;
-      cut.push_back(texts[i].name);
-      cut_sources.push_back(sources[i]);
+      if (!found[i].empty() && !found[i].front().ended) cut.push_back(texts[i].name);
     }
     if (!cut.empty())
       m.log.warn(fmt::format("the translation did not end within {}: {}",
-                             limit_in_words(beam.max_length, m, cut_sources), some_of(cut)));
+                             limit_in_words(beam.max_length, m), some_of(cut)));
   };
   return answer_texts(
       m,

@@ -2,6 +2,7 @@
 // and that files of lines are in order, with the readers' own checks. It writes nothing, so it
 // works on a read-only disk and during training.
 #include <algorithm>
+#include <optional>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -23,126 +24,98 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-// A checkpoint or a file, and what is wrong with it.
-struct Part {
-  std::string name, wrong = "";  // "": nothing
-  bool unread = false;           // it may be whole, but cannot be read now
-};
 
 struct Verification {
-  std::vector<Part> checkpoints, files;
-  std::string resume;  // the checkpoint that heed resume would take; "": none
-  RunConfig config;    // this and the next: of that checkpoint
-  Tokenizers tokenizers;
-  std::int64_t step = -1;  // of the last whole checkpoint of a step; -1: there is none
-  bool has_text = false;   // of heed train -
-
-  std::string names(bool unread) const {
-    std::vector<std::string> names;
-    for (const auto* parts : {&checkpoints, &files})
-      for (const Part& part : *parts)
-        if (!part.wrong.empty() && part.unread == unread) names.push_back(part.name);
-    return joined(names);
-  }
+  // Parts as --json prints them: {"name", "whole", "wrong": why it is not}.
+  Json checkpoints = Json::array(), files = Json::array();
+  std::optional<Model> newest;  // of the checkpoint that heed resume would take
+  bool has_text = false;        // of heed train -
 };
 
 template <class Check>
-void add(std::vector<Part>& parts, const std::string& name, Check check) {
-  parts.push_back({name});
-  try {
-    check();
-  } catch (const Error& e) {
-    parts.back().wrong = replace_all(e.text(), "\n", " ");
-    parts.back().unread = dynamic_cast<const Unreadable*>(&e) != nullptr;
-  }
-}
-
-// Opening it verified the checksums.
-Model load_all(const Checkpoint& checkpoint) {
-  Model m = load_model(checkpoint);
-  if (!checkpoint.has_training()) return m;
-  Optimizer<float> optimizer(m.net.table, m.config.optimizer);
-  ParamVec<float> raw(m.values.size());
-  checkpoint.load_training(
-      training_slots(m.net.table, optimizer, m.config.train.ema_decay > 0 ? &raw : nullptr));
-  return m;
+Json checked(const std::string& name, Check check) try {
+  check();
+  return {{"name", name}, {"whole", true}};
+} catch (const Error& e) {
+  return {{"name", name}, {"whole", false}, {"wrong", replace_all(e.text(), "\n", " ")}};
 }
 
 void add_checkpoint(Verification& v, const std::string& name, const fs::path& folder) {
-  add(v.checkpoints, name, [&] {
-    const Checkpoint checkpoint = Checkpoint::open(folder);
-    const bool resumed = name == step_folder_name(checkpoint.state().step);
-    if (resumed) v.resume = "";  // unless it loads
-    if (resumed) v.step = checkpoint.state().step;
-    Model m = load_all(checkpoint);
-    if (!resumed) return;
-    v.resume = name;
-    v.config = std::move(m.config);
-    v.tokenizers = std::move(m.tokenizers);
+  const Json part = checked(name, [&] {
+    const Checkpoint checkpoint = Checkpoint::open(folder);  // verifies the checksums
+    const bool of_step = name == step_folder_name(checkpoint.state().step);
+    if (of_step) v.newest.reset();  // unless it loads
+    Model m = load_model(checkpoint);
+    if (checkpoint.has_training()) {
+      Optimizer<float> optimizer(m.net.table, m.config.optimizer);
+      ParamVec<float> raw(m.values.size());
+      checkpoint.load_training(
+          training_slots(m.net.table, optimizer, m.config.train.ema_decay > 0 ? &raw : nullptr));
+    }
+    if (of_step) v.newest.emplace(std::move(m));
   });
-  if (!path_exists(folder)) v.checkpoints.pop_back();  // a saver has removed it
+  if (path_exists(folder)) v.checkpoints.push_back(part);  // else a saver has removed it
 }
 
-// A saver writes a checkpoint before its links. One that was killed in between leaves them as they
-// were before its checkpoint.
-void check_link(const fs::path& run, const std::string& link) {
+void check_link(const Verification& v, const fs::path& run, const std::string& link) {
   read_beside_saver(run, [&] {
     std::error_code none;
-    const fs::path path = run / kCheckpoints / link;
-    const std::string target = fs::read_symlink(path, none).string();
-    if (target.empty() || !fs::exists(path, none))
-      throw Error(Exit::store, fmt::format("it {} not there; heed resume makes the link again",
-                                           target.empty() ? "is no link, or"
-                                                          : "leads to " + printable(target) + ","));
-    const std::string found = find_checkpoint(run, link).filename();
-    const auto is_found = [&](const State& s) { return found == step_folder_name(s.step); };
+    const std::string target = fs::read_symlink(run / kCheckpoints / link, none).string();
+    if (target.empty())
+      throw store_error("it is no link, or not there; heed resume makes the link again");
+    for (const Json& part : v.checkpoints)
+      if (part["name"] == target && !part["whole"]) return;  // which is said
+    // A saver writes a checkpoint before its links. One that was killed in between leaves them as
+    // they were before its checkpoint.
     std::vector<State> states = states_of(run);
-    if (std::ranges::none_of(states, is_found)) return;  // it is damaged, and said to be
     for (int n = 0; n < 2 && !states.empty(); ++n, states.pop_back())
-      if (is_found(link == "last" ? states.back() : *best_of(states))) return;
-    throw Error(Exit::store, "it leads to " + found + ", which is not the " + link + " one");
+      if (target == step_folder_name((link == "last" ? states.back() : *best_of(states)).step))
+        return;
+    throw store_error("it leads to {}, which is not the {} one", printable(target), link);
   });
-}
-
-// The text that heed train read from standard input.
-void check_text(const std::string& run, Verification& v) {
-  v.config.data.valid = {};  // other files
-  if (load_dataset(v.config, run, v.tokenizers).hash.data != read_origin(run).hash.data)
-    throw Error(Exit::store, "it is not the text that the run was trained on");
 }
 
 // heed resume would refuse other changes.
 void check_config(const std::string& run, const Verification& v) {
   const RunConfig config = config_of_run(run);
-  if (v.resume.empty()) return;
-  for (const KeyChange& change : changed_keys(v.config, config))
+  if (!v.newest) return;
+  for (const KeyChange& change : changed_keys(v.newest->config, config))
     if (change.on_resume == OnResume::refused)
-      throw Error(Exit::store, fmt::format("it is not that of {}: {}", v.resume, in_words(change)));
+      throw store_error("it is not that of {}: {}", checkpoint_name(v.newest->folder),
+                        in_words(change));
 }
 
 void check_origin(const std::string& run, Verification& v) {
   const Origin origin = read_origin(run);
   const fs::path first = step_folder(run, 0);
   std::error_code none;
+  if (!v.newest) return;
   v.has_text = fs::equivalent(origin.folder, run, none) &&
-               v.config.data.train.paths == std::vector<std::string>{kRunText};
-  if (!origin.init_from.empty() && v.step >= 0 && !path_exists(first))
-    throw Error(Exit::store, "the run began with the weights of another one, and " +
-                                 checkpoint_name(first) + ", which keeps them, is missing");
+               v.newest->config.data.train.paths == std::vector<std::string>{kRunText};
+  if (!origin.init_from.empty() && !path_exists(first))
+    throw store_error(
+        "the run began with the weights of another one, and {}, which keeps them, is missing",
+        checkpoint_name(first));
 }
 
-void check_file(const std::string& run, std::string_view file, Verification& v) {
-  const fs::file_type type = type_of(fs::path(run) / file), right = file == kTensorboard
-                                                                        ? fs::file_type::directory
-                                                                        : fs::file_type::regular;
-  if (type != right)
-    throw Error(Exit::store, type == fs::file_type::not_found ? "it is missing"
-                             : type == fs::file_type::symlink ? "it is a link"
-                                                              : "it is not a file");
+// The text that heed train read from standard input.
+void check_text(const std::string& run, Model& model) {
+  model.config.data.valid = {};  // other files
+  if (load_dataset(model.config, run, model.tokenizers).hash.data != read_origin(run).hash.data)
+    throw store_error("it is not the text that the run was trained on");
+}
+
+void check_file(const std::string& run, const std::string& file, Verification& v) {
+  const fs::file_type type = type_of(fs::path(run) / file);
+  if (type != (file == kTensorboard ? fs::file_type::directory : fs::file_type::regular))
+    throw store_error("it is {}", type == fs::file_type::not_found ? "missing"
+                                  : type == fs::file_type::symlink ? "a link"
+                                                                   : "not a file");
   if (file == kConfigFile) check_config(run, v);
   if (file == kOriginFile) check_origin(run, v);
-  if (file == kRunText) check_text(run, v);
-  if (file == kMetrics || file == kFilm || file == kChain) check_lines(run, file.data(), v.step);
+  if (file == kRunText) check_text(run, *v.newest);
+  if (file == kMetrics || file == kFilm || file == kChain)
+    check_lines(run, file.c_str(), v.newest ? v.newest->state.step : -1);
 }
 
 Verification verify(const std::string& run) {
@@ -152,58 +125,25 @@ Verification verify(const std::string& run) {
   if (!fs::is_directory(checkpoints, none)) {
     const fs::path folder = find_checkpoint(run);
     add_checkpoint(v, checkpoint_name(folder), folder);
-    v.resume = "";
+    v.newest.reset();  // heed resume takes runs
     return v;
   }
   for (const std::string& name : names_in(checkpoints))
     if (name.starts_with(kStepPrefix) || name.starts_with(kAveragePrefix))
       add_checkpoint(v, name, checkpoints / name);
   if (fs::is_symlink(checkpoints, none))
-    add(v.files, kCheckpoints, [&] { RunWriter::require_own_checkpoints(run); });
+    v.files.push_back(checked(kCheckpoints, [&] { RunWriter::require_own_checkpoints(run); }));
   for (const char* link : {"last", "best"})
-    if (v.step >= 0 || path_exists(checkpoints / link))
-      add(v.files, link, [&] { check_link(run, link); });
-  for (const std::string_view file : {kConfigFile, kOriginFile, kRunText, kMetrics, kFilm}) {
-    const bool may_lack = file == kFilm && !path_exists(fs::path(run) / file);
-    if (file == kRunText ? v.has_text : !may_lack)
-      add(v.files, std::string(file), [&] { check_file(run, file, v); });
-  }
-  for (const std::string_view file : {kTrainLog, kChain, kLockFile, kTensorboard}) {
-    if (!path_exists(fs::path(run) / file)) continue;
-    add(v.files, std::string(file), [&] { check_file(run, file, v); });
-    if (v.files.back().wrong.empty()) v.files.pop_back();  // named only if they are damaged
+    if (v.newest || path_exists(checkpoints / link))
+      v.files.push_back(checked(link, [&] { check_link(v, run, link); }));
+  for (const std::string file : kRunFiles) {
+    const bool needed = file == kConfigFile || file == kOriginFile || file == kMetrics ||
+                        (file == kRunText && v.has_text);
+    if (!needed && (file == kRunText || !path_exists(fs::path(run) / file))) continue;
+    const Json part = checked(file, [&] { check_file(run, file, v); });
+    if (needed || file == kFilm || !part["whole"]) v.files.push_back(part);
   }
   return v;
-}
-
-Json json_of(const std::vector<Part>& parts) {
-  Json list = Json::array();
-  for (const Part& part : parts) {
-    list.push_back({{"name", part.name}, {"whole", part.wrong.empty()}});
-    if (!part.wrong.empty()) list.back()["wrong"] = part.wrong;
-  }
-  return list;
-}
-
-void print_verification(const Verification& v) {
-  Json fields = Json::object();
-  for (const auto* parts : {&v.checkpoints, &v.files})
-    for (const Part& part : *parts)
-      fields[part.name] =
-          part.wrong.empty() ? "whole" : (part.unread ? "NOT READ: " : "DAMAGED: ") + part.wrong;
-  print_fields(fields);
-  if (!v.resume.empty()) print(fmt::format("heed resume would continue from {}\n", v.resume));
-}
-
-[[noreturn]] void throw_damage(const Verification& v, const std::string& run) {
-  const std::string damaged = v.names(false), unread = v.names(true);
-  if (damaged.empty())
-    throw Error(Exit::store, "cannot be read: " + unread + ".", "the reason is beside each name");
-  throw Error(Exit::store, "damaged: " + damaged + ".",
-              v.resume.empty() ? "a copy of it; or --checkpoint with one that is whole"
-                               : fmt::format("a copy of it; heed resume {} goes on from {}, and "
-                                             "makes links again",
-                                             shell_word(run), v.resume));
 }
 
 }  // namespace
@@ -213,18 +153,32 @@ Exit run_verify(CommandLine& line) {
   line.add_run(run);
   line.parse();
   const Verification v = verify(run);
-  const bool whole = v.names(false).empty() && v.names(true).empty();
-  if (line.json())
+  const std::string resume = v.newest ? checkpoint_name(v.newest->folder) : "";
+  std::vector<std::string> wrong;
+  Json fields = Json::object();
+  for (const Json* parts : {&v.checkpoints, &v.files})
+    for (const Json& part : *parts) {
+      const bool whole = part["whole"];
+      fields[part["name"]] = whole ? "whole" : "NOT WHOLE: " + plain(part["wrong"]);
+      if (!whole) wrong.push_back(part["name"]);
+    }
+  if (line.json()) {
     print_line({{"run", run},
-                {"whole", whole},
-                {"checkpoints", json_of(v.checkpoints)},
-                {"files", json_of(v.files)},
-                {"resume", v.resume.empty() ? Json() : Json(v.resume)}});
-  else
-    print_verification(v);
-  if (whole) return Exit::ok;
+                {"whole", wrong.empty()},
+                {"checkpoints", v.checkpoints},
+                {"files", v.files},
+                {"resume", resume.empty() ? Json() : Json(resume)}});
+  } else {
+    print_fields(fields);
+    if (!resume.empty()) print(fmt::format("heed resume would continue from {}\n", resume));
+  }
+  if (wrong.empty()) return Exit::ok;
   flush_output();
-  throw_damage(v, run);
+  throw store_error("not whole: {}; the reason is beside each name.", joined(wrong))
+      .hint(resume.empty()
+                ? "a copy of it; or --checkpoint with one that is whole"
+                : fmt::format("a copy of it; heed resume {} goes on from {}, and makes links again",
+                              shell_word(run), resume));
 }
 
 }  // namespace heed

@@ -1,11 +1,12 @@
 #include "decode/beam.h"
 
 #include <algorithm>
-#include <cassert>
+#include <functional>
 #include <numeric>
+#include <utility>
 
-#include "decode/best_tokens.h"
 #include "decode/incremental_decoder.h"
+#include "decode/next_token.h"
 
 namespace heed {
 namespace {
@@ -14,107 +15,85 @@ constexpr int kMostSources = 64;  // in one group
 
 // An unfinished hypothesis.
 struct LiveHypothesis {
-  int slot;
-  std::vector<int> ids;
+  int slot;  // of the decoder
+  std::vector<int> ids = {};
   double log_probability = 0;
-  std::vector<ScoredToken> next;  // its best continuations
-  bool cut = false;               // they are only </s>, which is not the most probable
+  std::vector<ScoredToken> next = {};  // its best continuations
+  bool cut = false;                    // they are only </s>, which is not the most probable
 };
 
-struct BeamCandidate {
-  int parent;  // in Search::active
-  ScoredToken token;
-  double log_probability;
-};
-
-// The search for one source.
-class Search {
- public:
-  Search(const BeamOptions& options, int max_length, int first_slot)
-      : options_(&options), max_length_(max_length), slots_(options.beam_size) {
-    std::iota(slots_.begin(), slots_.end(), first_slot);
-    active.push_back({slots_.front(), {}, 0.0, {}, false});
-  }
-
-  std::vector<Hypothesis> take() { return std::move(finished_); }
+// The search for one source, in slots of its own.
+struct Search {
+  const BeamOptions& options;
+  int max_length, first_slot;
+  std::vector<LiveHypothesis> active = {LiveHypothesis{first_slot}};
+  std::vector<Hypothesis> finished = {};  // best first
 
   // The continuations of an active hypothesis, from the logits after it.
   void look(LiveHypothesis& a, std::span<const float> logits) const {
-    const bool full = std::ssize(a.ids) == max_length_;
+    const bool full = std::ssize(a.ids) == max_length;
     const auto [only, banned] =
-        allowed_next(options_->rules, a.ids, a.ids.size(), options_->banned, options_->end);
+        allowed_next(options.rules, a.ids, a.ids.size(), options.banned, options.end);
     a.next = only ? std::vector{scored_token(logits, *only)}
-                  : best_tokens(logits, full ? 1 : options_->beam_size, banned);
-    a.cut = full && !a.next.empty() && a.next.front().id != options_->end;
-    if (full || a.next.empty()) a.next = {scored_token(logits, options_->end)};
+                  : best_tokens(logits, full ? 1 : options.beam_size, banned);
+    a.cut = full && !a.next.empty() && a.next.front().id != options.end;
+    if (full || a.next.empty()) a.next = {scored_token(logits, options.end)};
   }
 
-  // Takes one step from the continuations in active[i].next; slots move with their hypotheses.
+  // Takes one step with the most probable of the continuations.
   void advance(IncrementalDecoder& decoder) {
-    const std::vector<BeamCandidate> kept = best_extensions();
-    std::vector<LiveHypothesis> next;
-    for (const BeamCandidate& e : kept) {
-      const LiveHypothesis& parent = active[e.parent];
-      if (e.token.id == options_->end) {
-        finish({parent.ids, e.log_probability, 0, !parent.cut});
-      } else {
-        next.push_back({e.parent, parent.ids, e.log_probability, {}, false});  // slot: see below
-        next.back().ids.push_back(e.token.id);
-      }
-    }
-    const bool over = next.empty() || cannot_improve(next);
-    if (!over) move_slots(next, decoder);
-    active = over ? std::vector<LiveHypothesis>() : std::move(next);
-  }
-
-  std::vector<LiveHypothesis> active;
-
- private:
-  std::vector<BeamCandidate> best_extensions() const {
-    std::vector<BeamCandidate> all;
-    for (int p = 0; p < static_cast<int>(active.size()); ++p)
-      for (const ScoredToken& t : active[p].next)
-        all.push_back({p, t, active[p].log_probability + t.log_probability});
+    struct Candidate {
+      const LiveHypothesis* parent;
+      int id;
+      double log_probability;
+    };
+    std::vector<Candidate> best;
+    for (const LiveHypothesis& a : active)
+      for (const ScoredToken& t : a.next)
+        best.push_back({&a, t.id, a.log_probability + t.log_probability});
     // Stable: ties go to the better parent, then to its better token.
-    std::ranges::stable_sort(all, std::greater{}, &BeamCandidate::log_probability);
-    if (all.size() > static_cast<std::size_t>(options_->beam_size)) all.resize(options_->beam_size);
-    return all;
+    std::ranges::stable_sort(best, std::greater{}, &Candidate::log_probability);
+    if (std::ssize(best) > options.beam_size)
+      best.erase(best.begin() + options.beam_size, best.end());
+    std::vector<LiveHypothesis> next;
+    for (const auto& [parent, id, log_probability] : best) {
+      if (id == options.end) {
+        finish({parent->ids, log_probability, 0, !parent->cut});
+        continue;
+      }
+      next.push_back({parent->slot, parent->ids, log_probability});
+      next.back().ids.push_back(id);
+    }
+    if (!next.empty() && cannot_improve(next.front())) next.clear();
+    share_slots(next, decoder);
+    active = std::move(next);
   }
 
   void finish(Hypothesis h) {
-    h.score = beam_score(h.log_probability, h.ids.size() + 1, options_->length_penalty);
-    const auto at = std::find_if(finished_.begin(), finished_.end(),
-                                 [&](const Hypothesis& o) { return o.score < h.score; });
-    finished_.insert(at, std::move(h));
-    if (finished_.size() > static_cast<std::size_t>(options_->n_best)) finished_.pop_back();
+    h.score = beam_score(h.log_probability, h.ids.size() + 1, options.length_penalty);
+    finished.insert(std::ranges::upper_bound(finished, h.score, std::greater{}, &Hypothesis::score),
+                    h);
+    if (std::ssize(finished) > options.n_best) finished.pop_back();
   }
 
-  bool cannot_improve(const std::vector<LiveHypothesis>& next) const {
-    if (finished_.size() < static_cast<std::size_t>(options_->n_best)) return false;
-    // The first is the most probable.
-    return beam_score(next.front().log_probability, max_length_ + 1, options_->length_penalty) <=
-           finished_.back().score;
+  bool cannot_improve(const LiveHypothesis& most_probable) const {
+    return std::ssize(finished) == options.n_best &&
+           beam_score(most_probable.log_probability, max_length + 1, options.length_penalty) <=
+               finished.back().score;
   }
 
-  // The first child of a parent stays in its slot; the others are copied to free slots. On entry
-  // `slot` is the index of the parent in `active`.
-  void move_slots(std::vector<LiveHypothesis>& next, IncrementalDecoder& decoder) const {
-    std::vector<int> free = slots_;
+  // The first child of a parent stays in its slot; the others are copied to free slots.
+  void share_slots(std::vector<LiveHypothesis>& children, IncrementalDecoder& decoder) const {
+    std::vector<int> free(options.beam_size);
+    std::iota(free.begin(), free.end(), first_slot);
     std::vector<LiveHypothesis*> copies;
-    for (LiveHypothesis& child : next) {
-      child.slot = active[child.slot].slot;
+    for (LiveHypothesis& child : children)
       if (std::erase(free, child.slot) == 0) copies.push_back(&child);
-    }
     for (std::size_t i = 0; i < copies.size(); ++i) {
       decoder.copy(copies[i]->slot, free[i]);
       copies[i]->slot = free[i];
     }
   }
-
-  const BeamOptions* options_;
-  int max_length_;
-  std::vector<int> slots_;
-  std::vector<Hypothesis> finished_;  // best first
 };
 
 // Searches for all these sources at once. `longest`: tokens of a target.
@@ -127,36 +106,31 @@ std::vector<std::vector<Hypothesis>> search_group(const Predictor& predictor, Po
   std::vector<Search> searches;
   for (int i = 0; i < n; ++i) {
     const int room = most_of_target(predictor.model, sources[i]) - prefix;
-    searches.emplace_back(options, std::min(longest, room), i * options.beam_size);
-    decoder.restart(searches[i].active.front().slot, i);
+    searches.push_back({options, std::min(longest, room), i * options.beam_size});
+    decoder.restart(searches[i].first_slot, i);
   }
 
-  struct Row {
-    Search* search;
-    LiveHypothesis* hypothesis;
-  };
-  std::vector<Row> rows;
+  std::vector<std::pair<Search*, LiveHypothesis*>> rows;
   std::vector<IncrementalDecoder::Tokens> tokens;
   while (true) {
     rows.clear();
     tokens.clear();
     for (Search& s : searches)
       for (LiveHypothesis& a : s.active) {
-        rows.push_back({&s, &a});
+        rows.emplace_back(&s, &a);
         const std::span<const int> ids(a.ids);
         tokens.push_back({a.slot, ids.empty() ? options.prefix : ids.last(1)});
       }
     if (rows.empty()) break;
     const Mat<float> logits = decoder.step(tokens);
     pool.run(static_cast<int>(rows.size()), [&](int i, int) {
-      rows[i].search->look(*rows[i].hypothesis,
-                           {logits.row(i), static_cast<std::size_t>(logits.cols)});
+      rows[i].first->look(*rows[i].second,
+                          {logits.row(i), static_cast<std::size_t>(logits.cols)});
     });
-    for (Search& s : searches)
-      if (!s.active.empty()) s.advance(decoder);
+    for (Search& s : searches) s.advance(decoder);
   }
   std::vector<std::vector<Hypothesis>> results;
-  for (Search& s : searches) results.push_back(s.take());
+  for (Search& s : searches) results.push_back(std::move(s.finished));
   return results;
 }
 
@@ -165,8 +139,6 @@ std::vector<std::vector<Hypothesis>> search_group(const Predictor& predictor, Po
 std::vector<std::vector<Hypothesis>> beam_search(const Predictor& predictor, Pool& pool,
                                                  std::span<const std::vector<int>> sources,
                                                  const BeamOptions& options) {
-  assert(options.beam_size >= 1 && options.n_best >= 1 && options.n_best <= options.beam_size &&
-         options.max_length >= 1 && options.length_penalty >= 0);
   // The decoder reads the prefix and the tokens.
   const int prefix = static_cast<int>(options.prefix.size()),
             longest = std::min(options.max_length, most_positions(predictor.model.config) - prefix),

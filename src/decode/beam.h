@@ -17,8 +17,8 @@
 #include <span>
 #include <vector>
 
+#include "decode/next_token.h"
 #include "decode/predictor.h"
-#include "decode/sampling_rules.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -31,7 +31,7 @@ struct BeamOptions {
   int n_best = 1;                               // at most beam_size
   int max_length = 0;                           // most tokens of a target, without </s>; needed
   WritingRules rules = {};                      // of a target; the most tokens come first
-  std::vector<int> banned;                      // ids that are never produced
+  std::vector<int> banned = {};                 // ids that are never produced
   std::vector<int> prefix = {Tokenizer::kBos};  // what the decoder reads before a target
   int end = Tokenizer::kEos;                    // the id that ends a target
 };

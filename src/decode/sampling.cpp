@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/noise.h"
 #include "decode/incremental_decoder.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -25,18 +27,12 @@ class Group {
       : request_(request),
         objective_(objective),
         pool_(pool),
-        vocab_(predictor.model.target_vocab),
         first_(first),
         decoder_(predictor, pool, count, capacity_of(objective, request)),
         texts_(count, request.prompt),
         next_(count),
-        row_of_(count),
         active_(count) {
     std::iota(active_.begin(), active_.end(), 0);
-    std::vector<bool> occurred(vocab_);
-    if (objective.continues())  // else the prompt is not part of the text
-      for (int id : request.prompt) occurred[id] = true;
-    occurred_.assign(count, occurred);
   }
 
   void run(const SampleSink& sink, const SampleDone& done) {
@@ -44,13 +40,12 @@ class Group {
     for (int position = 0;; ++position) {
       pool_.run(static_cast<int>(active_.size()), [&](int i, int) {
         next_[active_[i]] =
-            choose(active_[i], {logits.row(i), static_cast<std::size_t>(vocab_)}, position);
+            choose(active_[i], {logits.row(i), static_cast<std::size_t>(logits.cols)}, position);
       });
       std::vector<int> still;
       for (const int s : active_) {
         const int id = next_[s].id;
         texts_[s].push_back(id);
-        occurred_[s][id] = true;
         if (id != Tokenizer::kEos && sink(first_ + s, next_[s]) &&
             position + 1 < request_.max_tokens)
           still.push_back(s);
@@ -65,17 +60,18 @@ class Group {
 
  private:
   TokenOdds choose(int s, std::span<float> logits, int position) {
-    if (request_.n_best >= 0) row_of_[s].assign(logits.begin(), logits.end());
+    std::vector<float> before_rules;
+    if (request_.n_best >= 0) before_rules.assign(logits.begin(), logits.end());
     const auto written = static_cast<std::size_t>(position);
-    const std::span<const int> text(texts_[s]);
+    // The prompt is part of a text that continues it.
+    const std::span<const int> all(texts_[s]),
+        text = objective_.continues() ? all : all.last(written);
     const auto [only, banned] =
-        allowed_next(request_.writing, objective_.continues() ? text : text.last(written), written,
-                     request_.banned, Tokenizer::kEos);
-    apply_rules(logits, request_.rules, occurred_[s], banned);
+        allowed_next(request_.writing, text, written, request_.banned, Tokenizer::kEos);
+    apply_rules(logits, request_.rules, text, banned);
     const std::uint64_t key = noise_key(request_.seed, Purpose::sample, first_ + s);
-    const int id =
-        only ? *only : draw(logits, uniform01(key, static_cast<std::uint64_t>(position)));
-    return request_.n_best < 0 ? TokenOdds{id} : token_odds(row_of_[s], id, request_.n_best);
+    const int id = only ? *only : draw(logits, uniform01(key, written));
+    return request_.n_best < 0 ? TokenOdds{id} : token_odds(before_rules, id, request_.n_best);
   }
 
   // All samples begin the same: the first reads the prompt, the others are copies.
@@ -118,15 +114,29 @@ class Group {
   const SampleRequest& request_;
   const Objective& objective_;
   Pool& pool_;
-  int vocab_, first_;
+  int first_;
   IncrementalDecoder decoder_;
   std::vector<std::vector<int>> texts_;  // prompt and continuation
-  std::vector<std::vector<bool>> occurred_;
-  std::vector<TokenOdds> next_;             // the token each sample has just drawn
-  std::vector<std::vector<float>> row_of_;  // its logits before the rules, if they are looked at
-  std::vector<int> active_;                 // unfinished samples
-  std::vector<float> logits_;
+  std::vector<TokenOdds> next_;          // the token each sample has just drawn
+  std::vector<int> active_;              // unfinished samples
+  std::vector<float> logits_;            // of the start
 };
+
+// How many bytes at the end of `text` begin an incomplete character.
+std::size_t unfinished(std::string_view text) {
+  if (text.empty()) return 0;
+  const std::size_t begin = utf8_floor(text, text.size() - 1), there = text.size() - begin;
+  const auto lead = static_cast<unsigned char>(text[begin]);
+  const std::size_t whole = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+  return whole > there ? there : 0;
+}
+
+// The length of the longest proper prefix of `stop` that ends `text`.
+std::size_t overlap(std::string_view text, std::string_view stop) {
+  std::size_t n = std::min(text.size(), stop.size() - 1);
+  while (!text.ends_with(stop.substr(0, n))) --n;
+  return n;
+}
 
 }  // namespace
 
@@ -141,6 +151,45 @@ void draw_samples(const Predictor& predictor, const Objective& objective, Pool& 
   for (int first = 0; first < request.num_samples; first += group)
     Group(predictor, objective, pool, request, first, std::min(group, request.num_samples - first))
         .run(sink, done);
+}
+
+TextStream::TextStream(const Tokenizer& tokenizer, int previous, std::vector<std::string> stops,
+                       bool after_space)
+    : tokenizer_(tokenizer),
+      previous_(previous),
+      stops_(std::move(stops)),
+      after_space_(after_space) {
+  std::erase(stops_, "");
+}
+
+std::string TextStream::push(int id) {
+  if (stopped_ || tokenizer_.is_special(id)) return "";
+  const std::string text = tokenizer_.text_after(previous_, id);
+  held_ += text.substr(std::exchange(after_space_, false) && text.starts_with(' ') ? 1 : 0);
+  previous_ = id;
+  // The text before held_ cannot be part of a stop, so searching held_ is enough.
+  std::size_t stop_at = std::string::npos;
+  for (const std::string& stop : stops_) stop_at = std::min(stop_at, held_.find(stop));
+  if (stop_at != std::string::npos) {
+    held_.resize(stop_at);
+    stopped_ = true;
+    return finish();
+  }
+  std::size_t back = unfinished(held_);
+  for (const std::string& stop : stops_) back = std::max(back, overlap(held_, stop));
+  // The beginning of a stop may itself follow an incomplete character.
+  const std::size_t end = held_.size() - back;
+  return show_to(end - unfinished(std::string_view(held_).substr(0, end)));
+}
+
+std::string TextStream::finish() {
+  return show_to(held_.size());
+}
+
+std::string TextStream::show_to(std::size_t end) {
+  std::string text = to_valid_utf8(std::string_view(held_).substr(0, end));
+  held_.erase(0, end);
+  return text;
 }
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-// Draws texts from a model with a decoder, many at a time.
+// Draws texts from a model with a decoder, many at a time, and shows them as they arrive.
 //
 // The objective says what the stacks read to continue a text, how many tokens the decoder holds
 // before it restarts, and whether a text ends with </s> (data/objective.h).
@@ -9,11 +9,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "data/objective.h"
-#include "decode/best_tokens.h"
+#include "decode/next_token.h"
 #include "decode/predictor.h"
-#include "decode/sampling_rules.h"
 
 namespace heed {
 
@@ -37,5 +39,30 @@ using SampleDone = std::function<void(int sample)>;
 
 void draw_samples(const Predictor& predictor, const Objective& objective, Pool& pool,
                   const SampleRequest& request, const SampleSink& sink, const SampleDone& done);
+
+// Turns tokens into text as they arrive: never half a character, never part of a stop string.
+class TextStream {
+ public:
+  // `previous`: the token before the text, or -1. Empty stop strings are ignored. `after_space`:
+  // the space of the first word has been shown.
+  TextStream(const Tokenizer& tokenizer, int previous, std::vector<std::string> stops = {},
+             bool after_space = false);
+
+  // Adds a token; returns what can be shown now: valid UTF-8, with invalid bytes as U+FFFD.
+  std::string push(int id);
+  // A stop string has appeared: the text ends before it.
+  bool stopped() const { return stopped_; }
+  // The rest of the text, after the last token.
+  std::string finish();
+
+ private:
+  std::string show_to(std::size_t end);
+
+  const Tokenizer& tokenizer_;
+  int previous_;
+  std::vector<std::string> stops_;
+  std::string held_;  // not shown yet
+  bool stopped_ = false, after_space_;
+};
 
 }  // namespace heed

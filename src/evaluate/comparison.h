@@ -21,6 +21,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,19 @@
 namespace heed {
 
 using System = std::vector<Sums>;  // all have the same units
+
+// Copies are one unit, which is drawn with all of them: the sums of rows with equal keys.
+template <class Key>
+System merged(const System& rows, const std::vector<Key>& keys) {
+  System units;
+  std::map<Key, std::size_t> places;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t place = places.emplace(keys[i], units.size()).first->second;
+    units.resize(places.size());
+    units[place] += rows[i];
+  }
+  return units;
+}
 
 // Fewer tell nothing: all would favour one of two equals with a probability of more than 1 %.
 inline constexpr std::size_t kFewestUnits = 8;

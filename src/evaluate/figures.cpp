@@ -60,12 +60,6 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The symbols that 13a always splits off: ASCII punctuation except ' , - . (and the space).
-bool is_13a_symbol(char c) {
-  return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') ||
-         (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
-}
-
 // Puts spaces around one of two neighbours wherever applies(first, second), then continues after
 // the pair. Pairs do not overlap: in "..." the middle dot belongs to one pair only. Working on
 // bytes is enough, since the bytes of a longer character are neither digits nor punctuation.
@@ -95,12 +89,10 @@ std::string tokenize_13a(std::string_view line) {
   for (const auto& [entity, symbol] : {std::pair{"&quot;", "\""}, std::pair{"&amp;", "&"},
                                        std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}})
     text = replace_all(text, entity, symbol);
+  constexpr std::string_view kSplitOff = "!\"#$%&()*+/:;<=>?@[\\]^_`{|}~";  // not ' , - .
   std::string spaced;
   for (const char c : " " + text + " ")
-    if (is_13a_symbol(c))
-      spaced += {' ', c, ' '};
-    else
-      spaced += c;
+    spaced += kSplitOff.find(c) == kSplitOff.npos ? std::string{c} : std::string{' ', c, ' '};
   spaced = split_pairs(
       spaced, [](char a, char b) { return !is_digit(a) && is_point(b); }, true);
   spaced = split_pairs(
@@ -194,37 +186,19 @@ Sums chrf_counts(const std::string& line, const Lines& references) {
   return std::ranges::max(each, {}, [](const Sums& counts) { return chrf_of(counts.data()); });
 }
 
-// The table of distances between their beginnings, 64 rows at a time (Myers 1999). Neighbours
-// differ by 1 at most: a bit of `up` says that a row has one more than the row above it in this
-// column, one of `down` that it has one less, of `more` and `less` the same of the column before.
+// Levenshtein's, by the table of distances between beginnings, row by row (Wagner and Fischer
+// 1974).
 std::int64_t distance(const Symbols& a, const Symbols& b) {
-  std::unordered_map<char32_t, std::size_t> numbers;
-  std::vector<std::size_t> columns;
-  for (const char32_t c : b) columns.push_back(numbers.emplace(c, numbers.size()).first->second);
-  std::vector<signed char> above(b.size(), 1);  // what each column of the last row has more
-  for (std::size_t top = 0; top < a.size(); top += 64) {
-    const std::size_t rows = std::min<std::size_t>(64, a.size() - top);
-    std::vector<std::uint64_t> places(numbers.size());  // of each character in these rows
-    for (std::size_t r = 0; r < rows; ++r)
-      if (const auto found = numbers.find(a[top + r]); found != numbers.end())
-        places[found->second] |= std::uint64_t{1} << r;
-    std::uint64_t up = ~std::uint64_t{0}, down = 0;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const bool rises = above[j] > 0, falls = above[j] < 0;
-      const std::uint64_t here = places[columns[j]], equal = here | (falls ? 1 : 0),
-                          same = (((equal & up) + up) ^ up) | equal;
-      std::uint64_t more = down | ~(same | up), less = up & same;
-      const auto last = [&](std::uint64_t bits) {
-        return static_cast<int>(bits >> (rows - 1) & 1);
-      };
-      above[j] = static_cast<signed char>(last(more) - last(less));
-      more = more << 1 | (rises ? 1 : 0);
-      less = less << 1 | (falls ? 1 : 0);
-      up = less | ~(here | down | more);
-      down = more & (here | down);
+  std::vector<std::int64_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (const char32_t c : a) {
+    std::int64_t replaced = row[0]++;
+    for (std::size_t j = 1; j < row.size(); ++j) {
+      replaced += c == b[j - 1] ? 0 : 1;
+      row[j] = std::min({std::exchange(replaced, row[j]), row[j] + 1, row[j - 1] + 1});
     }
   }
-  return std::accumulate(above.begin(), above.end(), std::ssize(a));
+  return row.back();
 }
 
 // Of two references equally near the longer.

@@ -16,8 +16,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
+
+#include "text/tokenizer.h"
 
 namespace heed {
 
@@ -25,19 +28,58 @@ class KneserNey {
  public:
   static constexpr int kMaxOrder = 6;
 
-  // 1 <= order <= kMaxOrder. `ids`: the number of different ids that a text may have.
-  KneserNey(int order, int ids);
-
   // The position in a text: the nodes of its last 0, 1, ... ids, as far as they have occurred.
   struct Context {
     std::array<std::uint32_t, kMaxOrder> nodes{};
     int size = 1;
   };
-  Context start() const;  // <s> has been read
+
+  // 1 <= order <= kMaxOrder. `ids`: the number of different ids that a text may have.
+  KneserNey(int order, int ids) : order_(order), ids_(ids), nodes_(1), slots_(1024) {
+    find_or_add(0, Tokenizer::kBos);
+  }
+
+  Context start() const { return {{0, 1}, std::min(2, order_)}; }  // <s> has been read
 
   bool full() const { return nodes_.size() + kMaxOrder > kMostNodes; }
-  void learn(Context& context, int id);         // counts the next id
-  double read(Context& context, int id) const;  // its probability; then moves past it
+
+  // Counts the next id. A k-gram that is new after the id before it is one more such id for the
+  // (k-1)-gram.
+  void learn(Context& context, int id) {
+    bool counts = true;
+    for (int k = context.size; k >= 1; --k) {
+      const std::uint32_t parent = context.nodes[k - 1], node = find_or_add(parent, id);
+      if (counts) {
+        const std::uint32_t n = ++nodes_[node].count;
+        counts = n == 1;
+        once_[k] += (n == 1) - (n == 2);
+        twice_[k] += (n == 2) - (n == 3);
+        nodes_[parent].sum += 1;
+        nodes_[parent].kinds += n == 1;
+      }
+      if (k < order_) context.nodes[k] = node;
+    }
+    context.size = std::min(context.size + 1, order_);
+  }
+
+  // The probability of the next id; then moves past it.
+  double read(Context& context, int id) const {
+    double p = 1.0 / ids_;
+    Context next;
+    bool seen = true;
+    for (int k = 1; k <= context.size; ++k) {
+      const Node& h = nodes_[context.nodes[k - 1]];
+      const std::uint32_t node = seen ? slots_[slot(key_of(context.nodes[k - 1], id))] : 0;
+      seen = node != 0;
+      if (h.sum > 0) {
+        const double d = discount(k), a = seen ? nodes_[node].count : 0.0;
+        p = (std::max(a - d, 0.0) + d * h.kinds * p) / h.sum;
+      }
+      if (seen && k < order_) next.nodes[next.size++] = node;
+    }
+    context = next;
+    return p;
+  }
 
   // The most bytes that learning this many ids takes.
   static double memory(double ids) {
@@ -51,11 +93,35 @@ class KneserNey {
     std::uint32_t count = 0, sum = 0, kinds = 0;  // a(h w); with itself as h: a(h .), N(h .)
   };
 
-  std::size_t slot(std::uint64_t key) const;  // where the key is, or would be put
-  std::uint32_t find(std::uint32_t parent, int id) const;
-  std::uint32_t find_or_add(std::uint32_t parent, int id);
-  bool count(std::uint32_t parent, std::uint32_t node, int order);
-  double discount(int order) const;
+  static std::uint64_t key_of(std::uint32_t parent, int id) {
+    return std::uint64_t{parent} << 32 | static_cast<std::uint32_t>(id);
+  }
+
+  // Where a key is, or would be put.
+  std::size_t slot(std::uint64_t key) const {
+    // The high bits of a product by 2^64 / golden ratio are well mixed (Knuth, volume 3, 6.4).
+    std::size_t i = key * 0x9E3779B97F4A7C15u >> (64 - std::countr_zero(slots_.size()));
+    while (slots_[i] != 0 && nodes_[slots_[i]].key != key) i = (i + 1) & (slots_.size() - 1);
+    return i;
+  }
+
+  std::uint32_t find_or_add(std::uint32_t parent, int id) {
+    const std::uint64_t key = key_of(parent, id);
+    if (const std::uint32_t node = slots_[slot(key)]) return node;
+    if (3 * slots_.size() < 4 * nodes_.size()) {
+      slots_.assign(2 * slots_.size(), 0);
+      for (std::uint32_t i = 1; i < nodes_.size(); ++i) slots_[slot(nodes_[i].key)] = i;
+    }
+    slots_[slot(key)] = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back({.key = key});
+    return slots_[slot(key)];
+  }
+
+  double discount(int order) const {
+    if (once_[order] == 0 || twice_[order] == 0) return 0.5;
+    const auto n1 = static_cast<double>(once_[order]);
+    return n1 / (n1 + 2.0 * static_cast<double>(twice_[order]));
+  }
 
   int order_, ids_;
   std::vector<Node> nodes_;           // the root, "<s>", then in order of first occurrence

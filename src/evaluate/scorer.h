@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/objective.h"
-#include "decode/best_tokens.h"
+#include "decode/next_token.h"
 #include "decode/predictor.h"
 #include "evaluate/figures.h"
 #include "step/crew.h"

@@ -1,15 +1,22 @@
 // The text that models are measured on: what their run held out, or what a user names. Reading it
 // tells the log what must be known of it: that the data has changed since the model was trained,
 // which of its lines the model was trained on, what became <unk>.
+//
+// A unit of it, on which models are compared, is a pair of lines; of a text a line, or where lines
+// are short a block of them; what has no line ends is cut. A token belongs to the unit of its first
+// byte, so that models with other tokenizers have the same units.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.h"
 #include "data/dataset.h"
+#include "evaluate/comparison.h"
 #include "store/model.h"
 
 namespace heed {
@@ -32,6 +39,12 @@ struct NamedText {
   std::vector<std::string> files = {}, target_files = {};  // none: what each run held out
   std::optional<Pairs> pairs = {};  // as they are written: read once, as they may come from a pipe
   std::set<std::string> told = {};  // to the log
+
+  std::vector<std::string> all_files() const {
+    std::vector<std::string> all = files;
+    all.insert(all.end(), target_files.begin(), target_files.end());
+    return all;
+  }
 };
 const Pairs& written_pairs(const Model& model, NamedText& named);
 
@@ -42,5 +55,30 @@ struct TestText {
 };
 // Error (usage) if nothing is named or held out, or the model reads no such files.
 TestText test_text(Model& model, NamedText& named, const Pool& pool, Log& log);
+
+// Where the units of a text end: after the line with which each has 256 bytes. Of a line of more
+// than 4,096 bytes, or than an eighth of the text, after every 256 and the character that they
+// end in. What is left at the end belongs to the last.
+std::vector<std::size_t> unit_ends(std::string_view text);
+
+// A text as its tokens give it back (� for an unknown one), where each begins, and where its units
+// end.
+struct SpeltText {
+  std::string text;
+  std::vector<std::size_t> begins, ends;
+  std::size_t unit_of(std::size_t token) const {
+    return std::upper_bound(ends.begin(), ends.end() - 1, begins[token]) - ends.begin();
+  }
+};
+SpeltText spelt(const Ids& ids, const Tokenizer& tokenizer);
+
+// For each unit its nats, its tokens, those that are judged, those that are right (as `heed
+// evaluate` counts them) and, of a text, its bytes. `text`: unless it is pairs. What
+// span_corruption asks of a tile belongs to the unit in which the tile begins.
+System unit_sums(const Model& model, const Objective& objective, const Split& split,
+                 const SpeltText& text, Pool& pool);
+
+// The place among pairs of the one on a line.
+std::size_t pair_on(const Pairs& pairs, std::size_t line);
 
 }  // namespace heed

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "decode/beam.h"
+#include "evaluate/test_text.h"
 #include "store/model.h"
 
 namespace heed {
@@ -16,11 +17,9 @@ struct Translation : Hypothesis {
 
 // The most tokens of a translation, unless a user says otherwise: those of the longest target that
 // was trained on (State::longest_target), and a quarter of them.
-inline constexpr int kMaxTranslation = 1'000'000;
 int translation_limit(std::int64_t longest_target);
 // "40 tokens (--max-length)", or that the model can write no more.
-std::string limit_in_words(int max_length, const Model& model,
-                           const std::vector<TokenIds>& sources);
+std::string limit_in_words(int max_length, const Model& model);
 
 // For each source (ids without </s>) its options.n_best different translations, best first, chosen
 // from the beam_size best of the search. They are scored as `heed score` scores their text, even if
@@ -29,5 +28,13 @@ std::string limit_in_words(int max_length, const Model& model,
 std::vector<std::vector<Translation>> translate(const Model& model, Pool& pool,
                                                 const std::vector<TokenIds>& sources,
                                                 BeamOptions options);
+
+// The counts of the translation of each of the split's pairs, against the written targets.
+struct TranslatedPairs {
+  System counts;
+  int not_ended = 0;  // translations that were cut
+};
+TranslatedPairs translate_pairs(const Model& model, const Split& split, const Pairs& written,
+                                const BeamOptions& beam, const BleuOptions& how, Pool& pool);
 
 }  // namespace heed

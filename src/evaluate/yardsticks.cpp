@@ -101,59 +101,43 @@ double ngram_nats(const LabelScan& l, int order) {
   return nats;
 }
 
-// The size in bytes of a text as an .xz file of preset 6, which `xz` and Python's lzma.compress()
-// write.
-class XzSize {
- public:
-  static constexpr double kLookBack = 8 << 20;  // bytes; text further back makes no difference
-
-  XzSize() {  // std::bad_alloc if there is no room for the 100 MB that xz needs
-    if (lzma_easy_encoder(&stream_, LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC64) != LZMA_OK)
-      throw std::bad_alloc();
-  }
-  ~XzSize() { lzma_end(&stream_); }
-  XzSize(const XzSize&) = delete;
-  XzSize& operator=(const XzSize&) = delete;
-
-  void add(std::string_view text) { encode(text, LZMA_RUN); }
-  std::uint64_t finish() {
-    encode("", LZMA_FINISH);
-    return stream_.total_out;
-  }
-
-  // The most memory that a text of `bytes` takes: a hash table, and the text with a tree over it.
-  static double memory(double bytes) { return 17e6 + 9 * std::min(bytes, kLookBack); }
-
- private:
-  void encode(std::string_view text, lzma_action action) {
-    std::array<std::uint8_t, 4096> written;  // only its size matters
-    stream_.next_in = reinterpret_cast<const std::uint8_t*>(text.data());
-    stream_.avail_in = text.size();
-    while (action == LZMA_FINISH || stream_.avail_in > 0) {
-      stream_.next_out = written.data();
-      stream_.avail_out = written.size();
-      const lzma_ret result = lzma_code(&stream_, action);
-      if (result == LZMA_STREAM_END) return;
-      if (result != LZMA_OK) throw std::bad_alloc();  // any other error would be a bug
-    }
-  }
-
-  lzma_stream stream_ = LZMA_STREAM_INIT;
-};
-
-// Adds the text that the labels spell; </s> ends a line.
-void add_text(const ExampleList& list, std::int64_t first, const Stopped& stop,
-              const Tokenizer& tokenizer, XzSize& xz) {
+// The text that the labels spell; </s> ends a line.
+std::string labels_as_text(const ExampleList& list, std::int64_t first, const Stopped& stop,
+                           const Tokenizer& tokenizer) {
   std::string text;
   int previous = -1;
   each_label(list, first, stop, [&](int id) {
     text += id == Tokenizer::kEos ? "\n" : tokenizer.text_after(previous, id);
     previous = id == Tokenizer::kEos ? -1 : id;
-    if (text.size() < 1 << 16) return;
-    xz.add(text);
-    text.clear();
   });
-  xz.add(text);
+  return text;
+}
+
+constexpr double kXzLooksBack = 8 << 20;  // bytes; text further back makes no difference
+
+// The most memory that the size of a text of `bytes` takes: a hash table, and the text with a tree
+// over it.
+double xz_memory(double bytes) {
+  return 17e6 + 10 * std::min(bytes, kXzLooksBack);
+}
+
+// The size in bytes of a text as an .xz file of preset 6, which `xz` and Python's lzma.compress()
+// write. std::bad_alloc if there is no room for the 100 MB that xz needs.
+double xz_size(const std::string& text, const Stopped& stop) {
+  lzma_stream stream = LZMA_STREAM_INIT;
+  std::array<std::uint8_t, 4096> written;  // only its size matters
+  stream.next_in = reinterpret_cast<const std::uint8_t*>(text.data());
+  stream.avail_in = text.size();
+  lzma_ret result = lzma_easy_encoder(&stream, LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC64);
+  while (result == LZMA_OK && !stop()) {
+    stream.next_out = written.data();
+    stream.avail_out = written.size();
+    result = lzma_code(&stream, LZMA_FINISH);
+  }
+  const auto size = static_cast<double>(stream.total_out);
+  lzma_end(&stream);
+  if (result != LZMA_OK && result != LZMA_STREAM_END) throw std::bad_alloc();
+  return size;
 }
 
 }  // namespace
@@ -166,45 +150,33 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
              bytes = static_cast<double>(objective.scored_bytes(held_out));
   Yardsticks yardsticks;
   if (l.scored == 0 || l.stop()) return yardsticks;
-  const bool whole_text = objective.traits().bits_per_byte;
   const auto add = [&](const std::string& name, double nats) {
     yardsticks.push_back(
         {name, nats / tokens, bytes > 0 ? nats / (std::numbers::ln2 * bytes) : kNotMeasured});
   };
   add("uniform", tokens * std::log(l.ids));
   add("unigram", unigram_nats(l));
-  if (!whole_text) return yardsticks;
+  if (!objective.traits().bits_per_byte) return yardsticks;
 
   const auto type = target.type();
   const int order = type == TokenizerConfig::char_ || type == TokenizerConfig::byte ? 6 : 3;
   const double of_train = static_cast<double>(train.target_bytes);
   const std::int64_t text_begin =
-      of_train <= XzSize::kLookBack
-          ? 0
-          : tail_begin(l.train,
-                       XzSize::kLookBack / of_train * static_cast<double>(train.target.size()));
-  double ngram = 0;
-  std::uint64_t both = 0, alone = 0;  // of training and held-out text as .xz; of the training text
-  const auto xz_size = [&](bool with_held_out) {
-    XzSize xz;
-    add_text(l.train, text_begin, l.stop, target, xz);
-    if (with_held_out) add_text(l.held_out, 0, l.stop, target, xz);
-    return xz.finish();
-  };
+      tail_begin(l.train, kXzLooksBack / of_train * static_cast<double>(train.target.size()));
+  double ngram = 0, both = 0, alone = 0;  // of training and held-out text as .xz; of the former
   try {
     pool.run(l.unknown ? 1 : 3, [&](int task, int) {
-      if (task == 0)
-        ngram = ngram_nats(l, order);
-      else
-        (task == 1 ? both : alone) = xz_size(task == 1);
+      if (task == 0) return void(ngram = ngram_nats(l, order));
+      std::string text = labels_as_text(l.train, text_begin, stop, target);
+      if (task == 1) text += labels_as_text(l.held_out, 0, stop, target);
+      (task == 1 ? both : alone) = xz_size(text, stop);
     });
   } catch (const std::bad_alloc&) {
     return yardsticks;
   }
   if (l.stop()) return {};
   add(std::to_string(order) + "-gram", ngram);
-  if (!l.unknown)
-    add("xz", 8 * std::numbers::ln2 * (static_cast<double>(both) - static_cast<double>(alone)));
+  if (!l.unknown) add("xz", 8 * std::numbers::ln2 * (both - alone));
   return yardsticks;
 }
 
@@ -223,7 +195,7 @@ double yardsticks_memory(const Objective& objective, const Split& train, int thr
   if (!objective.traits().bits_per_byte) return 0;
   const double ngram = KneserNey::memory(std::min<double>(
                    kMostLabels, static_cast<double>(train.target.size() + train.sentences()))),
-               xz = XzSize::memory(static_cast<double>(train.target_bytes));
+               xz = xz_memory(static_cast<double>(train.target_bytes));
   return std::max(ngram, xz) + std::min(2, threads - 1) * xz;
 }
 

@@ -11,7 +11,6 @@
 #include <set>
 
 #include "evaluate/scorer.h"
-#include "evaluate/units.h"
 
 namespace heed {
 namespace {

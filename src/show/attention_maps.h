@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "data/objective.h"
-#include "decode/best_tokens.h"
+#include "decode/next_token.h"
 #include "nn/transformer.h"
 #include "store/model.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "decode/best_tokens.h"
+#include "decode/next_token.h"
 #include "show/pull.h"
 
 namespace heed {

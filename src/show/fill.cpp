@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "decode/best_tokens.h"
+#include "decode/next_token.h"
 #include "decode/sampling.h"
 
 namespace heed {

@@ -148,4 +148,12 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
+std::string to_valid_utf8(std::string_view bytes) {
+  std::string text;
+  each_code_point(bytes, [&](CodePoint c, std::size_t at) {
+    text += c.value == kInvalidCodePoint ? "\xEF\xBF\xBD" : bytes.substr(at, c.length);
+  });
+  return text;
+}
+
 }  // namespace heed

@@ -50,5 +50,7 @@ std::vector<std::string_view> split_words(std::string_view text);
 std::string_view stripped(std::string_view text);
 // \n or \r\n ends a line; the last line may lack it. Views into the text.
 std::vector<std::string_view> lines_of(std::string_view text);
+// Replaces invalid bytes with U+FFFD.
+std::string to_valid_utf8(std::string_view bytes);
 
 }  // namespace heed

@@ -39,13 +39,11 @@ struct RunRequest {
 struct RunResult {
   Exit exit = Exit::ok;       // ok, interrupted or terminated
   std::string run;            // folder
-  std::string reason;         // one of kReasons
+  std::string reason;         // one of those that heed train --help names
   State state;                // where training stands
   std::optional<State> best;  // of the best checkpoint (best_of())
   double seconds = 0;         // of this process
 };
-constexpr const char* kReasons =
-    "finished, early_stopping, stop_at, signal, time, already_done or diverged";
 
 // The error that ends a run whose weights are ruined, and where it stands.
 struct FailedRun : Error {

@@ -176,7 +176,7 @@ class Export(RunsTest):
         self.assertEqual(file.types["blk.0.ffn_up.weight"], 1)  # its rows are 16 wide
         self.assertEqual((file.about["general.architecture"], file.about["general.name"]), ("qwen3", "q8_0"))
         self.assertEqual(file.about["tokenizer.ggml.tokens"][:4], ["<unk>", "<s>", "</s>", "<0x00>"])
-        self.check("export", "llama", "l", "--to", "gguf", "--type", "f32", facts=["<unk> there", "equally probable"])
+        self.check("export", "llama", "l", "--to", "gguf", "--type", "f32")
         file = Gguf(self.folder / "l" / "model.gguf")
         self.assertEqual(file.tensors["blk.0.attn_q.weight"], ours["decoder.layers.0.self_attn.q_proj.weight"])
         self.assertIn("output.weight", file.tensors)

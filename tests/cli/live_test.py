@@ -218,7 +218,7 @@ class LivePage(RunsTest):
         self.assertEqual(first, (best["ids"] or [None])[0])
         self.assertTrue(one["text"].startswith("old miller</s>"), one["text"])
         self.assertEqual([t["piece"] for t in two["target"]].count("</s>"), 1)
-        self.check("report", "c", "--live", "--json", status=2, facts="--html")
+        self.check("report", "c", "--live", "--json", status=2, facts=["--json", "excludes"])
         self.check("report", "c", "c", "--live", status=2, facts="--html")
 
     def test_white_space_and_unknown_words(self):

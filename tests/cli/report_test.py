@@ -40,7 +40,7 @@ class ReportTest(ReportsTest):
         self.assertEqual(self.steps_of(shown), [0, 1, 2, 4, 8, 10, 16, 20])
         help_text = self.out("report", "--help")
         self.tells(help_text, [*shown, *shown["frames"][0]])
-        self.check("report", "run", "--json", "--html", "page.html", status=2, facts=["--json", "one of them"])
+        self.check("report", "run", "--json", "--html", "page.html", status=2, facts=["--json", "excludes"])
 
     def test_runs_side_by_side(self):
         for run, d_ff in (("one", 16), ("two", 24)):

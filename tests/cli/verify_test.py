@@ -28,7 +28,7 @@ class Verify(RunsTest):
         self.assertEqual(self.snapshot(str(run)), before)
         parts = result["checkpoints"] + result["files"]
         self.assertEqual([line.split()[:2] for line in table[:len(parts)]],
-                         [[p["name"].split()[0], "whole" if p["whole"] else "DAMAGED:"] for p in parts])
+                         [[p["name"].split()[0], "whole" if p["whole"] else "NOT"] for p in parts])
         self.assertEqual(result["whole"], status == 0)
         self.assertEqual(result["whole"], all(p["whole"] for p in parts))
         return result
@@ -108,8 +108,8 @@ class Verify(RunsTest):
         self.assertEqual(list(self.wrong(result)), [STEPS[-1]])
         self.tells(self.wrong(result)[STEPS[-1]], "Permission denied")
         plain = self.check("verify", self.folder / "run", status=STORE, facts="step-00000012")
-        self.assertIn("NOT READ", plain.out)
-        self.assertNotIn("DAMAGED", plain.out)
+        self.assertIn("NOT WHOLE: ", plain.out)
+        self.assertNotIn("damaged", plain.out)
 
     def test_a_newest_checkpoint_that_does_not_load_is_not_promised(self):
         shutil.copy(self.checkpoint(12, "pairs") / "config.json", self.checkpoint(12))

@@ -4,10 +4,11 @@
 // also makes one that includes headers instead, and is linked with heed's kernels (OF_HEED).
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include "base/noise.h"
-#include "decode/sampling_rules.cpp"
+#include "decode/next_token.cpp"
 #include "math/activation.cpp"
 #include "math/attention_head.cpp"
 #include "math/batch_invariant.cpp"
@@ -227,10 +228,12 @@ void sampling(int n) {
   rules.temperature = 0.8;
   rules.top_p = 0.9;
   rules.repetition_penalty = 1.2;
+  std::vector<int> all(n);
+  std::iota(all.begin(), all.end(), 0);
   for (const int top_k : {0, 5}) {
     rules.top_k = top_k;
     Numbers<float> row(1, n, 1, 4);
-    apply_rules({row.data.data(), row.data.size()}, rules, std::vector<bool>(n, true), {});
+    apply_rules({row.data.data(), row.data.size()}, rules, all, {});
     int drawn[20];
     for (int i = 0; i < 20; ++i) drawn[i] = draw({row.data.data(), row.data.size()}, i / 20.0);
     Hash().add(row).add(drawn, 20).print("sampling", n);

@@ -1,4 +1,4 @@
-#include "decode/sampling_rules.h"
+#include "decode/next_token.h"
 
 #include <gtest/gtest.h>
 
@@ -24,11 +24,10 @@ std::vector<Candidate> possible(std::span<const float> row) {
 }
 
 std::vector<Candidate> apply(std::vector<double> probabilities, const SamplingRules& rules,
-                             const std::vector<bool>& occurred = {},
                              const std::vector<int>& banned = {}) {
   std::vector<float> logits;
   for (const double p : probabilities) logits.push_back(static_cast<float>(std::log(p)));
-  apply_rules(logits, rules, occurred, banned);
+  apply_rules(logits, rules, {}, banned);
   return possible(logits);
 }
 
@@ -42,35 +41,36 @@ void expect(const std::vector<Candidate>& found, const std::vector<Candidate>& e
 
 const std::vector<double> kFour{0.1, 0.4, 0.2, 0.3};
 
-TEST(SamplingRules, NoneLeaveTheSoftmax) {
-  expect(apply(kFour, {}), {{0, 0.1}, {1, 0.4}, {2, 0.2}, {3, 0.3}});
-}
-
-TEST(SamplingRules, BannedIdsNeverCome) {
-  expect(apply(kFour, {}, {}, {1}), {{0, 1 / 6.}, {2, 2 / 6.}, {3, 3 / 6.}});
-  expect(apply(kFour, {.temperature = 0}, {}, {1}), {{3, 1.0}});
-}
-
-TEST(SamplingRules, TemperatureIsAPower) {
-  // p^(1/T): T = 0.5 squares.
-  expect(apply({0.2, 0.8}, {.temperature = 0.5}), {{0, 0.04 / 0.68}, {1, 0.64 / 0.68}});
-  expect(apply(kFour, {.temperature = 0}), {{1, 1.0}});
-  expect(apply({0.4, 0.2, 0.4}, {.temperature = 0}), {{0, 1.0}});
-}
-
-TEST(SamplingRules, TopKTopPMinP) {
-  expect(apply(kFour, {.top_k = 2}), {{1, 4 / 7.}, {3, 3 / 7.}});
-  expect(apply({0.25, 0.25, 0.25, 0.25}, {.top_k = 1}), {{0, 1.0}});
-  expect(apply(kFour, {.top_p = 0.69}), {{1, 4 / 7.}, {3, 3 / 7.}});
-  expect(apply(kFour, {.top_p = 0.71}), {{1, 4 / 9.}, {2, 2 / 9.}, {3, 3 / 9.}});
-  expect(apply(kFour, {.top_p = 1e-9}), {{1, 1.0}});
-  expect(apply(kFour, {.min_p = 0.6}), {{1, 4 / 7.}, {3, 3 / 7.}});
-}
-
-TEST(SamplingRules, EachSeesWhatTheOneBeforeLeft) {
-  // top-k leaves 0.4 / 0.7 = 0.57 for the first: enough for top-p 0.5, not enough without top-k.
-  expect(apply(kFour, {.top_k = 2, .top_p = 0.5}), {{1, 1.0}});
-  expect(apply(kFour, {.top_p = 0.5}), {{1, 4 / 7.}, {3, 3 / 7.}});
+TEST(SamplingRules, KeepWhatTheySay) {
+  const struct {
+    std::vector<double> probabilities;
+    SamplingRules rules;
+    std::vector<int> banned;
+    std::vector<Candidate> kept;
+  } cases[] = {
+      {kFour, {}, {}, {{0, 0.1}, {1, 0.4}, {2, 0.2}, {3, 0.3}}},
+      {kFour, {}, {1}, {{0, 1 / 6.}, {2, 2 / 6.}, {3, 3 / 6.}}},
+      {kFour, {.temperature = 0}, {}, {{1, 1.0}}},
+      {kFour, {.temperature = 0}, {1}, {{3, 1.0}}},
+      {{0.4, 0.2, 0.4}, {.temperature = 0}, {}, {{0, 1.0}}},
+      {{0.2, 0.8}, {.temperature = 0.5}, {}, {{0, 0.04 / 0.68}, {1, 0.64 / 0.68}}},  // p^(1/T)
+      {kFour, {.top_k = 2}, {}, {{1, 4 / 7.}, {3, 3 / 7.}}},
+      {{0.25, 0.25, 0.25, 0.25}, {.top_k = 1}, {}, {{0, 1.0}}},
+      {kFour, {.top_p = 0.69}, {}, {{1, 4 / 7.}, {3, 3 / 7.}}},
+      {kFour, {.top_p = 0.71}, {}, {{1, 4 / 9.}, {2, 2 / 9.}, {3, 3 / 9.}}},
+      {kFour, {.top_p = 1e-9}, {}, {{1, 1.0}}},
+      {kFour, {.min_p = 0.6}, {}, {{1, 4 / 7.}, {3, 3 / 7.}}},
+      // top-k leaves 0.4 / 0.7 = 0.57 for the first: enough for top-p 0.5, not without top-k.
+      {kFour, {.top_k = 2, .top_p = 0.5}, {}, {{1, 1.0}}},
+      {kFour, {.top_p = 0.5}, {}, {{1, 4 / 7.}, {3, 3 / 7.}}},
+      // Where nothing may follow, the text ends.
+      {kFour, {}, {0, 1, 2, 3}, {{Tokenizer::kEos, 1.0}}},
+      {kFour, {.temperature = 0}, {0, 1, 2, 3}, {{Tokenizer::kEos, 1.0}}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(&c - cases);
+    expect(apply(c.probabilities, c.rules, c.banned), c.kept);
+  }
 }
 
 TEST(SamplingRules, ATopKThatCutsNothingChangesNothing) {
@@ -86,23 +86,19 @@ TEST(SamplingRules, AlmostNoTemperatureIsNone) {
       EXPECT_EQ(apply(kFour, {.temperature = t, .top_k = top_k}).at(1).probability, 1.0);
 }
 
-TEST(SamplingRules, ThePenaltyOfAHugeLogitStaysFinite) {
-  std::vector<float> logits{3e38f, 1.0f, 3e38f};
-  apply_rules(logits, {.repetition_penalty = 0.01}, {true, false, false}, {});
-  EXPECT_EQ(logits[0], 1.0f);
-  logits = {-3e38f, -3e38f};
-  apply_rules(logits, {.repetition_penalty = 100}, {true, true}, {});
-  expect(possible(logits), {{0, 0.5}, {1, 0.5}});
-}
-
-TEST(SamplingRules, RepetitionPenaltyLowersWhatOccurred) {
-  std::vector<float> logits{2.0f, -1.0f, 2.0f, -1.0f};
-  apply_rules(logits, {.repetition_penalty = 2.0}, {true, true, false, false}, {});
+TEST(SamplingRules, RepetitionPenaltyLowersWhatOccurredAndStaysFinite) {
+  const auto penalized = [](std::vector<float> logits, double penalty, std::vector<int> text) {
+    apply_rules(logits, {.repetition_penalty = penalty}, text, {});
+    return possible(logits);
+  };
   const double sum = std::exp(1.) + std::exp(-2.) + std::exp(2.) + std::exp(-1.);
-  expect(possible(logits), {{0, std::exp(1.) / sum},
-                            {1, std::exp(-2.) / sum},
-                            {2, std::exp(2.) / sum},
-                            {3, std::exp(-1.) / sum}});
+  expect(penalized({2.0f, -1.0f, 2.0f, -1.0f}, 2, {0, 1, 0}),  // once, however often it occurred
+         {{0, std::exp(1.) / sum},
+          {1, std::exp(-2.) / sum},
+          {2, std::exp(2.) / sum},
+          {3, std::exp(-1.) / sum}});
+  EXPECT_EQ(penalized({3e38f, 1.0f, 3e38f}, 0.01, {0})[0].probability, 1.0);
+  expect(penalized({-3e38f, -3e38f}, 100, {0, 1}), {{0, 0.5}, {1, 0.5}});
 }
 
 TEST(SamplingRules, DrawTakesTheShareThatHoldsU) {
@@ -136,12 +132,6 @@ TEST(SamplingRules, WhatMayBeWrittenNext) {
   const WritingRules begins{.no_repeat = 1, .min_tokens = 9, .beginning = {5, 5}};
   EXPECT_EQ(allowed_next(begins, Ids{7, 5}, 1, never, kEnd).only, 5);
   EXPECT_EQ(allowed_next(begins, Ids{7, 5, 5}, 2, never, kEnd).only, std::nullopt);
-}
-
-TEST(SamplingRules, WhereNothingMayFollowTheTextEnds) {
-  for (const double temperature : {0.0, 1.0})
-    expect(apply({0.25, 0.25, 0.25, 0.25}, {.temperature = temperature}, {}, {0, 1, 2, 3}),
-           {{2, 1.0}});
 }
 
 // Leaving out what no rule can keep before the sorting must not change what is kept.

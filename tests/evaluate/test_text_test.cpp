@@ -1,4 +1,4 @@
-#include "evaluate/units.h"
+#include "evaluate/test_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
-// What may be written next: rules of every search (greedy, beam, sampling), and from logits to the
-// tokens that may be drawn. Those of sampling apply in the usual order: repetition penalty (Keskar
-// et al. 2019, section 4.1), temperature, top-k, top-p (nucleus sampling, Holtzman et al. 2020),
-// min-p (Nguyen et al. 2024). Pure functions, safe from any thread.
+// What may follow, from a row of logits: the most probable tokens, where one token stands among
+// them, the rules of every search (greedy, beam, sampling), and the tokens that may be drawn. The
+// rules of sampling apply in the usual order: repetition penalty (Keskar et al. 2019, section 4.1),
+// temperature, top-k, top-p (nucleus sampling, Holtzman et al. 2020), min-p (Nguyen et al. 2024).
+// Pure functions, safe from any thread.
 #pragma once
 
 #include <optional>
@@ -11,6 +12,27 @@
 #include "text/tokenizer.h"
 
 namespace heed {
+
+struct ScoredToken {
+  int id;
+  double log_probability;  // nats, of the softmax over the whole row
+};
+
+// The n most probable ids that are not banned, best first; ties by lower id.
+std::vector<ScoredToken> best_tokens(std::span<const float> logits, int n,
+                                     std::span<const int> banned);
+// The log-probability of one id.
+ScoredToken scored_token(std::span<const float> logits, int id);
+
+// Why this token: what the model expected in its place, from the softmax over the whole row.
+struct TokenOdds {
+  int id = 0;
+  double log_probability = 0;          // nats
+  int rank = 0;                        // 1: no id is more probable
+  double entropy = 0;                  // nats: 0 if the model is certain, log(ids) if it guesses
+  std::vector<ScoredToken> best = {};  // the n most probable ids
+};
+TokenOdds token_odds(std::span<const float> logits, int id, int n);
 
 // To add one: a line in allowed_next(), and one in CommandLine::add_rules().
 struct WritingRules {
@@ -40,11 +62,10 @@ struct SamplingRules {
 };
 
 // In place: the row of logits, all finite, becomes the probabilities of the next token, 0 for
-// tokens that the rules exclude. `occurred` [vocab] marks the tokens that the penalty applies to
-// (empty: none). `banned` ids get 0; if all are banned, </s> follows. Ties at a cut-off keep the
-// lower ids.
-void apply_rules(std::span<float> row, const SamplingRules& rules,
-                 const std::vector<bool>& occurred, std::span<const int> banned);
+// tokens that the rules exclude. The penalty applies to tokens of `text`. `banned` ids get 0; if
+// all are banned, </s> follows. Ties at a cut-off keep the lower ids.
+void apply_rules(std::span<float> row, const SamplingRules& rules, std::span<const int> text,
+                 std::span<const int> banned);
 
 // The token whose share of [0, 1) contains u; never one of probability 0.
 int draw(std::span<const float> probabilities, double u);
