@@ -12,7 +12,6 @@
 #include "cli/command.h"
 #include "cli/config_path.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "train/speed.h"
 #include "train/text_start.h"
 

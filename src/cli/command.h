@@ -195,7 +195,7 @@ std::span<const Command> commands();  // in the order of the help
 // Runs the command that args (without the program's name) begin with.
 Exit run_command(const std::vector<std::string>& args, const Crew& crew = {});
 
-// In cli/<name>.cpp, or train.cpp (resume), evaluate.cpp (bleu).
+// In cli/<name>.cpp, or train.cpp (resume), evaluate.cpp (bleu), config.cpp (init).
 using RunCommand = Exit(CommandLine& line);
 RunCommand run_ablate, run_attend, run_average, run_bench_command, run_bleu, run_compare,
     run_config, run_evaluate, run_explain, run_export, run_fill, run_gradcheck, run_init,

@@ -1,13 +1,54 @@
-// heed config CONFIG | --schema | --docs
+// heed config CONFIG | --schema | --docs, and heed init [TEXT...]
 #include <algorithm>
 #include <filesystem>
 
+#include "base/folders.h"
+#include "base/format.h"
+#include "base/text_kind.h"
 #include "cli/command.h"
 #include "cli/config_path.h"
 #include "cli/output.h"
+#include "data/corpus.h"
 #include "data/run_config.h"
+#include "train/text_start.h"
 
 namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Stands for a text that there is not yet.
+OwnText some_text(const TextRequest& request) {
+  OwnText text;
+  text.name = "mine.txt";
+  text.files = {text.name};
+  text.facts.bytes = text.facts.characters = 1'000'000;
+  text.facts.distinct = 90;
+  text.facts.common = 70;
+  text.like = request.like;
+  text.minutes = request.minutes;
+  return text;
+}
+
+// `family`: --like names one. The config goes to the file `output`, or "-".
+OwnText own_text(const TextRequest& request, bool family, const std::string& output, Log& log) {
+  OwnText text = read_own_text(request, false, log);
+  text.pairs = text.files.size() == 1 && is_tsv(request.texts[0]) && !family;
+  if (text.pairs)
+    for (const std::string& remark :
+         read_tsv(text.files[0], {.any_bytes = text.facts.too_many_bad}).warnings)
+      log.warn(remark);
+  for (std::string& file : text.files) {
+    const std::string marks = text.pairs ? "" : markup_in_words(file, first_bytes(file));
+    if (!marks.empty()) log.warn(marks);
+    if (fs::path(file).is_relative())  // to the config's folder
+      file = fs::proximate(file, output == "-" ? "." : folder_of(output)).string();
+    check_writable(file);
+  }
+  return text;
+}
+
+}  // namespace
 
 Exit run_config(CommandLine& line) {
   std::string path;
@@ -20,10 +61,10 @@ Exit run_config(CommandLine& line) {
   line.only_where(!path.empty(), {"--set"}, "with CONFIG");
 
   if (schema + docs + !path.empty() != 1)
-    throw Error(Exit::usage, "expected one of CONFIG, --schema and --docs.", "heed config --help");
+    throw usage_error("expected one of CONFIG, --schema and --docs.").hint("heed config --help");
   if (docs && line.json())
-    throw Error(Exit::usage, "--docs is a table in markdown, not JSON.",
-                "heed config --schema: keys, types, ranges and texts as JSON");
+    throw usage_error("--docs is a table in markdown, not JSON.")
+        .hint("heed config --schema: keys, types, ranges and texts as JSON");
   if (schema) print_data(config_schema());
   if (docs) print_data(config_docs());
   if (path.empty()) return Exit::ok;
@@ -33,16 +74,53 @@ Exit run_config(CommandLine& line) {
   const std::string folder = data_folder_of(path);
   DataConfig& d = config.data;
   std::error_code none;
-  const bool here = std::filesystem::equivalent(folder, ".", none);
+  const bool here = fs::equivalent(folder, ".", none);
   const auto from_here = [&](std::string& file) {
     if (!here && !file.empty())
-      file = std::filesystem::path(resolve_path(folder, file)).lexically_normal().string();
+      file = fs::path(resolve_path(folder, file)).lexically_normal().string();
   };
   for (std::string* file : {&d.source, &d.target, &d.pairs, &d.valid_source, &d.valid_target,
                             &d.valid_pairs, &config.tokenizer.file, &config.tokenizer.target.file})
     from_here(*file);
   for (PathList* list : {&d.train, &d.valid}) std::ranges::for_each(list->paths, from_here);
   print_data(dump_config(config));
+  return Exit::ok;
+}
+
+Exit run_init(CommandLine& line) {
+  TextRequest request;
+  std::string output;
+  line.app()
+      .add_option("TEXT", request.texts, "files or folders of text")
+      ->type_name("PATH")
+      ->default_str("");
+  const CLI::Option* like = line.add_like(request.like);
+  line.add_minutes(request.minutes);
+  line.add_file("--output", output,
+                "the config to write; - is standard output (default: TEXT.json)", "FILE");
+  line.app().remove_option(line.app().get_option("--json"));  // a config has comments
+  line.parse();
+
+  const bool no_text = request.texts.empty();
+  if (output.empty()) output = name_of_text(no_text ? "mine.txt" : request.texts[0]) + ".json";
+  if (output != "-" && !output.ends_with(".json"))
+    throw usage_error("{}: expected a name that ends in .json, as configs do.", output);
+  if (output != "-" && path_exists(output))
+    throw usage_error("{} exists already.", output).hint("--output FILE");
+  Log log({.quiet = line.quiet()});
+  const OwnText text =
+      no_text ? some_text(request) : own_text(request, like->count() > 0, output, log);
+  const Suggestion suggestion = suggest(text);
+  if (!no_text) log.info("tokens: " + suggestion.tokens);
+  write_output(output, suggested_config(text, suggestion));
+  if (output != "-") {
+    const std::string run = (fs::path("runs") / fs::path(output).stem()).string();
+    log.info(fmt::format(
+        "written: {0}; {1}its max_steps is a guess, because nothing was measured; to train it:",
+        shell_word(output), no_text ? "change its data.train; " : ""));
+    log.info(fmt::format("  heed train {}{}", shell_word(output),
+                         path_exists(run) ? " --run " + shell_word(run + "-2") : ""));
+  }
   return Exit::ok;
 }
 

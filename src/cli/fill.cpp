@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "decode/text_stream.h"
 #include "show/fill.h"
 #include "text/piece_model.h"

@@ -83,8 +83,8 @@ bool obeys(CommandLine& line, const TextSource& source, const std::string& typed
 
 }  // namespace
 
-bool can_prompt() {
-  return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+bool prompts(const CommandLine& line) {
+  return !line.texts().given() && ::isatty(STDIN_FILENO) == 1 && on_terminal();
 }
 
 Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "decode/text_stream.h"
 #include "evaluate/translation.h"
 #include "text/utf8.h"
@@ -45,8 +44,6 @@ void print_plain(const Json& line) {
 
 // Completes the options by what every translation begins with.
 void set_prefix(OpenModel& m, const std::string& text, BeamOptions& beam) {
-  if (text.find('\n') != text.npos)
-    throw usage_error("--prefix has several lines; this model translates one line.");
   const TokenizedText prefix = m.texts.inspected(Side::target, text, "--prefix", false);
   const std::string unknown = m.tokenizers.target->unknown(prefix.text).summary();
   if (!unknown.empty()) throw data_error("--prefix has {}, which the model cannot write.", unknown);
@@ -66,14 +63,13 @@ struct Sources {
 };
 
 // `prefix`: tokens that a decoder alone reads beside a source.
-Sources read_sources(OpenModel& m, std::span<const GivenText> texts, std::size_t prefix,
-                     Refusals& refusals) {
+Sources read_sources(OpenModel& m, std::span<const GivenText> texts, std::size_t prefix) {
   const std::size_t at_once = std::min<std::size_t>(texts.size(), m.pool.threads());
   Sources all{std::vector<std::string>(texts.size()), std::vector<TokenIds>(texts.size()), {}};
   std::vector<std::string> far_longer, spaced;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::string& name = texts[i].name;
-    all.refused.push_back(refusals.refusal_of(texts[i], [&] {
+    all.refused.push_back(m.refusal_of(texts[i], [&] {
       all.lines[i] = m.texts.normalized(Side::source, texts[i].text, name);
       if (is_blank(all.lines[i])) return;
       TokenIds ids = m.texts.line(Side::source, all.lines[i], name);
@@ -123,11 +119,11 @@ Exit run_translate(CommandLine& line) {
   OpenModel m(line);
   m.objective->check_use("translate", m.run);
   std::size_t number = 0;
-  const auto answer = [&](std::span<const GivenText> texts, Refusals& refusals) {
+  const auto answer = [&](std::span<const GivenText> texts) {
     BeamOptions beam = options;  // as set by now
     set_prefix(m, prefix, beam);
     const std::size_t joined = m.objective->traits().joined ? beam.rules.beginning.size() : 0;
-    const auto [lines, sources, refused] = read_sources(m, texts, joined, refusals);
+    const auto [lines, sources, refused] = read_sources(m, texts, joined);
     const auto found = translate(m, m.pool, sources, beam);
     std::vector<std::string> cut;
     std::vector<TokenIds> cut_sources;

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/json.h"
 #include "evaluate/scorer.h"
 #include "evaluate/units.h"
 
@@ -23,13 +24,13 @@ class PartObserver : public Observer<float> {
   explicit PartObserver(Visit visit) : visit_(std::move(visit)) {}
 
   void on_head(const Head& h, Mat<float> o) override {
-    visit_({Sort::head, h.kind, h.layer, h.head}, {}, o);
+    visit_({ModelPart::heads, h.kind, h.layer, h.head}, {}, o);
   }
   void on_feed_forward(AttentionKind stack, int layer, Mat<float> y) override {
-    visit_({Sort::feed_forward, stack, layer}, {}, y);
+    visit_({ModelPart::feed_forward, stack, layer}, {}, y);
   }
   void on_layer(AttentionKind stack, int layer, Mat<const float> x, Mat<float> y) override {
-    visit_({Sort::layer, stack, layer}, x, y);
+    visit_({ModelPart::layers, stack, layer}, x, y);
   }
 
  private:
@@ -73,23 +74,24 @@ double sum_of(const Losses& x) {
 }
 
 bool siblings(const ModelPart& a, const ModelPart& b) {
-  return a.sort == b.sort && (a.kind == b.kind || a.sort == Sort::attention);
+  return a.type == b.type && (a.kind == b.kind || a.type == ModelPart::attention);
+}
+
+// What it is: {"sort", "kind", "layer", "head", "name": "cross, layer 0, head 1"}
+Json part_json(const ModelPart& part) {
+  constexpr const char* kSorts[] = {"attention", "layer", "feed_forward", "head"};
+  std::string name = attention_name(part.kind);
+  Json json{{"sort", kSorts[part.type]}, {"kind", name}};
+  if (part.layer >= 0) json["layer"] = part.layer;
+  if (part.head >= 0) json["head"] = part.head;
+  name += part.layer < 0 ? ", all heads" : fmt::format(", layer {}", part.layer);
+  if (part.head >= 0) name += fmt::format(", head {}", part.head);
+  if (part.type == ModelPart::feed_forward) name += ", feed-forward";
+  json["name"] = name;
+  return json;
 }
 
 }  // namespace
-
-const char* sort_name(Sort sort) {
-  constexpr const char* kNames[] = {"attention", "layer", "feed_forward", "head"};
-  return kNames[static_cast<std::size_t>(sort)];
-}
-
-std::string ModelPart::name() const {
-  const char* of = attention_name(kind);
-  if (sort == Sort::attention) return fmt::format("{}, all heads", of);
-  if (sort == Sort::head) return fmt::format("{}, layer {}, head {}", of, layer, head);
-  return fmt::format("{}, layer {}{}", of, layer,
-                     sort == Sort::feed_forward ? ", feed-forward" : "");
-}
 
 std::vector<ModelPart> parts_of(const Transformer& model) {
   std::vector<ModelPart> parts;
@@ -97,26 +99,26 @@ std::vector<ModelPart> parts_of(const Transformer& model) {
     for (const Block& block : stack->blocks) {
       const AttentionKind kind = block.self_attention.kind;
       const int layer = block.self_attention.layer;
-      parts.push_back({Sort::layer, kind, layer});
-      if (block.feed_forward) parts.push_back({Sort::feed_forward, kind, layer});
+      parts.push_back({ModelPart::layers, kind, layer});
+      if (block.feed_forward) parts.push_back({ModelPart::feed_forward, kind, layer});
       for (int h = 0; h < block.self_attention.n_heads; ++h) {
-        parts.push_back({Sort::head, kind, layer, h});
-        if (block.cross_attention) parts.push_back({Sort::head, AttentionKind::cross, layer, h});
+        parts.push_back({ModelPart::heads, kind, layer, h});
+        if (block.cross_attention) parts.push_back({ModelPart::heads, AttentionKind::cross, layer, h});
       }
       if (layer > 0) continue;
-      parts.push_back({Sort::attention, kind});
-      if (block.cross_attention) parts.push_back({Sort::attention, AttentionKind::cross});
+      parts.push_back({ModelPart::attention, kind});
+      if (block.cross_attention) parts.push_back({ModelPart::attention, AttentionKind::cross});
     }
   std::ranges::sort(parts);
   return parts;
 }
 
-Ablation ablate(const Transformer& model, const ParamVec<float>& values,
-                const std::vector<Example>& examples, Pool& pool, bool zero) {
+Json ablate(const Transformer& model, const ParamVec<float>& values,
+            const std::vector<Example>& examples, Pool& pool, bool zero) {
   const std::vector<ModelPart> parts = parts_of(model);
-  Ablation out;
+  int passes = 0;
   const auto losses = [&](Pool& with, Observer<float>* observer) {
-    ++out.passes;
+    ++passes;
     Losses sums;
     for (const auto& odds : label_odds({model, values}, examples, with, -1, observer)) {
       double& sum = sums.emplace_back(0);
@@ -129,24 +131,26 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
   Pool alone(1);
   const Losses whole = zero ? losses(pool, nullptr) : losses(alone, &records);
   Losses tokens;
-  for (const Example& e : examples) tokens.push_back(static_cast<double>(e.scored()));
   std::vector<std::array<TokenIds, 3>> read;  // copies are one sequence that is drawn
-  for (const Example& e : examples) read.push_back({e.source, e.target, e.labels});
-  out.sequences = std::ssize(examples);
-  out.tokens = std::llround(sum_of(tokens));
-  out.loss = sum_of(whole) / sum_of(tokens);
+  for (const Example& e : examples) {
+    tokens.push_back(static_cast<double>(e.scored()));
+    read.push_back({e.source, e.target, e.labels});
+  }
 
   // Of each example, without the parts that `gone` names. A kind of attention is all of its heads.
   const auto differences = [&](auto&& gone) {
     std::set<ModelPart> removed;
     for (const ModelPart& part : parts)
-      if (gone(part) || (part.sort == Sort::head && gone({Sort::attention, part.kind})))
+      if (gone(part) ||
+          (part.type == ModelPart::heads && gone({ModelPart::attention, part.kind})))
         removed.insert(part);
     PartObserver removes = remover(means, removed);
     Losses d = losses(pool, &removes);
     std::ranges::transform(d, whole, d.begin(), std::minus());
     return d;
   };
+  std::ptrdiff_t different = 0;
+  std::vector<Json> found;
   for (const ModelPart& part : parts) {
     const auto is_part = [&](const ModelPart& p) { return p == part; };
     const auto is_other = [&](const ModelPart& p) { return siblings(p, part) && p != part; };
@@ -154,14 +158,25 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
     System rows;
     for (std::size_t i = 0; i < d.size(); ++i) rows.push_back({d[i], tokens[i]});
     const System units = merged(rows, read);
-    out.different = std::ssize(units);
+    different = std::ssize(units);
     const auto [low, high] = interval_of(units, figure("loss"), pool);
     const bool others = std::ranges::any_of(parts, is_other);
-    const double rest = others ? sum_of(differences(is_other)) / sum_of(tokens) : kUnknown;
-    out.parts.push_back({part, sum_of(d) / sum_of(tokens), low, high, rest});
+    Json& json = found.emplace_back(part_json(part));
+    json["difference"] = sum_of(d) / sum_of(tokens);
+    json["low"] = low;
+    json["high"] = high;
+    json["all_but_this"] = others ? sum_of(differences(is_other)) / sum_of(tokens) : kUnknown;
   }
-  std::ranges::stable_sort(out.parts, std::greater(), &PartLoss::difference);
-  return out;
+  std::ranges::stable_sort(found, std::greater(), [](const Json& part) {
+    return part["difference"].get<double>();
+  });
+  return {{"loss", sum_of(whole) / sum_of(tokens)},
+          {"sequences", examples.size()},
+          {"different", different},
+          {"tokens", std::llround(sum_of(tokens))},
+          {"passes", passes},
+          {"replaced_by", zero ? "zero" : "mean"},
+          {"parts", found}};
 }
 
 }  // namespace heed

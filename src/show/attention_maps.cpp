@@ -76,8 +76,8 @@ AttentionMaps empty_maps(const Transformer& model, const Example& input, const H
   return maps;
 }
 
-NextTokens fill_maps(const Transformer& model, const ParamVec<float>& values, const Example& input,
-                     Workspace& workspace, AttentionMaps& maps, int n) {
+void fill_maps(const Transformer& model, const ParamVec<float>& values, const Example& input,
+               Workspace& workspace, AttentionMaps& maps) {
   Batch batch;
   batch.add(input.source, input.target);
   Recorder recorder(model, values, maps);
@@ -85,20 +85,20 @@ NextTokens fill_maps(const Transformer& model, const ParamVec<float>& values, co
   Pass<float> pass{
       .values = values, .workspace = workspace, .forward_only = true, .observer = &recorder};
   TransformerSaved<float> saved;
-  const Mat<float> hidden = model.forward(pass, batch, saved);
-  require_finite(hidden);
-  NextTokens next;
-  if (n == 0 || !model.has_decoder()) return next;
-  const Mat<float> logits = model.output.forward(pass, hidden);
-  for (int r = 0; r < logits.rows; ++r)
-    next.push_back(best_tokens({logits.row(r), static_cast<std::size_t>(logits.cols)}, n, {}));
-  return next;
+  require_finite(model.forward(pass, batch, saved));
 }
 
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
                              const Example& input, Workspace& workspace) {
   AttentionMaps maps = empty_maps(model, input);
   fill_maps(model, values, input, workspace, maps);
+  return maps;
+}
+
+AttentionMaps contributions(AttentionMaps maps) {
+  for (AttentionMap& map : maps)
+    for (std::size_t i = 0; i < map.weights.size(); ++i)
+      map.weights[i] *= map.lengths[i / map.queries / map.keys * map.keys + i % map.keys];
   return maps;
 }
 

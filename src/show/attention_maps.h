@@ -10,8 +10,6 @@
 // is the length of the vector that this head takes from k and adds to q's row (Kobayashi et al.
 // 2020, "Attention is Not Only a Weight"). It is stored as the length for weight 1,
 // [layer][head][key].
-//
-// The same pass can tell what the decoder expects after each of its tokens.
 #pragma once
 
 #include <array>
@@ -21,7 +19,6 @@
 #include <vector>
 
 #include "data/objective.h"
-#include "decode/best_tokens.h"
 #include "nn/transformer.h"
 #include "store/model.h"
 
@@ -108,15 +105,15 @@ int attention_layers(const ModelConfig& model, AttentionKind kind);
 AttentionMaps empty_maps(const Transformer& model, const Example& input,
                          const HeadChoice& choice = {}, bool lengths = false);
 
-// The weights. `input` must fit the model: not empty and not too long. The workspace is rewound.
+// Fills in the weights, and lengths where there is room. `input` must fit the model: not empty and
+// not too long. The workspace is rewound.
+void fill_maps(const Transformer& model, const ParamVec<float>& values, const Example& input,
+               Workspace& workspace, AttentionMaps& maps);
+// The weights of every head.
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
                              const Example& input, Workspace& workspace);
-
-using NextTokens = std::vector<std::vector<ScoredToken>>;  // for each decoder row, best first
-// Fills in these maps. Returns the n most probable tokens after each token of the decoder; none
-// without a decoder.
-NextTokens fill_maps(const Transformer& model, const ParamVec<float>& values, const Example& input,
-                     Workspace& workspace, AttentionMaps& maps, int n = 0);
+// In the place of the weights of maps that have lengths: the contributions.
+AttentionMaps contributions(AttentionMaps maps);
 
 // Both sides of an input as readable tokens, one string per id.
 struct InputTokens {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <span>
 
-#include "show/central_difference.h"
+#include "base/json.h"
 #include "show/pull.h"
 
 namespace heed {
@@ -38,27 +38,34 @@ LossSums batch_loss(const Transformer& model, Pass<double> pass, const Batch& ba
 
 // Entries of a tensor, spread evenly: its gradient g against numeric(i, h).
 template <class Numeric>
-TensorCheck compared(const std::string& name, std::span<const double> g, std::size_t entries,
-                     double floor, Numeric&& numeric) {
-  TensorCheck check{name, entries};
+Json checked(const std::string& name, std::span<const double> g, std::size_t entries, double floor,
+             Numeric&& numeric) {
+  std::size_t worst_entry = 0, cannot_tell = 0;
+  double analytic = 0;
+  GradientVerdict worst{true, false, 0, 0};
   for (std::size_t k = 0; k < entries; ++k) {
     const std::size_t i = k * g.size() / entries;
     const auto v = check_gradient(g[i], floor, [&](double h) { return numeric(i, h); });
-    const bool worse = std::pair(v.wrong, v.error) > std::pair(check.wrong > 0, check.worst);
-    check.wrong += v.wrong;
-    check.cannot_tell += !v.right && !v.wrong;
+    cannot_tell += !v.right && !v.wrong;
+    const bool worse = std::pair(v.wrong, v.error) > std::pair(worst.wrong, worst.error);
     if (!worse) continue;
-    check.worst = v.error;
-    check.worst_entry = i;
-    check.analytic = g[i];
-    check.numeric = v.numeric;
+    worst = v;
+    worst_entry = i;
+    analytic = g[i];
   }
-  return check;
+  return {{"tensor", name},
+          {"entries", entries},
+          {"cannot_tell", cannot_tell},
+          {"worst_error", worst.error},
+          {"worst_entry", worst_entry},
+          {"analytic", analytic},
+          {"numeric", worst.numeric},
+          {"ok", !worst.wrong}};
 }
 
 }  // namespace
 
-std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVec<double>& values,
+std::vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& values,
                                          const Batch& batch, double smoothing,
                                          std::size_t entries_per_tensor) {
   Workspace workspace;
@@ -77,20 +84,20 @@ std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVe
     return sums.objective / static_cast<double>(sums.tokens);
   };
   const double noise = rounding_noise(objective());
-  std::vector<TensorCheck> checks;
+  std::vector<Json> checks;
   for (const ParamInfo& info : model.table.infos()) {
     const std::size_t size = info.param.size();
     const std::span<const double> g(gradients.data() + info.param.offset, size);
     double* v = moved.data() + info.param.offset;
     const std::size_t n = entries_per_tensor ? std::min(entries_per_tensor, size) : size;
     checks.push_back(
-        compared(info.name, g, n, gradient_floor(g, largest, noise),
+        checked(info.name, g, n, gradient_floor(g, largest, noise),
                  [&](std::size_t i, double h) { return central_difference(v[i], objective, h); }));
   }
   return checks;
 }
 
-std::vector<TensorCheck> check_pull(const Transformer& model, const ParamVec<double>& values,
+std::vector<Json> check_pull(const Transformer& model, const ParamVec<double>& values,
                                     const Example& example) {
   Workspace workspace;
   AttentionMaps maps = empty_maps(model, example);
@@ -105,7 +112,7 @@ std::vector<TensorCheck> check_pull(const Transformer& model, const ParamVec<dou
   const double noise = rounding_noise(objective());
   double largest = 0;
   for (const AttentionMap& map : maps) largest = std::max(largest, largest_of(map.pull));
-  std::vector<TensorCheck> checks;
+  std::vector<Json> checks;
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(maps, kind);
     const std::size_t size = map.pull.size() / std::max(1, map.layers);
@@ -120,7 +127,7 @@ std::vector<TensorCheck> check_pull(const Transformer& model, const ParamVec<dou
         moved.j = static_cast<int>(at) % map.keys;
         return central_difference(moved.step, objective, h);
       };
-      checks.push_back(compared(fmt::format("pull of {}, layer {}", attention_name(kind), layer),
+      checks.push_back(checked(fmt::format("pull of {}, layer {}", attention_name(kind), layer),
                                 pull, size, gradient_floor(pull, largest, noise), slope));
     }
   }

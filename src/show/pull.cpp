@@ -78,6 +78,12 @@ template void add_pull(const Transformer&, const ParamVec<float>&, const Example
 template void add_pull(const Transformer&, const ParamVec<double>&, const Example&, Workspace&,
                        AttentionMaps&);
 
+ParamVec<double> in_double(const ParamVec<float>& values) {
+  ParamVec<double> wide(values.size());
+  std::copy_n(values.data(), values.size(), wide.data());
+  return wide;
+}
+
 Example asked_of(const Objective& objective, const Tokenizer& target, const TokenIds& text) {
   const bool masked = std::ranges::any_of(text, [&](int id) { return objective.is_mask(id); });
   if (objective.traits().pairs() || masked)

@@ -32,6 +32,8 @@ template <class T>
 void add_pull(const Transformer& model, const ParamVec<T>& values, const Example& read,
               Workspace& workspace, AttentionMaps& maps);
 
+ParamVec<double> in_double(const ParamVec<float>& values);
+
 // A text alone, as its objective asks for it. Error (usage) where it says too little: pairs, and
 // texts with [MASK] of a model with a decoder.
 Example asked_of(const Objective& objective, const Tokenizer& target, const TokenIds& text);

@@ -107,8 +107,6 @@ ROWS = {2: r"""
     sample --model run => --model, RUN
     sample run --prompt text => TEXT, --file
     sample run --prompt-file text => --file
-    sample run the --stop é => U+00E9
-    sample characters the --stop é => U+00E9
     resume run --more 1e3.5 => 500000000000
     resume run --more 3 --set train.max_steps=300 => --more, --set train.max_steps, one of them
     translate run the => heed sample

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/json.h"
 #include "nn/models.h"
 #include "show/gradient_check.h"
 
@@ -63,10 +64,9 @@ TEST_P(Pull, EqualsCentralDifferencesOfTheLossByTheScores) {
   const ParamVec<double> values = test::lively_values<double>(model, 3);
   const Example example = some_example(model);
   std::size_t entries = 0;
-  for (const TensorCheck& c : check_pull(model, values, example)) {
-    EXPECT_LE(c.worst, kGradientTolerance)
-        << c.name << "[" << c.worst_entry << "]: " << c.analytic << ", numeric " << c.numeric;
-    entries += c.entries;
+  for (const Json& c : check_pull(model, values, example)) {
+    EXPECT_LE(c["worst_error"], kGradientTolerance) << c;
+    entries += c["entries"].get<std::size_t>();
   }
   const std::size_t s = example.source.size(), t = example.target.size();
   EXPECT_EQ(entries, 2 * model.config.n_heads * (s * s + t * t + s * t));
