@@ -116,7 +116,6 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
       texts(*objective, config, tokenizers, log) {
   line.only_where(config.train.arithmetic == Arithmetic::native, {"--precision"},
                   "for a run of train.arithmetic native");
-  line.only_where(config.model.encoder_layers > 0, {"--side"}, "for a model with an encoder");
   prepare_arithmetic(config.train.arithmetic, pool.threads());
   std::vector<std::string> runs = {line.checkpoint().empty() ? run : folder.string()};
   for (const std::string& with : line.with()) {
@@ -156,12 +155,9 @@ std::string with_masks(const OpenModel& m, const GivenText& given) {
   if (t.type != TokenizerConfig::word || t.punctuation != Punctuation::keep) return text;
   for (const std::string_view word : split_words(text))
     if (word != kMaskText && word.find(kMaskText) != word.npos)
-      throw data_error(
-          "{} has {}: the words of this model keep their marks, so what stands beside a [MASK] is "
-          "part of its answer.",
-          given.name, excerpt(word))
-          .hint(
-              "[MASK] with spaces around it; heed fill --top-k N lists answers like \"big.\" too");
+      throw data_error("{} has {}: words of this model keep their marks.", given.name,
+                       excerpt(word))
+          .hint("[MASK] with spaces around it; --top-k N lists answers like \"big.\" too");
   return text;
 }
 

@@ -67,16 +67,6 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
       ->needs("--file");
 }
 
-void warn_of_options(const OpenModel& m, const AttendOptions& r) {
-  const bool decoder = m.net.has_decoder(), given = r.pull || r.texts.target || r.texts.target_file;
-  m.line.only_where(decoder || r.pull, {"--target", "--target-file"},
-                    "for a decoder, or with --pull");
-  m.line.only_where(!given && decoder && m.objective->text_side() == Side::source, {"--max-tokens"},
-                    "where the model writes the target");
-  m.line.only_where(m.line.json(), {"--contributions"}, "with --json");
-  m.line.only_where(r.draws || m.line.json(), {"--pull", "--names"}, "with --json, or no --html");
-}
-
 void check_selection(const CommandLine& line, const AttendOptions& r, const ModelConfig& model) {
   check_page(line, r.html);
   const std::string where = r.heads.kind.empty() ? "this model" : "--kind " + r.heads.kind;
@@ -226,8 +216,7 @@ void draw(const AttendOptions& r, const Attended& text, OpenModel& m) {
 
 // What the page shows first.
 Json opening(const GivenText& given, const Attended& text) {
-  const HeadInWords h =
-      clearest_head(heads_in_words(text.tokens, text.maps), last_kind(text.maps));
+  const HeadInWords h = clearest_head(heads_in_words(text.tokens, text.maps), last_kind(text.maps));
   return {{"text", given.text},
           {"target", text.target},
           {"head", fmt::format("{}.{}.{}", attention_name(h.kind), h.layer, h.head)}};
@@ -266,7 +255,6 @@ Exit run_attend(CommandLine& line) {
   r.draws = !line.json() && (r.prompts || r.html.empty());
   OpenModel m(line);
   check_selection(line, r, m.config.model);
-  warn_of_options(m, r);
   Attended text;  // the one that is answered now
   const auto answer = [&](const GivenText& given) {
     text = attended(r, given, m);
@@ -281,9 +269,10 @@ Exit run_attend(CommandLine& line) {
   return answer_each(m,
                      {.instructions = "Type a text to see where each head looks.",
                       .settings = {"kind", "layer", "head", "max-tokens", "html"},
-                      .set = [&](const std::string& name, const std::vector<std::string>& values) {
-                        set_heads(line, r, m.config.model, name, values);
-                      },
+                      .set =
+                          [&](const std::string& name, const std::vector<std::string>& values) {
+                            set_heads(line, r, m.config.model, name, values);
+                          },
                       .limit = r.limit},
                      "patterns", answer, view);
 }

@@ -104,8 +104,9 @@ std::string verdict(const Json& check) {
 }
 
 void print_checks(const Json& result) {
-  const Column columns[] = {
-      {"tensor", "tensor"}, {"error", "worst_error", "{:.1e}"}, {"", "", verdict, 0, Column::broken}};
+  const Column columns[] = {{"tensor", "tensor"},
+                            {"error", "worst_error", "{:.1e}"},
+                            {"", "", verdict, 0, Column::broken}};
   print_table(result["tensors"], columns);
   const std::int64_t unclear = result["cannot_tell"];
   print(fmt::format("{}{}\n",

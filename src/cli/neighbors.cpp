@@ -28,8 +28,7 @@ void print_neighbors(const Json& found) {
   print(printable(plain(found["query"])) + "\n");
   for (const Json& w : found["words"])
     if (const auto tokens = w["tokens"].get<std::vector<std::string>>(); tokens.size() > 1)
-      print_prose(printable(fmt::format("\"{}\" is not one token: it is written as {} pieces ({}); "
-                                        "their mean is used",
+      print_prose(printable(fmt::format("\"{}\" is written as {} pieces, whose mean is used: {}",
                                         plain(w["word"]), tokens.size(), joined(tokens, " "))) +
                   "\n");
   const Column columns[] = {{"", "cosine", "{:.3f}"}, {"", "token"}};
@@ -52,7 +51,8 @@ Exit run_neighbors(CommandLine& line) {
   EmbeddingView e = embedding_of(m, line.side());
   e.counts = counts_in_training(m, line.side());
   const auto answer = [&](const GivenText& given) -> Json {
-    return {{"queries", neighbors(e, given.text, top_k)}};
+    const std::string text = m.texts.normalized(line.side(), given.text, given.name);
+    return {{"queries", neighbors(e, text, top_k)}};
   };
   const auto view = [](const Json& answers) {
     const Json& queries = answers["queries"];

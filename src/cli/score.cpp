@@ -151,29 +151,26 @@ Exit run_score(CommandLine& line) {
   line.app()
       .add_option("--against", given.against,
                   "with --file: how often is a line of it more probable than that of FILE?")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->needs("--file");
   line.parse();
-  line.only_where(given.file.has_value(), {"--against"}, "with --file");
-  if (!given.file) given.against.reset();
-  line.only_where(tokens || line.json(), {"--top-k"}, "with --tokens or --json");
-  line.only_where(!given.against, {"--tokens", "--top-k", "--target-file"}, "without --against");
 
   OpenModel m(line);
   Comparison comparison;
-  const Exit exit = answer_texts(
-      m,
-      {m.objective->traits().pairs() ? "Type a source ||| its target."
-                                     : "Type a text to see its log-probability.",
-       std::vector<std::string>(tokens || line.json() ? 1 : 0, "top-k")},
-      [&](std::span<const GivenText> texts) {
-        const auto scores = scores_of(m, texts, tokens || line.json() ? top_k : -1);
-        for (std::size_t i = 1; given.against && i < scores.size(); i += 2)
-          comparison.add(scores[i - 1], scores[i]);
-        for (std::size_t i = 0; !given.against && i < scores.size(); ++i) {
-          const Json score = score_json(scores[i], *m.tokenizers.target);
-          line.json() ? print_line(score) : print_score(score, tokens);
-        }
-      });
+  const Exit exit =
+      answer_texts(m,
+                   {m.objective->traits().pairs() ? "Type a source ||| its target."
+                                                  : "Type a text to see its log-probability.",
+                    std::vector<std::string>(tokens || line.json() ? 1 : 0, "top-k")},
+                   [&](std::span<const GivenText> texts) {
+                     const auto scores = scores_of(m, texts, tokens || line.json() ? top_k : -1);
+                     for (std::size_t i = 1; given.against && i < scores.size(); i += 2)
+                       comparison.add(scores[i - 1], scores[i]);
+                     for (std::size_t i = 0; !given.against && i < scores.size(); ++i) {
+                       const Json score = score_json(scores[i], *m.tokenizers.target);
+                       line.json() ? print_line(score) : print_score(score, tokens);
+                     }
+                   });
   if (!given.against) return exit;
   const Json compared = comparison_json(comparison);
   line.json() ? print_line(compared) : print_comparison(compared);

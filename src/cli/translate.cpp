@@ -66,7 +66,7 @@ struct Sources {
 Sources read_sources(OpenModel& m, std::span<const GivenText> texts, std::size_t prefix) {
   const std::size_t at_once = std::min<std::size_t>(texts.size(), m.pool.threads());
   Sources all{std::vector<std::string>(texts.size()), std::vector<TokenIds>(texts.size()), {}};
-  std::vector<std::string> far_longer, spaced;
+  std::vector<std::string> spaced;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::string& name = texts[i].name;
     all.refused.push_back(m.refusal_of(texts[i], [&] {
@@ -79,14 +79,7 @@ Sources read_sources(OpenModel& m, std::span<const GivenText> texts, std::size_t
       if (text != all.lines[i] && ids != m.tokenizers.source().encode(text)) spaced.push_back(name);
       all.ids[i] = std::move(ids);
     }));
-    if (std::ssize(all.ids[i]) > 2 * m.state.longest_source)
-      far_longer.push_back(fmt::format("{} ({})", name, all.ids[i].size()));
   }
-  if (!far_longer.empty())
-    m.log.warn(fmt::format(
-        "the model was trained on at most {} of a line: much may be left out of what is far "
-        "longer: {}",
-        counted(std::to_string(m.state.longest_source), "token"), some_of(far_longer)));
   if (!spaced.empty())
     m.log.info("white space at an end of a line is read too, and may change its translation: " +
                some_of(spaced));
@@ -110,8 +103,6 @@ Exit run_translate(CommandLine& line) {
       ->type_name("TEXT");
   line.parse();
   const bool n_best = line.app().count("--n-best") > 0;
-  line.only_where(options.beam_size > 1 || n_best || line.json(), {"--length-penalty"},
-                  "with a --beam-size above 1, or for scores");
   if (options.n_best > options.beam_size)
     throw usage_error("--n-best {0} needs a --beam-size of at least {0}; found {1}.",
                       options.n_best, options.beam_size);

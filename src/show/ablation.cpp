@@ -103,7 +103,8 @@ std::vector<ModelPart> parts_of(const Transformer& model) {
       if (block.feed_forward) parts.push_back({ModelPart::feed_forward, kind, layer});
       for (int h = 0; h < block.self_attention.n_heads; ++h) {
         parts.push_back({ModelPart::heads, kind, layer, h});
-        if (block.cross_attention) parts.push_back({ModelPart::heads, AttentionKind::cross, layer, h});
+        if (block.cross_attention)
+          parts.push_back({ModelPart::heads, AttentionKind::cross, layer, h});
       }
       if (layer > 0) continue;
       parts.push_back({ModelPart::attention, kind});
@@ -141,8 +142,7 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
   const auto differences = [&](auto&& gone) {
     std::set<ModelPart> removed;
     for (const ModelPart& part : parts)
-      if (gone(part) ||
-          (part.type == ModelPart::heads && gone({ModelPart::attention, part.kind})))
+      if (gone(part) || (part.type == ModelPart::heads && gone({ModelPart::attention, part.kind})))
         removed.insert(part);
     PartObserver removes = remover(means, removed);
     Losses d = losses(pool, &removes);
@@ -167,9 +167,8 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
     json["high"] = high;
     json["all_but_this"] = others ? sum_of(differences(is_other)) / sum_of(tokens) : kUnknown;
   }
-  std::ranges::stable_sort(found, std::greater(), [](const Json& part) {
-    return part["difference"].get<double>();
-  });
+  std::ranges::stable_sort(found, std::greater(),
+                           [](const Json& part) { return part["difference"].get<double>(); });
   return {{"loss", sum_of(whole) / sum_of(tokens)},
           {"sequences", examples.size()},
           {"different", different},

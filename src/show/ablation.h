@@ -31,14 +31,14 @@ struct ModelPart {
 std::vector<ModelPart> parts_of(const Transformer& model);
 
 // {"loss": of the whole model, in nats per token; "sequences", "different", "tokens"; "passes":
-// forward passes over them; "replaced_by"; "parts": the largest difference first}. Of a part: "sort",
-// "kind", "layer", "head", "name"; "difference" of the loss without it; "low", "high": the ends of
-// its 95 % interval (evaluate/comparison.h); "all_but_this": the same difference with all others of
-// its sort and kind taken away (NaN: there are no others).
+// forward passes over them; "replaced_by"; "parts": the largest difference first}. Of a part:
+// "sort", "kind", "layer", "head", "name"; "difference" of the loss without it; "low", "high": the
+// ends of its 95 % interval (evaluate/comparison.h); "all_but_this": the same difference with all
+// others of its sort and kind taken away (NaN: there are no others).
 //
 // `zero`: takes away by 0, not by the mean. Each of the examples has a token to predict. Does not
 // depend on the number of threads.
 Json ablate(const Transformer& model, const ParamVec<float>& values,
-                const std::vector<Example>& examples, Pool& pool, bool zero);
+            const std::vector<Example>& examples, Pool& pool, bool zero);
 
 }  // namespace heed

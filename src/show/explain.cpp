@@ -88,7 +88,8 @@ class Explainer {
   }
   // x before a layer, or after the last.
   Row row_before(std::size_t layer) const {
-    if (layer == stack_.blocks.size()) return copied(stack_.norm ? saved_.last : last_, prediction_.row);
+    if (layer == stack_.blocks.size())
+      return copied(stack_.norm ? saved_.last : last_, prediction_.row);
     const ResidualSaved<double>& first = saved_.blocks[layer].self_residual;
     return copied(stack_.norm ? first.in : first.branch, prediction_.row);
   }
@@ -107,8 +108,9 @@ class Explainer {
     const auto most_probable = [&](const TokenIds& of) {
       return *std::ranges::max_element(of, {}, [&](int id) { return logits_[id]; });
     };
-    answer_ = prediction_.answer.empty() ? best_tokens(lens_.back(), 1, prediction_.not_next).front().id
-                                    : most_probable(prediction_.answer);
+    answer_ = prediction_.answer.empty()
+                  ? best_tokens(lens_.back(), 1, prediction_.not_next).front().id
+                  : most_probable(prediction_.answer);
     if (!prediction_.against.empty()) against_ = most_probable(prediction_.against);
     if (against_ == answer_)
       throw Error(Exit::usage, "--against names the answer itself.",
@@ -173,8 +175,8 @@ class Explainer {
   void add_heads(const Attention& a, const AttentionSaved<double>& saved) {
     const char* kind = attention_name(a.kind);
     for (int h = 0; h < a.n_heads; ++h)
-      add(place("head", kind, a.layer, h), normed(through(a, h, saved.heads[h].o.row(prediction_.row))),
-          &a, &saved.heads[h]);
+      add(place("head", kind, a.layer, h),
+          normed(through(a, h, saved.heads[h].o.row(prediction_.row))), &a, &saved.heads[h]);
     if (a.out.bias.size() > 0)
       add(place("out_proj_bias", kind, a.layer), normed(copied(pass_[a.out.bias])));
   }
@@ -296,7 +298,8 @@ class Explainer {
 
 }  // namespace
 
-Json explain(const Transformer& model, const ParamVec<float>& values, const Prediction& prediction) {
+Json explain(const Transformer& model, const ParamVec<float>& values,
+             const Prediction& prediction) {
   const ParamVec<double> wide = in_double(values);
   return Explainer(model, wide, prediction).result();
 }

@@ -66,8 +66,8 @@ Json checked(const std::string& name, std::span<const double> g, std::size_t ent
 }  // namespace
 
 std::vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& values,
-                                         const Batch& batch, double smoothing,
-                                         std::size_t entries_per_tensor) {
+                                  const Batch& batch, double smoothing,
+                                  std::size_t entries_per_tensor) {
   Workspace workspace;
   ParamVec<double> gradients(values.size());
   {
@@ -92,13 +92,13 @@ std::vector<Json> check_gradients(const Transformer& model, const ParamVec<doubl
     const std::size_t n = entries_per_tensor ? std::min(entries_per_tensor, size) : size;
     checks.push_back(
         checked(info.name, g, n, gradient_floor(g, largest, noise),
-                 [&](std::size_t i, double h) { return central_difference(v[i], objective, h); }));
+                [&](std::size_t i, double h) { return central_difference(v[i], objective, h); }));
   }
   return checks;
 }
 
 std::vector<Json> check_pull(const Transformer& model, const ParamVec<double>& values,
-                                    const Example& example) {
+                             const Example& example) {
   Workspace workspace;
   AttentionMaps maps = empty_maps(model, example);
   add_pull(model, values, example, workspace, maps);
@@ -128,7 +128,7 @@ std::vector<Json> check_pull(const Transformer& model, const ParamVec<double>& v
         return central_difference(moved.step, objective, h);
       };
       checks.push_back(checked(fmt::format("pull of {}, layer {}", attention_name(kind), layer),
-                                pull, size, gradient_floor(pull, largest, noise), slope));
+                               pull, size, gradient_floor(pull, largest, noise), slope));
     }
   }
   return checks;

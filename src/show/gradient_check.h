@@ -79,9 +79,9 @@ GradientVerdict check_gradient(double analytic, double floor, Numeric&& numeric)
   return v;
 }
 
-// Of every tensor: {"tensor", "entries": compared, "cannot_tell": where differences are too inexact,
-// "worst_error", "worst_entry", "analytic", "numeric": where the error is largest, of the entries
-// that are wrong if any are, "ok": none is wrong}. The error's floor is the largest of 1e-3
+// Of every tensor: {"tensor", "entries": compared, "cannot_tell": where differences are too
+// inexact, "worst_error", "worst_entry", "analytic", "numeric": where the error is largest, of the
+// entries that are wrong if any are, "ok": none is wrong}. The error's floor is the largest of 1e-3
 // max|tensor|, 1e-8 max|all| and what the rounding of the loss leaves in n. Differences are wrong
 // across the corner of relu: the caller must redraw values whose activations come nearer to it than
 // ten steps (smallest_relu_input()). Compares at most `entries_per_tensor` entries of each tensor,

@@ -10,7 +10,6 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/nearest.h"
-#include "data/corpus.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -49,15 +48,16 @@ std::vector<int> known_ids(const EmbeddingView& e, const std::string& word) {
         .hint(similar_word(e, word));
   for (const int id : ids)
     if (!e.occurs(id))
-      throw data_error("{} is {}, and {} never occurs in the training text: nothing was learnt "
-                       "of it.",
-                       shown, joined(e.tokenizer.pieces(ids), " "), e.tokenizer.piece(id))
+      throw data_error(
+          "{} is {}, and {} never occurs in the training text: nothing was learnt "
+          "of it.",
+          shown, joined(e.tokenizer.pieces(ids), " "), e.tokenizer.piece(id))
           .hint(similar_word(e, word));
   return ids;
 }
 
 struct Query {
-  std::string text;                                    // "king - man + woman"
+  std::string text;                                   // "king - man + woman"
   std::vector<std::pair<double, std::string>> words;  // with their signs
 };
 
@@ -87,9 +87,7 @@ Json neighbors_of(const EmbeddingView& e, const Query& query, std::size_t k) {
   const auto width = static_cast<std::size_t>(e.table.cols);
   Row sum(width);
   std::vector<int> own;
-  for (const auto& [sign, written] : query.words) {
-    if (e.tokenizer.type() != TokenizerConfig::byte) check_utf8(written, excerpt(written));
-    const std::string word = as_read(written, e.reading);
+  for (const auto& [sign, word] : query.words) {
     const std::vector<int> ids = known_ids(e, word);
     Row mean(width);
     for (const int id : ids)
@@ -125,7 +123,7 @@ EmbeddingView embedding_of(const Model& t, Side side) {
   const Embeddings& e = t.net.embeddings;
   const bool source = e.source && (side == Side::source || !e.target);
   return {t.values[(source ? e.source : e.target)->tokens],
-          source ? t.tokenizers.source() : *t.tokenizers.target, read_options(t.config)};
+          source ? t.tokenizers.source() : *t.tokenizers.target};
 }
 
 Json neighbors(const EmbeddingView& e, const std::string& text, std::size_t k) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "data/dataset.h"
+#include "data/split.h"
 #include "store/model.h"
 
 namespace heed {
@@ -20,15 +20,15 @@ namespace heed {
 struct EmbeddingView {
   Mat<const float> table;  // [vocab, d]
   const Tokenizer& tokenizer;
-  ReadOptions reading;                    // how its text was read
   std::vector<std::int64_t> counts = {};  // how often training saw each id; empty: not known
   bool occurs(int id) const { return counts.empty() || counts[static_cast<std::size_t>(id)] > 0; }
 };
 EmbeddingView embedding_of(const Model& model, Side side);
 
-// Separate words are separate queries; a lone "+" or "-" makes one analogy of them all, which adds
-// and subtracts vectors of length 1 (Mikolov et al. 2013). For each the k rows with the largest
-// cosine, best first, without special ids and without the query's own tokens:
+// `text` is one as the model reads it. Separate words are separate queries; a lone "+" or "-" makes
+// one analogy of them all, which adds and subtracts vectors of length 1 (Mikolov et al. 2013). For
+// each the k rows with the largest cosine, best first, without special ids and without the query's
+// own tokens:
 //
 //   [{"query", "words": [{"word", "ids", "tokens"}], "neighbors": [{"token", "id", "cosine"}]}]
 //

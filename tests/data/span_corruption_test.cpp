@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "base/json.h"
 #include "base/error_of.h"
+#include "base/json.h"
 #include "data/splits.h"
 #include "nn/models.h"
 #include "show/gradient_check.h"

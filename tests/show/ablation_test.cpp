@@ -50,8 +50,7 @@ void scale(Mat<float> m, float by) {
 }
 
 const Json& of(const Json& ablation, const std::string& name) {
-  return *std::ranges::find_if(ablation["parts"],
-                               [&](const Json& p) { return p["name"] == name; });
+  return *std::ranges::find_if(ablation["parts"], [&](const Json& p) { return p["name"] == name; });
 }
 
 class AblationTest : public testing::Test {
@@ -85,8 +84,7 @@ TEST_F(AblationTest, ByZeroIsTheLossWithTheWeightsThatReadThePartSetToZero) {
   check("cross, layer 1, head 1", {out.col_range(4, 8)});
   check("decoder, layer 1, feed-forward",
         {values_[block.feed_forward->fc2.weight], values_[block.feed_forward->fc2.bias]});
-  check("cross, all heads",
-        {out, values_[model_.decoder.blocks[0].cross_attention->out.weight]});
+  check("cross, all heads", {out, values_[model_.decoder.blocks[0].cross_attention->out.weight]});
 }
 
 TEST_F(AblationTest, AHeadThatNothingReadsIsWorthExactlyNothing) {

@@ -160,10 +160,12 @@ class Explain : public testing::TestWithParam<ExplainCase> {
     const std::string part = row["part"];
     const Embedding& table =
         *(model.has_decoder() ? model.embeddings.target : model.embeddings.source);
-    const int id = (model.has_decoder() ? prediction.read.target : prediction.read.source)[prediction.row];
+    const int id =
+        (model.has_decoder() ? prediction.read.target : prediction.read.source)[prediction.row];
     if (part == "embedding") return slope_of(values[table.tokens].row_range(id, id + 1), 0, -1, e);
     if (part == "positions" && table.kind == Positions::learned)
-      return slope_of(values[table.positions].row_range(prediction.row, prediction.row + 1), 0, -1, e);
+      return slope_of(values[table.positions].row_range(prediction.row, prediction.row + 1), 0, -1,
+                      e);
     if (part == "norm_bias") {
       const Mat<double> bias = values[stack().norm->bias];
       double sum = 0;
