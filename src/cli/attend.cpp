@@ -113,7 +113,7 @@ void write_target(const AttendOptions& r, OpenModel& m, Attended& text) {
   text.read.target = Objective::framed_target(std::move(ids));
 }
 
-Attended read_text(const AttendOptions& r, const GivenText& given, OpenModel& m) {
+Attended read_input(const AttendOptions& r, const GivenText& given, OpenModel& m) {
   Attended text{m.texts.read(given, !given.is_line), given.target.value_or("")};
   const bool writes = text.read.target.empty() && m.net.has_decoder();
   if (writes && r.pull) return {{asked_of(*m.objective, *m.tokenizers.target, text.prompt)}};
@@ -128,26 +128,29 @@ Attended read_text(const AttendOptions& r, const GivenText& given, OpenModel& m)
 }
 
 Attended attended(const AttendOptions& r, const GivenText& given, OpenModel& m) {
-  Attended text = read_text(r, given, m);
+  Attended text = read_input(r, given, m);
   text.tokens = input_tokens(text.read, m.tokenizers);
-  text.maps = empty_maps(m.net, text.read, r.heads, r.contributions);
+  text.maps = empty_maps(m.net, text.read, r.contributions);
   Workspace workspace;
   fill_maps(m.net, m.values, text.read, workspace, text.maps);
   if (r.pull) add_pull(m.net, in_double(m.values), text.read, workspace, text.maps);
   return text;
 }
 
-// {"PREFIX_KIND": numbers(map, layer, head)} of each kind that has maps, [layer][head][query][key].
+// {"PREFIX_KIND": numbers(map, layer, head)} of each kind that has chosen heads, [layer][head]
+// [query][key].
 template <class Numbers>
-void add_maps(Json& json, const AttentionMaps& maps, const std::string& prefix, Numbers&& numbers) {
-  for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+void add_maps(Json& json, const AttentionMaps& maps, const HeadChoice& choice,
+              const std::string& prefix, Numbers&& numbers) {
+  const auto add = [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
     Json& layers = json[prefix + attention_name(kind)];
-    if (head == map.first_head) layers.push_back(Json::array());
+    if (head == choice.head.value_or(0)) layers.push_back(Json::array());
     Json& queries = layers.back().emplace_back(Json::array());
     const auto rows = numbers(map, layer, head);
     for (int q = 0; q < rows.rows; ++q)
       queries.push_back(std::vector(rows.row(q), rows.row(q) + rows.cols));
-  });
+  };
+  for_heads(maps, add, choice);
 }
 
 Json attention_json(const AttendOptions& r, const Attended& text, const Model& m) {
@@ -157,9 +160,9 @@ Json attention_json(const AttendOptions& r, const Attended& text, const Model& m
   json["target_tokens"] = text.tokens.target;
   if (!text.target_bytes.empty()) json["target_bytes"] = text.target_bytes;
   const auto weights = [](const AttentionMap& map, int l, int h) { return map.head(l, h); };
-  add_maps(json, text.maps, "", weights);
-  if (r.contributions) add_maps(json, contributions(text.maps), "contribution_", weights);
-  for (const HeadInWords& h : heads_in_words(text.tokens, text.maps))
+  add_maps(json, text.maps, r.heads, "", weights);
+  if (r.contributions) add_maps(json, contributions(text.maps), r.heads, "contribution_", weights);
+  for (const HeadInWords& h : heads_in_words(text.tokens, text.maps, r.heads))
     json["patterns"].push_back({{"kind", attention_name(h.kind)},
                                 {"layer", h.layer},
                                 {"head", h.head},
@@ -169,7 +172,7 @@ Json attention_json(const AttendOptions& r, const Attended& text, const Model& m
                                 {"sentence", h.sentence()}});
   json = with_short_numbers(json);
   if (r.pull) {  // with every digit
-    add_maps(json["pull"], text.maps, "",
+    add_maps(json["pull"], text.maps, r.heads, "",
              [](const AttentionMap& map, int l, int h) { return map.pulls(l, h); });
     json["label_ids"] = text.read.labels;
   }
@@ -202,21 +205,21 @@ void draw(const AttendOptions& r, const Attended& text, OpenModel& m) {
   if (!text.written.empty())
     print(fmt::format("the model writes{}:\n  {}\n\n", r.prompts ? "" : " (--target for another)",
                       text.written));
-  const bool whole = r.heads.any();
-  print_coloured(draw_attention(whole, text.tokens, text.maps, terminal_style()));
+  print_coloured(draw_attention(r.heads, text.tokens, text.maps, terminal_style()));
   const ModelConfig& c = m.config.model;
-  if (!whole)  // what to type for another head, the last one for example
+  if (!r.heads.any())  // what to type for another head, the last one for example
     print(r.prompts ? fmt::format("others: :head {0} {1} (layer {0}, head {1}), :layer, :kind\n",
                                   std::max(c.encoder_layers, c.decoder_layers) - 1, c.n_heads - 1)
                     : kOtherHeads);
-  if (r.pull) print_coloured(draw_pull(whole, text.tokens, text.maps, terminal_style()));
+  if (r.pull) print_coloured(draw_pull(r.heads, text.tokens, text.maps, terminal_style()));
   if (r.names) print("\n" + names_in_words(recorded_names(m, r.heads)));
   if (r.prompts) print(expected_next(text, m));
 }
 
 // What the page shows first.
-Json opening(const GivenText& given, const Attended& text) {
-  const HeadInWords h = clearest_head(heads_in_words(text.tokens, text.maps), last_kind(text.maps));
+Json opening(const AttendOptions& r, const GivenText& given, const Attended& text) {
+  const auto heads = heads_in_words(text.tokens, text.maps, r.heads);
+  const HeadInWords h = clearest_head(heads, heads.back().kind);
   return {{"text", given.text},
           {"target", text.target},
           {"head", fmt::format("{}.{}.{}", attention_name(h.kind), h.layer, h.head)}};
@@ -258,7 +261,7 @@ Exit run_attend(CommandLine& line) {
   Attended text;  // the one that is answered now
   const auto answer = [&](const GivenText& given) {
     text = attended(r, given, m);
-    if (!r.html.empty()) write_live_page(m, r.html, opening(given, text));
+    if (!r.html.empty()) write_live_page(m, r.html, opening(r, given, text));
     return line.json() ? attention_json(r, text, m) : Json();
   };
   bool another = false;  // line of a file

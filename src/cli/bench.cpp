@@ -62,22 +62,18 @@ std::string in_percent(double share) {
 // `all_steps`: of the config, 0 if it does not say.
 void print_bench(const Json& r, std::int64_t all_steps) {
   const auto number = [&](const char* key) { return r[key].get<double>(); };
-  const int threads = r["threads"];
-  const auto on_threads = [](int n) { return counted(std::to_string(n), "thread"); };
   Json fields{{"tokens/s", format_rate(number("tokens_per_second"))},
               {"steps/s", fixed<3>(r["steps_per_second"])},
               {"GFLOP/step", fixed<2>(r["gflop_per_step"])},
               {"GFLOP/s", fixed<1>(r["gflops"])},
-              {"sgemm peak", fixed<1>(r["sgemm_gflops"]) + " GFLOP/s on " +
-                                 on_threads(std::min(threads, available_cores()))},
+              {"sgemm peak", fixed<1>(r["sgemm_gflops"]) + " GFLOP/s"},
               {"share of it", in_percent(number("utilisation"))},
               {"peak memory", fixed<0>(r["peak_rss_mib"]) + " MiB"}};
   if (r.contains("bfloat16")) fields["bfloat16"] = r["bfloat16"];
   if (all_steps > 0)
     fields["all " + format_count(all_steps) + " steps"] =
-        fmt::format("about {} on {}, plus validation", format_duration(number("training_seconds")),
-                    on_threads(threads));
-  fields[counted(std::to_string(kMinutes), "minute")] =
+        fmt::format("about {}, plus validation", format_duration(number("training_seconds")));
+  fields[fmt::format("{} minutes", kMinutes)] =
       fmt::format("{} steps, plus validation",
                   format_count(std::llround(60 * kMinutes * number("steps_per_second"))));
   if (r.contains("ranks"))

@@ -146,11 +146,12 @@ void print_head(const Json& e) {
               ", head " + plain(h["head"]) + "; its three largest weights, and all others\n");
   Json keys = h["keys"];
   if (h.contains("others")) keys.push_back(h["others"]);
-  const Column numbers[] = {
+  const Column columns[] = {
       {"key", "position"},         {"", "token", token_text},   {"id", "id"},
       {"|k|", "length", "{:.4f}"}, {"cos", "cosine", "{:.4f}"}, {"q . k", "dot", "{:.4f}"},
-      {"S", "score", "{:.4f}"},    {"P", "weight", "{:.4f}"},   {"share", "share", "{:+.4f}"}};
-  print_table(keys, numbers, "  ");
+      {"S", "score", "{:.4f}"},    {"P", "weight", "{:.4f}"},   {"share", "share", "{:+.4f}"},
+      {"v", "v", vector_text, 1}};
+  print_table(keys, columns, "  ");
   if (h["uniform"])
     print_prose("  P = 1 / keys (math/batch_invariant.h)\n");
   else
@@ -159,10 +160,7 @@ void print_head(const Json& e) {
         "  P = softmax(S) = exp(S - ln Σ exp S), here {:.4f} (nn/attention.h)\n",
         h["length"].get<double>(), h["scale"] == 1 ? "" : fmt::format(" / √{}", h["q"].size()),
         h["log_sum"].get<double>()));
-  print_prose(fmt::format("  o = Σ P v = {} (nn/attention.h), of\n", vector_text(h["output"])));
-  const Column values[] = {
-      {"", "weight", "{:.4f}"}, {"", "v", vector_text}, {"", "token", token_text}};
-  print_table(keys, values, "    ");
+  print_prose(fmt::format("  o = Σ P v = {} (nn/attention.h)\n", vector_text(h["output"])));
   print_prose("  promotes: logits " + normed(e, "(W_O o)") +
               " W_outᵀ, less their mean (nn/loss.h)\n");
   const Column promoted[] = {{"", "logit", "{:+.4f}"}, {"", "token", token_text}};
@@ -196,10 +194,11 @@ void print_pull(const Json& e) {
 // What the page shows first.
 Json opening(const GivenText& given, const Json& e) {
   const Json& h = e["head"];
-  Json json{{"text", given.text},
-            {"target", given.target.value_or("")},
-            {"answer", e["answer"]["id"]},
-            {"head", plain(h["kind"]) + "." + plain(h["layer"]) + "." + plain(h["head"])}};
+  Json json{
+      {"text", given.text},
+      {"target", given.target.value_or("")},
+      {"answer", e["answer"]["id"]},
+      {"head", fmt::format("{}.{}.{}", plain(h["kind"]), plain(h["layer"]), plain(h["head"]))}};
   if (!e["against"].is_null()) json["against"] = e["against"]["id"];
   return json;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -17,64 +16,56 @@
 namespace heed {
 namespace {
 
-// Sees what each part gives: y is x (0 if it is empty) and what the part adds.
-class PartObserver : public Observer<float> {
- public:
-  using Visit = std::function<void(const ModelPart& part, Mat<const float> x, Mat<float> y)>;
-  explicit PartObserver(Visit visit) : visit_(std::move(visit)) {}
-
-  void on_head(const Head& h, Mat<float> o) override {
-    visit_({ModelPart::heads, h.kind, h.layer, h.head}, {}, o);
-  }
-  void on_feed_forward(AttentionKind stack, int layer, Mat<float> y) override {
-    visit_({ModelPart::feed_forward, stack, layer}, {}, y);
-  }
-  void on_layer(AttentionKind stack, int layer, Mat<const float> x, Mat<float> y) override {
-    visit_({ModelPart::layers, stack, layer}, x, y);
-  }
-
- private:
-  Visit visit_;
-};
-
 struct PartMean {
   std::vector<double> sum;  // over the rows
   double rows = 0;
 };
 using PartMeans = std::map<ModelPart, PartMean>;
 
-// Adds up what the parts add. For one thread.
-PartObserver recorder(PartMeans& means) {
-  return PartObserver([&](const ModelPart& part, Mat<const float> x, Mat<float> y) {
-    PartMean& mean = means[part];
-    mean.sum.resize(y.cols);
-    for (int r = 0; r < y.rows; ++r)
-      for (int c = 0; c < y.cols; ++c) mean.sum[c] += y(r, c) - (x.empty() ? 0 : x(r, c));
-    mean.rows += y.rows;
-  });
-}
+// Sees what each part gives: y is x (0 if it is empty) and what the part adds. Takes parts away:
+// each adds its mean, or 0 if there are no means. Without parts to take away, for one thread: adds
+// up the means.
+class PartObserver : public Observer<float> {
+ public:
+  explicit PartObserver(PartMeans& means, std::set<ModelPart> removed = {})
+      : means_(means), removed_(std::move(removed)) {}
 
-// Takes parts away: each adds its mean, or 0 if there are no means. For any number of threads.
-PartObserver remover(const PartMeans& means, const std::set<ModelPart>& parts) {
-  return PartObserver([&](const ModelPart& part, Mat<const float> x, Mat<float> y) {
-    if (!parts.contains(part)) return;
-    const auto mean = means.find(part);
+  void on_head(const Head& h, Mat<float> o) override {
+    see({ModelPart::heads, h.kind, h.layer, h.head}, {}, o);
+  }
+  void on_feed_forward(AttentionKind stack, int layer, Mat<float> y) override {
+    see({ModelPart::feed_forward, stack, layer}, {}, y);
+  }
+  void on_layer(AttentionKind stack, int layer, Mat<const float> x, Mat<float> y) override {
+    see({ModelPart::layers, stack, layer}, x, y);
+  }
+
+ private:
+  void see(const ModelPart& part, Mat<const float> x, Mat<float> y) {
+    if (removed_.empty()) return record(means_[part], x, y);
+    if (!removed_.contains(part)) return;
+    const auto mean = means_.find(part);
     for (int r = 0; r < y.rows; ++r)
       for (int c = 0; c < y.cols; ++c)
         y(r, c) =
             (x.empty() ? 0 : x(r, c)) +
-            static_cast<float>(mean == means.end() ? 0 : mean->second.sum[c] / mean->second.rows);
-  });
-}
+            static_cast<float>(mean == means_.end() ? 0 : mean->second.sum[c] / mean->second.rows);
+  }
+  static void record(PartMean& mean, Mat<const float> x, Mat<float> y) {
+    mean.sum.resize(y.cols);
+    for (int r = 0; r < y.rows; ++r)
+      for (int c = 0; c < y.cols; ++c) mean.sum[c] += y(r, c) - (x.empty() ? 0 : x(r, c));
+    mean.rows += y.rows;
+  }
+
+  PartMeans& means_;
+  std::set<ModelPart> removed_;
+};
 
 using Losses = std::vector<double>;  // -log p of the labels of each example
 
 double sum_of(const Losses& x) {
   return std::accumulate(x.begin(), x.end(), 0.0);
-}
-
-bool siblings(const ModelPart& a, const ModelPart& b) {
-  return a.type == b.type && (a.kind == b.kind || a.type == ModelPart::attention);
 }
 
 // What it is: {"sort", "kind", "layer", "head", "name": "cross, layer 0, head 1"}
@@ -128,7 +119,7 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
     return sums;
   };
   PartMeans means;
-  PartObserver records = recorder(means);
+  PartObserver records(means);
   Pool alone(1);
   const Losses whole = zero ? losses(pool, nullptr) : losses(alone, &records);
   Losses tokens;
@@ -144,7 +135,7 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
     for (const ModelPart& part : parts)
       if (gone(part) || (part.type == ModelPart::heads && gone({ModelPart::attention, part.kind})))
         removed.insert(part);
-    PartObserver removes = remover(means, removed);
+    PartObserver removes(means, removed);
     Losses d = losses(pool, &removes);
     std::ranges::transform(d, whole, d.begin(), std::minus());
     return d;
@@ -153,7 +144,10 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
   std::vector<Json> found;
   for (const ModelPart& part : parts) {
     const auto is_part = [&](const ModelPart& p) { return p == part; };
-    const auto is_other = [&](const ModelPart& p) { return siblings(p, part) && p != part; };
+    const auto is_other = [&](const ModelPart& p) {
+      return p.type == part.type && (p.kind == part.kind || p.type == ModelPart::attention) &&
+             p != part;
+    };
     const Losses d = differences(is_part);
     System rows;
     for (std::size_t i = 0; i < d.size(); ++i) rows.push_back({d[i], tokens[i]});

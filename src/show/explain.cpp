@@ -32,11 +32,17 @@ Row operator-(Row a, const Row& b) {
   return a;
 }
 
-struct Part {
-  Json json;        // what it is, and its share
+double length(const Row& x) {
+  return std::sqrt(dot(x, x));
+}
+
+// The strongest head.
+struct Strongest {
+  double strength = -std::numeric_limits<double>::infinity();
+  Json json = {};   // what it is, and its share
   Row normed = {};  // N of what it wrote
   const Attention* attention = nullptr;
-  const AttentionHead<double>* head = nullptr;  // if it is one
+  const AttentionHead<double>* head = nullptr;
 };
 
 Json place(const char* part, Json kind = {}, Json layer = {}, Json head = {}) {
@@ -71,13 +77,9 @@ class Explainer {
                      {"divisor", 1 / r_}};
     add_lens(out);
     find_parts();
-    for (const Part& part : parts_) out["shares"].push_back(part.json);
-    if (!stack_.norm) out["shares"] = nullptr;
+    out["shares"] = stack_.norm ? Json(shares_) : Json();
     out["total"] = logits_[answer_] - (against_ < 0 ? mean(logits_) : logits_[against_]);
-    out["head"] = arithmetic(*std::ranges::max_element(parts_, {}, [&](const Part& p) {
-      if (!p.head) return -std::numeric_limits<double>::infinity();
-      return stack_.norm ? p.json["share"].get<double>() : dot(p.normed, p.normed);
-    }));
+    out["head"] = arithmetic();
     if (!prediction_.answer.empty()) out["pull"] = pulls();
     return out;
   }
@@ -167,16 +169,18 @@ class Explainer {
   }
   // Of a part whose N is `normed`.
   double share(const Row& normed) const { return stack_.norm ? dot(u_, normed) : kUndefined; }
-  void add(Json part, Row normed, const Attention* a = nullptr,
-           const AttentionHead<double>* head = nullptr) {
+  const Json& add(Json part, const Row& normed) {
     part["share"] = share(normed);
-    parts_.push_back({std::move(part), std::move(normed), a, head});
+    return shares_.emplace_back(std::move(part));
   }
   void add_heads(const Attention& a, const AttentionSaved<double>& saved) {
     const char* kind = attention_name(a.kind);
-    for (int h = 0; h < a.n_heads; ++h)
-      add(place("head", kind, a.layer, h),
-          normed(through(a, h, saved.heads[h].o.row(prediction_.row))), &a, &saved.heads[h]);
+    for (int h = 0; h < a.n_heads; ++h) {
+      const Row wrote = normed(through(a, h, saved.heads[h].o.row(prediction_.row)));
+      const Json& json = add(place("head", kind, a.layer, h), wrote);
+      const double strength = dot(stack_.norm ? u_ : wrote, wrote);
+      if (strength > strongest_.strength) strongest_ = {strength, json, wrote, &a, &saved.heads[h]};
+    }
     if (a.out.bias.size() > 0)
       add(place("out_proj_bias", kind, a.layer), normed(copied(pass_[a.out.bias])));
   }
@@ -207,8 +211,8 @@ class Explainer {
   }
 
   // q . k, S, P and what the largest weights take; "others" is a key that stands for all others.
-  Json arithmetic(const Part& part) {
-    const AttentionHead<double>& h = *part.head;
+  Json arithmetic() {
+    const AttentionHead<double>& h = *strongest_.head;
     const Row q = copied(h.q, prediction_.row);
     Row weights = copied(h.p, prediction_.row);
     weights.resize(h.k.rows);
@@ -216,20 +220,20 @@ class Explainer {
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, std::greater(), [&](int j) { return weights[j]; });
     order.resize(std::min<std::size_t>(order.size(), kTopKeys));
-    Json out = part.json;
+    Json out = strongest_.json;
     out.update({{"scale", h.scale},
                 {"uniform", h.uniform},
                 {"weights", weights},
                 {"q", q},
-                {"length", std::sqrt(dot(q, q))},
+                {"length", length(q)},
                 {"output", copied(h.o, prediction_.row)}});
     for (const int j : order) {
       const Row k = copied(h.k, j);
-      const Row taken = normed(through(*part.attention, part.json["head"], h.v.row(j)));
+      const Row taken = normed(through(*strongest_.attention, out["head"], h.v.row(j)));
       const double product = h.uniform ? kUndefined : dot(q, k);
       out["keys"].push_back({{"position", j},
                              {"k", k},
-                             {"length", std::sqrt(dot(k, k))},
+                             {"length", length(k)},
                              {"cosine", product / std::sqrt(dot(q, q) * dot(k, k))},
                              {"v", copied(h.v, j)},
                              {"dot", product},
@@ -245,8 +249,8 @@ class Explainer {
     for (int j = 0; j < h.v.rows; ++j)
       for (int c = 0; c < h.v.cols; ++c) v[c] += weights[j] / left * h.v(j, c);
     if (left > 0) out["others"] = {{"v", v}, {"score", log_sum + std::log(left)}, {"weight", left}};
-    Row n = part.normed;
-    const Row logits = copied(model_.output.forward(pass_, {n.data(), 1, model_.config.d_model}));
+    Mat<double> wrote(strongest_.normed.data(), 1, model_.config.d_model);
+    const Row logits = copied(model_.output.forward(pass_, wrote));
     const std::vector<float> narrow(logits.begin(), logits.end());
     for (const ScoredToken& t : best_tokens(narrow, kTopTokens, {}))
       out["promotes"].push_back({{"id", t.id}, {"logit", logits[t.id] - mean(logits)}});
@@ -270,8 +274,7 @@ class Explainer {
       const Mat<const double> g(map.value_gradient.data(), map.layers * kv * map.keys, width);
       const int first = (layer * kv + head * kv / map.heads) * map.keys;
       Row lengths;
-      for (int j = first; j < first + map.keys; ++j)
-        lengths.push_back(std::sqrt(dot(copied(g, j), copied(g, j))));
+      for (int j = first; j < first + map.keys; ++j) lengths.push_back(length(copied(g, j)));
       Json json = place("head", attention_name(kind), layer, head);
       json["pull"] = copied(map.pulls(layer, head), prediction_.row);
       json["value_pull"] = lengths;
@@ -291,7 +294,8 @@ class Explainer {
   std::vector<std::vector<float>> lens_;  // logits after each layer
   Row logits_;                            // after the last
   Row u_;                                 // what shares are measured along
-  std::vector<Part> parts_;
+  std::vector<Json> shares_;
+  Strongest strongest_;
   double r_ = 1;
   int answer_ = 0, against_ = -1;
 };

@@ -152,21 +152,21 @@ std::string draw_part(Mat<const float> map, const std::vector<std::string>& quer
   return out;
 }
 
-std::string draw_attention(bool whole, const InputTokens& tokens, const AttentionMaps& maps,
-                           const HeatMapStyle& style) {
-  const std::vector<HeadInWords> heads = heads_in_words(tokens, maps);
+std::string draw_attention(const HeadChoice& choice, const InputTokens& tokens,
+                           const AttentionMaps& maps, const HeatMapStyle& style) {
+  const std::vector<HeadInWords> heads = heads_in_words(tokens, maps, choice);
   std::string out = kAboutHeads;
   const auto draw = [&](const HeadInWords& h, auto&& drawing) {
     return drawing(map_of(maps, h.kind).head(h.layer, h.head), queries_of(tokens, h.kind),
                    keys_of(tokens, h.kind), style);
   };
-  if (whole) {
+  if (choice.any()) {
     out += heat_map_legend(style);
     for (const HeadInWords& h : heads) out += "\n" + line_of_head(h) + draw(h, draw_heat_map);
     return out;
   }
   for (const HeadInWords& h : heads) out += line_of_head(h);
-  const HeadInWords clearest = clearest_head(heads, last_kind(maps));
+  const HeadInWords clearest = clearest_head(heads, heads.back().kind);
   return out + "\nthe map of one:\n" + line_of_head(clearest) + heat_map_legend(style) +
          draw(clearest, draw_part);
 }

@@ -29,7 +29,7 @@ TEST(AttentionSummary, EveryHeadHasItsWordsAndThoseOfTheOneThatIsDrawnAreRepeate
     for (int k = 0; k < 4; ++k) map.head(0, 1)(q, k) = k == std::min(3, q + 1) ? 0.91f : 0.03f;
   InputTokens tokens = tokens_of(4);
   tokens.source[0] = " a b";
-  const std::string out = draw_attention(false, tokens, maps, {});
+  const std::string out = draw_attention({}, tokens, maps, {});
   EXPECT_THAT(out, HasSubstr("each head in this text: "));
   EXPECT_THAT(out, HasSubstr("encoder, layer 0, head 0: spread widely, 25 % (25 %)\n"));
   const std::string clear = "encoder, layer 0, head 1: mostly the next token, 91 % (25 %)\n";
@@ -42,7 +42,7 @@ TEST(AttentionSummary, CrossAttentionIsDrawnBeforeASharperDecoder) {
   for (const AttentionKind kind : kAttentionKinds)
     maps[static_cast<std::size_t>(kind)] = map_of_heads(1, 2);
   maps[static_cast<std::size_t>(AttentionKind::decoder_self)].weights = {1, 0, 0, 1};
-  EXPECT_THAT(draw_attention(false, tokens_of(2), maps, {}), HasSubstr("the map of one:\ncross,"));
+  EXPECT_THAT(draw_attention({}, tokens_of(2), maps, {}), HasSubstr("the map of one:\ncross,"));
 }
 
 TEST(AttentionSummary, OfALongTextTheLastRowsAreDrawnWithTheirStrongestKeys) {
@@ -51,7 +51,7 @@ TEST(AttentionSummary, OfALongTextTheLastRowsAreDrawnWithTheirStrongestKeys) {
   map = map_of_heads(1, 100);
   map.head(0, 0)(99, 3) = 0.5f;
   map.head(0, 0)(20, 70) = 0.9f;  // in a row that is not drawn
-  const std::string out = draw_attention(false, tokens_of(100), maps, {});
+  const std::string out = draw_attention({}, tokens_of(100), maps, {});
   EXPECT_THAT(out, HasSubstr("(the last 16 of 100 rows, the 16 strongest of 100 keys)"));
   EXPECT_THAT(out, HasSubstr("\nt84 "));
   EXPECT_THAT(out, Not(HasSubstr("\nt83 ")));
