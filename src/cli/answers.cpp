@@ -1,7 +1,6 @@
 #include "cli/answers.h"
 
 #include <algorithm>
-#include <exception>
 
 #include "base/format.h"
 #include "base/json.h"
@@ -39,18 +38,12 @@ class LineReader {
 
   // The next lines; empty at the end.
   std::vector<GivenText> read() {
-    if (failed_) std::rethrow_exception(failed_);
     std::vector<GivenText> texts;
-    try {
-      while (texts.size() < kLinesAtOnce && number_ < limit_ && (texts.empty() || input_.ready())) {
-        const std::optional<std::string> line = input_.next();
-        if (!line) break;
-        if (++number_ == 1) check_kind(*line);
-        texts.push_back({as_line(*line), {}, fmt::format("{}:{}", name_, number_), true});
-      }
-    } catch (const Error&) {
-      if (texts.empty()) throw;
-      failed_ = std::current_exception();
+    while (texts.size() < kLinesAtOnce && number_ < limit_ && (texts.empty() || input_.ready())) {
+      const std::optional<std::string> line = input_.next();
+      if (!line) break;
+      if (++number_ == 1) check_kind(*line);
+      texts.push_back({as_line(*line), {}, fmt::format("{}:{}", name_, number_), true});
     }
     return texts;
   }
@@ -76,7 +69,6 @@ class LineReader {
   InputFile::Allow form_;
   InputLines input_;
   std::size_t number_ = 0;
-  std::exception_ptr failed_;  // thrown once the lines before it have been returned
 };
 
 // All lines of a file with those of another as their targets, or one after the other.
@@ -117,10 +109,8 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
   line.only_where(config.train.arithmetic == Arithmetic::native, {"--precision"},
                   "for a run of train.arithmetic native");
   prepare_arithmetic(config.train.arithmetic, pool.threads());
-  std::vector<std::string> runs = {line.checkpoint().empty() ? run : folder.string()};
   for (const std::string& with : line.with()) {
     const Model& other = others.emplace_back(load_model(with, ""));
-    runs.push_back(with);
     std::vector<std::string> differ;
     for (const KeyChange& change : misfits(config, other.config))
       differ.push_back(in_words(change));
@@ -130,12 +120,9 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
       throw usage_error("--with {} does not fit: {}.", with, joined(differ))
           .hint("runs that differ in seed, shape or training");
   }
-  if (line.has("--precision")) {
-    choose_products(line.precision(), *this, log);
-    for (Model& other : others) choose_products(line.precision(), other, log);
-  }
-  if (others.empty()) return;
-  if (const std::string same = same_models(runs); !same.empty()) log.warn(same);
+  if (!line.has("--precision")) return;
+  choose_products(line.precision(), *this, log);
+  for (Model& other : others) choose_products(line.precision(), other, log);
 }
 
 InputFile::Allow form_of_texts(const RunConfig& config) {

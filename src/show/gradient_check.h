@@ -14,7 +14,6 @@
 #include <span>
 
 #include "base/json_fwd.h"
-#include "data/objective.h"
 #include "nn/transformer.h"
 
 namespace heed {
@@ -89,11 +88,6 @@ GradientVerdict check_gradient(double analytic, double floor, Numeric&& numeric)
 std::vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& values,
                                   const Batch& batch, double smoothing,
                                   std::size_t entries_per_tensor = 0);
-
-// The same for the pull (show/pull.h) of each layer's heads, for one example with labels: each
-// score of the forward pass is moved.
-std::vector<Json> check_pull(const Transformer& model, const ParamVec<double>& values,
-                             const Example& example);
 
 // The smallest |u| that any relu reads; infinity for smooth activations.
 double smallest_relu_input(const Transformer& model, const ParamVec<double>& values,
