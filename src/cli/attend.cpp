@@ -186,9 +186,9 @@ std::string expected_next(const Attended& text, OpenModel& m) {
   Example read = text.read;
   read.labels.assign(read.target.size(), -1);
   (text.written.empty() ? read.labels.back() : read.labels.front()) = 0;  // any token
+  const TokenOdds expected = label_odds(m.predictor(), {read}, m.pool, kNextTokens).front().front();
   std::vector<std::string> odds;
-  for (const ScoredToken& b :
-       label_odds(m.predictor(), {read}, m.pool, kNextTokens).front().front().best)
+  for (const ScoredToken& b : expected.best)
     odds.push_back(fmt::format("“{}” {:.0f} %", m.tokenizers.target->piece(b.id),
                                100 * std::exp(b.log_probability)));
   return "expected next: " + joined(odds) + "\n";

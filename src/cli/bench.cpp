@@ -20,14 +20,6 @@ namespace {
 
 constexpr int kMinutes = 5;
 
-Json breakdown(const Speed& speed) {
-  Json shares;
-  const double total = std::accumulate(speed.work_ns.begin(), speed.work_ns.end(), 0.0);
-  for (std::size_t i = 0; i < speed.work_ns.size(); ++i)
-    shares[kWorkNames[i]] = static_cast<double>(speed.work_ns[i]) / total;
-  return shares;
-}
-
 Json bench_json(const PreparedRun& run, const Speed& speed) {
   struct rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -44,8 +36,10 @@ Json bench_json(const PreparedRun& run, const Speed& speed) {
          {"peak_rss_mib", static_cast<double>(usage.ru_maxrss) / 1024.0},
          {"steps", speed.steps},
          {"threads", threads},
-         {"training_seconds", steps > 0 ? Json(steps * speed.step_seconds) : Json()},
-         {"breakdown", breakdown(speed)}};
+         {"training_seconds", steps > 0 ? Json(steps * speed.step_seconds) : Json()}};
+  const double total = std::accumulate(speed.work_ns.begin(), speed.work_ns.end(), 0.0);
+  for (std::size_t i = 0; i < speed.work_ns.size(); ++i)
+    r["breakdown"][kWorkNames[i]] = static_cast<double>(speed.work_ns[i]) / total;
   if (run.config.train.precision == Precision::bfloat16) r["bfloat16"] = bfloat16_info();
   if (run.crew.alone()) return r;
   r["ranks"] = run.crew.ranks();

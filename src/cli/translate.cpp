@@ -73,8 +73,8 @@ Sources read_sources(OpenModel& m, std::span<const GivenText> texts, std::size_t
       all.lines[i] = m.texts.normalized(Side::source, texts[i].text, name);
       if (is_blank(all.lines[i])) return;
       TokenIds ids = m.texts.line(Side::source, all.lines[i], name);
-      (void)m.objective->fit(Side::source, m.objective->framed_source(ids).size() + prefix,
-                             name + (prefix > 0 ? " with --prefix" : ""), at_once);
+      m.texts.check_length(Side::source, m.objective->framed_source(ids).size() + prefix,
+                           name + (prefix > 0 ? " with --prefix" : ""), at_once);
       const std::string_view text = stripped(all.lines[i]);
       if (text != all.lines[i] && ids != m.tokenizers.source().encode(text)) spaced.push_back(name);
       all.ids[i] = std::move(ids);

@@ -14,11 +14,11 @@ std::vector<std::vector<Hypothesis>> fill_tokens(const Predictor& predictor, con
   Example read{source, {}, TokenIds(source.size(), -1)};
   for (const int row : rows) read.labels[row] = 0;  // any token
   Pool pool(1);
-  const int looked_at = n + static_cast<int>(never.size());
+  const auto odds = label_odds(predictor, {read}, pool, n + static_cast<int>(never.size())).front();
   std::vector<std::vector<Hypothesis>> found;
-  for (const TokenOdds& odds : label_odds(predictor, {read}, pool, looked_at).front()) {
+  for (const TokenOdds& expected : odds) {
     std::vector<Hypothesis>& best = found.emplace_back();
-    for (const ScoredToken& t : odds.best)
+    for (const ScoredToken& t : expected.best)
       if (std::ssize(best) < n && std::ranges::count(never, t.id) == 0)
         best.push_back({{t.id}, t.log_probability, t.log_probability});
   }
