@@ -61,7 +61,7 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
   app.add_flag("--names", r.names,
                "also the names that heads have over held-out text, as training recorded them");
   line.add_file("--html", r.html,
-                "write the page of heed report --live, opened here; - is standard output", "FILE");
+                "write the live page of the model, opened here; - is standard output", "FILE");
   line.add_number("--limit", r.limit, "read only this many lines of --file", 1)
       ->default_str("all")
       ->needs("--file");
@@ -130,9 +130,8 @@ Attended read_input(const AttendOptions& r, const GivenText& given, OpenModel& m
 Attended attended(const AttendOptions& r, const GivenText& given, OpenModel& m) {
   Attended text = read_input(r, given, m);
   text.tokens = input_tokens(text.read, m.tokenizers);
-  text.maps = empty_maps(m.net, text.read, r.contributions);
   Workspace workspace;
-  fill_maps(m.net, m.values, text.read, workspace, text.maps);
+  text.maps = attention_maps(m.net, m.values, text.read, workspace, r.contributions);
   if (r.pull) add_pull(m.net, in_double(m.values), text.read, workspace, text.maps);
   return text;
 }

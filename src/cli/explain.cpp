@@ -231,8 +231,7 @@ Exit run_explain(CommandLine& line) {
   line.app().add_option("--answer", o.answer, "explain this token (default: the most probable)");
   line.app().add_option("--against", o.against, "why the answer, and not this token");
   line.add_file("--html", o.html,
-                "also write the page of heed report --live, opened here; - is standard output",
-                "FILE");
+                "also write the live page of the model, opened here; - is standard output", "FILE");
   line.parse();
   check_page(line, o.html);
   OpenModel m(line);

@@ -123,12 +123,9 @@ Exit run_gradcheck(CommandLine& line) {
     print_line(result);
   } else {
     print_prose(fmt::format(
-        "the architecture of {} at d_model {}, {} heads{}, {} parameters, central differences in "
+        "the architecture of {} at d_model {}, {} heads, {} parameters, central differences in "
         "double\n",
         printable(path), small.d_model, small.n_heads,
-        small.n_kv_heads == small.n_heads
-            ? ""
-            : fmt::format(" ({} of keys and values)", small.n_kv_heads),
         format_count(static_cast<std::int64_t>(values.size()))));
     print_checks(result);
   }

@@ -69,8 +69,9 @@ AttentionMaps empty_maps(const Transformer& model, const Example& input, bool le
   return maps;
 }
 
-void fill_maps(const Transformer& model, const ParamVec<float>& values, const Example& input,
-               Workspace& workspace, AttentionMaps& maps) {
+AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
+                             const Example& input, Workspace& workspace, bool lengths) {
+  AttentionMaps maps = empty_maps(model, input, lengths);
   Batch batch;
   batch.add(input.source, input.target);
   Recorder recorder(model, values, maps);
@@ -79,12 +80,6 @@ void fill_maps(const Transformer& model, const ParamVec<float>& values, const Ex
       .values = values, .workspace = workspace, .forward_only = true, .observer = &recorder};
   TransformerSaved<float> saved;
   require_finite(model.forward(pass, batch, saved));
-}
-
-AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
-                             const Example& input, Workspace& workspace) {
-  AttentionMaps maps = empty_maps(model, input);
-  fill_maps(model, values, input, workspace, maps);
   return maps;
 }
 

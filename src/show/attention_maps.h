@@ -89,12 +89,10 @@ int attention_layers(const ModelConfig& model, AttentionKind kind);
 // Maps of zeros, with room for lengths or without.
 AttentionMaps empty_maps(const Transformer& model, const Example& input, bool lengths = false);
 
-// Fills in the weights, and lengths where there is room. `input` must fit the model: not empty and
-// not too long. The workspace is rewound.
-void fill_maps(const Transformer& model, const ParamVec<float>& values, const Example& input,
-               Workspace& workspace, AttentionMaps& maps);
+// The weights, and lengths if asked for. `input` must fit the model: not empty and not too long.
+// The workspace is rewound.
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
-                             const Example& input, Workspace& workspace);
+                             const Example& input, Workspace& workspace, bool lengths = false);
 // In the place of the weights of maps that have lengths: the contributions.
 AttentionMaps contributions(AttentionMaps maps);
 

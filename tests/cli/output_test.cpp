@@ -9,8 +9,6 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 template <class Print>
 std::string printed(Print print) {
   testing::internal::CaptureStdout();

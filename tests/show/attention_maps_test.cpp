@@ -28,8 +28,7 @@ TEST_P(Maps, EqualAnIndependentRecomputation) {
   if (model.has_encoder()) input.source = {4, 7, 2, 9, 4};
   if (model.has_decoder()) input.target = {1, 5, 10, 3};
   Workspace workspace;
-  AttentionMaps maps = empty_maps(model, input, true);
-  fill_maps(model, values, input, workspace, maps);
+  AttentionMaps maps = attention_maps(model, values, input, workspace, true);
   AttentionMaps contributed = contributions(maps);
   test::Twin twin(model, values);
   twin.run(input);

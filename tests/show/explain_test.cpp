@@ -15,8 +15,6 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct ExplainCase {
   std::string name;
   test::Family family;
