@@ -131,6 +131,16 @@ std::string printable(std::string_view text) {
   return without_controls(text, false);
 }
 
+std::string shortened(std::string text, int most) {
+  if (columns_of(text) <= most) return text;
+  std::size_t end = 0;
+  for (int columns = 0, length = 0;; end += length) {
+    length = code_point_at(text, end).length;
+    columns += columns_of(std::string_view(text).substr(end, length));
+    if (columns >= most) return text.substr(0, end) + "\u2026";
+  }
+}
+
 std::string excerpt(std::string_view text) {
   constexpr int kColumns = 80;
   // Escaping makes no text narrower, and no character has more than four bytes.

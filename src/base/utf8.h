@@ -62,6 +62,9 @@ std::string printable(std::string_view text);
 // The same for quoting in a message: at most 80 columns, cut with "...".
 std::string excerpt(std::string_view text);
 
+// `text` in at most `most` columns, with … at its end where it is cut.
+std::string shortened(std::string text, int most);
+
 // As printable(), but newlines and tabs stay: for a terminal, which obeys control characters, and
 // for what may be shown on one later.
 std::string printable_lines(std::string_view text);

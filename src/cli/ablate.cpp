@@ -1,13 +1,10 @@
 // heed ablate RUN
-#include <unistd.h>
-
 #include <cmath>
 
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "evaluate/test_text.h"
 #include "show/ablation.h"
 #include "store/run_folder.h"
@@ -41,41 +38,13 @@ std::vector<Example> first_held_out(OpenModel& m, std::int64_t limit) {
   return examples;
 }
 
-Json ablation_json(const OpenModel& m, const Ablation& a, bool zero) {
-  Json json{{"checkpoint", checkpoint_name(m.folder)},
-            {"step", m.state.step},
-            {"loss", a.loss},
-            {"sequences", a.sequences},
-            {"different", a.different},
-            {"tokens", a.tokens},
-            {"passes", a.passes},
-            {"replaced_by", zero ? "zero" : "mean"},
-            {"parts", Json::array()}};
-  for (const PartLoss& p : a.parts) {
-    Json part{{"sort", sort_name(p.part.sort)}, {"kind", attention_name(p.part.kind)}};
-    if (p.part.layer >= 0) part["layer"] = p.part.layer;
-    if (p.part.head >= 0) part["head"] = p.part.head;
-    part.update({{"name", p.part.name()},
-                 {"difference", p.difference},
-                 {"low", p.low},
-                 {"high", p.high},
-                 {"all_but_this", p.all_but_this}});
-    json["parts"].push_back(part);
-  }
-  return json;
-}
-
-std::string signed_nats(const Json& nats) {
-  return fmt::format("{:+.4f}", nats.get<double>());
-}
-
 std::string interval_text(const Json& part) {
-  return std::isnan(part["low"].get<double>())
-             ? "-"
-             : signed_nats(part["low"]) + " to " + signed_nats(part["high"]);
+  const double low = part["low"], high = part["high"];
+  return std::isnan(low) ? "-" : fmt::format("{:+.4f} to {:+.4f}", low, high);
 }
 
-void print_ablation(const Json& result, std::size_t top) {
+// `all`: the number of parts.
+void print_ablation(const Json& result, std::size_t all) {
   print_prose(fmt::format(
       "loss {:.4f} nats per token on {} held-out sequences{}, {} tokens; {} forward passes\n\n",
       result["loss"].get<double>(), format_count(result["sequences"]),
@@ -83,17 +52,16 @@ void print_ablation(const Json& result, std::size_t top) {
       result["passes"].dump()));
   const Column columns[] = {
       {"taken away", "name"},
-      {"difference", "difference", signed_nats},
+      {"difference", "difference", "{:+.4f}"},
       {"95 % interval", "", interval_text, 1},
-      {"all but this one", "all_but_this", signed_nats},
+      {"all but this one", "all_but_this", "{:+.4f}"},
   };
-  const Json& parts = result["parts"];
-  print_table(top < parts.size() ? Json(parts.begin(), parts.begin() + top) : parts, columns);
+  print_table(result["parts"], columns);
   print_prose(
       "\nall but this one: the loss when only this part of its sort is kept, minus that of the "
       "whole model. Differences do not add up.\n");
-  if (top < parts.size())
-    print(fmt::format("(the first {} of {}; --top for more)\n", top, parts.size()));
+  if (const std::size_t shown = result["parts"].size(); shown < all)
+    print(fmt::format("(the first {} of {}; --top for more)\n", shown, all));
 }
 
 }  // namespace
@@ -111,17 +79,13 @@ Exit run_ablate(CommandLine& line) {
   app.add_flag("--zero", zero, "take a part away by 0, not by its mean");
   line.parse();
   OpenModel m(line);
-  const std::vector<Example> examples = first_held_out(m, limit);
-  const Ablation a = ablate(m.net, m.values, examples, m.pool, zero);
-  Json result = ablation_json(m, a, zero);
-  if (top == 0) top = !line.json() && ::isatty(STDOUT_FILENO) == 1 ? kOnScreen : a.parts.size();
-  if (line.json()) {
-    Json& parts = result["parts"];
-    while (parts.size() > top) parts.erase(parts.size() - 1);
-    print_line(result);
-  } else {
-    print_ablation(result, top);
-  }
+  Json result{{"checkpoint", checkpoint_name(m.folder)}, {"step", m.state.step}};
+  result.update(ablate(m.net, m.values, first_held_out(m, limit), m.pool, zero));
+  Json& parts = result["parts"];
+  const std::size_t all = parts.size();
+  if (top == 0) top = line.json() || !on_terminal() ? all : kOnScreen;
+  while (parts.size() > top) parts.erase(parts.size() - 1);
+  line.json() ? print_line(result) : print_ablation(result, all);
   return Exit::ok;
 }
 

@@ -39,6 +39,11 @@ struct OpenModel : Model {
   Log log;
   Pool pool;  // of --threads, but at most `most_threads`
   UserTexts texts;
+  bool refused = false;  // a line could not be answered
+
+  // Calls use(). An Error (data) of a line costs that line alone: it is named, and the result is
+  // its text; else "". Any other goes on.
+  std::string refusal_of(const GivenText& text, const std::function<void()>& use);
 };
 
 // What to answer, besides what the command line says.
@@ -51,21 +56,8 @@ struct TextSource {
   std::size_t limit = std::numeric_limits<std::size_t>::max();  // lines of a file
 };
 
-// The lines that could not be answered.
-class Refusals {
- public:
-  // Calls use(). An Error (data) of a line costs that line alone: it is named, and the result is
-  // its text; else "". Any other goes on.
-  std::string refusal_of(const GivenText& text, const std::function<void()>& use);
-  // Says how many were not named, if some were not. Exit::data if there are any, else Exit::ok.
-  Exit end() const;
-
- private:
-  std::size_t count_ = 0;
-};
-
 // Answers texts that were read together: the lines of a file as they arrive, at most kLinesAtOnce.
-using Answer = std::function<void(std::span<const GivenText>, Refusals&)>;
+using Answer = std::function<void(std::span<const GivenText>)>;
 inline constexpr std::size_t kLinesAtOnce = 1024;  // an even number
 
 // Answers what the command line names (add_texts()); if nothing, asks for texts on a terminal, else
@@ -82,7 +74,7 @@ Exit answer_each(OpenModel& model, const TextSource& source, const char* key,
 // while the model stays loaded. Lines can be edited and have a history (libedit; it ends with the
 // program). A line ":temperature 0.5" changes a setting, ":help" lists these; ":q" and Ctrl-D end
 // with exit code 0, Ctrl-C with 130. After an error in a text the prompt asks for the next one.
-bool can_prompt();  // standard input and output are terminals
+bool prompts(const CommandLine& line);  // for texts, because none is given
 Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,
                       const std::function<void(const std::string& text)>& answer);
 
@@ -94,6 +86,8 @@ InputFile::Allow form_of_texts(const RunConfig& config);
 std::string with_masks(const OpenModel& model, const GivenText& given);
 // --html writes the page of one text. Error (usage) if there may be more, or if standard output is
 // also for something else.
-void check_page(const CommandLine& line, const std::string& html, bool prompts);
+void check_page(const CommandLine& line, const std::string& html);
+// The page of the model, opened where `opening` says (show/page.h).
+void write_live_page(OpenModel& model, const std::string& html, const Json& opening);
 
 }  // namespace heed

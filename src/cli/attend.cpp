@@ -3,18 +3,19 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/answers.h"
 #include "cli/output.h"
+#include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "show/attention_maps.h"
 #include "show/fill.h"
 #include "show/head_names.h"
 #include "show/head_words.h"
 #include "show/heat_map.h"
-#include "show/live_page.h"
 #include "show/page.h"
 #include "show/pull.h"
 #include "text/utf8.h"
@@ -28,10 +29,9 @@ struct AttendOptions {
   std::optional<int> max_tokens;
   HeadChoice heads;
   std::size_t limit = TextSource{}.limit;
-  bool json = false, contributions = false, pull = false, names = false;
-  bool prompts = false;  // texts are typed, and each is drawn, with or without a page
-
-  bool draws() const { return !json && (prompts || html.empty()); }
+  bool contributions = false, pull = false, names = false;
+  bool prompts = false;  // texts are typed
+  bool draws = false;    // a typed text with or without a page
 };
 
 constexpr const char* kOtherHeads =
@@ -61,118 +61,107 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
   app.add_flag("--names", r.names,
                "also the names that heads have over held-out text, as training recorded them");
   line.add_file("--html", r.html,
-                "write the page of heed report --live, opened here; - is standard output", "FILE");
+                "write the live page of the model, opened here; - is standard output", "FILE");
   line.add_number("--limit", r.limit, "read only this many lines of --file", 1)
       ->default_str("all")
       ->needs("--file");
 }
 
-void warn_of_options(const OpenModel& m, const AttendOptions& r) {
-  const bool decoder = m.net.has_decoder(), given = r.pull || r.texts.target || r.texts.target_file;
-  m.line.only_where(decoder || r.pull, {"--target", "--target-file"},
-                    "for a decoder, or with --pull");
-  m.line.only_where(!given && decoder && m.objective->text_side() == Side::source, {"--max-tokens"},
-                    "where the model writes the target");
-  m.line.only_where(m.line.json(), {"--contributions"}, "with --json");
-  m.line.only_where(r.draws() || m.line.json(), {"--pull", "--names"}, "with --json, or no --html");
-}
-
 void check_selection(const CommandLine& line, const AttendOptions& r, const ModelConfig& model) {
-  const auto refuse = [](const std::string& what) { throw Error(Exit::usage, what); };
-  check_page(line, r.html, r.prompts);
+  check_page(line, r.html);
   const std::string where = r.heads.kind.empty() ? "this model" : "--kind " + r.heads.kind;
   int layers = 0;
   for (const AttentionKind kind : kAttentionKinds)
     if (r.heads.has(kind)) layers = std::max(layers, attention_layers(model, kind));
-  if (layers == 0) refuse(where + ": this model has no such attention.");
+  if (layers == 0) throw usage_error("{}: this model has no such attention.", where);
   const auto check_number = [&](const char* name, const std::optional<int>& given, int count) {
     if (given && *given >= count)
-      refuse(
-          fmt::format("--{0} {1}: the {0}s of {2} are 0 to {3}.", name, *given, where, count - 1));
+      throw usage_error("--{0} {1}: the {0}s of {2} are 0 to {3}.", name, *given, where, count - 1);
   };
   check_number("head", r.heads.head, model.n_heads);
   check_number("layer", r.heads.layer, layers);
 }
 
-struct AttendInput : ReadText {
+// A text, and where each head looks in it.
+struct Attended : ReadText {
   std::string target = {}, written = {};  // as given; as the model wrote it, for people
+  InputTokens tokens = {};
+  AttentionMaps maps = {};
 };
 
 // Lets the model write the target, cut to the tokens shown.
-void write_target(const AttendOptions& r, const Model& t, AttendInput& input) {
-  const int room = t.objective->longest(Side::target) - 1;  // <s> too
-  const int most = std::min(room, r.max_tokens.value_or(r.draws() ? kDrawnTokens : room));
+void write_target(const AttendOptions& r, OpenModel& m, Attended& text) {
+  const int room = m.objective->longest(Side::target) - 1;  // <s> too
+  const int most = std::min(room, r.max_tokens.value_or(r.draws ? kDrawnTokens : room));
   TokenIds ids;
-  if (t.objective->use().command == "translate") {
-    Pool pool(1);
+  if (m.objective->use().command == "translate") {
     BeamOptions beam;
-    beam.max_length = translation_limit(t.state.longest_target);
-    const auto found = translate(t, pool, {input.prompt}, beam);
+    beam.max_length = translation_limit(m.state.longest_target);
+    const auto found = translate(m, m.pool, {text.prompt}, beam);
     if (!found.front().empty()) ids = found.front().front().ids;
   } else {
-    ids = generate(t.predictor(), *t.objective, *t.tokenizers.target, input.prompt, most, 0,
-                   input.not_next);
+    ids = generate(m.predictor(), *m.objective, *m.tokenizers.target, text.prompt, most, 0,
+                   text.not_next);
   }
-  input.written = to_valid_utf8(t.tokenizers.target->decode(ids));
+  text.written = to_valid_utf8(m.tokenizers.target->decode(ids));
   if (static_cast<int>(ids.size()) > most) {
     ids.resize(most);
-    input.written += fmt::format("\n  (below, its first {} tokens; {}max-tokens for more)", most,
-                                 r.prompts ? ":" : "--");
+    text.written += fmt::format("\n  (below, its first {} tokens; {}max-tokens for more)", most,
+                                r.prompts ? ":" : "--");
   }
-  input.target = t.tokenizers.target->decode(ids, true);
-  input.read.target = Objective::framed_target(std::move(ids));
+  text.target = m.tokenizers.target->decode(ids, true);
+  text.read.target = Objective::framed_target(std::move(ids));
 }
 
-AttendInput read_input(const AttendOptions& r, const GivenText& given, const Model& t,
-                       UserTexts& texts) {
-  AttendInput input{texts.read(given, !given.is_line), given.target.value_or("")};
-  const bool writes = input.read.target.empty() && t.net.has_decoder();
-  if (writes && r.pull) return {{asked_of(*t.objective, *t.tokenizers.target, input.prompt)}};
-  if (writes) write_target(r, t, input);
+Attended read_input(const AttendOptions& r, const GivenText& given, OpenModel& m) {
+  Attended text{m.texts.read(given, !given.is_line), given.target.value_or("")};
+  const bool writes = text.read.target.empty() && m.net.has_decoder();
+  if (writes && r.pull) return {{asked_of(*m.objective, *m.tokenizers.target, text.prompt)}};
+  if (writes) write_target(r, m, text);
   if (r.pull)
-    input.read.labels = labels_of(*t.objective, *t.tokenizers.target, input.read, input.words);
-  t.objective->join(input.read);
-  if (t.objective->traits().joined && !input.target_bytes.empty())
-    input.target_bytes.insert(input.target_bytes.begin() + 1, input.read.source.size(), {0, 0});
-  texts.check_length(Side::target, input.read.target.size(), given.name);
-  return input;
+    text.read.labels = labels_of(*m.objective, *m.tokenizers.target, text.read, text.words);
+  m.objective->join(text.read);
+  if (m.objective->traits().joined && !text.target_bytes.empty())
+    text.target_bytes.insert(text.target_bytes.begin() + 1, text.read.source.size(), {0, 0});
+  m.texts.check_length(Side::target, text.read.target.size(), given.name);
+  return text;
 }
 
-// {"PREFIX_KIND": number(map, layer, head, query, key)} of each kind that has maps, [layer][head]
+Attended attended(const AttendOptions& r, const GivenText& given, OpenModel& m) {
+  Attended text = read_input(r, given, m);
+  text.tokens = input_tokens(text.read, m.tokenizers);
+  Workspace workspace;
+  text.maps = attention_maps(m.net, m.values, text.read, workspace, r.contributions);
+  if (r.pull) add_pull(m.net, in_double(m.values), text.read, workspace, text.maps);
+  return text;
+}
+
+// {"PREFIX_KIND": numbers(map, layer, head)} of each kind that has chosen heads, [layer][head]
 // [query][key].
-template <class Number>
-void add_maps(Json& json, const AttentionMaps& maps, const std::string& prefix, Number&& number) {
-  for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+template <class Numbers>
+void add_maps(Json& json, const AttentionMaps& maps, const HeadChoice& choice,
+              const std::string& prefix, Numbers&& numbers) {
+  const auto add = [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
     Json& layers = json[prefix + attention_name(kind)];
-    if (head == map.first_head) layers.push_back(Json::array());
+    if (head == choice.head.value_or(0)) layers.push_back(Json::array());
     Json& queries = layers.back().emplace_back(Json::array());
-    for (int q = 0; q < map.queries; ++q) {
-      Json& keys = queries.emplace_back(Json::array());
-      for (int k = 0; k < map.keys; ++k) keys.push_back(number(map, layer, head, q, k));
-    }
-  });
+    const auto rows = numbers(map, layer, head);
+    for (int q = 0; q < rows.rows; ++q)
+      queries.push_back(std::vector(rows.row(q), rows.row(q) + rows.cols));
+  };
+  for_heads(maps, add, choice);
 }
 
-// What --json prints of the weights, and of the contributions where the maps have lengths.
-Json attention_json(const AttendInput& input, const InputTokens& tokens,
-                    const AttentionMaps& maps) {
-  Json json;
-  json["source_ids"] = input.read.source;
-  json["source_tokens"] = tokens.source;
-  if (!input.source_bytes.empty()) json["source_bytes"] = input.source_bytes;
-  json["target_ids"] = input.read.target;
-  json["target_tokens"] = tokens.target;
-  if (!input.target_bytes.empty()) json["target_bytes"] = input.target_bytes;
-  const auto weight = [](const AttentionMap& map, int layer, int head, int q, int k) {
-    return map.head(layer, head)(q, k);
-  };
-  add_maps(json, maps, "", weight);
-  if (!map_of(maps, last_kind(maps)).lengths.empty())
-    add_maps(json, maps, "contribution_", [&](const AttentionMap& map, int l, int h, int q, int k) {
-      const double length = map.lengths[map.number(l, h) * map.keys + k];
-      return weight(map, l, h, q, k) * length;
-    });
-  for (const HeadInWords& h : heads_in_words(tokens, maps))
+Json attention_json(const AttendOptions& r, const Attended& text, const Model& m) {
+  Json json{{"source_ids", text.read.source}, {"source_tokens", text.tokens.source}};
+  if (!text.source_bytes.empty()) json["source_bytes"] = text.source_bytes;
+  json["target_ids"] = text.read.target;
+  json["target_tokens"] = text.tokens.target;
+  if (!text.target_bytes.empty()) json["target_bytes"] = text.target_bytes;
+  const auto weights = [](const AttentionMap& map, int l, int h) { return map.head(l, h); };
+  add_maps(json, text.maps, r.heads, "", weights);
+  if (r.contributions) add_maps(json, contributions(text.maps), r.heads, "contribution_", weights);
+  for (const HeadInWords& h : heads_in_words(text.tokens, text.maps, r.heads))
     json["patterns"].push_back({{"kind", attention_name(h.kind)},
                                 {"layer", h.layer},
                                 {"head", h.head},
@@ -180,32 +169,28 @@ Json attention_json(const AttendInput& input, const InputTokens& tokens,
                                 {"share", h.share},
                                 {"uniform", h.uniform},
                                 {"sentence", h.sentence()}});
+  json = with_short_numbers(json);
+  if (r.pull) {  // with every digit
+    add_maps(json["pull"], text.maps, r.heads, "",
+             [](const AttentionMap& map, int l, int h) { return map.pulls(l, h); });
+    json["label_ids"] = text.read.labels;
+  }
+  if (r.names) json.update(recorded_names(m, r.heads));
   return json;
 }
 
-// {"pull": {"encoder", "decoder", "cross"}, "label_ids"}: the same layout, with every digit.
-std::string pull_json(const AttentionMaps& maps, const TokenIds& labels) {
-  Json json{{"pull", {}}, {"label_ids", labels}};
-  add_maps(json["pull"], maps, "", [](const AttentionMap& map, int layer, int head, int q, int k) {
-    return map.pulls(layer, head)(q, k);
-  });
-  return json.dump();
-}
-
 // What the model expected after the user's text.
-std::string expected_next(const AttendInput& input, const Model& t, const NextTokens& next) {
-  if (next.empty() || t.objective->fills()) return "";
+std::string expected_next(const Attended& text, OpenModel& m) {
+  if (!m.net.has_decoder() || m.objective->fills()) return "";
+  Example read = text.read;
+  read.labels.assign(read.target.size(), -1);
+  (text.written.empty() ? read.labels.back() : read.labels.front()) = 0;  // any token
+  const TokenOdds expected = label_odds(m.predictor(), {read}, m.pool, kNextTokens).front().front();
   std::vector<std::string> odds;
-  for (const ScoredToken& b : input.written.empty() ? next.back() : next.front())
-    odds.push_back(fmt::format("“{}” {:.0f} %", t.tokenizers.target->piece(b.id),
+  for (const ScoredToken& b : expected.best)
+    odds.push_back(fmt::format("“{}” {:.0f} %", m.tokenizers.target->piece(b.id),
                                100 * std::exp(b.log_probability)));
   return "expected next: " + joined(odds) + "\n";
-}
-
-// What to type at a prompt for another head, the last one for example.
-std::string other_heads(const ModelConfig& m) {
-  return fmt::format("others: :head {0} {1} (layer {0}, head {1}), :layer, :kind\n",
-                     std::max(m.encoder_layers, m.decoder_layers) - 1, m.n_heads - 1);
 }
 
 HeatMapStyle terminal_style() {
@@ -215,51 +200,28 @@ HeatMapStyle terminal_style() {
           .columns = on_terminal() ? output_columns() : HeatMapStyle{}.columns};
 }
 
-void draw_attention(const AttendOptions& r, const AttendInput& input, const Model& t,
-                    const InputTokens& tokens, const AttentionMaps& maps, const NextTokens& next) {
-  if (!input.written.empty())
+void draw(const AttendOptions& r, const Attended& text, OpenModel& m) {
+  if (!text.written.empty())
     print(fmt::format("the model writes{}:\n  {}\n\n", r.prompts ? "" : " (--target for another)",
-                      input.written));
-  const bool whole = r.heads.any();
-  print_coloured(draw_attention(whole, tokens, maps, terminal_style()));
-  if (!whole) print(r.prompts ? other_heads(t.config.model) : kOtherHeads);
-  if (r.pull) print_coloured(draw_pull(whole, tokens, maps, terminal_style()));
-  if (r.names) print("\n" + names_in_words(recorded_names(t, r.heads)));
-  if (r.prompts) print(expected_next(input, t, next));
+                      text.written));
+  print_coloured(draw_attention(r.heads, text.tokens, text.maps, terminal_style()));
+  const ModelConfig& c = m.config.model;
+  if (!r.heads.any())  // what to type for another head, the last one for example
+    print(r.prompts ? fmt::format("others: :head {0} {1} (layer {0}, head {1}), :layer, :kind\n",
+                                  std::max(c.encoder_layers, c.decoder_layers) - 1, c.n_heads - 1)
+                    : kOtherHeads);
+  if (r.pull) print_coloured(draw_pull(r.heads, text.tokens, text.maps, terminal_style()));
+  if (r.names) print("\n" + names_in_words(recorded_names(m, r.heads)));
+  if (r.prompts) print(expected_next(text, m));
 }
 
-void answer_attention(const AttendOptions& r, const GivenText& given, const Model& t,
-                      UserTexts& texts, Log& log) {
-  const AttendInput input = read_input(r, given, t, texts);
-  const InputTokens tokens = input_tokens(input.read, t.tokenizers);
-  Workspace workspace;
-  AttentionMaps maps = empty_maps(t.net, input.read, r.heads, r.contributions);
-  const NextTokens next =
-      fill_maps(t.net, t.values, input.read, workspace, maps, r.prompts ? kNextTokens : 0);
-  if (r.pull) {
-    ParamVec<double> values(t.values.size());
-    std::copy_n(t.values.data(), values.size(), values.data());
-    add_pull(t.net, values, input.read, workspace, maps);
-  }
-  if (r.json) {
-    std::string line = short_text(attention_json(input, tokens, maps));
-    const auto add = [&](const std::string& object) {
-      line.replace(line.size() - 1, 1, "," + object.substr(1));
-    };
-    if (r.pull) add(pull_json(maps, input.read.labels));
-    if (r.names) add(recorded_names(t, r.heads).dump());
-    print_data(line + "\n");
-  }
-  if (!r.html.empty()) {
-    const auto h = clearest_head(heads_in_words(tokens, maps), last_kind(maps));
-    const std::string head = fmt::format("{}.{}.{}", attention_name(h.kind), h.layer, h.head);
-    write_page(
-        r.html,
-        live_page(t, kInsteadOfPage,
-                  {{"text", given.text}, {"target", input.target}, {"head", head}}, r.prompts),
-        log);
-  }
-  if (r.draws()) draw_attention(r, input, t, tokens, maps, next);
+// What the page shows first.
+Json opening(const AttendOptions& r, const GivenText& given, const Attended& text) {
+  const auto heads = heads_in_words(text.tokens, text.maps, r.heads);
+  const HeadInWords h = clearest_head(heads, heads.back().kind);
+  return {{"text", given.text},
+          {"target", text.target},
+          {"head", fmt::format("{}.{}.{}", attention_name(h.kind), h.layer, h.head)}};
 }
 
 // ":head 1 0", ":layer all": at the prompt.
@@ -268,9 +230,7 @@ void set_heads(CommandLine& line, AttendOptions& r, const ModelConfig& model,
   const AttendOptions before = r;
   const bool all = joined(values) == "all";
   try {
-    if (all && name == "html") {
-      throw Error(Exit::usage, ":html needs the name of a file.", ":html page.html");
-    } else if (all && name == "kind") {
+    if (all && name == "kind") {
       r.heads.kind.clear();
     } else if (all && (name == "layer" || name == "head")) {
       (name == "layer" ? r.heads.layer : r.heads.head).reset();
@@ -293,33 +253,30 @@ Exit run_attend(CommandLine& line) {
   AttendOptions r;
   add_attend_options(line, r);
   line.parse();
-  r.json = line.json();
-  r.prompts = !r.texts.given() && can_prompt();
-  if (r.prompts)
-    line.app().get_option("--html")->description("write a page of each text that follows");
-  OpenModel trained(line);
-  check_selection(line, r, trained.config.model);
-  warn_of_options(trained, r);
-  bool first = true;  // line
-  const auto set = [&](const std::string& name, const std::vector<std::string>& values) {
-    set_heads(line, r, trained.config.model, name, values);
+  r.prompts = prompts(line);
+  r.draws = !line.json() && (r.prompts || r.html.empty());
+  OpenModel m(line);
+  check_selection(line, r, m.config.model);
+  Attended text;  // the one that is answered now
+  const auto answer = [&](const GivenText& given) {
+    text = attended(r, given, m);
+    if (!r.html.empty()) write_live_page(m, r.html, opening(r, given, text));
+    return line.json() ? attention_json(r, text, m) : Json();
   };
-  const auto answer = [&](std::span<const GivenText> texts, Refusals& refusals) {
-    for (const GivenText& text : texts) {
-      const std::string error = refusals.refusal_of(text, [&] {
-        if (!r.json && text.is_line && !std::exchange(first, false)) print("\n");
-        answer_attention(r, text, trained, trained.texts, trained.log);
-      });
-      if (!error.empty())
-        r.json ? print_line({{"patterns", nullptr}, {"error", error}}) : print("\n");
-    }
+  bool another = false;  // line of a file
+  const auto view = [&](const Json&) {
+    if (std::exchange(another, !r.prompts)) print("\n");
+    if (r.draws) draw(r, text, m);
   };
-  return answer_texts(trained,
-                      {.instructions = "Type a text to see where each head looks.",
-                       .settings = {"kind", "layer", "head", "max-tokens", "html"},
-                       .set = set,
-                       .limit = r.limit},
-                      answer);
+  return answer_each(m,
+                     {.instructions = "Type a text to see where each head looks.",
+                      .settings = {"kind", "layer", "head", "max-tokens", "html"},
+                      .set =
+                          [&](const std::string& name, const std::vector<std::string>& values) {
+                            set_heads(line, r, m.config.model, name, values);
+                          },
+                      .limit = r.limit},
+                     "patterns", answer, view);
 }
 
 }  // namespace heed

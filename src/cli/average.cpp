@@ -17,42 +17,36 @@ namespace {
 std::vector<std::int64_t> newest_steps(const std::string& run, std::size_t n) {
   std::vector<std::int64_t> steps = list_steps(run);
   std::erase(steps, 0);  // before training
-  if (steps.size() >= n) return {steps.end() - static_cast<std::ptrdiff_t>(n), steps.end()};
-  std::vector<std::string> all;
-  for (const std::int64_t s : steps) all.push_back(step_folder_name(s));
-  throw Error(Exit::usage,
-              fmt::format("expected {} checkpoints of steps in {}; found {}. Existing: {}.", n, run,
-                          steps.size(), all.empty() ? "none" : joined(all)),
-              "a smaller number; more are kept with --set train.keep_last=N");
+  if (steps.size() < n)
+    throw usage_error("expected {} checkpoints of steps in {}; found {}.", n, run, steps.size())
+        .hint("a smaller number; more are kept with --set train.keep_last=N");
+  return {steps.end() - static_cast<std::ptrdiff_t>(n), steps.end()};
 }
 
-// Takes the run's lock. Error (usage) if there are fewer; it lists them.
-Json average_checkpoints(const std::string& folder, std::size_t n, Log& log) {
+// Takes the run's lock. Error (usage) if there are fewer.
+Json average_checkpoints(const std::string& folder, std::size_t n) {
   RunWriter run = RunWriter::open(folder);
   const std::vector<std::int64_t> steps = newest_steps(folder, n);
   const auto open = [&](std::int64_t step) { return Checkpoint::open(step_folder(folder, step)); };
   const Checkpoint newest = open(steps.back());
-  const Model model = load_model(newest);
-  const ParamTable& table = model.net.table;
-  std::vector<double> sums(table.size());
-  ParamVec<float> values(table.size());
-  std::vector<std::string> folders;
+  Model model = load_model(newest);
+  const auto slots = tensor_slots(model.net.table, model.values);
+  float* values = model.values.data();
+  std::vector<double> sums(model.values.size());
   for (const std::int64_t step : steps) {
-    folders.push_back(step_folder(folder, step).string());
-    open(step).load_model(tensor_slots(table, values));
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values.data()[i];
+    open(step).load_model(slots);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
   }
   for (std::size_t i = 0; i < sums.size(); ++i)
-    values.data()[i] = static_cast<float>(sums[i] / static_cast<double>(steps.size()));
+    values[i] = static_cast<float>(sums[i] / static_cast<double>(steps.size()));
 
-  CheckpointContents contents{.model = tensor_slots(table, values),
+  CheckpointContents contents{.model = slots,
                               .training = {},
                               .exported = true,
                               .config = newest.config(),
                               .tokenizers = newest.tokenizers(),
                               .state = newest.state()};
   contents.state.valid_loss = contents.state.valid_metric = kNotMeasured;
-  if (const std::string same = same_models(folders); !same.empty()) log.warn(same);
   const std::string name = fmt::format("{}{}-{}", kAveragePrefix, steps.front(), steps.back());
   run.begin_writing();
   run.save_as(name, contents);
@@ -70,9 +64,8 @@ Exit run_average(CommandLine& line) {
       ->required();
   line.parse();
 
-  Log log({.quiet = line.quiet()});
-  const Json result = average_checkpoints(run, last, log);
-  line.json() ? print_line(result) : print(result["checkpoint"].get<std::string>() + "\n");
+  const Json result = average_checkpoints(run, last);
+  line.json() ? print_line(result) : print(plain(result["checkpoint"]) + "\n");
   return Exit::ok;
 }
 

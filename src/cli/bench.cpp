@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "train/speed.h"
 #include "train/suggested_config.h"
 
@@ -19,14 +18,6 @@ namespace heed {
 namespace {
 
 constexpr int kMinutes = 5;
-
-Json breakdown(const Speed& speed) {
-  Json shares;
-  const double total = std::accumulate(speed.work_ns.begin(), speed.work_ns.end(), 0.0);
-  for (std::size_t i = 0; i < speed.work_ns.size(); ++i)
-    shares[kWorkNames[i]] = static_cast<double>(speed.work_ns[i]) / total;
-  return shares;
-}
 
 Json bench_json(const PreparedRun& run, const Speed& speed) {
   struct rusage usage = {};
@@ -44,8 +35,10 @@ Json bench_json(const PreparedRun& run, const Speed& speed) {
          {"peak_rss_mib", static_cast<double>(usage.ru_maxrss) / 1024.0},
          {"steps", speed.steps},
          {"threads", threads},
-         {"training_seconds", steps > 0 ? Json(steps * speed.step_seconds) : Json()},
-         {"breakdown", breakdown(speed)}};
+         {"training_seconds", steps > 0 ? Json(steps * speed.step_seconds) : Json()}};
+  const double total = std::accumulate(speed.work_ns.begin(), speed.work_ns.end(), 0.0);
+  for (std::size_t i = 0; i < speed.work_ns.size(); ++i)
+    r["breakdown"][kWorkNames[i]] = static_cast<double>(speed.work_ns[i]) / total;
   if (run.config.train.precision == Precision::bfloat16) r["bfloat16"] = bfloat16_info();
   if (run.crew.alone()) return r;
   r["ranks"] = run.crew.ranks();
@@ -62,22 +55,18 @@ std::string in_percent(double share) {
 // `all_steps`: of the config, 0 if it does not say.
 void print_bench(const Json& r, std::int64_t all_steps) {
   const auto number = [&](const char* key) { return r[key].get<double>(); };
-  const int threads = r["threads"];
-  const auto on_threads = [](int n) { return counted(std::to_string(n), "thread"); };
   Json fields{{"tokens/s", format_rate(number("tokens_per_second"))},
               {"steps/s", fixed<3>(r["steps_per_second"])},
               {"GFLOP/step", fixed<2>(r["gflop_per_step"])},
               {"GFLOP/s", fixed<1>(r["gflops"])},
-              {"sgemm peak", fixed<1>(r["sgemm_gflops"]) + " GFLOP/s on " +
-                                 on_threads(std::min(threads, available_cores()))},
+              {"sgemm peak", fixed<1>(r["sgemm_gflops"]) + " GFLOP/s"},
               {"share of it", in_percent(number("utilisation"))},
               {"peak memory", fixed<0>(r["peak_rss_mib"]) + " MiB"}};
   if (r.contains("bfloat16")) fields["bfloat16"] = r["bfloat16"];
   if (all_steps > 0)
     fields["all " + format_count(all_steps) + " steps"] =
-        fmt::format("about {} on {}, plus validation", format_duration(number("training_seconds")),
-                    on_threads(threads));
-  fields[counted(std::to_string(kMinutes), "minute")] =
+        fmt::format("about {}, plus validation", format_duration(number("training_seconds")));
+  fields[fmt::format("{} minutes", kMinutes)] =
       fmt::format("{} steps, plus validation",
                   format_count(std::llround(60 * kMinutes * number("steps_per_second"))));
   if (r.contains("ranks"))

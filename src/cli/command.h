@@ -204,7 +204,7 @@ bool is_text(const std::string& typed);
 // What to try if `typed` does not exist: a config or file with a similar name, or "".
 std::string missing_hint(const std::string& typed);
 
-// In cli/<name>.cpp, or train.cpp (resume), evaluate.cpp (bleu).
+// In cli/<name>.cpp, or train.cpp (resume), evaluate.cpp (bleu), config.cpp (init).
 using RunCommand = Exit(CommandLine& line);
 RunCommand run_ablate, run_attend, run_average, run_bench_command, run_bleu, run_compare,
     run_config, run_evaluate, run_explain, run_export, run_fill, run_gradcheck, run_init,

@@ -10,7 +10,6 @@
 #include "base/format.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "evaluate/translation.h"
 #include "math/arithmetic.h"
 #include "store/run_folder.h"

@@ -8,7 +8,6 @@
 #include "base/format.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "data/split.h"
 #include "evaluate/scorer.h"
 #include "evaluate/test_text.h"

@@ -9,8 +9,6 @@
 #include "base/format.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/table.h"
-#include "show/live_page.h"
 
 namespace heed {
 namespace {
@@ -25,31 +23,31 @@ struct ExplainOptions {
 
 // What the model reads, and the row that predicts: after the text, or in the place of its first
 // [MASK], for which a decoder starts with the token that names it.
-Asked asked_of_text(const ExplainOptions& o, OpenModel& m, const GivenText& given) {
+Prediction prediction_of(const ExplainOptions& o, OpenModel& m, const GivenText& given) {
   const Objective& objective = *m.objective;
   GivenText text = given;
   if (objective.fills()) text.text = with_masks(m, given);
   ReadText given_text = m.texts.read(text, false);
-  Asked asked{std::move(given_text.read)};
-  if (!objective.fills()) asked.not_next = std::move(given_text.not_next);
-  TokenIds &source = asked.read.source, &target = asked.read.target;
+  Prediction prediction{std::move(given_text.read)};
+  if (!objective.fills()) prediction.not_next = std::move(given_text.not_next);
+  TokenIds &source = prediction.read.source, &target = prediction.read.target;
   const auto mask = std::ranges::find_if(source, [&](int id) { return objective.is_mask(id); });
-  asked.row = static_cast<int>(mask - source.begin());
+  prediction.row = static_cast<int>(mask - source.begin());
   if (m.net.has_decoder()) {
     if (target.empty()) target = Objective::framed_target({});
     if (mask != source.end() && (target.size() == 1 || target[1] != *mask))
       target.insert(target.begin() + 1, *mask);
-    objective.join(asked.read);
+    objective.join(prediction.read);
     m.texts.check_length(Side::target, target.size(), given.name);
-    asked.row = static_cast<int>(target.size()) - 1;
+    prediction.row = static_cast<int>(target.size()) - 1;
   }
   const auto ids = [&](const std::optional<std::string>& word, const char* option) {
     if (!word) return TokenIds();
     return one_token(m.texts.normalized(Side::target, *word, option), option, *m.tokenizers.target);
   };
-  asked.answer = ids(o.answer, "--answer");
-  asked.against = ids(o.against, "--against");
-  return asked;
+  prediction.answer = ids(o.answer, "--answer");
+  prediction.against = ids(o.against, "--against");
+  return prediction;
 }
 
 // Puts the token beside every id.
@@ -59,8 +57,8 @@ void name_tokens(Json& json, const Tokenizer& tokenizer) {
     for (Json& item : json) name_tokens(item, tokenizer);
 }
 
-Json explanation_json(const OpenModel& m, const Asked& asked) {
-  const Example& read = asked.read;
+Json explanation_json(const OpenModel& m, const Prediction& prediction) {
+  const Example& read = prediction.read;
   const Tokenizer& target = *m.tokenizers.target;
   Json json;
   const bool both = m.net.has_encoder() && m.net.has_decoder();
@@ -68,8 +66,8 @@ Json explanation_json(const OpenModel& m, const Asked& asked) {
   if (both) json["source_tokens"] = m.tokenizers.source().pieces(read.source);
   json["ids"] = m.net.has_decoder() ? read.target : read.source;
   json["tokens"] = target.pieces(m.net.has_decoder() ? read.target : read.source);
-  json["row"] = asked.row;
-  Json found = explain(m.net, m.values, asked);
+  json["row"] = prediction.row;
+  Json found = explain(m.net, m.values, prediction);
   name_tokens(found, target);
   for (Json& key : found["head"]["keys"])
     for (const char* of : {"id", "token"})
@@ -79,9 +77,6 @@ Json explanation_json(const OpenModel& m, const Asked& asked) {
   return json;
 }
 
-std::string signed_number(const Json& x) {
-  return fmt::format("{:+.4f}", x.get<double>());
-}
 // "[0.406, -0.434, 0.007, ...]"
 std::string vector_text(const Json& x) {
   std::string shown;
@@ -108,9 +103,9 @@ std::string normed(const Json& e, const std::string& z) {
 void print_lens(const Json& e) {
   const Column columns[] = {{"layer", "layer"},
                             {"rank", "rank"},
-                            {"logit", "logit", fixed<4>},
-                            {"ln Σ exp", "log_sum", fixed<4>},
-                            {"P", "probability", fixed<4>},
+                            {"logit", "logit", "{:.4f}"},
+                            {"ln Σ exp", "log_sum", "{:.4f}"},
+                            {"P", "probability", "{:.4f}"},
                             {"most probable", "top", alternatives_text, 0, Column::cut}};
   print_prose(fmt::format(
       "\nafter every layer: logits = {} W_outᵀ, P = exp(logit - ln Σ exp) (nn/loss.h)\n",
@@ -137,7 +132,7 @@ void print_shares(const Json& e) {
   for (const Json& part : rows) others -= part["share"].get<double>();
   if (const std::size_t left = e["shares"].size() - rows.size(); left > 0)
     rows.push_back({{"share", others}, {"part", fmt::format("the other {}", left)}});
-  const Column columns[] = {{"share", "share", signed_number},
+  const Column columns[] = {{"share", "share", "{:+.4f}"},
                             {"part", "part"},
                             {"attention", "kind"},
                             {"layer", "layer"},
@@ -151,11 +146,12 @@ void print_head(const Json& e) {
               ", head " + plain(h["head"]) + "; its three largest weights, and all others\n");
   Json keys = h["keys"];
   if (h.contains("others")) keys.push_back(h["others"]);
-  const Column numbers[] = {
+  const Column columns[] = {
       {"key", "position"},         {"", "token", token_text},   {"id", "id"},
-      {"|k|", "length", fixed<4>}, {"cos", "cosine", fixed<4>}, {"q . k", "dot", fixed<4>},
-      {"S", "score", fixed<4>},    {"P", "weight", fixed<4>},   {"share", "share", signed_number}};
-  print_table(keys, numbers, "  ");
+      {"|k|", "length", "{:.4f}"}, {"cos", "cosine", "{:.4f}"}, {"q . k", "dot", "{:.4f}"},
+      {"S", "score", "{:.4f}"},    {"P", "weight", "{:.4f}"},   {"share", "share", "{:+.4f}"},
+      {"v", "v", vector_text, 1}};
+  print_table(keys, columns, "  ");
   if (h["uniform"])
     print_prose("  P = 1 / keys (math/batch_invariant.h)\n");
   else
@@ -164,13 +160,10 @@ void print_head(const Json& e) {
         "  P = softmax(S) = exp(S - ln Σ exp S), here {:.4f} (nn/attention.h)\n",
         h["length"].get<double>(), h["scale"] == 1 ? "" : fmt::format(" / √{}", h["q"].size()),
         h["log_sum"].get<double>()));
-  print_prose(fmt::format("  o = Σ P v = {} (nn/attention.h), of\n", vector_text(h["output"])));
-  const Column values[] = {
-      {"", "weight", fixed<4>}, {"", "v", vector_text}, {"", "token", token_text}};
-  print_table(keys, values, "    ");
+  print_prose(fmt::format("  o = Σ P v = {} (nn/attention.h)\n", vector_text(h["output"])));
   print_prose("  promotes: logits " + normed(e, "(W_O o)") +
               " W_outᵀ, less their mean (nn/loss.h)\n");
-  const Column promoted[] = {{"", "logit", signed_number}, {"", "token", token_text}};
+  const Column promoted[] = {{"", "logit", "{:+.4f}"}, {"", "token", token_text}};
   print_table(h["promotes"], promoted, "    ");
 }
 
@@ -188,9 +181,8 @@ void print_pull(const Json& e) {
                       {"token", e[h["kind"] == "cross" ? "source_tokens" : "tokens"][j]}});
   print_prose("\nthe pull of the loss of " + token_text(e["answer"]["token"]) +
               ": nats per unit of score, and per unit of value\n");
-  const auto significant = [](const Json& x) { return fmt::format("{:.3g}", x.get<double>()); };
-  const Column columns[] = {{"score", "pull", significant},
-                            {"value", "value", significant},
+  const Column columns[] = {{"score", "pull", "{:.3g}"},
+                            {"value", "value", "{:.3g}"},
                             {"attention", "kind"},
                             {"layer", "layer"},
                             {"head", "head"},
@@ -202,10 +194,11 @@ void print_pull(const Json& e) {
 // What the page shows first.
 Json opening(const GivenText& given, const Json& e) {
   const Json& h = e["head"];
-  Json json{{"text", given.text},
-            {"target", given.target.value_or("")},
-            {"answer", e["answer"]["id"]},
-            {"head", plain(h["kind"]) + "." + plain(h["layer"]) + "." + plain(h["head"])}};
+  Json json{
+      {"text", given.text},
+      {"target", given.target.value_or("")},
+      {"answer", e["answer"]["id"]},
+      {"head", fmt::format("{}.{}.{}", plain(h["kind"]), plain(h["layer"]), plain(h["head"]))}};
   if (!e["against"].is_null()) json["against"] = e["against"]["id"];
   return json;
 }
@@ -217,8 +210,8 @@ void print_explanation(const Json& e, bool masked) {
               token_text(e["tokens"][e["row"].get<int>()]) + "\n");
   const Column columns[] = {{"", "token", token_text},
                             {"id", "id"},
-                            {"probability", "probability", fixed<4>},
-                            {"logit", "logit", fixed<4>}};
+                            {"probability", "probability", "{:.4f}"},
+                            {"logit", "logit", "{:.4f}"}};
   std::vector<Json> answers{e["answer"]};
   if (!e["against"].is_null()) answers.push_back(e["against"]);
   print_table(answers, columns, "  ");
@@ -238,17 +231,13 @@ Exit run_explain(CommandLine& line) {
   line.app().add_option("--answer", o.answer, "explain this token (default: the most probable)");
   line.app().add_option("--against", o.against, "why the answer, and not this token");
   line.add_file("--html", o.html,
-                "also write the page of heed report --live, opened here; - is standard output",
-                "FILE");
+                "also write the live page of the model, opened here; - is standard output", "FILE");
   line.parse();
-  const bool prompts = !o.texts.given() && can_prompt();
-  check_page(line, o.html, prompts);
+  check_page(line, o.html);
   OpenModel m(line);
-  line.only_where(m.net.has_decoder(), {"--target", "--target-file"}, "for a decoder");
   const auto answer = [&](const GivenText& text) {
-    const Json e = explanation_json(m, asked_of_text(o, m, text));
-    if (!o.html.empty())
-      write_page(o.html, live_page(m, kInsteadOfPage, opening(text, e), prompts), m.log);
+    const Json e = explanation_json(m, prediction_of(o, m, text));
+    if (!o.html.empty()) write_live_page(m, o.html, opening(text, e));
     return e;
   };
   const auto view = [&](const Json& e) {

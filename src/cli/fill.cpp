@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "show/fill.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"
@@ -32,11 +31,10 @@ std::string probability_text(const Json& candidate) {
 
 // Without the space of its first piece.
 std::string answer_text(const Json& candidate) {
-  const std::string text =
-      with_space_marks(plain(candidate[candidate.contains("text") ? "text" : "token"]));
+  std::string text = token_text(candidate[candidate.contains("text") ? "text" : "token"]);
   if (text == kSpaceMark) return text;
-  return replace_all(text.substr(text.starts_with(kSpaceMark) ? kSpaceMark.size() : 0), kSpaceMark,
-                     " ");
+  if (text.starts_with(kSpaceMark)) text.erase(0, kSpaceMark.size());
+  return replace_all(text, kSpaceMark, " ");
 }
 
 void print_masks(const Json& answer) {

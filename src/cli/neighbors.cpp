@@ -6,10 +6,8 @@
 #include "base/utf8.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "data/split.h"
 #include "evaluate/test_text.h"
-#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -26,19 +24,14 @@ std::vector<std::int64_t> counts_in_training(OpenModel& m, Side side) try {
   return {};
 }
 
-void print_neighbors(const EmbeddingView& e, const Json& found) {
-  print(printable(found["query"].get<std::string>()) + "\n");
+void print_neighbors(const Json& found) {
+  print(printable(plain(found["query"])) + "\n");
   for (const Json& w : found["words"])
-    if (const auto tokens = w["tokens"].get<std::vector<std::string>>(); tokens.size() > 1) {
-      const std::string word = w["word"], similar = similar_word(e, word);
-      print_prose(
-          printable(fmt::format(
-              "\"{}\" is not one token: it is written as {} pieces ({}); their mean is used{}",
-              word, tokens.size(), joined(tokens, " "),
-              to_lower(similar) == to_lower(word) ? "; " + similar + " is a token" : "")) +
-          "\n");
-    }
-  const Column columns[] = {{"", "cosine", fixed<3>}, {"", "token"}};
+    if (const auto tokens = w["tokens"].get<std::vector<std::string>>(); tokens.size() > 1)
+      print_prose(printable(fmt::format("\"{}\" is written as {} pieces, whose mean is used: {}",
+                                        plain(w["word"]), tokens.size(), joined(tokens, " "))) +
+                  "\n");
+  const Column columns[] = {{"", "cosine", "{:.3f}"}, {"", "token"}};
   print_table(found["neighbors"], columns, "  ");
 }
 
@@ -58,14 +51,14 @@ Exit run_neighbors(CommandLine& line) {
   EmbeddingView e = embedding_of(m, line.side());
   e.counts = counts_in_training(m, line.side());
   const auto answer = [&](const GivenText& given) -> Json {
-    Json all = Json::array();
-    for (const Query& query : parse_queries(given.text)) all.push_back(neighbors(e, query, top_k));
-    return {{"queries", all}};
+    const std::string text = m.texts.normalized(line.side(), given.text, given.name);
+    return {{"queries", neighbors(e, text, top_k)}};
   };
-  const auto view = [&](const Json& answers) {
-    for (const Json& found : answers["queries"]) {
-      if (&found != &answers["queries"].front()) print("\n");
-      print_neighbors(e, found);
+  const auto view = [](const Json& answers) {
+    const Json& queries = answers["queries"];
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      if (i > 0) print("\n");
+      print_neighbors(queries[i]);
     }
   };
   return answer_each(m, {"Type words, or an analogy: king - man + woman.", {"top-k"}}, "queries",

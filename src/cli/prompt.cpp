@@ -66,25 +66,24 @@ bool obeys(CommandLine& line, const TextSource& source, const std::string& typed
   const std::vector<std::string_view> words = split_words(typed);
   if (!typed.starts_with(':') || words[0].size() < 2) return false;
   const std::string name(words[0].substr(1));
-  const bool named =
-      std::ranges::all_of(name, [](char c) { return ('a' <= c && c <= 'z') || c == '-'; });
+  if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") != name.npos) return false;
   if (name == "help") {
     show_help(line, source, log);
-  } else if (std::ranges::count(source.settings, name) > 0) {
-    const std::vector<std::string> values(words.begin() + 1, words.end());
-    source.set ? source.set(name, values) : line.set(name, values);
-    log.info(fmt::format("{}: {}", name, joined(values, " ")));
-  } else if (named) {
+    return true;
+  }
+  if (std::ranges::count(source.settings, name) == 0)
     throw usage_error("\"{}\" is nothing that can be set here.", excerpt(words[0]))
         .hint(":help; a space before it, if it is text");
-  }
-  return named;
+  const std::vector<std::string> values(words.begin() + 1, words.end());
+  source.set ? source.set(name, values) : line.set(name, values);
+  log.info(fmt::format("{}: {}", name, joined(values, " ")));
+  return true;
 }
 
 }  // namespace
 
-bool can_prompt() {
-  return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+bool prompts(const CommandLine& line) {
+  return !line.texts().given() && ::isatty(STDIN_FILENO) == 1 && on_terminal();
 }
 
 Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,

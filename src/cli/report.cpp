@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/compare.h"
 #include "cli/output.h"
-#include "show/live_page.h"
+#include "show/page.h"
 #include "show/report.h"
 #include "store/run_folder.h"
 
@@ -68,7 +68,7 @@ Exit run_report(CommandLine& line) {
   if (!one) add_comparisons(data, log);
   if (line.json() && one) print_data(report_json(data));
   if (line.json() && !one)
-    for (const Json& run : data) print_data(short_text(run) + "\n");
+    for (const Json& run : data) print_line(with_short_numbers(run));
   if (line.json()) return Exit::ok;
   write_page(html, page_with(one ? report_html : comparison_html, data), log);
   return Exit::ok;

@@ -14,7 +14,6 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "data/run_config.h"
 #include "store/layout.h"
 #include "store/model.h"

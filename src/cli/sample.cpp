@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -113,24 +112,9 @@ class SamplePrinter {
   std::size_t next_ = 0;
 };
 
-// Error (usage) if the model's tokens have not all of the text's characters.
-void check_stop(const Tokenizer& tokenizer, const std::string& stop) {
-  if (tokenizer.type() != TokenizerConfig::char_ && tokenizer.type() != TokenizerConfig::word)
-    return;
-  std::string written = " ";  // between words
-  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id)
-    written += tokenizer.decode(std::array{id});
-  each_code_point(stop, [&](CodePoint c, std::size_t at) {
-    if (written.find(stop.substr(at, c.length)) == written.npos)
-      throw usage_error("--stop \"{}\" never matches: no token of the model has {}.", excerpt(stop),
-                        code_point_name(c.value))
-          .hint("heed tokenize shows what it knows");
-  });
-}
-
 // A whole file, pipe or standard input ("-"), without its final \n. `path` unset: standard input if
 // it is a pipe or a file, else "".
-std::string read_prompt(const std::optional<std::string>& path, OpenModel& m) {
+std::string read_prompt(const std::optional<std::string>& path, const OpenModel& m) {
   constexpr std::uint64_t kMost = 64u << 20;
   struct stat status = {};
   if (!path && (::fstat(STDIN_FILENO, &status) != 0 ||
@@ -138,7 +122,6 @@ std::string read_prompt(const std::optional<std::string>& path, OpenModel& m) {
     return "";
   InputFile file(path.value_or("-"), form_of_texts(m.config), Exit::data);
   std::string text = read_file(file, kMost, Exit::data);
-  if (file.utf16()) m.log.info(utf16_in_words({file.name()}));
   if (text.ends_with('\n')) text.pop_back();
   return text;
 }
@@ -148,11 +131,8 @@ void complete_request(OpenModel& m, const TokenizedText& prompt, SampleRequest& 
   r.prompt = prompt.ids();
   r.banned = m.objective->never_written(*m.tokenizers.target);
   r.writing.not_next = prompt.not_next;
-  if (m.objective->continues()) return;
-  const int longest = most_positions(m.config.model);
-  if (r.max_tokens > longest)
-    m.log.info(fmt::format("max-tokens {}: the model has no more positions", longest));
-  r.max_tokens = std::min(r.max_tokens, longest);
+  if (!m.objective->continues())
+    r.max_tokens = std::min(r.max_tokens, most_positions(m.config.model));
 }
 
 void add_sample_options(CommandLine& line, TextArguments& texts, SampleRequest& r) {
@@ -193,23 +173,16 @@ Exit run_sample(CommandLine& line) {
       "itself (may be repeated)",
       "TEXT");
   line.parse();
-  line.only_where(r.rules.draws(), {"--top-p", "--min-p", "--seed"},
-                  "with a --temperature above 0");
-  line.only_where(r.rules.draws() || line.json(), {"--top-k"},
-                  "with a --temperature above 0, or --json");
   if (line.json()) r.n_best = r.rules.top_k > 0 ? r.rules.top_k : 5;
   OpenModel m(line);
   m.objective->check_use("sample", m.run);
-  line.only_where(!m.objective->continues(), {"--min-tokens"},
-                  "for a model whose texts end (pairs, spans)");
   for (std::string& stop : stops) {
     if (stop.empty())
       throw usage_error("--stop: expected a text, found an empty one.").hint("heed sample --help");
     stop = replace_all(replace_all(stop, "\\n", "\n"), "\\t", "\t");
-    check_stop(*m.tokenizers.target, stop);
   }
-  if (!given.text && (given.file || !can_prompt())) given.text = read_prompt(given.file, m);
-  const auto answer = [&](std::span<const GivenText> texts, Refusals&) {
+  if (!given.text && !prompts(line)) given.text = read_prompt(given.file, m);
+  const auto answer = [&](std::span<const GivenText> texts) {
     const std::string& prompt = texts.front().text;
     const TokenizedText read = m.texts.prompt(prompt);
     complete_request(m, read, r);

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "evaluate/scorer.h"
 
 namespace heed {
@@ -36,19 +35,16 @@ Json score_json(const Score& score, const Tokenizer& t) {
 
 void print_tokens(const Json& score) {
   Json rows = Json::array();
-  for (std::size_t i = 0; i < score["tokens"].size(); ++i)
-    rows.push_back({{"logprob", score["token_logprobs"][i]},
-                    {"token", score["tokens"][i]},
-                    {"rank", score["ranks"][i]},
-                    {"entropy", score["entropies"][i]},
-                    {"expected", score["alternatives"][i]}});
   const Column columns[] = {
-      {"log-prob.", "logprob", on_terminal() ? fixed<3> : fixed<6>},
-      {"token", "token", token_text},
-      {"rank", "rank"},
-      {"entropy", "entropy", fixed<3>, 1},
-      {"expected", "expected", alternatives_text, 0, Column::cut},
+      {"log-prob.", "token_logprobs", on_terminal() ? "{:.3f}" : "{:.6f}"},
+      {"token", "tokens", token_text},
+      {"rank", "ranks"},
+      {"entropy", "entropies", "{:.3f}", 1},
+      {"expected", "alternatives", alternatives_text, 0, Column::cut},
   };
+  for (const Column& column : columns)
+    for (std::size_t i = 0; i < score["tokens"].size(); ++i)
+      rows[i][column.key] = score[column.key][i];
   on_terminal() ? print_table(rows, columns, "  ") : print_tabs(rows, columns, "\t");
 }
 
@@ -113,13 +109,12 @@ void print_comparison(const Json& c) {
        {"left out", format_count(c["left_out"])}});
 }
 
-std::vector<Score> scores_of(OpenModel& m, std::span<const GivenText> texts, int top_k,
-                             Refusals& refusals) {
+std::vector<Score> scores_of(OpenModel& m, std::span<const GivenText> texts, int top_k) {
   const std::size_t at_once = std::min<std::size_t>(texts.size(), m.pool.threads());
   std::vector<Score> scores(texts.size());
   std::vector<Example> examples;
   for (std::size_t i = 0; i < texts.size(); ++i)
-    scores[i].refused = refusals.refusal_of(texts[i], [&] {
+    scores[i].refused = m.refusal_of(texts[i], [&] {
       ScoredLine read = m.texts.scored(texts[i]);
       for (const Example& e : read.examples) {
         m.texts.check_length(Side::source, e.source.size(), texts[i].name, at_once);
@@ -156,29 +151,26 @@ Exit run_score(CommandLine& line) {
   line.app()
       .add_option("--against", given.against,
                   "with --file: how often is a line of it more probable than that of FILE?")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->needs("--file");
   line.parse();
-  line.only_where(given.file.has_value(), {"--against"}, "with --file");
-  if (!given.file) given.against.reset();
-  line.only_where(tokens || line.json(), {"--top-k"}, "with --tokens or --json");
-  line.only_where(!given.against, {"--tokens", "--top-k", "--target-file"}, "without --against");
 
   OpenModel m(line);
   Comparison comparison;
-  const Exit exit = answer_texts(
-      m,
-      {m.objective->traits().pairs() ? "Type a source ||| its target."
-                                     : "Type a text to see its log-probability.",
-       std::vector<std::string>(tokens || line.json() ? 1 : 0, "top-k")},
-      [&](std::span<const GivenText> texts, Refusals& refusals) {
-        const auto scores = scores_of(m, texts, tokens || line.json() ? top_k : -1, refusals);
-        for (std::size_t i = 1; given.against && i < scores.size(); i += 2)
-          comparison.add(scores[i - 1], scores[i]);
-        for (std::size_t i = 0; !given.against && i < scores.size(); ++i) {
-          const Json score = score_json(scores[i], *m.tokenizers.target);
-          line.json() ? print_line(score) : print_score(score, tokens);
-        }
-      });
+  const Exit exit =
+      answer_texts(m,
+                   {m.objective->traits().pairs() ? "Type a source ||| its target."
+                                                  : "Type a text to see its log-probability.",
+                    std::vector<std::string>(tokens || line.json() ? 1 : 0, "top-k")},
+                   [&](std::span<const GivenText> texts) {
+                     const auto scores = scores_of(m, texts, tokens || line.json() ? top_k : -1);
+                     for (std::size_t i = 1; given.against && i < scores.size(); i += 2)
+                       comparison.add(scores[i - 1], scores[i]);
+                     for (std::size_t i = 0; !given.against && i < scores.size(); ++i) {
+                       const Json score = score_json(scores[i], *m.tokenizers.target);
+                       line.json() ? print_line(score) : print_score(score, tokens);
+                     }
+                   });
   if (!given.against) return exit;
   const Json compared = comparison_json(comparison);
   line.json() ? print_line(compared) : print_comparison(compared);

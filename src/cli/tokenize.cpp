@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "text/piece_model.h"
 
 namespace heed {

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "evaluate/translation.h"
 #include "text/utf8.h"
 
@@ -44,8 +43,6 @@ void print_plain(const Json& line) {
 
 // Completes the options by what every translation begins with.
 void set_prefix(OpenModel& m, const std::string& text, BeamOptions& beam) {
-  if (text.find('\n') != text.npos)
-    throw usage_error("--prefix has several lines; this model translates one line.");
   const TokenizedText prefix = m.texts.inspected(Side::target, text, "--prefix", false);
   const std::string unknown = m.tokenizers.target->unknown(prefix.text).summary();
   if (!unknown.empty()) throw data_error("--prefix has {}, which the model cannot write.", unknown);
@@ -65,31 +62,23 @@ struct Sources {
 };
 
 // `prefix`: tokens that a decoder alone reads beside a source.
-Sources read_sources(OpenModel& m, std::span<const GivenText> texts, std::size_t prefix,
-                     Refusals& refusals) {
+Sources read_sources(OpenModel& m, std::span<const GivenText> texts, std::size_t prefix) {
   const std::size_t at_once = std::min<std::size_t>(texts.size(), m.pool.threads());
   Sources all{std::vector<std::string>(texts.size()), std::vector<TokenIds>(texts.size()), {}};
-  std::vector<std::string> far_longer, spaced;
+  std::vector<std::string> spaced;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::string& name = texts[i].name;
-    all.refused.push_back(refusals.refusal_of(texts[i], [&] {
+    all.refused.push_back(m.refusal_of(texts[i], [&] {
       all.lines[i] = m.texts.normalized(Side::source, texts[i].text, name);
       if (is_blank(all.lines[i])) return;
       TokenIds ids = m.texts.line(Side::source, all.lines[i], name);
-      (void)m.objective->fit(Side::source, m.objective->framed_source(ids).size() + prefix,
-                             name + (prefix > 0 ? " with --prefix" : ""), at_once);
+      m.texts.check_length(Side::source, m.objective->framed_source(ids).size() + prefix,
+                           name + (prefix > 0 ? " with --prefix" : ""), at_once);
       const std::string_view text = stripped(all.lines[i]);
       if (text != all.lines[i] && ids != m.tokenizers.source().encode(text)) spaced.push_back(name);
       all.ids[i] = std::move(ids);
     }));
-    if (std::ssize(all.ids[i]) > 2 * m.state.longest_source)
-      far_longer.push_back(fmt::format("{} ({})", name, all.ids[i].size()));
   }
-  if (!far_longer.empty())
-    m.log.warn(fmt::format(
-        "the model was trained on at most {} of a line: much may be left out of what is far "
-        "longer: {}",
-        counted(std::to_string(m.state.longest_source), "token"), some_of(far_longer)));
   if (!spaced.empty())
     m.log.info("white space at an end of a line is read too, and may change its translation: " +
                some_of(spaced));
@@ -113,8 +102,6 @@ Exit run_translate(CommandLine& line) {
       ->type_name("TEXT");
   line.parse();
   const bool n_best = line.app().count("--n-best") > 0;
-  line.only_where(options.beam_size > 1 || n_best || line.json(), {"--length-penalty"},
-                  "with a --beam-size above 1, or for scores");
   if (options.n_best > options.beam_size)
     throw usage_error("--n-best {0} needs a --beam-size of at least {0}; found {1}.",
                       options.n_best, options.beam_size);
@@ -122,11 +109,11 @@ Exit run_translate(CommandLine& line) {
   OpenModel m(line);
   m.objective->check_use("translate", m.run);
   std::size_t number = 0;
-  const auto answer = [&](std::span<const GivenText> texts, Refusals& refusals) {
+  const auto answer = [&](std::span<const GivenText> texts) {
     BeamOptions beam = options;  // as set by now
     set_prefix(m, prefix, beam);
     const std::size_t joined = m.objective->traits().joined ? beam.rules.beginning.size() : 0;
-    const auto [lines, sources, refused] = read_sources(m, texts, joined, refusals);
+    const auto [lines, sources, refused] = read_sources(m, texts, joined);
     const auto found = translate(m, m.pool, sources, beam);
     std::vector<std::string> cut;
     for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "data/dataset.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"

@@ -5,35 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
 
+#include "base/json.h"
 #include "evaluate/scorer.h"
 
 namespace heed {
 namespace {
-
-// Sees what each part gives: y is x (0 if it is empty) and what the part adds.
-class PartObserver : public Observer<float> {
- public:
-  using Visit = std::function<void(const ModelPart& part, Mat<const float> x, Mat<float> y)>;
-  explicit PartObserver(Visit visit) : visit_(std::move(visit)) {}
-
-  void on_head(const Head& h, Mat<float> o) override {
-    visit_({Sort::head, h.kind, h.layer, h.head}, {}, o);
-  }
-  void on_feed_forward(AttentionKind stack, int layer, Mat<float> y) override {
-    visit_({Sort::feed_forward, stack, layer}, {}, y);
-  }
-  void on_layer(AttentionKind stack, int layer, Mat<const float> x, Mat<float> y) override {
-    visit_({Sort::layer, stack, layer}, x, y);
-  }
-
- private:
-  Visit visit_;
-};
 
 struct PartMean {
   std::vector<double> sum;  // over the rows
@@ -41,29 +21,45 @@ struct PartMean {
 };
 using PartMeans = std::map<ModelPart, PartMean>;
 
-// Adds up what the parts add. For one thread.
-PartObserver recorder(PartMeans& means) {
-  return PartObserver([&](const ModelPart& part, Mat<const float> x, Mat<float> y) {
-    PartMean& mean = means[part];
-    mean.sum.resize(y.cols);
-    for (int r = 0; r < y.rows; ++r)
-      for (int c = 0; c < y.cols; ++c) mean.sum[c] += y(r, c) - (x.empty() ? 0 : x(r, c));
-    mean.rows += y.rows;
-  });
-}
+// Sees what each part gives: y is x (0 if it is empty) and what the part adds. Takes parts away:
+// each adds its mean, or 0 if there are no means. Without parts to take away, for one thread: adds
+// up the means.
+class PartObserver : public Observer<float> {
+ public:
+  explicit PartObserver(PartMeans& means, std::set<ModelPart> removed = {})
+      : means_(means), removed_(std::move(removed)) {}
 
-// Takes parts away: each adds its mean, or 0 if there are no means. For any number of threads.
-PartObserver remover(const PartMeans& means, const std::set<ModelPart>& parts) {
-  return PartObserver([&](const ModelPart& part, Mat<const float> x, Mat<float> y) {
-    if (!parts.contains(part)) return;
-    const auto mean = means.find(part);
+  void on_head(const Head& h, Mat<float> o) override {
+    see({ModelPart::heads, h.kind, h.layer, h.head}, {}, o);
+  }
+  void on_feed_forward(AttentionKind stack, int layer, Mat<float> y) override {
+    see({ModelPart::feed_forward, stack, layer}, {}, y);
+  }
+  void on_layer(AttentionKind stack, int layer, Mat<const float> x, Mat<float> y) override {
+    see({ModelPart::layers, stack, layer}, x, y);
+  }
+
+ private:
+  void see(const ModelPart& part, Mat<const float> x, Mat<float> y) {
+    if (removed_.empty()) return record(means_[part], x, y);
+    if (!removed_.contains(part)) return;
+    const auto mean = means_.find(part);
     for (int r = 0; r < y.rows; ++r)
       for (int c = 0; c < y.cols; ++c)
         y(r, c) =
             (x.empty() ? 0 : x(r, c)) +
-            static_cast<float>(mean == means.end() ? 0 : mean->second.sum[c] / mean->second.rows);
-  });
-}
+            static_cast<float>(mean == means_.end() ? 0 : mean->second.sum[c] / mean->second.rows);
+  }
+  static void record(PartMean& mean, Mat<const float> x, Mat<float> y) {
+    mean.sum.resize(y.cols);
+    for (int r = 0; r < y.rows; ++r)
+      for (int c = 0; c < y.cols; ++c) mean.sum[c] += y(r, c) - (x.empty() ? 0 : x(r, c));
+    mean.rows += y.rows;
+  }
+
+  PartMeans& means_;
+  std::set<ModelPart> removed_;
+};
 
 using Losses = std::vector<double>;  // -log p of the labels of each example
 
@@ -71,24 +67,21 @@ double sum_of(const Losses& x) {
   return std::accumulate(x.begin(), x.end(), 0.0);
 }
 
-bool siblings(const ModelPart& a, const ModelPart& b) {
-  return a.sort == b.sort && (a.kind == b.kind || a.sort == Sort::attention);
+// What it is: {"sort", "kind", "layer", "head", "name": "cross, layer 0, head 1"}
+Json part_json(const ModelPart& part) {
+  constexpr const char* kSorts[] = {"attention", "layer", "feed_forward", "head"};
+  std::string name = attention_name(part.kind);
+  Json json{{"sort", kSorts[part.type]}, {"kind", name}};
+  if (part.layer >= 0) json["layer"] = part.layer;
+  if (part.head >= 0) json["head"] = part.head;
+  name += part.layer < 0 ? ", all heads" : fmt::format(", layer {}", part.layer);
+  if (part.head >= 0) name += fmt::format(", head {}", part.head);
+  if (part.type == ModelPart::feed_forward) name += ", feed-forward";
+  json["name"] = name;
+  return json;
 }
 
 }  // namespace
-
-const char* sort_name(Sort sort) {
-  constexpr const char* kNames[] = {"attention", "layer", "feed_forward", "head"};
-  return kNames[static_cast<std::size_t>(sort)];
-}
-
-std::string ModelPart::name() const {
-  const char* of = attention_name(kind);
-  if (sort == Sort::attention) return fmt::format("{}, all heads", of);
-  if (sort == Sort::head) return fmt::format("{}, layer {}, head {}", of, layer, head);
-  return fmt::format("{}, layer {}{}", of, layer,
-                     sort == Sort::feed_forward ? ", feed-forward" : "");
-}
 
 std::vector<ModelPart> parts_of(const Transformer& model) {
   std::vector<ModelPart> parts;
@@ -96,26 +89,27 @@ std::vector<ModelPart> parts_of(const Transformer& model) {
     for (const Block& block : stack->blocks) {
       const AttentionKind kind = block.self_attention.kind;
       const int layer = block.self_attention.layer;
-      parts.push_back({Sort::layer, kind, layer});
-      if (block.feed_forward) parts.push_back({Sort::feed_forward, kind, layer});
+      parts.push_back({ModelPart::layers, kind, layer});
+      if (block.feed_forward) parts.push_back({ModelPart::feed_forward, kind, layer});
       for (int h = 0; h < block.self_attention.n_heads; ++h) {
-        parts.push_back({Sort::head, kind, layer, h});
-        if (block.cross_attention) parts.push_back({Sort::head, AttentionKind::cross, layer, h});
+        parts.push_back({ModelPart::heads, kind, layer, h});
+        if (block.cross_attention)
+          parts.push_back({ModelPart::heads, AttentionKind::cross, layer, h});
       }
       if (layer > 0) continue;
-      parts.push_back({Sort::attention, kind});
-      if (block.cross_attention) parts.push_back({Sort::attention, AttentionKind::cross});
+      parts.push_back({ModelPart::attention, kind});
+      if (block.cross_attention) parts.push_back({ModelPart::attention, AttentionKind::cross});
     }
   std::ranges::sort(parts);
   return parts;
 }
 
-Ablation ablate(const Transformer& model, const ParamVec<float>& values,
-                const std::vector<Example>& examples, Pool& pool, bool zero) {
+Json ablate(const Transformer& model, const ParamVec<float>& values,
+            const std::vector<Example>& examples, Pool& pool, bool zero) {
   const std::vector<ModelPart> parts = parts_of(model);
-  Ablation out;
+  int passes = 0;
   const auto losses = [&](Pool& with, Observer<float>* observer) {
-    ++out.passes;
+    ++passes;
     Losses sums;
     for (const auto& odds : label_odds({model, values}, examples, with, -1, observer)) {
       double& sum = sums.emplace_back(0);
@@ -124,43 +118,57 @@ Ablation ablate(const Transformer& model, const ParamVec<float>& values,
     return sums;
   };
   PartMeans means;
-  PartObserver records = recorder(means);
+  PartObserver records(means);
   Pool alone(1);
   const Losses whole = zero ? losses(pool, nullptr) : losses(alone, &records);
   Losses tokens;
-  for (const Example& e : examples) tokens.push_back(static_cast<double>(e.scored()));
   std::vector<std::array<TokenIds, 3>> read;  // copies are one sequence that is drawn
-  for (const Example& e : examples) read.push_back({e.source, e.target, e.labels});
-  out.sequences = std::ssize(examples);
-  out.tokens = std::llround(sum_of(tokens));
-  out.loss = sum_of(whole) / sum_of(tokens);
+  for (const Example& e : examples) {
+    tokens.push_back(static_cast<double>(e.scored()));
+    read.push_back({e.source, e.target, e.labels});
+  }
 
   // Of each example, without the parts that `gone` names. A kind of attention is all of its heads.
   const auto differences = [&](auto&& gone) {
     std::set<ModelPart> removed;
     for (const ModelPart& part : parts)
-      if (gone(part) || (part.sort == Sort::head && gone({Sort::attention, part.kind})))
+      if (gone(part) || (part.type == ModelPart::heads && gone({ModelPart::attention, part.kind})))
         removed.insert(part);
-    PartObserver removes = remover(means, removed);
+    PartObserver removes(means, removed);
     Losses d = losses(pool, &removes);
     std::ranges::transform(d, whole, d.begin(), std::minus());
     return d;
   };
+  std::ptrdiff_t different = 0;
+  std::vector<Json> found;
   for (const ModelPart& part : parts) {
     const auto is_part = [&](const ModelPart& p) { return p == part; };
-    const auto is_other = [&](const ModelPart& p) { return siblings(p, part) && p != part; };
+    const auto is_other = [&](const ModelPart& p) {
+      return p.type == part.type && (p.kind == part.kind || p.type == ModelPart::attention) &&
+             p != part;
+    };
     const Losses d = differences(is_part);
     System rows;
     for (std::size_t i = 0; i < d.size(); ++i) rows.push_back({d[i], tokens[i]});
     const System units = merged(rows, read);
-    out.different = std::ssize(units);
+    different = std::ssize(units);
     const auto [low, high] = interval_of(units, figure("loss"), pool);
     const bool others = std::ranges::any_of(parts, is_other);
-    const double rest = others ? sum_of(differences(is_other)) / sum_of(tokens) : kUnknown;
-    out.parts.push_back({part, sum_of(d) / sum_of(tokens), low, high, rest});
+    Json& json = found.emplace_back(part_json(part));
+    json["difference"] = sum_of(d) / sum_of(tokens);
+    json["low"] = low;
+    json["high"] = high;
+    json["all_but_this"] = others ? sum_of(differences(is_other)) / sum_of(tokens) : kUnknown;
   }
-  std::ranges::stable_sort(out.parts, std::greater(), &PartLoss::difference);
-  return out;
+  std::ranges::stable_sort(found, std::greater(),
+                           [](const Json& part) { return part["difference"].get<double>(); });
+  return {{"loss", sum_of(whole) / sum_of(tokens)},
+          {"sequences", examples.size()},
+          {"different", different},
+          {"tokens", std::llround(sum_of(tokens))},
+          {"passes", passes},
+          {"replaced_by", zero ? "zero" : "mean"},
+          {"parts", found}};
 }
 
 }  // namespace heed

@@ -21,14 +21,13 @@ class Recorder : public Observer<float> {
 
   void on_head(const Head& seen, Mat<float>) override {
     AttentionMap& map = maps_[static_cast<std::size_t>(seen.kind)];
-    if (!map.has(seen.layer, seen.head)) return;
     const Mat<float> to = map.head(seen.layer, seen.head);
     for (int q = 0; q < to.rows; ++q) std::copy_n(seen.weights.row(q), to.cols, to.row(q));
     if (map.lengths.empty()) return;
     const Mat<const float> out =
         values_[attention_of(model_, seen.kind, seen.layer).out.weight].col_range(
             seen.head * seen.values.cols, (seen.head + 1) * seen.values.cols);
-    float* lengths = map.lengths.data() + map.number(seen.layer, seen.head) * to.cols;
+    float* lengths = map.lengths.data() + map.begin(seen.layer, seen.head) / to.rows;
     for (int k = 0; k < to.cols; ++k) lengths[k] = length(out, seen.values.row(k));
   }
 
@@ -56,28 +55,23 @@ int attention_layers(const ModelConfig& model, AttentionKind kind) {
   return kind == AttentionKind::cross && model.encoder_layers == 0 ? 0 : model.decoder_layers;
 }
 
-AttentionMaps empty_maps(const Transformer& model, const Example& input, const HeadChoice& choice,
-                         bool lengths) {
+AttentionMaps empty_maps(const Transformer& model, const Example& input, bool lengths) {
   AttentionMaps maps;
   for (const AttentionKind kind : kAttentionKinds) {
-    const int layers = attention_layers(model.config, kind);
-    if (layers <= choice.layer.value_or(0) || !choice.has(kind)) continue;
     AttentionMap& map = maps[static_cast<std::size_t>(kind)];
-    map.layers = choice.layer ? 1 : layers;
-    map.heads = choice.head ? 1 : model.config.n_heads;
+    map.layers = attention_layers(model.config, kind);
+    map.heads = model.config.n_heads;
     map.queries = static_cast<int>(queries_of(input, kind).size());
     map.keys = static_cast<int>(keys_of(input, kind).size());
-    map.first_layer = choice.layer.value_or(0);
-    map.first_head = choice.head.value_or(0);
-    const std::size_t rows = static_cast<std::size_t>(map.layers) * map.heads * map.keys;
-    map.weights.resize(rows * map.queries);
-    if (lengths) map.lengths.resize(rows);
+    map.weights.resize(map.begin(map.layers, 0));
+    if (lengths) map.lengths.resize(static_cast<std::size_t>(map.layers) * map.heads * map.keys);
   }
   return maps;
 }
 
-NextTokens fill_maps(const Transformer& model, const ParamVec<float>& values, const Example& input,
-                     Workspace& workspace, AttentionMaps& maps, int n) {
+AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
+                             const Example& input, Workspace& workspace, bool lengths) {
+  AttentionMaps maps = empty_maps(model, input, lengths);
   Batch batch;
   batch.add(input.source, input.target);
   Recorder recorder(model, values, maps);
@@ -85,20 +79,14 @@ NextTokens fill_maps(const Transformer& model, const ParamVec<float>& values, co
   Pass<float> pass{
       .values = values, .workspace = workspace, .forward_only = true, .observer = &recorder};
   TransformerSaved<float> saved;
-  const Mat<float> hidden = model.forward(pass, batch, saved);
-  require_finite(hidden);
-  NextTokens next;
-  if (n == 0 || !model.has_decoder()) return next;
-  const Mat<float> logits = model.output.forward(pass, hidden);
-  for (int r = 0; r < logits.rows; ++r)
-    next.push_back(best_tokens({logits.row(r), static_cast<std::size_t>(logits.cols)}, n, {}));
-  return next;
+  require_finite(model.forward(pass, batch, saved));
+  return maps;
 }
 
-AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
-                             const Example& input, Workspace& workspace) {
-  AttentionMaps maps = empty_maps(model, input);
-  fill_maps(model, values, input, workspace, maps);
+AttentionMaps contributions(AttentionMaps maps) {
+  for (AttentionMap& map : maps)
+    for (std::size_t i = 0; i < map.weights.size(); ++i)
+      map.weights[i] *= map.lengths[i / map.queries / map.keys * map.keys + i % map.keys];
   return maps;
 }
 

@@ -10,8 +10,6 @@
 // is the length of the vector that this head takes from k and adds to q's row (Kobayashi et al.
 // 2020, "Attention is Not Only a Weight"). It is stored as the length for weight 1,
 // [layer][head][key].
-//
-// The same pass can tell what the decoder expects after each of its tokens.
 #pragma once
 
 #include <array>
@@ -21,7 +19,6 @@
 #include <vector>
 
 #include "data/objective.h"
-#include "decode/next_token.h"
 #include "nn/transformer.h"
 #include "store/model.h"
 
@@ -33,30 +30,22 @@ struct HeadChoice {
   std::optional<int> layer = {}, head = {};  // absent: every one
   bool any() const { return !kind.empty() || layer || head; }
   bool has(AttentionKind k) const { return kind.empty() || kind == attention_name(k); }
+  bool has(AttentionKind k, int l, int h) const {
+    return has(k) && layer.value_or(l) == l && head.value_or(h) == h;
+  }
 };
 
-// The chosen heads of one kind of attention, by their numbers in the model. Owns its numbers; empty
-// if the model has no such kind, or none is chosen.
+// The heads of one kind of attention. Owns its numbers; empty if the model has no such kind.
 struct AttentionMap {
   int layers = 0, heads = 0, queries = 0, keys = 0;
-  std::vector<float> weights;           // [layer][head][query][key]
-  std::vector<float> lengths;           // [layer][head][key] || v_h(k) W_o,hᵀ ||, or none
-  int first_layer = 0, first_head = 0;  // the first chosen ones
+  std::vector<float> weights;     // [layer][head][query][key]
+  std::vector<float> lengths;     // [layer][head][key] || v_h(k) W_o,hᵀ ||, or none
   std::vector<double> pull = {};  // [layer][head][query][key] (show/pull.h); empty: not asked for
   std::vector<double> value_gradient = {};  // [layer][key/value head][key][d_head], or none
 
   bool empty() const { return layers == 0; }
-  // Is this head of the model among them?
-  bool has(int layer, int head) const {
-    return layer >= first_layer && layer < first_layer + layers && head >= first_head &&
-           head < first_head + heads;
-  }
-  // Of all heads, layer by layer.
-  std::size_t number(int layer, int head) const {
-    return static_cast<std::size_t>(layer - first_layer) * heads + head - first_head;
-  }
   std::size_t begin(int layer, int head) const {  // of its weights
-    return number(layer, head) * queries * keys;
+    return (static_cast<std::size_t>(layer) * heads + head) * queries * keys;
   }
   Mat<float> head(int l, int h) { return {weights.data() + begin(l, h), queries, keys}; }
   Mat<const float> head(int l, int h) const {
@@ -70,21 +59,14 @@ using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind
 inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind) {
   return maps[static_cast<std::size_t>(kind)];
 }
-// Cross-attention, or else the decoder's, or else the encoder's: the last that has maps.
-inline AttentionKind last_kind(const AttentionMaps& maps) {
-  AttentionKind last{};
-  for (const AttentionKind kind : kAttentionKinds)
-    if (!map_of(maps, kind).empty()) last = kind;
-  return last;
-}
-// Calls body(kind, map, layer, head) for every head of the maps.
+// Calls body(kind, map, layer, head) for every head of the maps, or the chosen ones.
 template <class Body>
-void for_heads(const AttentionMaps& maps, Body&& body) {
+void for_heads(const AttentionMaps& maps, Body&& body, const HeadChoice& choice = {}) {
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(maps, kind);
-    for (int layer = map.first_layer; layer < map.first_layer + map.layers; ++layer)
-      for (int head = map.first_head; head < map.first_head + map.heads; ++head)
-        body(kind, map, layer, head);
+    for (int layer = 0; layer < map.layers; ++layer)
+      for (int head = 0; head < map.heads; ++head)
+        if (choice.has(kind, layer, head)) body(kind, map, layer, head);
   }
 }
 // How many keys a query sees: a decoder's tokens see none that follow them.
@@ -105,18 +87,14 @@ const auto& keys_of(const Input& input, AttentionKind kind) {
 int attention_layers(const ModelConfig& model, AttentionKind kind);
 
 // Maps of zeros, with room for lengths or without.
-AttentionMaps empty_maps(const Transformer& model, const Example& input,
-                         const HeadChoice& choice = {}, bool lengths = false);
+AttentionMaps empty_maps(const Transformer& model, const Example& input, bool lengths = false);
 
-// The weights. `input` must fit the model: not empty and not too long. The workspace is rewound.
+// The weights, and lengths if asked for. `input` must fit the model: not empty and not too long.
+// The workspace is rewound.
 AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& values,
-                             const Example& input, Workspace& workspace);
-
-using NextTokens = std::vector<std::vector<ScoredToken>>;  // for each decoder row, best first
-// Fills in these maps. Returns the n most probable tokens after each token of the decoder; none
-// without a decoder.
-NextTokens fill_maps(const Transformer& model, const ParamVec<float>& values, const Example& input,
-                     Workspace& workspace, AttentionMaps& maps, int n = 0);
+                             const Example& input, Workspace& workspace, bool lengths = false);
+// In the place of the weights of maps that have lengths: the contributions.
+AttentionMaps contributions(AttentionMaps maps);
 
 // Both sides of an input as readable tokens, one string per id.
 struct InputTokens {

@@ -32,11 +32,17 @@ Row operator-(Row a, const Row& b) {
   return a;
 }
 
-struct Part {
-  Json json;        // what it is, and its share
+double length(const Row& x) {
+  return std::sqrt(dot(x, x));
+}
+
+// The strongest head.
+struct Strongest {
+  double strength = -std::numeric_limits<double>::infinity();
+  Json json = {};   // what it is, and its share
   Row normed = {};  // N of what it wrote
   const Attention* attention = nullptr;
-  const AttentionHead<double>* head = nullptr;  // if it is one
+  const AttentionHead<double>* head = nullptr;
 };
 
 Json place(const char* part, Json kind = {}, Json layer = {}, Json head = {}) {
@@ -45,14 +51,14 @@ Json place(const char* part, Json kind = {}, Json layer = {}, Json head = {}) {
 
 class Explainer {
  public:
-  Explainer(const Transformer& model, const ParamVec<double>& values, const Asked& asked)
+  Explainer(const Transformer& model, const ParamVec<double>& values, const Prediction& prediction)
       : model_(model),
-        asked_(asked),
+        prediction_(prediction),
         stack_(model.has_decoder() ? model.decoder : model.encoder),
         saved_(model.has_decoder() ? all_saved_.decoder : all_saved_.encoder),
         pass_{.values = values, .workspace = workspace_} {
     Batch batch;
-    batch.add(asked.read.source, asked.read.target);
+    batch.add(prediction.read.source, prediction.read.target);
     last_ = model.forward(pass_, batch, all_saved_);
     for (std::size_t i = 1; i <= stack_.blocks.size(); ++i) {
       logits_ = logits_of(row_before(i));
@@ -71,26 +77,23 @@ class Explainer {
                      {"divisor", 1 / r_}};
     add_lens(out);
     find_parts();
-    for (const Part& part : parts_) out["shares"].push_back(part.json);
-    if (!stack_.norm) out["shares"] = nullptr;
+    out["shares"] = stack_.norm ? Json(shares_) : Json();
     out["total"] = logits_[answer_] - (against_ < 0 ? mean(logits_) : logits_[against_]);
-    out["head"] = arithmetic(*std::ranges::max_element(parts_, {}, [&](const Part& p) {
-      if (!p.head) return -std::numeric_limits<double>::infinity();
-      return stack_.norm ? p.json["share"].get<double>() : dot(p.normed, p.normed);
-    }));
-    if (!asked_.answer.empty()) out["pull"] = pulls();
+    out["head"] = arithmetic();
+    if (!prediction_.answer.empty()) out["pull"] = pulls();
     return out;
   }
 
  private:
   const TokenIds& ids() const {
-    return model_.has_decoder() ? asked_.read.target : asked_.read.source;
+    return model_.has_decoder() ? prediction_.read.target : prediction_.read.source;
   }
   // x before a layer, or after the last.
   Row row_before(std::size_t layer) const {
-    if (layer == stack_.blocks.size()) return copied(stack_.norm ? saved_.last : last_, asked_.row);
+    if (layer == stack_.blocks.size())
+      return copied(stack_.norm ? saved_.last : last_, prediction_.row);
     const ResidualSaved<double>& first = saved_.blocks[layer].self_residual;
-    return copied(stack_.norm ? first.in : first.branch, asked_.row);
+    return copied(stack_.norm ? first.in : first.branch, prediction_.row);
   }
   // W (N(x) + beta) with the r of x, which is kept; W x with post-norm.
   Row logits_of(Row x) {
@@ -107,9 +110,10 @@ class Explainer {
     const auto most_probable = [&](const TokenIds& of) {
       return *std::ranges::max_element(of, {}, [&](int id) { return logits_[id]; });
     };
-    answer_ = asked_.answer.empty() ? best_tokens(lens_.back(), 1, asked_.not_next).front().id
-                                    : most_probable(asked_.answer);
-    if (!asked_.against.empty()) against_ = most_probable(asked_.against);
+    answer_ = prediction_.answer.empty()
+                  ? best_tokens(lens_.back(), 1, prediction_.not_next).front().id
+                  : most_probable(prediction_.answer);
+    if (!prediction_.against.empty()) against_ = most_probable(prediction_.against);
     if (against_ == answer_)
       throw Error(Exit::usage, "--against names the answer itself.",
                   "another token, or --answer for another answer");
@@ -132,9 +136,9 @@ class Explainer {
     for (const std::vector<float>& logits : lens_) {
       TokenOdds odds = token_odds(logits, answer_, 0);
       odds.rank -= static_cast<int>(std::ranges::count_if(
-          asked_.not_next, [&](int id) { return logits[id] > logits[answer_]; }));
+          prediction_.not_next, [&](int id) { return logits[id] > logits[answer_]; }));
       Json top = Json::array();
-      for (const ScoredToken& t : best_tokens(logits, kTopTokens, asked_.not_next))
+      for (const ScoredToken& t : best_tokens(logits, kTopTokens, prediction_.not_next))
         top.push_back({{"id", t.id}, {"logprob", t.log_probability}});
       const std::size_t layer = out["lens"].size();
       out["lens"].push_back({{"layer", layer},
@@ -165,16 +169,18 @@ class Explainer {
   }
   // Of a part whose N is `normed`.
   double share(const Row& normed) const { return stack_.norm ? dot(u_, normed) : kUndefined; }
-  void add(Json part, Row normed, const Attention* a = nullptr,
-           const AttentionHead<double>* head = nullptr) {
+  const Json& add(Json part, const Row& normed) {
     part["share"] = share(normed);
-    parts_.push_back({std::move(part), std::move(normed), a, head});
+    return shares_.emplace_back(std::move(part));
   }
   void add_heads(const Attention& a, const AttentionSaved<double>& saved) {
     const char* kind = attention_name(a.kind);
-    for (int h = 0; h < a.n_heads; ++h)
-      add(place("head", kind, a.layer, h), normed(through(a, h, saved.heads[h].o.row(asked_.row))),
-          &a, &saved.heads[h]);
+    for (int h = 0; h < a.n_heads; ++h) {
+      const Row wrote = normed(through(a, h, saved.heads[h].o.row(prediction_.row)));
+      const Json& json = add(place("head", kind, a.layer, h), wrote);
+      const double strength = dot(stack_.norm ? u_ : wrote, wrote);
+      if (strength > strongest_.strength) strongest_ = {strength, json, wrote, &a, &saved.heads[h]};
+    }
     if (a.out.bias.size() > 0)
       add(place("out_proj_bias", kind, a.layer), normed(copied(pass_[a.out.bias])));
   }
@@ -182,7 +188,7 @@ class Explainer {
   void find_parts() {
     const Embedding& e =
         model_.has_decoder() ? *model_.embeddings.target : *model_.embeddings.source;
-    Row token = copied(pass_[e.tokens], ids()[asked_.row]);
+    Row token = copied(pass_[e.tokens], ids()[prediction_.row]);
     for (double& x : token) x *= e.scale;
     add(place("embedding"), normed(token));
     if (e.kind == Positions::learned || e.kind == Positions::sinusoidal)
@@ -196,7 +202,7 @@ class Explainer {
       const char* stack = attention_name(block.self_attention.kind);
       const Param b = block.feed_forward->fc2.bias;
       const Row bias = b.size() > 0 ? copied(pass_[b]) : Row(model_.config.d_model);
-      const Row wrote = row_before(i + 1) - copied(s.feed_forward_residual.in, asked_.row);
+      const Row wrote = row_before(i + 1) - copied(s.feed_forward_residual.in, prediction_.row);
       add(place("feed_forward", stack, i), normed(wrote - bias));
       if (b.size() > 0) add(place("fc2_bias", stack, i), normed(bias));
     }
@@ -205,29 +211,29 @@ class Explainer {
   }
 
   // q . k, S, P and what the largest weights take; "others" is a key that stands for all others.
-  Json arithmetic(const Part& part) {
-    const AttentionHead<double>& h = *part.head;
-    const Row q = copied(h.q, asked_.row);
-    Row weights = copied(h.p, asked_.row);
+  Json arithmetic() {
+    const AttentionHead<double>& h = *strongest_.head;
+    const Row q = copied(h.q, prediction_.row);
+    Row weights = copied(h.p, prediction_.row);
     weights.resize(h.k.rows);
     std::vector<int> order(weights.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, std::greater(), [&](int j) { return weights[j]; });
     order.resize(std::min<std::size_t>(order.size(), kTopKeys));
-    Json out = part.json;
+    Json out = strongest_.json;
     out.update({{"scale", h.scale},
                 {"uniform", h.uniform},
                 {"weights", weights},
                 {"q", q},
-                {"length", std::sqrt(dot(q, q))},
-                {"output", copied(h.o, asked_.row)}});
+                {"length", length(q)},
+                {"output", copied(h.o, prediction_.row)}});
     for (const int j : order) {
       const Row k = copied(h.k, j);
-      const Row taken = normed(through(*part.attention, part.json["head"], h.v.row(j)));
+      const Row taken = normed(through(*strongest_.attention, out["head"], h.v.row(j)));
       const double product = h.uniform ? kUndefined : dot(q, k);
       out["keys"].push_back({{"position", j},
                              {"k", k},
-                             {"length", std::sqrt(dot(k, k))},
+                             {"length", length(k)},
                              {"cosine", product / std::sqrt(dot(q, q) * dot(k, k))},
                              {"v", copied(h.v, j)},
                              {"dot", product},
@@ -243,8 +249,8 @@ class Explainer {
     for (int j = 0; j < h.v.rows; ++j)
       for (int c = 0; c < h.v.cols; ++c) v[c] += weights[j] / left * h.v(j, c);
     if (left > 0) out["others"] = {{"v", v}, {"score", log_sum + std::log(left)}, {"weight", left}};
-    Row n = part.normed;
-    const Row logits = copied(model_.output.forward(pass_, {n.data(), 1, model_.config.d_model}));
+    Mat<double> wrote(strongest_.normed.data(), 1, model_.config.d_model);
+    const Row logits = copied(model_.output.forward(pass_, wrote));
     const std::vector<float> narrow(logits.begin(), logits.end());
     for (const ScoredToken& t : best_tokens(narrow, kTopTokens, {}))
       out["promotes"].push_back({{"id", t.id}, {"logit", logits[t.id] - mean(logits)}});
@@ -253,9 +259,9 @@ class Explainer {
 
   // show/pull.h, of the answer's loss alone, on this row of each head that writes into it.
   Json pulls() const {
-    Example read = asked_.read;
+    Example read = prediction_.read;
     read.labels.assign(ids().size(), -1);
-    read.labels[asked_.row] = answer_;
+    read.labels[prediction_.row] = answer_;
     AttentionMaps maps = empty_maps(model_, read);
     const int width = model_.config.d_model / model_.config.n_heads, kv = kv_heads(model_.config);
     for (AttentionMap& map : maps)
@@ -268,10 +274,9 @@ class Explainer {
       const Mat<const double> g(map.value_gradient.data(), map.layers * kv * map.keys, width);
       const int first = (layer * kv + head * kv / map.heads) * map.keys;
       Row lengths;
-      for (int j = first; j < first + map.keys; ++j)
-        lengths.push_back(std::sqrt(dot(copied(g, j), copied(g, j))));
+      for (int j = first; j < first + map.keys; ++j) lengths.push_back(length(copied(g, j)));
       Json json = place("head", attention_name(kind), layer, head);
-      json["pull"] = copied(map.pulls(layer, head), asked_.row);
+      json["pull"] = copied(map.pulls(layer, head), prediction_.row);
       json["value_pull"] = lengths;
       heads.push_back(json);
     });
@@ -279,7 +284,7 @@ class Explainer {
   }
 
   const Transformer& model_;
-  const Asked& asked_;
+  const Prediction& prediction_;
   const Stack& stack_;
   Workspace workspace_;
   TransformerSaved<double> all_saved_;
@@ -289,17 +294,18 @@ class Explainer {
   std::vector<std::vector<float>> lens_;  // logits after each layer
   Row logits_;                            // after the last
   Row u_;                                 // what shares are measured along
-  std::vector<Part> parts_;
+  std::vector<Json> shares_;
+  Strongest strongest_;
   double r_ = 1;
   int answer_ = 0, against_ = -1;
 };
 
 }  // namespace
 
-Json explain(const Transformer& model, const ParamVec<float>& values, const Asked& asked) {
-  ParamVec<double> wide(values.size());
-  std::copy_n(values.data(), values.size(), wide.data());
-  return Explainer(model, wide, asked).result();
+Json explain(const Transformer& model, const ParamVec<float>& values,
+             const Prediction& prediction) {
+  const ParamVec<double> wide = in_double(values);
+  return Explainer(model, wide, prediction).result();
 }
 
 }  // namespace heed

@@ -33,7 +33,7 @@
 
 namespace heed {
 
-struct Asked {
+struct Prediction {
   Example read;  // framed
   int row = 0;   // of the answering stack
   // What the answer may be, the most probable of these: a word with and without a space before it.
@@ -43,8 +43,8 @@ struct Asked {
 };
 
 // The keys from "answer" on of docs/formats.md, "What heed explain prints", without tokens beside
-// the ids. "pull" (show/pull.h) needs Asked::answer: of its loss alone. Error (usage) if both
+// the ids. "pull" (show/pull.h) needs Prediction::answer: of its loss alone. Error (usage) if both
 // answers are one token; Error (diverged) if the model has NaN.
-Json explain(const Transformer& model, const ParamVec<float>& values, const Asked& asked);
+Json explain(const Transformer& model, const ParamVec<float>& values, const Prediction& prediction);
 
 }  // namespace heed

@@ -1,34 +1,26 @@
 #include "show/fill.h"
 
 #include <algorithm>
-#include <numeric>
 
-#include "decode/next_token.h"
 #include "decode/sampling.h"
+#include "evaluate/scorer.h"
 
 namespace heed {
 namespace {
 
-std::vector<std::vector<Hypothesis>> fill_tokens(const Predictor& p, const TokenIds& never,
+std::vector<std::vector<Hypothesis>> fill_tokens(const Predictor& predictor, const TokenIds& never,
                                                  const TokenIds& source,
                                                  const std::vector<int>& rows, int n) {
-  Batch batch;
-  batch.add(source, {});
-  Workspace workspace;
-  TransformerSaved<float> saved;
-  Pass<float> pass = p.pass(workspace);
-  const Mat<float> hidden = p.model.forward(pass, batch, saved);
-  const Mat<float> logits = p.model.output.forward(pass, hidden);
-  std::vector<int> all(logits.rows);
-  std::iota(all.begin(), all.end(), 0);
-  if (const auto average = p.averaging(workspace, batch)) average(all, logits);
-  require_finite(logits);
+  Example read{source, {}, TokenIds(source.size(), -1)};
+  for (const int row : rows) read.labels[row] = 0;  // any token
+  Pool pool(1);
+  const auto odds = label_odds(predictor, {read}, pool, n + static_cast<int>(never.size())).front();
   std::vector<std::vector<Hypothesis>> found;
-  for (const int row : rows) {
-    found.emplace_back();
-    const std::span<const float> of_row(logits.row(row), static_cast<std::size_t>(logits.cols));
-    for (const ScoredToken& t : best_tokens(of_row, n, never))
-      found.back().push_back({{t.id}, t.log_probability, t.log_probability});
+  for (const TokenOdds& expected : odds) {
+    std::vector<Hypothesis>& best = found.emplace_back();
+    for (const ScoredToken& t : expected.best)
+      if (std::ssize(best) < n && std::ranges::count(never, t.id) == 0)
+        best.push_back({{t.id}, t.log_probability, t.log_probability});
   }
   return found;
 }

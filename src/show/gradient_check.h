@@ -1,40 +1,93 @@
-// Checks every gradient against central differences in double (show/central_difference.h).
+// Checks gradients against central differences in double: of a whole model for `heed gradcheck`, of
+// a function for the tests of the layers.
 //
-// The error of an entry is |a - n| / max(|a|, |n|, 1e-3 max|tensor|, 1e-8 max|all|, noise / 1e-6),
-// where a is the analytic and n the numeric gradient (five-point stencil), and noise is what the
-// rounding of the loss leaves in n. Differences are wrong across the corner of relu: the caller
-// must redraw values whose activations come nearer to it than ten steps (`smallest_relu_input`).
+//   f'(x) = (f(x - 2h) - 8 f(x - h) + 8 f(x + h) - f(x + 2h)) / 12 h + O(h^4)
+//   error = |a - n| / max(|a|, |n|, floor)       a analytic, n numeric
+//
+// With a shorter h, what is left out shrinks as h^4, the rounding of f grows as 1 / h, and a wrong
+// gradient stays wrong: so a second h tells them apart.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
 
-#include "data/objective.h"
+#include "base/json_fwd.h"
 #include "nn/transformer.h"
-#include "show/central_difference.h"
 
 namespace heed {
 
-struct TensorCheck {
-  std::string name;
-  std::size_t entries = 0;  // compared
-  std::size_t wrong = 0;
-  std::size_t cannot_tell = 0;  // differences are too inexact there
-  std::size_t worst_entry = 0;  // with the largest error; of those that are wrong, if any are
-  double worst = 0.0;           // its error, as above
-  double analytic = 0.0, numeric = 0.0;  // there
-  bool ok() const { return wrong == 0; }
+inline constexpr double kGradientStep = 2e-4, kShorterStep = kGradientStep / 4;  // h
+inline constexpr double kGradientTolerance = 1e-6;
+
+// The derivative of f() by x, which f reads. x gets its value back.
+template <class F>
+double central_difference(double& x, F&& f, double h = kGradientStep) {
+  const double start = x;
+  const auto at = [&](double step) {
+    x = start + step;
+    return f();
+  };
+  const double slope = (at(-2 * h) - at(2 * h) + 8 * (at(h) - at(-h))) / (12 * h);
+  x = start;
+  return slope;
+}
+
+inline double gradient_error(double analytic, double numeric, double floor) {
+  const double scale = std::max({std::abs(analytic), std::abs(numeric), floor});
+  return scale == 0 ? 0.0 : std::abs(analytic - numeric) / scale;  // NaN stays NaN
+}
+
+inline double largest_of(std::span<const double> x) {
+  double m = 0;
+  for (const double v : x) m = std::max(m, std::abs(v));
+  return m;
+}
+
+// The rounding of f, a sum of terms whose sizes add up to `size`, leaves about this much in a
+// central difference. A gradient that should be exactly zero shows it: that of a key bias without
+// rotary positions and norm of keys, because softmax ignores what is added to every score.
+inline double rounding_noise(double size) {
+  constexpr double kRoundings = 8;  // a few in each of the four values of f, and room
+  return kRoundings * std::numeric_limits<double>::epsilon() * std::abs(size) / kShorterStep;
+}
+
+// The scale below which an error cannot be seen. `largest`: the largest |gradient| of all tensors.
+inline double gradient_floor(std::span<const double> tensor, double largest, double noise) {
+  return std::max({1e-3 * largest_of(tensor), 1e-8 * largest, noise / kGradientTolerance});
+}
+
+// What differences say of a gradient: it is wrong if those of two steps agree with each other and
+// not with it; neither right nor wrong if they cannot tell.
+struct GradientVerdict {
+  bool right, wrong;
+  double error, numeric;  // of the last step tried
 };
+template <class Numeric>  // numeric(h)
+GradientVerdict check_gradient(double analytic, double floor, Numeric&& numeric) {
+  const auto at = [&](double h) {
+    const double n = numeric(h), error = gradient_error(analytic, n, floor);
+    return GradientVerdict{error <= kGradientTolerance, false, error, n};
+  };
+  const GradientVerdict first = at(kGradientStep);
+  if (first.right) return first;
+  GradientVerdict v = at(kShorterStep);
+  const double apart = std::abs(first.numeric - v.numeric);
+  v.wrong = !v.right && !(apart > 0.1 * std::abs(analytic - v.numeric));  // NaN is wrong
+  return v;
+}
 
-// Compares at most `entries_per_tensor` entries of each tensor, spread evenly; 0: all.
-std::vector<TensorCheck> check_gradients(const Transformer& model, const ParamVec<double>& values,
-                                         const Batch& batch, double smoothing,
-                                         std::size_t entries_per_tensor = 0);
-
-// The same for the pull (show/pull.h) of each layer's heads, for one example with labels: each
-// score of the forward pass is moved.
-std::vector<TensorCheck> check_pull(const Transformer& model, const ParamVec<double>& values,
-                                    const Example& example);
+// Of every tensor: {"tensor", "entries": compared, "cannot_tell": where differences are too
+// inexact, "worst_error", "worst_entry", "analytic", "numeric": where the error is largest, of the
+// entries that are wrong if any are, "ok": none is wrong}. The error's floor is the largest of 1e-3
+// max|tensor|, 1e-8 max|all| and what the rounding of the loss leaves in n. Differences are wrong
+// across the corner of relu: the caller must redraw values whose activations come nearer to it than
+// ten steps (smallest_relu_input()). Compares at most `entries_per_tensor` entries of each tensor,
+// spread evenly; 0: all.
+std::vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& values,
+                                  const Batch& batch, double smoothing,
+                                  std::size_t entries_per_tensor = 0);
 
 // The smallest |u| that any relu reads; infinity for smooth activations.
 double smallest_relu_input(const Transformer& model, const ParamVec<double>& values,

@@ -129,15 +129,19 @@ HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights, Tokens q
           largest.share, largest.even};
 }
 
-std::vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMaps& maps) {
+std::vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMaps& maps,
+                                        const HeadChoice& choice) {
   std::vector<HeadInWords> heads;
-  for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
-    HeadInWords& words = heads.emplace_back(head_in_words(
-        kind, map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind)));
-    words.kind = kind;
-    words.layer = layer;
-    words.head = head;
-  });
+  for_heads(
+      maps,
+      [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+        HeadInWords& words = heads.emplace_back(head_in_words(
+            kind, map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind)));
+        words.kind = kind;
+        words.layer = layer;
+        words.head = head;
+      },
+      choice);
   return heads;
 }
 

@@ -30,8 +30,9 @@ struct HeadInWords {
 // One string per query and per key of the weights. Without its place.
 HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights,
                           std::span<const std::string> queries, std::span<const std::string> keys);
-// Of every head of the maps.
-std::vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMaps& maps);
+// Of every head of the maps, or the chosen ones.
+std::vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMaps& maps,
+                                        const HeadChoice& choice = {});
 
 // The head of a kind to show first: the one whose simple pattern has the largest share; else, of
 // those that are not parked, the one with the largest weights. The first among equals.

@@ -20,23 +20,14 @@ constexpr std::string_view kShades = " .:-=+*#%@";
 // From dark blue over teal to yellow, getting lighter, in the xterm palette.
 constexpr std::array kColours = {17, 18, 24, 25, 31, 37, 36, 71, 113, 184, 226};
 constexpr std::size_t kFirstLight = 5;  // black letters from here on
+constexpr int kBlack = 16, kWhite = 231;
 // From black to red for what is below 0, to green for what is above.
 constexpr std::array kBelow = {16, 52, 88, 124, 160, 196}, kAbove = {16, 22, 28, 34, 40, 46};
 
-// A token in exactly `width` columns, cut or padded; wide characters take two.
+// A token in exactly `width` columns, cut or padded.
 std::string fitted(const std::string& token, int width) {
-  const std::string marked = with_space_marks(token);
-  const bool cut = columns_of(marked) > width;
-  std::string out;
-  int room = cut ? width - 1 : width;  // the ellipsis takes one
-  for (std::size_t i = 0; i < marked.size();) {
-    const std::string character = marked.substr(i, code_point_at(marked, i).length);
-    if (columns_of(character) > room) break;
-    out += character;
-    room -= columns_of(character);
-    i += character.size();
-  }
-  return out + (cut ? "…" : "") + std::string(room, ' ');
+  const std::string text = shortened(with_space_marks(token), width);
+  return text + std::string(width - columns_of(text), ' ');
 }
 
 int longest(std::span<const std::string> texts) {
@@ -46,28 +37,29 @@ int longest(std::span<const std::string> texts) {
 }
 
 std::size_t step_of(float weight, std::size_t steps) {
-  const float x = std::clamp(weight, 0.0f, 1.0f);
-  return std::min(steps - 1, static_cast<std::size_t>(x * static_cast<float>(steps)));
+  return std::min(steps - 1, static_cast<std::size_t>(weight * static_cast<float>(steps)));
+}
+
+std::string coloured(int background, int letters, const std::string& text) {
+  return fmt::format("\x1b[48;5;{};38;5;{}m{}\x1b[0m", background, letters, text);
 }
 
 std::string coloured(std::size_t step, const std::string& text) {
-  return fmt::format("\x1b[48;5;{};38;5;{}m{}\x1b[0m", kColours[step],
-                     step >= kFirstLight ? 16 : 231, text);
+  return coloured(kColours[step], step >= kFirstLight ? kBlack : kWhite, text);
 }
 
 std::string signed_cell(float share, int width, bool colour) {
   const int tenths = std::clamp(static_cast<int>(std::lround(10 * share)), -9, 9);
   const std::string text =
-      fmt::format("{:>{}} ", tenths == 0 ? "." : fmt::format("{}", tenths), width - 1);
-  if (!colour) return text;
-  const int shade = (tenths < 0 ? kBelow : kAbove)[(std::abs(tenths) + 1) / 2];
-  return fmt::format("\x1b[48;5;{};38;5;231m{}\x1b[0m", shade, text);
+      fmt::format("{:>{}} ", tenths == 0 ? "." : std::to_string(tenths), width - 1);
+  const auto& colours = tenths < 0 ? kBelow : kAbove;
+  return colour ? coloured(colours[(std::abs(tenths) + 1) / 2], kWhite, text) : text;
 }
 
 std::string cell(float weight, int width, bool colour) {
   if (!colour) return std::string(width - 1, kShades[step_of(weight, kShades.size())]) + " ";
   const int percent = static_cast<int>(100.0f * weight + 0.5f);
-  const std::string text = width > 2 && percent > 0 ? fmt::format("{}", percent) : "";
+  const std::string text = width > 2 && percent > 0 ? std::to_string(percent) : "";
   return coloured(step_of(weight, kColours.size()), fmt::format("{:>{}}", text, width));
 }
 
@@ -160,27 +152,23 @@ std::string draw_part(Mat<const float> map, const std::vector<std::string>& quer
   return out;
 }
 
-std::string draw_attention(bool whole, const InputTokens& tokens, const AttentionMaps& maps,
-                           const HeatMapStyle& style) {
-  const std::vector<HeadInWords> heads = heads_in_words(tokens, maps);
+std::string draw_attention(const HeadChoice& choice, const InputTokens& tokens,
+                           const AttentionMaps& maps, const HeatMapStyle& style) {
+  const std::vector<HeadInWords> heads = heads_in_words(tokens, maps, choice);
   std::string out = kAboutHeads;
   const auto draw = [&](const HeadInWords& h, auto&& drawing) {
-    out += line_of_head(h) + (whole ? "" : heat_map_legend(style)) +
-           drawing(map_of(maps, h.kind).head(h.layer, h.head), queries_of(tokens, h.kind),
+    return drawing(map_of(maps, h.kind).head(h.layer, h.head), queries_of(tokens, h.kind),
                    keys_of(tokens, h.kind), style);
   };
-  if (whole) {
+  if (choice.any()) {
     out += heat_map_legend(style);
-    for (const HeadInWords& h : heads) {
-      out += "\n";
-      draw(h, draw_heat_map);
-    }
+    for (const HeadInWords& h : heads) out += "\n" + line_of_head(h) + draw(h, draw_heat_map);
     return out;
   }
   for (const HeadInWords& h : heads) out += line_of_head(h);
-  out += "\nthe map of one:\n";
-  draw(clearest_head(heads, last_kind(maps)), draw_part);
-  return out;
+  const HeadInWords clearest = clearest_head(heads, heads.back().kind);
+  return out + "\nthe map of one:\n" + line_of_head(clearest) + heat_map_legend(style) +
+         draw(clearest, draw_part);
 }
 
 }  // namespace heed

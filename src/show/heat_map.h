@@ -31,9 +31,10 @@ std::string name_of_head(AttentionKind kind, int layer, int head);
 // The last 16 rows of a map, with the 16 keys that have the largest numbers in them.
 std::string draw_part(Mat<const float> map, const std::vector<std::string>& queries,
                       const std::vector<std::string>& keys, const HeatMapStyle& style);
-// The whole map of every head with a line about it; or such a line of each head, and a part of the
-// map of the clearest of the last kind: the one on which the page of `heed attend --html` opens.
-std::string draw_attention(bool whole, const InputTokens& tokens, const AttentionMaps& maps,
-                           const HeatMapStyle& style);
+// The whole map of every chosen head with a line about it; or, without a choice, such a line of
+// each head, and a part of the map of the clearest of the last kind: the one on which the page of
+// `heed attend --html` opens.
+std::string draw_attention(const HeadChoice& choice, const InputTokens& tokens,
+                           const AttentionMaps& maps, const HeatMapStyle& style);
 
 }  // namespace heed

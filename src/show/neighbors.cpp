@@ -7,11 +7,9 @@
 #include <functional>
 #include <numeric>
 
-#include "base/error.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/nearest.h"
-#include "data/corpus.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -21,19 +19,12 @@ double norm(const std::vector<double>& v) {
   return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
+using Row = std::vector<double>;
+
 std::vector<int> ids_of(const Tokenizer& tokenizer, const std::string& word) {
   if (!is_subword(tokenizer.type())) return tokenizer.encode(word);
   std::vector<int> inside = tokenizer.encode(" " + word), alone = tokenizer.encode(word);
   return inside.size() > 1 && alone.size() == 1 ? alone : inside;
-}
-
-}  // namespace
-
-EmbeddingView embedding_of(const Model& t, Side side) {
-  const Embeddings& e = t.net.embeddings;
-  const bool source = e.source && (side == Side::source || !e.target);
-  return {t.values[(source ? e.source : e.target)->tokens],
-          source ? t.tokenizers.source() : *t.tokenizers.target, read_options(t.config)};
 }
 
 std::string similar_word(const EmbeddingView& e, const std::string& word) {
@@ -43,97 +34,102 @@ std::string similar_word(const EmbeddingView& e, const std::string& word) {
     if (text.starts_with(' ')) text.erase(0, 1);
     if (text.size() > 1 && e.occurs(id)) words.push_back(std::move(text));  // no single byte
   }
-  return nearest(word, words);
+  const std::string similar = nearest(word, words);
+  return similar.empty() ? "a word of the training text" : similar;
 }
 
-WordVector word_vector(const EmbeddingView& e, const std::string& given) {
-  const std::string shown = fmt::format("\"{}\"", excerpt(given));
-  if (e.tokenizer.type() != TokenizerConfig::byte) check_utf8(given, shown);
-  WordVector w{as_read(given, e.reading), {}, {}};
-  w.ids = ids_of(e.tokenizer, w.word);
-  if (w.ids.empty()) throw Error(Exit::data, shown + " has no tokens.");
-  if (std::ranges::count(w.ids, Tokenizer::kUnk) > 0) {
-    const std::string similar = similar_word(e, w.word);
-    const bool analogy = given.find_first_of("+-", 1) != std::string::npos;
-    throw Error(Exit::data, fmt::format("{} has {}.", shown, e.tokenizer.unknown(w.word).summary()),
-                analogy           ? "spaces around + and - for an analogy: king - man + woman"
-                : similar.empty() ? "a word of the training text"
-                                  : similar);
-  }
-  if (const auto unseen = std::ranges::find_if_not(w.ids, [&](int id) { return e.occurs(id); });
-      unseen != w.ids.end())
-    throw Error(
-        Exit::data,
-        fmt::format("{} is {}, and {} never occurs in the training text: nothing was learnt "
-                    "of it.",
-                    shown, joined(e.tokenizer.pieces(w.ids), " "), e.tokenizer.piece(*unseen)),
-        similar_word(e, w.word));
-  w.vector.resize(static_cast<std::size_t>(e.table.cols));
-  for (const int id : w.ids)
-    for (int c = 0; c < e.table.cols; ++c)
-      w.vector[c] += static_cast<double>(e.table(id, c)) / static_cast<double>(w.ids.size());
-  return w;
+// Each of them known to training.
+std::vector<int> known_ids(const EmbeddingView& e, const std::string& word) {
+  const std::string shown = fmt::format("\"{}\"", excerpt(word));
+  const std::vector<int> ids = ids_of(e.tokenizer, word);
+  if (ids.empty()) throw data_error("{} has no tokens.", shown);
+  if (std::ranges::count(ids, Tokenizer::kUnk) > 0)
+    throw data_error("{} has {}.", shown, e.tokenizer.unknown(word).summary())
+        .hint(similar_word(e, word));
+  for (const int id : ids)
+    if (!e.occurs(id))
+      throw data_error(
+          "{} is {}, and {} never occurs in the training text: nothing was learnt "
+          "of it.",
+          shown, joined(e.tokenizer.pieces(ids), " "), e.tokenizer.piece(id))
+          .hint(similar_word(e, word));
+  return ids;
 }
 
-std::vector<Query> parse_queries(const std::string& text) {
-  const auto is_operator = [](std::string_view s) { return s == "+" || s == "-"; };
-  const auto parts = split_words(text);
+struct Query {
+  std::string text;                                   // "king - man + woman"
+  std::vector<std::pair<double, std::string>> words;  // with their signs
+};
+
+std::vector<Query> queries_of(const std::string& text) {
+  const auto is_sign = [](std::string_view s) { return s == "+" || s == "-"; };
+  const std::vector<std::string_view> parts = split_words(text);
   const std::vector<std::string> words(parts.begin(), parts.end());
   std::vector<Query> queries;
-  if (words.size() < 2 || std::none_of(words.begin(), words.end(), is_operator)) {
-    for (const std::string& word : words) queries.push_back({word, {{1.0, word}}});
+  if (words.size() < 2 || std::ranges::none_of(words, is_sign)) {
+    for (const std::string& word : words) queries.push_back({word, {{1, word}}});
     return queries;
   }
-  Query analogy;
+  Query analogy{joined(words, " "), {}};
+  bool alternate = words.size() % 2 == 1;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const bool wanted_operator = i % 2 == 1;
-    if (is_operator(words[i]) != wanted_operator || (wanted_operator && i + 1 == words.size()))
-      throw Error(Exit::usage,
-                  fmt::format("an analogy is words with + or - between them; found \"{}\" {}",
-                              excerpt(words[i]),
-                              wanted_operator ? "where + or - should be, or nothing after it."
-                                              : "where a word should be."),
-                  "heed neighbors RUN king - man + woman");
-    analogy.text += (i == 0 ? "" : " ") + words[i];
-    if (!wanted_operator)
-      analogy.terms.push_back({i > 0 && words[i - 1] == "-" ? -1.0 : 1.0, words[i]});
+    alternate &= is_sign(words[i]) == (i % 2 == 1);
+    if (i % 2 == 0) analogy.words.emplace_back(i > 0 && words[i - 1] == "-" ? -1 : 1, words[i]);
   }
-  queries.push_back(std::move(analogy));
-  return queries;
+  if (!alternate)
+    throw usage_error("an analogy is words with + or - between them; found \"{}\".", excerpt(text))
+        .hint("heed neighbors RUN king - man + woman");
+  return {analogy};
 }
 
-Json neighbors(const EmbeddingView& e, const Query& query, std::size_t k) {
+Json neighbors_of(const EmbeddingView& e, const Query& query, std::size_t k) {
   Json json{{"query", query.text}, {"words", Json::array()}, {"neighbors", Json::array()}};
-  std::vector<double> sum(static_cast<std::size_t>(e.table.cols));
-  std::vector<int> asked;
-  for (const Term& term : query.terms) {
-    const WordVector w = word_vector(e, term.word);
-    const double length = norm(w.vector);
-    for (std::size_t c = 0; c < sum.size(); ++c)
-      sum[c] += length > 0 ? term.sign * w.vector[c] / length : 0.0;
-    asked.insert(asked.end(), w.ids.begin(), w.ids.end());
-    json["words"].push_back(
-        {{"word", w.word}, {"ids", w.ids}, {"tokens", e.tokenizer.pieces(w.ids)}});
+  const auto width = static_cast<std::size_t>(e.table.cols);
+  Row sum(width);
+  std::vector<int> own;
+  for (const auto& [sign, word] : query.words) {
+    const std::vector<int> ids = known_ids(e, word);
+    Row mean(width);
+    for (const int id : ids)
+      for (std::size_t c = 0; c < width; ++c)
+        mean[c] += static_cast<double>(e.table.row(id)[c]) / static_cast<double>(ids.size());
+    const double length = norm(mean);
+    for (std::size_t c = 0; c < width; ++c) sum[c] += length > 0 ? sign * mean[c] / length : 0.0;
+    own.insert(own.end(), ids.begin(), ids.end());
+    json["words"].push_back({{"word", word}, {"ids", ids}, {"tokens", e.tokenizer.pieces(ids)}});
   }
   const double norm_of_sum = norm(sum);
   if (norm_of_sum < 1e-9)
-    throw Error(Exit::data, fmt::format("\"{}\": the words cancel out.", excerpt(query.text)),
-                "other words");
+    throw data_error("\"{}\": the words cancel out.", excerpt(query.text)).hint("other words");
   std::vector<std::pair<double, int>> rows;  // cosine, minus the id
   for (int id = e.tokenizer.first_ordinary_id(); id < e.table.rows; ++id) {
-    if (!e.occurs(id) || std::ranges::count(asked, id) > 0) continue;
-    const std::vector<double> row(e.table.row(id), e.table.row(id) + e.table.cols);
+    if (!e.occurs(id) || std::ranges::count(own, id) > 0) continue;
+    const Row row(e.table.row(id), e.table.row(id) + e.table.cols);
     const double lengths = norm(row) * norm_of_sum;
     const double dot = std::inner_product(row.begin(), row.end(), sum.begin(), 0.0);
     rows.emplace_back(lengths > 0 ? dot / lengths : 0.0, -id);
   }
-  k = std::min(k, rows.size());
-  std::ranges::partial_sort(rows, rows.begin() + static_cast<std::ptrdiff_t>(k), std::greater());
-  for (std::size_t i = 0; i < k; ++i)
-    json["neighbors"].push_back({{"token", e.tokenizer.piece(-rows[i].second)},
-                                 {"id", -rows[i].second},
-                                 {"cosine", rows[i].first}});
+  std::ranges::sort(rows, std::greater());
+  rows.resize(std::min(k, rows.size()));
+  for (const auto& [cosine, id] : rows)
+    json["neighbors"].push_back(
+        {{"token", e.tokenizer.piece(-id)}, {"id", -id}, {"cosine", cosine}});
   return json;
+}
+
+}  // namespace
+
+EmbeddingView embedding_of(const Model& t, Side side) {
+  const Embeddings& e = t.net.embeddings;
+  const bool source = e.source && (side == Side::source || !e.target);
+  return {t.values[(source ? e.source : e.target)->tokens],
+          source ? t.tokenizers.source() : *t.tokenizers.target};
+}
+
+Json neighbors(const EmbeddingView& e, const std::string& text, std::size_t k) {
+  Json all = Json::array();
+  for (const Query& query : queries_of(text)) all.push_back(neighbors_of(e, query, k));
+  return all;
 }
 
 }  // namespace heed

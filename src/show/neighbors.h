@@ -1,16 +1,15 @@
 // Nearest neighbours of words: cosines between rows of the embedding.
 //
-// The vector of a word is its row, or the mean of the rows of those of its tokens that are known.
-// With bpe and unigram a word is looked up with the space before it, as in running text, unless
-// only the word without it is a token. A word without any known token is an Error (Exit::data) that
-// suggests similar words.
+// The vector of a word is its row, or the mean of the rows of its tokens. With bpe and unigram a
+// word is looked up with the space before it, as in running text, unless only the word without it
+// is a token.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "data/dataset.h"
+#include "data/split.h"
 #include "store/model.h"
 
 namespace heed {
@@ -21,38 +20,20 @@ namespace heed {
 struct EmbeddingView {
   Mat<const float> table;  // [vocab, d]
   const Tokenizer& tokenizer;
-  ReadOptions reading;                    // how its text was read
   std::vector<std::int64_t> counts = {};  // how often training saw each id; empty: not known
   bool occurs(int id) const { return counts.empty() || counts[static_cast<std::size_t>(id)] > 0; }
 };
 EmbeddingView embedding_of(const Model& model, Side side);
 
-struct WordVector {
-  std::string word;
-  std::vector<int> ids;
-  std::vector<double> vector;  // [d]
-};
-// Error (data) if training never saw one of its tokens.
-WordVector word_vector(const EmbeddingView& embedding, const std::string& word);
-
-// The word that training saw which is nearest to it, or "".
-std::string similar_word(const EmbeddingView& embedding, const std::string& word);
-
-struct Term {
-  double sign;  // +1, -1
-  std::string word;
-};
-struct Query {
-  std::string text;         // "king - man + woman"
-  std::vector<Term> terms;  // one word, or several: an analogy
-};
-// Separate words are separate queries; a lone "+" or "-" makes one analogy of them all. Error
-// (Exit::usage) if words and signs do not alternate.
-std::vector<Query> parse_queries(const std::string& text);
-
-// The k rows with the largest cosine to the query, best first, without special ids and without the
-// query's own tokens. Analogies add and subtract vectors of length 1 (Mikolov et al. 2013).
-// {"query", "words": [{"word", "ids", "tokens"}], "neighbors": [{"token", "id", "cosine"}]}
-Json neighbors(const EmbeddingView& embedding, const Query& query, std::size_t k);
+// `text` is one as the model reads it. Separate words are separate queries; a lone "+" or "-" makes
+// one analogy of them all, which adds and subtracts vectors of length 1 (Mikolov et al. 2013). For
+// each the k rows with the largest cosine, best first, without special ids and without the query's
+// own tokens:
+//
+//   [{"query", "words": [{"word", "ids", "tokens"}], "neighbors": [{"token", "id", "cosine"}]}]
+//
+// Error (usage) if words and signs do not alternate; Error (data), which suggests a similar word,
+// if one has a token that is not known or that training never saw.
+Json neighbors(const EmbeddingView& embedding, const std::string& text, std::size_t k);
 
 }  // namespace heed

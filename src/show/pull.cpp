@@ -22,7 +22,6 @@ class PullRecorder : public Observer<T> {
   void on_head_gradient(const typename Observer<T>::Head& h, Mat<const T> gradient) override {
     AttentionMap& map = maps_[static_cast<std::size_t>(h.kind)];
     if (!map.value_gradient.empty()) add_to_values(h, gradient, map.value_gradient);
-    if (!map.has(h.layer, h.head)) return;
     const Mat<double> to = map.pulls(h.layer, h.head);
     std::vector<double> x(to.cols);
     for (int i = 0; i < to.rows; ++i) {
@@ -78,6 +77,12 @@ template void add_pull(const Transformer&, const ParamVec<float>&, const Example
 template void add_pull(const Transformer&, const ParamVec<double>&, const Example&, Workspace&,
                        AttentionMaps&);
 
+ParamVec<double> in_double(const ParamVec<float>& values) {
+  ParamVec<double> wide(values.size());
+  std::copy_n(values.data(), values.size(), wide.data());
+  return wide;
+}
+
 Example asked_of(const Objective& objective, const Tokenizer& target, const TokenIds& text) {
   const bool masked = std::ranges::any_of(text, [&](int id) { return objective.is_mask(id); });
   if (objective.traits().pairs() || masked)
@@ -126,34 +131,38 @@ TokenIds labels_of(const Objective& objective, const Tokenizer& target, const Ex
   return labels;
 }
 
-std::string draw_pull(bool whole, const InputTokens& tokens, const AttentionMaps& maps,
-                      HeatMapStyle style) {
+std::string draw_pull(const HeadChoice& choice, const InputTokens& tokens,
+                      const AttentionMaps& maps, HeatMapStyle style) {
+  const bool whole = choice.any();
   std::string out =
       "\nthe pull: which way the loss of this text moves each score, in nats per unit of score\n";
   std::string drawn;
   double most = -1;
-  for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
-    const Mat<const double> pulls = map.pulls(layer, head);
-    const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
-    const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
-    const auto at = static_cast<int>(std::max_element(begin, end, smaller) - begin);
-    const std::string name = name_of_head(kind, layer, head);
-    const auto &queries = queries_of(tokens, kind), &keys = keys_of(tokens, kind);
-    out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name, begin[at],
-                       with_space_marks(queries[at / pulls.cols]),
-                       with_space_marks(keys[at % pulls.cols]));
-    style.largest = std::abs(begin[at]);
-    if (!whole && style.largest <= most) return;
-    most = style.largest;
-    std::vector<float> shares;
-    for (const double* x = begin; x < end; ++x)
-      shares.push_back(static_cast<float>(most > 0 ? *x / most : 0));
-    const Mat<const float> shown{shares.data(), pulls.rows, pulls.cols};
-    if (!whole) drawn.clear();
-    drawn += "\n" + name + "\n" + heat_map_legend(style) +
-             (whole ? draw_heat_map(shown, queries, keys, style)
-                    : draw_part(shown, queries, keys, style));
-  });
+  for_heads(
+      maps,
+      [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+        const Mat<const double> pulls = map.pulls(layer, head);
+        const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
+        const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
+        const auto at = static_cast<int>(std::max_element(begin, end, smaller) - begin);
+        const std::string name = name_of_head(kind, layer, head);
+        const auto &queries = queries_of(tokens, kind), &keys = keys_of(tokens, kind);
+        out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name, begin[at],
+                           with_space_marks(queries[at / pulls.cols]),
+                           with_space_marks(keys[at % pulls.cols]));
+        style.largest = std::abs(begin[at]);
+        if (!whole && style.largest <= most) return;
+        most = style.largest;
+        std::vector<float> shares;
+        for (const double* x = begin; x < end; ++x)
+          shares.push_back(static_cast<float>(most > 0 ? *x / most : 0));
+        const Mat<const float> shown{shares.data(), pulls.rows, pulls.cols};
+        if (!whole) drawn.clear();
+        drawn += "\n" + name + "\n" + heat_map_legend(style) +
+                 (whole ? draw_heat_map(shown, queries, keys, style)
+                        : draw_part(shown, queries, keys, style));
+      },
+      choice);
   return out + drawn;
 }
 

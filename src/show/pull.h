@@ -32,6 +32,8 @@ template <class T>
 void add_pull(const Transformer& model, const ParamVec<T>& values, const Example& read,
               Workspace& workspace, AttentionMaps& maps);
 
+ParamVec<double> in_double(const ParamVec<float>& values);
+
 // A text alone, as its objective asks for it. Error (usage) where it says too little: pairs, and
 // texts with [MASK] of a model with a decoder.
 Example asked_of(const Objective& objective, const Tokenizer& target, const TokenIds& text);
@@ -40,9 +42,9 @@ Example asked_of(const Objective& objective, const Tokenizer& target, const Toke
 TokenIds labels_of(const Objective& objective, const Tokenizer& target, const Example& read,
                    const std::string& words);
 
-// For a terminal: the strongest pull of each head, and the whole map of each or a part of that of
-// the one that is pulled most.
-std::string draw_pull(bool whole, const InputTokens& tokens, const AttentionMaps& maps,
-                      HeatMapStyle style);
+// For a terminal: the strongest pull of each head, and the whole map of each chosen one or, without
+// a choice, a part of that of the one that is pulled most.
+std::string draw_pull(const HeadChoice& choice, const InputTokens& tokens,
+                      const AttentionMaps& maps, HeatMapStyle style);
 
 }  // namespace heed

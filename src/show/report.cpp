@@ -148,7 +148,7 @@ std::string report_json(Json report) {
   report["config"] = Json::parse(report["config"].get<std::string>());
   for (Json& frame : report["frames"])
     for (const char* maps : {"weights", "pull"}) frame.erase(maps);
-  return short_text(report) + "\n";
+  return text_of(with_short_numbers(std::move(report))) + "\n";
 }
 
 Json comparison(const std::vector<std::string>& names) {

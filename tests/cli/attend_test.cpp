@@ -1,4 +1,4 @@
-// heed attend and heed neighbors as a user starts them, on a model that was barely trained.
+// heed attend as a user starts it, on a model that was barely trained.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,12 +72,6 @@ TEST_F(Attend, ChosenHeadsAreThoseOfAll) {
   EXPECT_EQ(cross["contribution_cross"][0].size(), 1u);
 }
 
-TEST_F(Attend, WithoutTargetReadsWhatTheModelWrites) {
-  const auto json = nlohmann::json::parse(attend("'a b' --json").out);
-  EXPECT_EQ(json["target_tokens"][0], "<s>");
-  EXPECT_EQ(json["decoder"][0][0].size(), json["target_ids"].size());
-}
-
 TEST_F(Attend, DrawsTheChosenHead) {
   const std::string out = attend("'a b' --target b --kind cross --head 1").out;
   EXPECT_THAT(out, HasSubstr("cross, layer 0, head 1"));
@@ -114,12 +108,9 @@ TEST_F(Attend, WhatTheModelWritesIsItsTranslation) {
 }
 
 TEST_F(Attend, SaysWhereThePageIs) {
+  EXPECT_EQ(attend("'a b' --target b --html -").out.find("<!doctype html>"), 0u);
   EXPECT_THAT(attend("a b --target b --html " + at("page.html")).out, HasSubstr(at("page.html")));
   EXPECT_EQ(attend("a b --target b --quiet --html " + at("page.html")).out, "");
-}
-
-TEST_F(Attend, PageMayGoToStandardOutput) {
-  EXPECT_EQ(attend("'a b' --target b --html -").out.find("<!doctype html>"), 0u);
 }
 
 // An object for each line, empty ones and such with unknown words too.
@@ -160,13 +151,6 @@ TEST_F(Attend, InitialReadsTheWeightsBeforeTheFirstStep) {
                 .status,
             0);
   EXPECT_EQ(heed("attend " + at("still") + " " + text + "last").out, initial);
-}
-
-TEST_F(Attend, NeighborsOfAWord) {
-  const std::string run = "neighbors " + at("run") + " ";
-  const auto json = nlohmann::json::parse(heed(run + "a - b + c --json").out);
-  EXPECT_EQ(json["queries"][0]["query"], "a - b + c");
-  EXPECT_EQ(heed(run + "zebra").status, 3);
 }
 
 }  // namespace

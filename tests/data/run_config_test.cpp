@@ -11,7 +11,6 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::json;
 using testing::HasSubstr;
 
 TEST(RunConfig, SetTakesTheNumbersThatOptionsTake) {

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "nn/layer_rows.h"
-#include "show/central_difference.h"
+#include "show/gradient_check.h"
 
 namespace heed {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "base/json.h"
 #include "nn/models.h"
 #include "show/gradient_check.h"
 
@@ -48,9 +49,8 @@ TEST_P(WholeModelGradient, EqualsCentralDifferences) {
   ParamVec<double> values = test::lively_values<double>(model, seed);
   while (smallest_relu_input(model, values, batch) < 10 * kGradientStep)
     values = test::lively_values<double>(model, ++seed);
-  for (const TensorCheck& t : check_gradients(model, values, batch, c.smoothing))
-    EXPECT_LE(t.worst, kGradientTolerance) << t.name << "[" << t.worst_entry << "]: analytic "
-                                           << t.analytic << ", numeric " << t.numeric;
+  for (const Json& t : check_gradients(model, values, batch, c.smoothing))
+    EXPECT_LE(t["worst_error"], kGradientTolerance) << t;
 }
 
 constexpr auto kPre = NormPlacement::pre, kPost = NormPlacement::post;

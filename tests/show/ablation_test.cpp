@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "evaluate/scorer.h"
 #include "nn/models.h"
@@ -47,12 +49,8 @@ void scale(Mat<float> m, float by) {
     for (int c = 0; c < m.cols; ++c) m(r, c) *= by;
 }
 
-const PartLoss& of(const Ablation& a, Sort sort, AttentionKind kind, int layer = -1,
-                   int head = -1) {
-  for (const PartLoss& p : a.parts)
-    if (p.part.sort == sort && p.part.kind == kind && p.part.layer == layer && p.part.head == head)
-      return p;
-  throw std::out_of_range("no such part");
+const Json& of(const Json& ablation, const std::string& name) {
+  return *std::ranges::find_if(ablation["parts"], [&](const Json& p) { return p["name"] == name; });
 }
 
 class AblationTest : public testing::Test {
@@ -62,68 +60,64 @@ class AblationTest : public testing::Test {
   std::vector<Example> texts_ = some_texts(model_, 12);
   Pool pool_{1};
 
-  Ablation ablated(bool zero = false) { return ablate(model_, values_, texts_, pool_, zero); }
+  Json ablated(bool zero = false) { return ablate(model_, values_, texts_, pool_, zero); }
 };
 
 TEST_F(AblationTest, ByZeroIsTheLossWithTheWeightsThatReadThePartSetToZero) {
-  const Ablation a = ablated(true);
-  EXPECT_NEAR(a.loss, loss_of(model_, values_, texts_), 1e-9);
-  EXPECT_EQ(a.parts.size(), 3u + 4 + 4 + 12);  // kinds, layers, feed-forward networks, heads
-  EXPECT_EQ(a.passes, 1 + 2 * 23);
-  const auto check = [&](const PartLoss& p, std::initializer_list<Mat<float>> zeroed) {
+  const Json a = ablated(true);
+  EXPECT_NEAR(a["loss"], loss_of(model_, values_, texts_), 1e-9);
+  EXPECT_EQ(a["parts"].size(), 3u + 4 + 4 + 12);  // kinds, layers, feed-forward networks, heads
+  EXPECT_EQ(a["passes"], 1 + 2 * 23);
+  const auto check = [&](const char* name, std::initializer_list<Mat<float>> zeroed) {
     ParamVec<float> copy = copy_of(values_);
     for (const Mat<float> m : zeroed) {
       Mat<float> there = m;
       there.data = copy.data() + (m.data - values_.data());
       scale(there, 0);
     }
-    EXPECT_NEAR(p.difference, loss_of(model_, copy, texts_) - a.loss, 1e-6) << p.part.name();
-    EXPECT_GT(std::abs(p.difference), 1e-5) << p.part.name();
+    const double difference = of(a, name)["difference"];
+    EXPECT_NEAR(difference, loss_of(model_, copy, texts_) - a["loss"].get<double>(), 1e-6) << name;
+    EXPECT_GT(std::abs(difference), 1e-5) << name;
   };
   const Block& block = model_.decoder.blocks[1];
   const Mat<float> out = values_[block.cross_attention->out.weight];
-  check(of(a, Sort::head, AttentionKind::cross, 1, 1), {out.col_range(4, 8)});
-  check(of(a, Sort::feed_forward, AttentionKind::decoder_self, 1),
+  check("cross, layer 1, head 1", {out.col_range(4, 8)});
+  check("decoder, layer 1, feed-forward",
         {values_[block.feed_forward->fc2.weight], values_[block.feed_forward->fc2.bias]});
-  check(of(a, Sort::attention, AttentionKind::cross),
-        {out, values_[model_.decoder.blocks[0].cross_attention->out.weight]});
+  check("cross, all heads", {out, values_[model_.decoder.blocks[0].cross_attention->out.weight]});
 }
 
 TEST_F(AblationTest, AHeadThatNothingReadsIsWorthExactlyNothing) {
   scale(values_[model_.decoder.blocks[0].self_attention.out.weight].col_range(4, 8), 0);
-  const PartLoss p = of(ablated(), Sort::head, AttentionKind::decoder_self, 0, 1);
-  EXPECT_EQ(p.difference, 0);
-  EXPECT_EQ(p.low, 0);
-  EXPECT_EQ(p.high, 0);
-  EXPECT_NE(p.all_but_this, 0);
+  const Json a = ablated(), &p = of(a, "decoder, layer 0, head 1");
+  for (const char* zero : {"difference", "low", "high"}) EXPECT_EQ(p[zero], 0);
+  EXPECT_NE(p["all_but_this"], 0);
 }
 
 TEST_F(AblationTest, AConstantIsWorthNothingByItsMean) {
   // A value of which only the bias is left is the same everywhere.
   const Attention& a = model_.encoder.blocks[0].self_attention;
   scale(values_[a.in.slice(16, 8).weight], 0);
-  EXPECT_NEAR(of(ablated(), Sort::head, AttentionKind::encoder_self, 0, 0).difference, 0, 1e-6);
-  EXPECT_GT(std::abs(of(ablated(true), Sort::head, AttentionKind::encoder_self, 0, 0).difference),
-            1e-5);
+  const auto worth = [&](bool zero) -> double {
+    return of(ablated(zero), "encoder, layer 0, head 0")["difference"];
+  };
+  EXPECT_NEAR(worth(false), 0, 1e-6);
+  EXPECT_GT(std::abs(worth(true)), 1e-5);
 }
 
 TEST_F(AblationTest, TheLargestIsFirstWithinItsInterval) {
-  const Ablation a = ablated();
-  for (std::size_t i = 0; i < a.parts.size(); ++i) {
-    EXPECT_LE(a.parts[i].low, a.parts[i].difference);
-    EXPECT_GE(a.parts[i].high, a.parts[i].difference);
+  const Json a = ablated(), &parts = a["parts"];
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    EXPECT_LE(parts[i]["low"], parts[i]["difference"]);
+    EXPECT_GE(parts[i]["high"], parts[i]["difference"]);
     if (i > 0) {
-      EXPECT_LE(a.parts[i].difference, a.parts[i - 1].difference);
+      EXPECT_LE(parts[i]["difference"], parts[i - 1]["difference"]);
     }
   }
   Pool three(3);
-  const Ablation b = ablate(model_, values_, texts_, three, false);
-  for (std::size_t i = 0; i < a.parts.size(); ++i) {
-    EXPECT_EQ(a.parts[i].difference, b.parts[i].difference);
-    EXPECT_EQ(a.parts[i].low, b.parts[i].low);
-  }
+  EXPECT_EQ(ablate(model_, values_, texts_, three, false), a);
   texts_.resize(7);
-  EXPECT_TRUE(std::isnan(ablated().parts[0].low));  // too few
+  EXPECT_TRUE(std::isnan(ablated()["parts"][0]["low"].get<double>()));  // too few
 }
 
 // The norm after them divides by their length: one of two large equal heads is as good as both.
@@ -147,17 +141,15 @@ TEST(EqualHeads, DoNotMatterAloneButTogether) {
   for (int c = 0; c < 4; ++c) out(c, c) = out(c, 4 + c) = 3000;
   const std::vector<Example> texts = some_texts(model, 12);
   Pool pool(1);
-  const Ablation found = ablate(model, values, texts, pool, true);
-  const double both = of(found, Sort::attention, AttentionKind::decoder_self).difference;
+  const Json found = ablate(model, values, texts, pool, true);
+  const double both = of(found, "decoder, all heads")["difference"];
   EXPECT_GT(std::abs(both), 0.01);
-  for (const int head : {0, 1}) {
-    const PartLoss& p = of(found, Sort::head, AttentionKind::decoder_self, 0, head);
-    EXPECT_LT(std::abs(p.difference), 0.02 * std::abs(both));
-    EXPECT_LT(std::abs(p.all_but_this), 0.02 * std::abs(both));
-  }
-  const PartLoss& idle = of(found, Sort::head, AttentionKind::decoder_self, 0, 2);
-  EXPECT_EQ(idle.difference, 0);
-  EXPECT_EQ(idle.all_but_this, both);
+  for (const char* name : {"decoder, layer 0, head 0", "decoder, layer 0, head 1"})
+    for (const char* key : {"difference", "all_but_this"})
+      EXPECT_LT(std::abs(of(found, name)[key].get<double>()), 0.02 * std::abs(both));
+  const Json& idle = of(found, "decoder, layer 0, head 2");
+  EXPECT_EQ(idle["difference"], 0);
+  EXPECT_EQ(idle["all_but_this"], both);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -12,10 +11,6 @@
 
 namespace heed {
 namespace {
-
-double scored(const std::vector<ScoredToken>& tokens, int id) {
-  return std::ranges::find(tokens, id, &ScoredToken::id)->log_probability;
-}
 
 // The last: heads of keys and values.
 class Maps
@@ -33,8 +28,8 @@ TEST_P(Maps, EqualAnIndependentRecomputation) {
   if (model.has_encoder()) input.source = {4, 7, 2, 9, 4};
   if (model.has_decoder()) input.target = {1, 5, 10, 3};
   Workspace workspace;
-  AttentionMaps maps = empty_maps(model, input, {}, true);
-  fill_maps(model, values, input, workspace, maps);
+  AttentionMaps maps = attention_maps(model, values, input, workspace, true);
+  AttentionMaps contributed = contributions(maps);
   test::Twin twin(model, values);
   twin.run(input);
 
@@ -45,13 +40,13 @@ TEST_P(Maps, EqualAnIndependentRecomputation) {
   std::size_t compared = 0;
   for (const auto& [label, head] : twin.heads) {
     const std::string kind = label.substr(0, label.find(' '));
-    const AttentionMap& map = maps[kind == "encoder" ? 0 : kind == "decoder" ? 1 : 2];
+    const int place = kind == "encoder" ? 0 : kind == "decoder" ? 1 : 2;
     const int layer = label[kind.size() + 1] - '0', h = label[kind.size() + 3] - '0';
     for (std::size_t q = 0; q < head.weights.size(); ++q) {
       double sum = 0;
       for (std::size_t k = 0; k < head.weights[q].size(); ++k) {
-        const double weight = map.head(layer, h)(q, k);
-        const double contribution = weight * map.lengths[map.number(layer, h) * map.keys + k];
+        const double weight = maps[place].head(layer, h)(q, k);
+        const double contribution = contributed[place].head(layer, h)(q, k);
         sum += weight;
         EXPECT_NEAR(weight, head.weights[q][k], 1e-5) << label;
         EXPECT_NEAR(contribution, head.contributions[q][k], 1e-5) << label;
@@ -65,29 +60,6 @@ TEST_P(Maps, EqualAnIndependentRecomputation) {
   }
   const std::size_t s = input.source.size(), t = input.target.size();
   EXPECT_EQ(compared, 4 * (s * s + t * t + s * t));  // 2 layers, 2 heads
-}
-
-TEST(NextTokens, AreTheMostProbableOnesAfterEachTokenOfTheDecoder) {
-  const Transformer model(test::tiny_config(test::Family::decoder_only), 11, 11);
-  const ParamVec<float> values = test::lively_values<float>(model, 3);
-  const Example input{{}, {1, 5, 10, 3}};
-  Workspace workspace;
-  AttentionMaps maps = empty_maps(model, input);
-  const NextTokens next = fill_maps(model, values, input, workspace, maps, 11);
-  ASSERT_EQ(next.size(), 4u);
-  for (std::size_t r = 0; r < next.size(); ++r) {
-    double sum = 0;
-    for (const ScoredToken& t : next[r]) {
-      // A decoder's row does not see later tokens: the shorter text expects the same.
-      Example prefix{{}, {input.target.begin(), input.target.begin() + r + 1}};
-      AttentionMaps none;
-      const NextTokens alone = fill_maps(model, values, prefix, workspace, none, 11);
-      EXPECT_NEAR(scored(alone.back(), t.id), t.log_probability, 1e-5);
-      sum += std::exp(t.log_probability);
-    }
-    EXPECT_NEAR(sum, 1, 1e-6);  // all 11 of them
-    EXPECT_GE(next[r][0].log_probability, next[r][1].log_probability);
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -10,12 +10,10 @@
 
 #include "nn/models.h"
 #include "show/attention_maps.h"
-#include "show/central_difference.h"
+#include "show/gradient_check.h"
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct ExplainCase {
   std::string name;
@@ -45,12 +43,12 @@ std::vector<ExplainCase> explain_cases() {
   return cases;
 }
 
-Asked asked_of(const Transformer& model) {
-  Asked asked;
-  if (model.has_encoder()) asked.read.source = {4, 7, 2, 9, 4};
-  if (model.has_decoder()) asked.read.target = {1, 5, 10, 3};
-  asked.row = model.has_decoder() ? 3 : 2;
-  return asked;
+Prediction prediction_of(const Transformer& model) {
+  Prediction prediction;
+  if (model.has_encoder()) prediction.read.source = {4, 7, 2, 9, 4};
+  if (model.has_decoder()) prediction.read.target = {1, 5, 10, 3};
+  prediction.row = model.has_decoder() ? 3 : 2;
+  return prediction;
 }
 
 // Scales what heads and feed-forward networks give; moves values.
@@ -82,10 +80,10 @@ class Explain : public testing::TestWithParam<ExplainCase> {
         narrow(test::lively_values<float>(model, 3)),
         values(narrow.size()),
         still(narrow.size()),
-        asked(asked_of(model)) {
+        prediction(prediction_of(model)) {
     std::copy_n(narrow.data(), narrow.size(), values.data());
     std::copy_n(narrow.data(), narrow.size(), still.data());
-    batch.add(asked.read.source, asked.read.target);
+    batch.add(prediction.read.source, prediction.read.target);
   }
 
   static ModelConfig config() {
@@ -110,7 +108,7 @@ class Explain : public testing::TestWithParam<ExplainCase> {
     if (branch < 2 && block.feed_forward) x = s.blocks[layer].feed_forward_residual.in;
     if (branch < 1 && block.cross_attention) x = s.blocks[layer].cross_residual.in;
     if (branch < 0) x = s.blocks[0].self_residual.in;
-    return {x.row(asked.row), x.row(asked.row) + x.cols};
+    return {x.row(prediction.row), x.row(prediction.row) + x.cols};
   }
 
   // The contrast of the answers, with the last norm's deviation as it is without any change.
@@ -160,10 +158,12 @@ class Explain : public testing::TestWithParam<ExplainCase> {
     const std::string part = row["part"];
     const Embedding& table =
         *(model.has_decoder() ? model.embeddings.target : model.embeddings.source);
-    const int id = (model.has_decoder() ? asked.read.target : asked.read.source)[asked.row];
+    const int id =
+        (model.has_decoder() ? prediction.read.target : prediction.read.source)[prediction.row];
     if (part == "embedding") return slope_of(values[table.tokens].row_range(id, id + 1), 0, -1, e);
     if (part == "positions" && table.kind == Positions::learned)
-      return slope_of(values[table.positions].row_range(asked.row, asked.row + 1), 0, -1, e);
+      return slope_of(values[table.positions].row_range(prediction.row, prediction.row + 1), 0, -1,
+                      e);
     if (part == "norm_bias") {
       const Mat<double> bias = values[stack().norm->bias];
       double sum = 0;
@@ -192,7 +192,7 @@ class Explain : public testing::TestWithParam<ExplainCase> {
   Transformer model;
   ParamVec<float> narrow;
   ParamVec<double> values, still;  // moved, and not (the output layer may be an embedding)
-  Asked asked;
+  Prediction prediction;
   Batch batch;
   Meddler meddler;
   std::vector<double> last;  // the last layer's row
@@ -201,9 +201,9 @@ class Explain : public testing::TestWithParam<ExplainCase> {
 TEST_P(Explain, SharesAreCentralDifferencesWithTheLastDeviationFrozen) {
   last = after(1, 2);
   for (const TokenIds& against : {TokenIds{}, TokenIds{6}}) {
-    asked.answer = {8};
-    asked.against = against;
-    const Json e = explain(model, narrow, asked);
+    prediction.answer = {8};
+    prediction.against = against;
+    const Json e = explain(model, narrow, prediction);
     double sum = 0;
     std::size_t heads = 0;
     for (const Json& row : e["shares"]) {
@@ -228,20 +228,20 @@ TEST_P(Explain, SharesAreCentralDifferencesWithTheLastDeviationFrozen) {
 }
 
 TEST_P(Explain, TheStrongestHeadIsComputedAsTheModelDoes) {
-  const Json e = explain(model, narrow, asked), &h = e["head"];
+  const Json e = explain(model, narrow, prediction), &h = e["head"];
   double most = -1e9, sum = 0;
   for (const Json& row : e["shares"])
     if (row["part"] == "head") most = std::max(most, row["share"].get<double>());
   EXPECT_EQ(h["share"], most);
   Workspace workspace;
-  const AttentionMaps maps = attention_maps(model, narrow, asked.read, workspace);
+  const AttentionMaps maps = attention_maps(model, narrow, prediction.read, workspace);
   for (const AttentionMap& map : maps) {
     const auto kind = static_cast<AttentionKind>(&map - maps.data());
     if (h["kind"] != attention_name(kind)) continue;
     const Mat<const float> weights = map.head(h["layer"], h["head"]);
     ASSERT_EQ(h["weights"].size(), static_cast<std::size_t>(weights.cols));
     for (int j = 0; j < weights.cols; ++j)
-      EXPECT_NEAR(h["weights"][j], weights(asked.row, j), 1e-5);
+      EXPECT_NEAR(h["weights"][j], weights(prediction.row, j), 1e-5);
   }
   for (const Json& key : h["keys"]) {
     double product = 0;
@@ -265,10 +265,10 @@ TEST_P(Explain, TheStrongestHeadIsComputedAsTheModelDoes) {
 }
 
 TEST_P(Explain, ThePullOfValuesIsThatOfCentralDifferences) {
-  asked.answer = {8};
-  const Json e = explain(model, narrow, asked);
+  prediction.answer = {8};
+  const Json e = explain(model, narrow, prediction);
   std::vector<int> labels(model.has_decoder() ? 4 : 5, -1);
-  labels[asked.row] = 8;
+  labels[prediction.row] = 8;
   const auto loss_of = [&] {
     Workspace workspace;
     Pass<double> pass{.values = values, .workspace = workspace, .observer = &meddler};
@@ -306,7 +306,7 @@ TEST(ExplainPostNorm, HasNoSharesButTheRest) {
   config.norm = NormPlacement::post;
   const Transformer model(config, 11, 11);
   const ParamVec<float> values = test::lively_values<float>(model, 3);
-  const Json e = explain(model, values, asked_of(model));
+  const Json e = explain(model, values, prediction_of(model));
   EXPECT_TRUE(e["shares"].is_null());
   EXPECT_EQ(e["lens"][1]["rank"], 1);
   EXPECT_EQ(e["head"]["keys"].size(), 3u);
@@ -316,12 +316,12 @@ TEST(ExplainPostNorm, HasNoSharesButTheRest) {
 TEST(ExplainAnswers, TakesTheMostProbableOfSeveralIds) {
   const Transformer model(test::tiny_config(test::Family::decoder_only), 11, 11);
   const ParamVec<float> values = test::lively_values<float>(model, 3);
-  Asked asked = asked_of(model);
-  const int best = explain(model, values, asked)["answer"]["id"];
-  asked.answer = {best == 4 ? 5 : 4, best};
-  EXPECT_EQ(explain(model, values, asked)["answer"]["id"], best);
-  asked.against = {best};
-  EXPECT_THROW(explain(model, values, asked), Error);
+  Prediction prediction = prediction_of(model);
+  const int best = explain(model, values, prediction)["answer"]["id"];
+  prediction.answer = {best == 4 ? 5 : 4, best};
+  EXPECT_EQ(explain(model, values, prediction)["answer"]["id"], best);
+  prediction.against = {best};
+  EXPECT_THROW(explain(model, values, prediction), Error);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 namespace heed {
 namespace {
 
+using testing::HasSubstr;
+
 TEST(HeatMap, ShadesGrowWithTheWeight) {
   const float weights[] = {0.0f, 0.55f, 1.0f, 0.25f};
   const std::vector<std::string> queries = {"x", "y"}, keys = {"a", "b"};
@@ -56,7 +58,7 @@ TEST(HeatMap, ColoursCarryPercentages) {
   const float weights[] = {0.97f};
   const std::vector<std::string> tokens = {"abcd"};
   EXPECT_THAT(draw_heat_map({weights, 1, 1}, tokens, tokens, {.colour = true}),
-              testing::HasSubstr("\x1b[48;5;226;38;5;16m   97\x1b[0m"));
+              HasSubstr("\x1b[48;5;226;38;5;16m   97\x1b[0m"));
 }
 
 TEST(HeatMap, LongTokensAreCutToTheirColumns) {
@@ -65,6 +67,58 @@ TEST(HeatMap, LongTokensAreCutToTheirColumns) {
   EXPECT_EQ(draw_heat_map({weights, 1, 1}, queries, keys, {}),
             "           漢字漢字漢… \n"
             "abcdefghi… @@@@@@@@@@@ \n");
+}
+
+AttentionMap map_of_heads(int heads, int tokens) {
+  AttentionMap map{1, heads, tokens, tokens, {}, {}};
+  map.weights.assign(static_cast<std::size_t>(heads) * tokens * tokens, 1.0f / tokens);
+  return map;
+}
+
+InputTokens tokens_of(int n) {
+  InputTokens tokens;
+  for (int i = 0; i < n; ++i) tokens.source.push_back("t" + std::to_string(i));
+  tokens.target = tokens.source;
+  return tokens;
+}
+
+TEST(AttentionSummary, EveryHeadHasItsWordsAndThoseOfTheOneThatIsDrawnAreRepeated) {
+  AttentionMaps maps;
+  AttentionMap& map = maps[static_cast<std::size_t>(AttentionKind::encoder_self)];
+  map = map_of_heads(2, 4);
+  for (int q = 0; q < 4; ++q)
+    for (int k = 0; k < 4; ++k) map.head(0, 1)(q, k) = k == std::min(3, q + 1) ? 0.91f : 0.03f;
+  InputTokens tokens = tokens_of(4);
+  tokens.source[0] = " a b";
+  const std::string out = draw_attention({}, tokens, maps, {});
+  EXPECT_THAT(out, HasSubstr("each head in this text: "));
+  EXPECT_THAT(out, HasSubstr("encoder, layer 0, head 0: spread widely, 25 % (25 %)\n"));
+  const std::string clear = "encoder, layer 0, head 1: mostly the next token, 91 % (25 %)\n";
+  EXPECT_THAT(out, HasSubstr("\n" + clear + "\nthe map of one:\n" + clear));
+  EXPECT_THAT(out, Not(HasSubstr("rows,")));  // all are drawn
+}
+
+TEST(AttentionSummary, CrossAttentionIsDrawnBeforeASharperDecoder) {
+  AttentionMaps maps;
+  for (const AttentionKind kind : kAttentionKinds)
+    maps[static_cast<std::size_t>(kind)] = map_of_heads(1, 2);
+  maps[static_cast<std::size_t>(AttentionKind::decoder_self)].weights = {1, 0, 0, 1};
+  EXPECT_THAT(draw_attention({}, tokens_of(2), maps, {}), HasSubstr("the map of one:\ncross,"));
+}
+
+TEST(AttentionSummary, OfALongTextTheLastRowsAreDrawnWithTheirStrongestKeys) {
+  AttentionMaps maps;
+  AttentionMap& map = maps[static_cast<std::size_t>(AttentionKind::decoder_self)];
+  map = map_of_heads(1, 100);
+  map.head(0, 0)(99, 3) = 0.5f;
+  map.head(0, 0)(20, 70) = 0.9f;  // in a row that is not drawn
+  const std::string out = draw_attention({}, tokens_of(100), maps, {});
+  EXPECT_THAT(out, HasSubstr("(the last 16 of 100 rows, the 16 strongest of 100 keys)"));
+  EXPECT_THAT(out, HasSubstr("\nt84 "));
+  EXPECT_THAT(out, Not(HasSubstr("\nt83 ")));
+  EXPECT_THAT(out, HasSubstr(" t3 "));
+  EXPECT_THAT(out, Not(HasSubstr(" t70 ")));
+  EXPECT_LT(std::count(out.begin(), out.end(), '\n'), 50);
 }
 
 }  // namespace

@@ -25,10 +25,6 @@ Model encoder_decoder(Type type) {
   return t;
 }
 
-std::vector<double> row(const EmbeddingView& e, int id) {
-  return {e.table.row(id), e.table.row(id) + e.table.cols};
-}
-
 double cosine(const std::vector<double>& a, const std::vector<double>& b) {
   double dot = 0, aa = 0, bb = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -36,90 +32,92 @@ double cosine(const std::vector<double>& a, const std::vector<double>& b) {
   return dot / std::sqrt(aa) / std::sqrt(bb);
 }
 
-TEST(Neighbors, AreTheRowsWithTheLargestCosine) {
-  const Model t = encoder_decoder(Type::word);
-  const EmbeddingView e = embedding_of(t, Side::target);
-  const int king = e.tokenizer.encode("king").front();
+class Neighbors : public testing::Test {
+ protected:
+  explicit Neighbors(Type type) : t_(encoder_decoder(type)) {}
+
+  const Model t_;
+  EmbeddingView e_ = embedding_of(t_, Side::target);
+
+  std::vector<double> row(int id) const {
+    return {e_.table.row(id), e_.table.row(id) + e_.table.cols};
+  }
+  int id(const std::string& word) const { return e_.tokenizer.encode(word).front(); }
+  void fails(const std::string& text, Exit exit, const Facts& facts) {
+    expect_error([&] { neighbors(e_, text, 1); }, exit, facts);
+  }
+};
+struct NeighborsOfWords : Neighbors {
+  NeighborsOfWords() : Neighbors(Type::word) {}
+};
+struct NeighborsOfPieces : Neighbors {
+  NeighborsOfPieces() : Neighbors(Type::char_) {}
+};
+
+TEST_F(NeighborsOfWords, AreTheRowsWithTheLargestCosine) {
+  const int king = id("king");
   std::vector<std::pair<double, int>> twin;
-  for (int id = 3; id < e.table.rows; ++id)
-    if (id != king) twin.emplace_back(cosine(row(e, id), row(e, king)), id);
+  for (int id = 3; id < e_.table.rows; ++id)
+    if (id != king) twin.emplace_back(cosine(row(id), row(king)), id);
   std::sort(twin.rbegin(), twin.rend());
-  const auto found = neighbors(e, parse_queries("king")[0], 4)["neighbors"];
+  const Json all = neighbors(e_, "king man", 4);
+  ASSERT_EQ(all.size(), 2u);
+  const Json& found = all[0]["neighbors"];
   ASSERT_EQ(found.size(), 4u);
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(found[i]["id"], twin[i].second);
     EXPECT_NEAR(found[i]["cosine"], twin[i].first, 1e-12);
-    EXPECT_EQ(found[i]["token"], e.tokenizer.piece(twin[i].second));
+    EXPECT_EQ(found[i]["token"], e_.tokenizer.piece(twin[i].second));
   }
 }
 
-TEST(Neighbors, AnalogiesAddVectorsOfLengthOne) {
-  const Model t = encoder_decoder(Type::word);
-  const EmbeddingView e = embedding_of(t, Side::target);
-  const auto queries = parse_queries("king - man + woman");
-  ASSERT_EQ(queries.size(), 1u);
-  EXPECT_EQ(queries[0].text, "king - man + woman");
-  EXPECT_EQ(queries[0].terms.size(), 3u);
+TEST_F(NeighborsOfWords, AnalogiesAddVectorsOfLengthOne) {
   std::vector<double> sum(8, 0.0);
   for (const auto& [sign, word] : {std::pair{1.0, "king"}, {-1.0, "man"}, {1.0, "woman"}}) {
-    const auto v = row(e, e.tokenizer.encode(word).front());
+    const auto v = row(id(word));
     for (int c = 0; c < 8; ++c)
       sum[c] += sign * v[c] / std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
   }
   double best = -2;
-  for (int id = 3; id < e.table.rows; ++id) {
-    const std::string piece = e.tokenizer.piece(id);
+  for (int id = 3; id < e_.table.rows; ++id) {
+    const std::string piece = e_.tokenizer.piece(id);
     if (piece != "king" && piece != "man" && piece != "woman")
-      best = std::max(best, cosine(row(e, id), sum));
+      best = std::max(best, cosine(row(id), sum));
   }
-  EXPECT_NEAR(neighbors(e, queries[0], 1)["neighbors"][0]["cosine"], best, 1e-12);
+  const Json all = neighbors(e_, "king - man + woman", 1);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0]["query"], "king - man + woman");
+  EXPECT_NEAR(all[0]["neighbors"][0]["cosine"], best, 1e-12);
 }
 
-TEST(Neighbors, SeveralTokensAreAveraged) {
-  const Model t = encoder_decoder(Type::char_);
-  const EmbeddingView e = embedding_of(t, Side::target);
-  const WordVector w = word_vector(e, "he");
-  ASSERT_EQ(w.ids.size(), 2u);
-  const auto h = row(e, w.ids[0]), letter_e = row(e, w.ids[1]);
-  for (int c = 0; c < 8; ++c) EXPECT_NEAR(w.vector[c], (h[c] + letter_e[c]) / 2, 1e-7);
-}
-
-TEST(Neighbors, OwnTokensOfAWordAreNotAmongThem) {
-  const Model t = encoder_decoder(Type::char_);
-  const EmbeddingView e = embedding_of(t, Side::target);
-  const auto result = neighbors(e, parse_queries("king")[0], 1000);
-  EXPECT_EQ(result["neighbors"].size(), static_cast<std::size_t>(e.table.rows - 3 - 4));
-  for (const auto& n : result["neighbors"])
-    EXPECT_EQ(std::ranges::count(result["words"][0]["ids"], n["id"]), 0) << n["token"];
-}
-
-TEST(Neighbors, TokensThatTrainingNeverSawHaveNone) {
-  const Model t = encoder_decoder(Type::word);
-  EmbeddingView e = embedding_of(t, Side::target);
-  e.counts.assign(static_cast<std::size_t>(e.table.rows), 1);
-  const int queen = e.tokenizer.encode("queen").front();
-  e.counts[static_cast<std::size_t>(queen)] = 0;
-  const auto found = neighbors(e, parse_queries("king")[0], 1000)["neighbors"];
-  EXPECT_EQ(found.size(), static_cast<std::size_t>(e.table.rows - 3 - 2));
+TEST_F(NeighborsOfWords, TokensThatTrainingNeverSawHaveNone) {
+  e_.counts.assign(static_cast<std::size_t>(e_.table.rows), 1);
+  e_.counts[static_cast<std::size_t>(id("queen"))] = 0;
+  const Json found = neighbors(e_, "king", 1000)[0]["neighbors"];
+  EXPECT_EQ(found.size(), static_cast<std::size_t>(e_.table.rows - 3 - 2));
   for (const auto& n : found) EXPECT_NE(n["token"], "queen");
-  expect_error([&] { word_vector(e, "queen"); }, Exit::data, {"queen"});
-  expect_error([&] { word_vector(e, "King"); }, Exit::data, {"king"});
+  fails("queen", Exit::data, {"queen"});
 }
 
-TEST(Neighbors, UnknownTokensAreNamed) {
-  const Model t = encoder_decoder(Type::char_);
-  const EmbeddingView e = embedding_of(t, Side::target);
-  for (const std::string word : {"@", "k@ing"})
-    expect_error([&] { word_vector(e, word); }, Exit::data, {word, "1", "'@'"});
+TEST_F(NeighborsOfWords, MistakesAreTold) {
+  for (const char* word : {"qeen", "Queen"}) fails(word, Exit::data, {word, "queen"});
+  for (const char* text : {"king -", "king man + woman", "+ king"}) fails(text, Exit::usage, {});
 }
 
-TEST(Neighbors, MistakesAreTold) {
-  const Model t = encoder_decoder(Type::word);
-  const EmbeddingView e = embedding_of(t, Side::target);
-  expect_error([&] { word_vector(e, "qeen"); }, Exit::data, {"queen"});
-  expect_error([&] { word_vector(e, ""); }, Exit::data, {"\"\""});
-  for (const char* text : {"king -", "king man + woman", "+ king"})
-    expect_error([&] { parse_queries(text); }, Exit::usage, {});
+TEST_F(NeighborsOfPieces, AreThoseOfTheMeanAndNoneOfThem) {
+  const auto h = row(id("h")), letter_e = row(id("e"));
+  std::vector<double> sum(8);
+  for (int c = 0; c < 8; ++c) sum[c] = h[c] + letter_e[c];
+  const Json found = neighbors(e_, "he", 1000)[0];
+  EXPECT_EQ(found["neighbors"].size(), static_cast<std::size_t>(e_.table.rows - 3 - 2));
+  for (const auto& n : found["neighbors"]) {
+    EXPECT_EQ(std::ranges::count(found["words"][0]["ids"], n["id"]), 0) << n["token"];
+    EXPECT_NEAR(n["cosine"], cosine(row(n["id"]), sum), 1e-6);
+  }
+}
+
+TEST_F(NeighborsOfPieces, UnknownOnesAreNamed) {
+  for (const std::string word : {"@", "k@ing"}) fails(word, Exit::data, {word, "1", "'@'"});
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include "cli/table.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +8,6 @@
 
 namespace heed {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <class Print>
 std::string printed(Print print) {
