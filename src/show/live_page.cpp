@@ -9,7 +9,6 @@
 #include "base/float16.h"
 #include "base/format.h"
 #include "base/json.h"
-#include "show/packed_maps.h"
 #include "show/page.h"
 #include "text/piece_model.h"
 

@@ -12,10 +12,7 @@
 #include "data/run_config.h"
 #include "evaluate/figures.h"
 #include "show/advice.h"
-#include "show/head_words.h"
 #include "show/learning_record.h"
-#include "show/loss_curves.h"
-#include "show/packed_maps.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"
 #include "store/model.h"
@@ -60,22 +57,20 @@ Json loss_of(const Frame& frame, double Frame::*own, const std::vector<Event>& e
 
 // Adds the probe and its frames. All of these have maps, or none.
 void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json& data) {
-  data["kinds"] = recorded.probe.kinds;
+  const std::vector<MapKind>& kinds = recorded.probe.kinds;
+  data["kinds"] = kinds;
   data["prompts"] = recorded.probe.prompts;
   data["expected"] = recorded.probe.expected;
   if (recorded.probe.follows) data["follows"] = *recorded.probe.follows;
   data["frames"] = Json::array();
   for (const Frame& frame : recorded.frames) {
-    const bool has_maps = !frame.weights.empty();
-    if (has_maps == recorded.frames.back().weights.empty()) continue;
-    const ShownMaps shown = has_maps ? unpacked(recorded.probe, frame) : ShownMaps();
+    if (frame.weights.empty() != recorded.frames.back().weights.empty()) continue;
     Json words = Json::object();
-    const std::vector<HeadInWords> heads = heads_in_words(shown.tokens, shown.maps);
-    for (const HeadInWords& head : heads)
-      words[attention_name(head.kind)].push_back(head.sentence());
-    for (const AttentionKind kind : kAttentionKinds) {
-      const HeadInWords first = clearest_head(heads, kind);
-      data["first"][attention_name(kind)] = {{"layer", first.layer}, {"head", first.head}};
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const KindInWords in_words = frame.words ? frame.words->at(i) : KindInWords();
+      words[kinds[i].name] = in_words.heads;
+      data["first"][kinds[i].name] = {{"layer", in_words.first / kinds[i].heads},
+                                      {"head", in_words.first % kinds[i].heads}};
     }
     data["frames"].push_back(Json{{"step", frame.step},
                                   {"loss", loss_of(frame, &Frame::valid_loss, logged.valid)},
@@ -90,6 +85,57 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json
   const Json learning = learning_json(recorded.frames);
   data["learning"] = learning;
   data["last_move"] = last_move(learning);
+}
+
+// The steps of the events, and a list for each figure.
+template <class Event, class... Figures>
+Json columns(const std::vector<Event>& events, const Figures&... figures) {
+  Json table{{"steps", Json::array()}};
+  for (const Event& event : events) table["steps"].push_back(event.step);
+  const auto add = [&](const char* name, auto figure) {
+    Json& column = table[name] = Json::array();
+    for (const Event& event : events) {
+      const std::optional<double> x = event.*figure;
+      column.push_back(x ? Json(*x) : Json());
+    }
+  };
+  (add(figures.first, figures.second), ...);
+  return table;
+}
+
+// {"train": {...}, "valid": {...}}: the steps, and a list for each figure with null where there is
+// none. Pages draw a training loss in the middle of the steps that it is of, and of very many
+// points some, with every spike.
+Json curves_json(const LoggedEvents& logged) {
+  return {{"train",
+           columns(logged.train, std::pair("gradient_norm", &TrainEvent::gradient_norm),
+                   std::pair("learning_rate", &TrainEvent::learning_rate),
+                   std::pair("from", &TrainEvent::from), std::pair("minutes", &TrainEvent::minutes),
+                   std::pair("loss", &TrainEvent::loss),
+                   std::pair("tokens_per_second", &TrainEvent::tokens_per_second))},
+          {"valid", columns(logged.valid, std::pair("accuracy", &ValidEvent::accuracy),
+                            std::pair("bits_per_byte", &ValidEvent::bits_per_byte),
+                            std::pair("loss", &ValidEvent::loss),
+                            std::pair("metric", &ValidEvent::metric))}};
+}
+
+// How the training losses of a run are measured, compared with the held-out ones.
+std::string training_loss_note(const RunConfig& c) {
+  std::string note = has_dropout(c.model)
+                         ? "Training losses are measured with dropout; held-out losses are "
+                           "measured without it, so "
+                           "they can be lower."
+                         : "Held-out losses are those of the weights at their step.";
+  note +=
+      " A training loss is the mean over the steps since the log's line before, drawn in their "
+      "middle; those before the log's first line are of single steps.";
+  if (c.train.ema_decay > 0)
+    note += " Held-out losses are those of the averaged weights (train.ema_decay).";
+  if (c.objective.label_smoothing > 0) note += " Neither has label smoothing.";
+  const auto objective = make_objective(c);
+  if (objective->traits().decoder() && !objective->continues())
+    note += " Accuracy leaves </s> out.";
+  return note;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "base/error.h"
 #include "base/fields.h"
@@ -86,53 +85,39 @@ double numbers_of(const MapKind& kind) {  // no product of them is too large for
          static_cast<double>(kind.queries.size()) * static_cast<double>(kind.keys.size());
 }
 
-// The queries of each kind of attention are tokens of one side, and so are its keys.
-bool fit_each_other(const std::vector<MapKind>& kinds) {
-  std::map<AttentionKind, const MapKind*> of;
-  for (const AttentionKind known : kAttentionKinds)
-    for (const MapKind& kind : kinds)
-      if (kind.name == attention_name(known) && !of.emplace(known, &kind).second) return false;
-  const std::vector<std::string>* sides[2] = {};  // source, target
-  const auto fits = [&](const std::vector<std::string>& tokens, bool target) {
-    if (!sides[target]) sides[target] = &tokens;
-    return sides[target]->size() == tokens.size();
-  };
-  return std::ranges::all_of(of, [&](const auto& entry) {
-    const auto& [kind, map] = entry;
-    return fits(map->queries, kind != AttentionKind::encoder_self) &&
-           fits(map->keys, kind == AttentionKind::decoder_self);
-  });
-}
-
 // Do the parts of a record fit each other, and the probe?
 bool fits(const Probe& probe) {
   return probe.expected.size() == probe.prompts.size() && !probe.kinds.empty() &&
-         std::ranges::all_of(probe.kinds,
-                             [](const MapKind& kind) {
-                               return kind.layers > 0 && kind.heads > 0 && numbers_of(kind) > 0 &&
-                                      kind.layers <= std::int64_t{kMostHeads} / kind.heads &&
-                                      std::max(kind.queries.size(), kind.keys.size()) <=
-                                          kMostTokens;
-                             }) &&
-         fit_each_other(probe.kinds);
+         std::ranges::all_of(probe.kinds, [](const MapKind& kind) {
+           return kind.layers > 0 && kind.heads > 0 && numbers_of(kind) > 0 &&
+                  kind.layers <= std::int64_t{kMostHeads} / kind.heads &&
+                  std::max(kind.queries.size(), kind.keys.size()) <= kMostTokens;
+         });
 }
 
 bool fits(const Frame& frame, const Probe& probe) {
-  const auto pull = frame.pull.value_or(std::vector<PackedPull>());
-  const auto are_maps = [&](const auto& maps, auto text_of) {
-    return maps.empty() ||
-           std::ranges::equal(maps, probe.kinds, [&](const auto& map, const MapKind& kind) {
-             return is_base64(text_of(map), numbers_of(kind));
-           });
+  // Has each kind its part?
+  const auto all_fit = [&](const auto& parts, auto fits_kind) {
+    return parts.empty() || std::ranges::equal(parts, probe.kinds, fits_kind);
   };
-  return are_maps(frame.weights, std::identity()) &&
-         are_maps(pull, std::mem_fn(&PackedPull::map)) &&
-         std::ranges::all_of(
-             pull, [](double x) { return std::isfinite(x); }, &PackedPull::largest) &&
-         std::ranges::all_of(
-             frame.heads.value_or(std::vector<HeadName>()),
-             [](const HeadName& h) { return std::isfinite(h.score + h.untrained + h.shuffled); }) &&
-         frame.written.size() == probe.prompts.size();
+  return frame.written.size() == probe.prompts.size() &&
+         all_fit(frame.weights,
+                 [](const std::string& map, const MapKind& kind) {
+                   return is_base64(map, numbers_of(kind));
+                 }) &&
+         all_fit(frame.pull.value_or(std::vector<PackedPull>()),
+                 [](const PackedPull& pull, const MapKind& kind) {
+                   return std::isfinite(pull.largest) && is_base64(pull.map, numbers_of(kind));
+                 }) &&
+         (!frame.words ||
+          std::ranges::equal(*frame.words, probe.kinds,
+                             [](const KindInWords& words, const MapKind& kind) {
+                               return std::ssize(words.heads) == kind.layers * kind.heads &&
+                                      words.first >= 0 && words.first < std::ssize(words.heads);
+                             })) &&
+         std::ranges::all_of(frame.heads.value_or(std::vector<HeadName>()), [](const HeadName& h) {
+           return std::isfinite(h.score + h.untrained + h.shuffled);
+         });
 }
 
 bool is_known(const std::string& kind) {
@@ -150,6 +135,7 @@ void drop_unknown(RecordedFrames& film) {
     for (Frame& frame : film.frames) {
       drop(frame.weights);
       if (frame.pull) drop(*frame.pull);
+      if (frame.words) drop(*frame.words);
     }
   }
   for (Frame& frame : film.frames) {
@@ -205,6 +191,7 @@ RecordedFrames read_frames(const std::filesystem::path& run, std::int64_t up_to)
     }
   });
   drop_unknown(film);
+  std::ranges::stable_sort(film.frames, {}, &Frame::step);  // that of the best is written last
   return film.probe.kinds.empty() ? RecordedFrames{} : film;
 }
 
@@ -228,9 +215,10 @@ void check_lines(const std::filesystem::path& run, const char* file, std::int64_
     if (!object) refuse("is not a JSON object");
     const auto step = step_of(*object);
     if (!step) refuse("has no step");
-    if (*step < last && !of_chain)
+    const bool in_order = !of_chain && !object->contains("end");
+    if (in_order && *step < last)
       refuse(fmt::format("is of step {}, after one of {}", *step, last));
-    last = *step;
+    if (in_order) last = *step;
     if (is_damaged(*object)) refuse("is damaged");
     ++whole;
   });
@@ -239,36 +227,22 @@ void check_lines(const std::filesystem::path& run, const char* file, std::int64_
 }
 
 MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
-                      const char* file, const std::function<bool(std::int64_t step)>& keeps,
-                      std::string added) {
+                      const char* file, std::int64_t step, bool ends) {
   const std::filesystem::path temporary = to / (std::string(".tmp-") + file);
   MetricsCut cut;
   OutputFile kept(temporary);
   std::string text;
-  const auto add = [&](const std::string& line) {
+  for_each_line(from, file, [&](const std::string& line, bool ended) {
+    const auto object = ended ? object_of(line) : std::nullopt;
+    const bool keeps =
+        object && step_of(*object).value_or(-1) <= step && (ends || !object->contains("end"));
+    ++(!object ? cut.damaged : keeps ? cut.kept : cut.later);
+    if (!keeps) return;
     text += line + '\n';
     if (text.size() <= (1 << 20)) return;
     kept.write(text);
     text.clear();
-  };
-  const std::int64_t step_of_added = added.empty() ? kAnyStep : *step_of(*object_of(added));
-  const auto copy = [&](const std::string& line, bool ended) {
-    const auto object = ended ? object_of(line) : std::nullopt;
-    if (!object) {
-      ++cut.damaged;
-      return;
-    }
-    const std::int64_t step = step_of(*object).value_or(-1);
-    if (!keeps(step)) {
-      ++cut.later;
-      return;
-    }
-    if (step > step_of_added && !added.empty()) add(std::exchange(added, ""));
-    ++cut.kept;
-    add(line);
-  };
-  for_each_line(from, file, copy);
-  if (!added.empty()) add(added);
+  });
   kept.write(text);
   kept.finish();
   rename_path(temporary, to / file);

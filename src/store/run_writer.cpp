@@ -363,30 +363,13 @@ void RunWriter::remove_checkpoint(std::int64_t step) {
   remove_tree(removed);
 }
 
-MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
-  MetricsCut metrics;
+MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step, bool ends) {
   if (from != run_) stem_ = chain_hash(from, step);
-  for (const char* file : kLineFiles) {
-    const bool of_metrics = file == std::string_view(kMetrics);
-    if (of_metrics || can_be_film(from)) {
-      const MetricsCut cut =
-          heed::copy_lines(from, run_, file, [&](std::int64_t at) { return at <= step; });
-      if (of_metrics) metrics = cut;
-    } else if (from != run_) {
-      remove_tree(run_ / file);
-    }
-  }
-  return metrics;
-}
-
-void RunWriter::change_frames(const std::set<std::int64_t>& without, const std::string& added) {
-  if (!can_be_film(run_)) return;
-  try {
-    heed::copy_lines(
-        run_, run_, kFilm, [&](std::int64_t at) { return !without.contains(at); }, added);
-  } catch (const Error& e) {
-    notes_.push_back(fmt::format("the film stays as it is: {}", e.what()));
-  }
+  if (can_be_film(from))
+    heed::copy_lines(from, run_, kFilm, step, ends);
+  else if (from != run_)
+    remove_tree(run_ / kFilm);
+  return heed::copy_lines(from, run_, kMetrics, step, ends);
 }
 
 void RunWriter::append(const char* file, std::string_view json_line) {

@@ -5,18 +5,16 @@
 // update are not known any more.
 //
 // Where a run stops, the step has a frame in any case, and so has the one whose checkpoint is the
-// best: these are marked `end`, and a run that goes on drops them. The frame of the best is made
-// from its checkpoint, once: a frame at every new best would cost more time than the film may take.
+// best: these are marked `end`, and a resume drops them. The frame of the best is made from its
+// checkpoint, once, and written last: a frame at every new best would cost too much time.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <new>
-#include <set>
 
 #include "base/utf8.h"
 #include "show/film.h"
-#include "show/frame_calendar.h"
 #include "show/learning_record.h"
 #include "store/checkpoint.h"
 #include "store/model.h"
@@ -47,12 +45,11 @@ class FilmListener : public Listener {
     on_ = !film_.empty() && can_be_film(run_.path()) && continues(m.state.step);
     if (!on_) return;
     first_weights(m);
-    if (is_frame(frames_, 0, false, 0) && m.state.step == 0) add({}, m);
+    if (m.state.step == 0 && is_next(0, false)) add({}, m);
   }
 
   bool looks_at(std::int64_t step, bool validates) override {
-    looks_ =
-        on_ && (step == prepared_.plan.steps || is_frame(frames_, step, validates, film_.cost()));
+    looks_ = on_ && (step == prepared_.plan.steps || is_next(step, validates));
     return looks_;
   }
 
@@ -63,20 +60,19 @@ class FilmListener : public Listener {
   }
 
   void stepped(const Moment& m) override {
-    if (!validates_ && on_ && is_frame(frames_, m.state.step, false, film_.cost()))
-      add({.train_loss = m.last.loss()}, m);
+    if (!validates_ && on_ && is_next(m.state.step, false)) add({.train_loss = m.last.loss()}, m);
   }
 
   void validated(const ValidEvent& line, const Moment& m) override {
     valid_loss_ = line.loss;
     const bool planned = validates_ || m.last.tokens == 0;  // else the end of a run
-    if (!planned || !on_ || !is_frame(frames_, line.step, true, film_.cost())) return;
+    if (!planned || !on_ || !is_next(line.step, true)) return;
     const std::string sample = add({.valid_loss = line.loss}, m);
     if (!sample.empty()) log_.info(sample_line(line.step, sample));
   }
 
   void ended(Stop, const Moment& m) override {
-    if (!on_ || frames_.empty()) return;
+    if (!on_ || steps_.empty()) return;
     if (!has_frame(m.state.step)) add({.valid_loss = valid_loss_, .end = true}, m);
     const auto best = run_.best();
     if (best && best->step != m.state.step && !has_frame(best->step)) add_best(*best);
@@ -96,18 +92,13 @@ class FilmListener : public Listener {
       log_.info("film.jsonl does not begin with this run's probe: it gets no frames");
       return false;
     }
-    std::set<std::int64_t> ends;
-    for (const Frame& frame : so_far.frames)
-      if (frame.end == true)
-        ends.insert(frame.step);
-      else
-        frames_.push_back({frame.step, std::isfinite(frame.valid_loss)});
-    if (!ends.empty()) run_.change_frames(ends);
+    for (const Frame& frame : so_far.frames) steps_.push_back(frame.step);
     return true;
   }
 
-  bool has_frame(std::int64_t step) const {
-    return std::ranges::find(frames_, step, &FrameStep::step) != frames_.end();
+  bool has_frame(std::int64_t step) const { return std::ranges::count(steps_, step) > 0; }
+  bool is_next(std::int64_t step, bool validated) const {
+    return is_frame(step, validated, steps_.empty() ? -1 : steps_.back());
   }
 
   // For the cosines to them.
@@ -136,12 +127,7 @@ class FilmListener : public Listener {
     return unless_impossible([&] {
       const FilmedFrame filmed = film_.frame(std::move(known), prepared_.with(m.used));
       run_.append(kFilm, line_of(filmed.frame));
-      if (filmed.frame.end) return filmed.sample;
-      frames_.push_back({filmed.frame.step, std::isfinite(filmed.frame.valid_loss)});
-      if (const auto too_many = surplus(frames_, film_.cost()); !too_many.empty()) {
-        run_.change_frames(too_many);
-        std::erase_if(frames_, [&](const FrameStep& f) { return too_many.contains(f.step); });
-      }
+      steps_.push_back(filmed.frame.step);
       return filmed.sample;
     });
   }
@@ -155,7 +141,7 @@ class FilmListener : public Listener {
           Checkpoint::open(run_.checkpoints() / step_folder_name(best.step));
       checkpoint.load_model(tensor_slots(prepared_.model.table, values));
       const Frame known{.step = best.step, .valid_loss = best.valid_loss, .end = true};
-      run_.change_frames({}, line_of(film_.frame(known, prepared_.with(values)).frame));
+      run_.append(kFilm, line_of(film_.frame(known, prepared_.with(values)).frame));
       return std::string();
     });
   }
@@ -179,7 +165,7 @@ class FilmListener : public Listener {
   Log& log_;
   Film film_;
   LearningRecord record_;
-  std::vector<FrameStep> frames_;  // but for those marked `end`
+  std::vector<std::int64_t> steps_;  // of the frames
   bool on_ = false, looks_ = false, validates_ = false;
   double valid_loss_ = kNotMeasured;  // of the last step
 };

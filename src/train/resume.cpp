@@ -130,8 +130,10 @@ RunResult branch_before(std::int64_t other, StoredRun& run, const RunConfig& con
   return branched(run, config, request, branch, log);
 }
 
-// The run's files as its last save left them, or was about to. Has metrics.jsonl any lines?
-bool tidy(const StoredRun& stored, const TrainConfig& config, RunWriter& run, Log& log) {
+// The run's files as its last save left them, or was about to. `goes_on`: it trains from there. Has
+// metrics.jsonl any lines?
+bool tidy(const StoredRun& stored, const TrainConfig& config, bool goes_on, RunWriter& run,
+          Log& log) {
   run.begin_writing(stored.damaged);
   for (const std::string& note : run.take_notes()) log.info(note);
   const OptimizerConfig& asked = stored.asked.optimizer;
@@ -140,7 +142,7 @@ bool tidy(const StoredRun& stored, const TrainConfig& config, RunWriter& run, Lo
   const std::int64_t done = stored.steps_done();
   if (stored.checkpoint)
     run.finish_save(done, {known ? config.keep_last : 0, config.keep_every}, fall.spared());
-  const MetricsCut cut = run.cut_lines(done);
+  const MetricsCut cut = run.copy_lines(run.path(), done, !goes_on);
   if (cut.kept == 0 && done > 0)
     log.warn(
         fmt::format("metrics.jsonl has no line of the steps up to {}: it was emptied or "
@@ -157,7 +159,7 @@ RunResult has_nothing_to_do(const std::string& why, const StoredRun& stored,
                             const RunConfig& config, const RunRequest& request, bool other_end,
                             RunWriter& run, Log& log) {
   log.open_file((run.path() / kTrainLog).string());
-  tidy(stored, config.train, run, log);
+  tidy(stored, config.train, false, run, log);
   const Advice advice = advice_on(run.path());
   log.info(why + (advice.text.empty() ? "" : ": " + advice.text));
   const bool shown = other_end || advice.text.empty();
@@ -179,7 +181,7 @@ RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& 
   require_room(prepared, request.folder, log);
   return go(prepared, request, run, log, [&](Trainer& trainer) {
     if (stored.checkpoint) trainer.restore(*stored.checkpoint);
-    const bool lines = tidy(stored, prepared.config.train, run, log);
+    const bool lines = tidy(stored, prepared.config.train, true, run, log);
     if (!stored.checkpoint && !lines) append_start(run, stored.origin.command, prepared.config);
     run.write_config(dump_config(prepared.config));
     log.info(fmt::format("resuming at step {}", stored.steps_done()));

@@ -72,12 +72,13 @@ TEST(RunRecords, OfAFilmAreReadAsTheyWereWritten) {
       R"("cosine":null},"a":{"gradient_norm":1e-09,"weight_norm":1000000000.0,)"
       R"("update_ratio":0.5,"cosine":-1.0}},"entropy":{"encoder":{"uniform":3.0,)"
       R"("heads":[[0.25,null],[]]},"cross":{"uniform":null,"heads":[]}}})";
-  for (const std::string rest :
-       {R"("weights":[],"written":["x"],)",
-        R"("weights":["/wAE3Q=="],"written":[],"end":true,"filled":"f","pull":[{"largest":0.5,)"
-        R"("map":"/wAE3Q=="}],"heads":[{"kind":"cross","layer":0,"head":1,"name":"alignment",)"
-        R"("score":0.75,"untrained":0.25,"shuffled":0.5}],)",
-        R"("weights":[],"written":[],"heads":[],)"})
+  for (
+      const std::string rest :
+      {R"("weights":[],"written":["x"],)",
+       R"("weights":["/wAE3Q=="],"written":[],"end":true,"filled":"f","pull":[{"largest":0.5,)"
+       R"("map":"/wAE3Q=="}],"heads":[{"kind":"cross","layer":0,"head":1,"name":"alignment",)"
+       R"("score":0.75,"untrained":0.25,"shuffled":0.5}],"words":[{"first":1,"heads":["a","b"]}],)",
+       R"("weights":[],"written":[],"heads":[],)"})
     EXPECT_EQ(read_and_written<Frame>(losses + rest + learning), losses + rest + learning);
 }
 
@@ -112,6 +113,7 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
               .written = {"w"},
               .pull = {{{1, "AA=="}, {2, "AAAAAA=="}, {3, "BBB="}}},
               .heads = {{{"x", 0, 0, "n", 1, 0, 0}, {"cross", 0, 0, "n", 1, 0, 0}}},
+              .words = {{{0, {"a"}}, {1, {"b", "c"}}, {0, {"d"}}}},
               .entropy = {{"x", {1, {{1}}}}, {"cross", {1, {{1}}}}}};
   const auto read = [&] {
     std::ofstream(folder.path() / kFilm) << line_of(probe) << "\n" << line_of(frame) << "\n";
@@ -134,13 +136,6 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
     EXPECT_THROW(check_lines(folder.path(), kFilm), Error) << what;
     frame = whole;
   };
-  const Probe good = probe;
-  for (const MapKind& other :
-       {kind("encoder", 1), kind("cross", 1), MapKind{"cross", 1, 1, {"a"}, {"c", "d"}}}) {
-    probe.kinds.push_back(other);  // twice, or of other tokens
-    is_dropped("kinds that contradict each other");
-    probe = good;
-  }
   frame.weights[0] = "AAAAAAAA";
   is_dropped("a map of another size");
   frame.weights[0] = "A*A=";
@@ -156,6 +151,10 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
   is_dropped("a name without a score");
   frame.written.clear();
   is_dropped("no text");
+  frame.words->at(1).heads.pop_back();
+  is_dropped("a head without words");
+  frame.words->at(1).first = 2;
+  is_dropped("a first head that the model lacks");
   probe.kinds[0].layers = probe.kinds[0].heads = std::int64_t{1} << 32;
   frame.weights = {"", "", ""};
   is_dropped("sizes that overflow");

@@ -194,35 +194,38 @@ TEST_F(Writer, MetricsAreCutBackToTheStep) {
   }
   std::ofstream(run_ / "metrics.jsonl", std::ios::app) << "torn{\n"
                                                        << R"({"step":2)";
-  const MetricsCut cut = writer.cut_lines(2);
+  const MetricsCut cut = writer.copy_lines(run_, 2);
   EXPECT_EQ(cut.later, 1);
   EXPECT_EQ(cut.damaged, 2);
   const std::string kept =
       "{\"kind\":\"event\",\"text\":\"start\"}\n{\"kind\":\"train\",\"step\":1}\n"
       "{\"kind\":\"train\",\"step\":2}\n{\"kind\":\"valid\",\"step\":2}\n";
   EXPECT_EQ(metrics(), kept);
-  EXPECT_EQ(writer.cut_lines(2).damaged, 0);
+  EXPECT_EQ(writer.copy_lines(run_, 2).damaged, 0);
   writer.append(kMetrics, R"({"kind":"train","step":3})");
   EXPECT_EQ(metrics(), kept + "{\"kind\":\"train\",\"step\":3}\n");
-  EXPECT_EQ(writer.cut_lines(0).later, 4);
+  EXPECT_EQ(writer.copy_lines(run_, 0).later, 4);
 }
 
-TEST_F(Writer, TheFilmIsCutBackToTheStepToo) {
+TEST_F(Writer, TheFilmIsCutBackToTheStepTooAndLosesItsEndIfItGoesOn) {
   { new_run(run_).append(kFilm, R"({"step":1})"); }
-  std::ofstream(run_ / "film.jsonl", std::ios::app) << "{\"step\":2}\n{\"step\":3}\n{\"st";
+  std::ofstream(run_ / "film.jsonl", std::ios::app)
+      << "{\"step\":2,\"end\":true}\n{\"step\":3}\n{\"st";
   RunWriter writer = RunWriter::open(run_);
-  writer.cut_lines(2);
+  writer.copy_lines(run_, 2, true);
+  EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), "{\"step\":1}\n{\"step\":2,\"end\":true}\n");
+  writer.copy_lines(run_, 2);
   writer.append(kFilm, R"({"step":4})");
-  EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), "{\"step\":1}\n{\"step\":2}\n{\"step\":4}\n");
+  EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), "{\"step\":1}\n{\"step\":4}\n");
 }
 
 TEST_F(Writer, ARunWithoutAFilmGetsNone) {
   { new_run(run_); }
   fs::remove(run_ / "film.jsonl");
-  RunWriter::open(run_).cut_lines(2);
+  RunWriter::open(run_).copy_lines(run_, 2);
   EXPECT_FALSE(fs::exists(run_ / "film.jsonl"));
   fs::create_directory(run_ / "film.jsonl");  // nor if something else has its name
-  RunWriter::open(run_).cut_lines(2);
+  RunWriter::open(run_).copy_lines(run_, 2);
   EXPECT_TRUE(fs::is_directory(run_ / "film.jsonl"));
 }
 
@@ -289,7 +292,7 @@ TEST_F(Writer, AFolderThatWasMovedIsNotFollowedAndAnotherInItsPlaceIsLeftAlone) 
 TEST_F(Writer, ATornLineThatIsJsonAllTheSameIsDropped) {
   RunWriter writer = new_run(run_);
   std::ofstream(run_ / "metrics.jsonl") << "{\"step\":1}\n{\"step\":1}";
-  EXPECT_EQ(writer.cut_lines(5).damaged, 1);
+  EXPECT_EQ(writer.copy_lines(run_, 5).damaged, 1);
   EXPECT_EQ(metrics(), "{\"step\":1}\n");
 }
 
@@ -301,7 +304,7 @@ TEST_F(Writer, SavingInTheBackgroundWhileMetricsGrow) {
   });
   for (int i = 0; i < 1000; ++i) writer.append(kMetrics, "{\"step\":10}");
   saving.join();
-  EXPECT_EQ(writer.cut_lines(10).damaged, 0);
+  EXPECT_EQ(writer.copy_lines(run_, 10).damaged, 0);
   EXPECT_EQ(metrics().size(), 1000 * std::string("{\"step\":10}\n").size());
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }

@@ -38,7 +38,7 @@ function headWeights(layer, head) {
 }
 // What the chosen head does, in words.
 function drawPattern() {
-  const words = frame().words[kind().name][at.layer * kind().heads + at.head];
+  const words = frame().words[kind().name][at.layer * kind().heads + at.head] ?? "";  // an older heed wrote none
   const [, said, numbers] = words.replace(/“(<0x0A>|\\n)”/, "“↵”").match(/^(.*?)( \([^(]*\))?$/s);
   $("pattern").replaceChildren(`${headName()}: ${said}`, element("small", {}, numbers ?? ""));
 }
