@@ -55,7 +55,7 @@ Json average_checkpoints(const std::string& folder, std::size_t n, Log& log) {
   if (const std::string same = same_models(folders); !same.empty()) log.warn(same);
   const std::string name = fmt::format("{}{}-{}", kAveragePrefix, steps.front(), steps.back());
   run.begin_writing();
-  run.save_as(name, contents);
+  write_checkpoint(run.checkpoints(), name, contents);
   return {{"checkpoint", (run.checkpoints() / name).string()}, {"steps", steps}};
 }
 

@@ -40,24 +40,6 @@ constexpr HeadPattern kPatterns[] = {
     {"induction", [](auto& text, int i, int j) { return j > 0 && text.earlier_copy(i, j - 1); },
      true}};
 
-// Of the rows that see both a key to which the pattern points and another one.
-PatternSums sums_of(const HeadPattern& pattern, const TextSide& text, AttentionKind kind,
-                    Mat<const float> weights) {
-  PatternSums sums;
-  for (int i = 0; i < weights.rows; ++i) {
-    const int seen = visible_keys(kind, i, weights.cols);
-    double on = 0;
-    int n = 0;
-    for (int j = 0; j < seen; ++j)
-      if (pattern.points(text, i, j)) on += weights(i, j), ++n;
-    if (n == 0 || n == seen) continue;
-    sums.weight += on;
-    sums.even += static_cast<double>(n) / seen;
-    ++sums.rows;
-  }
-  return sums;
-}
-
 PatternSums sum_of(const std::vector<PatternSums>& texts) {
   PatternSums sum;
   for (const PatternSums& text : texts) {
@@ -156,7 +138,10 @@ HeadScores HeadProbe::score(const ParamVec<float>& values) const {
                                     punctuation_[kind == AttentionKind::decoder_self]};
                 for (int p = 0; p < std::ssize(kPatterns); ++p) {
                   if (kPatterns[p].random != text.random) continue;
-                  const auto sums = sums_of(kPatterns[p], side, kind, map.head(layer, head));
+                  const Mat<const float> weights = map.head(layer, head);
+                  const auto sums = pattern_sums(kind, weights, 0, weights.cols, [&](int i, int j) {
+                    return kPatterns[p].points(side, i, j);
+                  });
                   if (sums.rows > 0) scores[{p, kind, layer, head}].push_back(sums);
                 }
               });

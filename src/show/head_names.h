@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "show/attention_maps.h"
+#include "show/head_words.h"
 #include "store/model.h"
 #include "store/run_records.h"
 
@@ -31,10 +31,6 @@ namespace heed {
 Json recorded_names(const Model& model, const HeadChoice& choice);
 std::string names_in_words(const Json& recorded);
 
-// Of one pattern and head: a text's weight on its keys, that of even weights, and rows.
-struct PatternSums {
-  double weight = 0, even = 0, rows = 0;
-};
 struct PatternOfHead {
   int pattern;  // in the list of head_names.cpp
   AttentionKind kind;

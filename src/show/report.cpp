@@ -34,17 +34,14 @@ fs::path folder_of_run(const std::string& run) {  // or of one of its checkpoint
   return folder;
 }
 
-// The sizes of a checkpoint's model.
-struct Sizes {
-  std::size_t parameters = 0;
-  double uniform = 0;  // the loss of guessing
-};
-
-Sizes sizes_of(const Checkpoint& checkpoint, const RunConfig& config) {
+// Adds how many parameters a checkpoint's model has, and the loss of guessing.
+void add_sizes(const Checkpoint& checkpoint, const RunConfig& config, Json& data) {
   const Tokenizers tokenizers = Tokenizers::load(checkpoint.tokenizers(), checkpoint.folder());
   const Tokenizer& target = *tokenizers.target;
-  return {Transformer(config.model, tokenizers.source().size(), target.size()).table.size(),
-          std::log(target.size() - std::ssize(make_objective(config)->never_written(target)))};
+  data["parameter_count"] =
+      Transformer(config.model, tokenizers.source().size(), target.size()).table.size();
+  data["uniform"] =
+      std::log(target.size() - std::ssize(make_objective(config)->never_written(target)));
 }
 
 // The loss of a frame's step: its own, else that of the event of the step, else null.
@@ -66,11 +63,13 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json
   for (const Frame& frame : recorded.frames) {
     if (frame.weights.empty() != recorded.frames.back().weights.empty()) continue;
     Json words = Json::object();
+    std::vector<KindInWords> in_words = frame.words.value_or(std::vector<KindInWords>());
+    in_words.resize(kinds.size());
     for (std::size_t i = 0; i < kinds.size(); ++i) {
-      const KindInWords in_words = frame.words ? frame.words->at(i) : KindInWords();
-      words[kinds[i].name] = in_words.heads;
-      data["first"][kinds[i].name] = {{"layer", in_words.first / kinds[i].heads},
-                                      {"head", in_words.first % kinds[i].heads}};
+      const auto& [first, heads] = in_words[i];
+      words[kinds[i].name] = heads;
+      data["first"][kinds[i].name] = {{"layer", first / kinds[i].heads},
+                                      {"head", first % kinds[i].heads}};
     }
     data["frames"].push_back(Json{{"step", frame.step},
                                   {"loss", loss_of(frame, &Frame::valid_loss, logged.valid)},
@@ -168,18 +167,18 @@ Json report(const std::string& name) {
     notes.push_back("Nothing was held out: the texts are training data.");
   const Figure* metric = selecting_figure(config.train.select_by);
   const State best = run.best.value_or(State());
-  const Sizes sizes = newest ? sizes_of(*newest, config) : Sizes();
 
   Json data{{"run", name},
             {"last_step", last_step},
-            {"parameter_count", sizes.parameters},
+            {"parameter_count", 0},
+            {"uniform", 0},
             {"best_loss", best.valid_loss},
             {"best", {{"step", best.step}, {"by_metric", std::isfinite(best.valid_metric)}}},
             {"notes", notes}};
+  if (newest) add_sizes(*newest, config, data);
   add_frames(recorded, logged, data);
   data.update(curves_json(logged));
   data["yardsticks"] = logged.yardsticks;
-  data["uniform"] = sizes.uniform;
   data["overfitting"] = overfitting(logged, config.train.patience > 0);
   const Advice advice = advise(run);
   data["advice"] = {{"text", advice.text}, {"command", advice.command}};

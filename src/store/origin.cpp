@@ -30,11 +30,7 @@ std::string data_in_words(const DataConfig& d) {
   if (texts.size() == 1) return name(texts[0]);
   if (!texts.empty()) {
     const fs::path folder = fs::path(texts[0]).parent_path();
-    const bool together = std::ranges::all_of(
-        texts, [&](const fs::path& text) { return text.parent_path() == folder; });
-    return fmt::format("{}, {} files",
-                       name(together && !folder.empty() ? folder : fs::path(texts[0])),
-                       texts.size());
+    return fmt::format("{}, {} files", name(folder.empty() ? texts[0] : folder), texts.size());
   }
   if (!d.pairs.empty()) return name(d.pairs);
   const fs::path source = d.source;

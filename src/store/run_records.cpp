@@ -11,16 +11,19 @@
 #include "base/files.h"
 #include "base/folders.h"
 #include "base/input_file.h"
-#include "nn/attention.h"
 
 namespace heed {
 
 namespace {
 
-// A film has at most a hundred frames of some 100 KB each (show/film.h).
+// A film has at most a hundred frames of some 200 KB each (show/film.h).
 constexpr std::size_t kLongest = 16u << 20;
-// What no training writes, pages need not bear.
-constexpr std::size_t kMostFrames = 4096, kMostHeads = 1 << 15, kMostTokens = 256;
+constexpr std::size_t kMostTokens = 256;  // more need no page bear
+
+std::optional<std::int64_t> step_of(const Json& object) {
+  std::int64_t step = 0;
+  return read_value(object.value("step", Json()), step) ? std::optional(step) : std::nullopt;
+}
 
 // Calls use(line, ended) for each line; the last one may lack its newline. No lines if there is no
 // file. Error (Exit::store) if it is not a regular file or cannot be read.
@@ -43,9 +46,15 @@ std::optional<Json> object_of(const std::string& line) try {
   return std::nullopt;
 }
 
-std::optional<std::int64_t> step_of(const Json& object) {
-  std::int64_t step = 0;
-  return read_value(object.value("step", Json()), step) ? std::optional(step) : std::nullopt;
+// Calls use(object) for every object with a step up to one.
+template <class Use>
+void for_each_object(const std::filesystem::path& run, const char* file, std::int64_t up_to,
+                     Use&& use) {
+  for_each_line(run, file, [&](const std::string& line, bool) {
+    const std::optional<Json> object = object_of(line);
+    const auto step = object ? step_of(*object) : std::nullopt;
+    if (step && *step <= up_to) use(*object);
+  });
 }
 
 // Reads an object of this kind. Nothing if it is of another one or, where it must be `whole`, if
@@ -59,30 +68,20 @@ std::optional<T> record_from(const Json& object, bool whole = false) {
   return record;
 }
 
-// Calls use(object) for every object with a step up to one.
-template <class Use>
-void for_each_object(const std::filesystem::path& run, const char* file, std::int64_t up_to,
-                     Use&& use) {
-  for_each_line(run, file, [&](const std::string& line, bool) {
-    const std::optional<Json> object = object_of(line);
-    const auto step = object ? step_of(*object) : std::nullopt;
-    if (step && *step <= up_to) use(*object);
-  });
-}
-
 // Is this base64 (RFC 4648, section 4) of so many bytes?
 bool is_base64(std::string_view text, double bytes) {
-  if (static_cast<double>(text.size()) != 4 * std::ceil(bytes / 3)) return false;
-  for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
-  return std::ranges::all_of(text, [](char c) {
-    return ('A' <= c && c <= 'Z') || ('a' <= c && c <= 'z') || ('0' <= c && c <= '9') || c == '+' ||
-           c == '/';
-  });
+  const std::string_view end = text.substr(std::min(
+      text.size(),
+      text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")));
+  return static_cast<double>(text.size()) == 4 * std::ceil(bytes / 3) &&
+         (end.empty() || end == "=" || end == "==");
 }
 
-double numbers_of(const MapKind& kind) {  // no product of them is too large for a double
-  return static_cast<double>(kind.layers) * static_cast<double>(kind.heads) *
-         static_cast<double>(kind.queries.size()) * static_cast<double>(kind.keys.size());
+double heads_of(const MapKind& kind) {  // no product of them is too large for a double
+  return static_cast<double>(kind.layers) * static_cast<double>(kind.heads);
+}
+double numbers_of(const MapKind& kind) {
+  return heads_of(kind) * static_cast<double>(kind.queries.size() * kind.keys.size());
 }
 
 // Do the parts of a record fit each other, and the probe?
@@ -90,63 +89,31 @@ bool fits(const Probe& probe) {
   return probe.expected.size() == probe.prompts.size() && !probe.kinds.empty() &&
          std::ranges::all_of(probe.kinds, [](const MapKind& kind) {
            return kind.layers > 0 && kind.heads > 0 && numbers_of(kind) > 0 &&
-                  kind.layers <= std::int64_t{kMostHeads} / kind.heads &&
                   std::max(kind.queries.size(), kind.keys.size()) <= kMostTokens;
          });
 }
 
 bool fits(const Frame& frame, const Probe& probe) {
-  // Has each kind its part?
-  const auto all_fit = [&](const auto& parts, auto fits_kind) {
+  const auto none_or_each = [&](const auto& parts, auto fits_kind) {
     return parts.empty() || std::ranges::equal(parts, probe.kinds, fits_kind);
   };
-  return frame.written.size() == probe.prompts.size() &&
-         all_fit(frame.weights,
-                 [](const std::string& map, const MapKind& kind) {
-                   return is_base64(map, numbers_of(kind));
-                 }) &&
-         all_fit(frame.pull.value_or(std::vector<PackedPull>()),
-                 [](const PackedPull& pull, const MapKind& kind) {
-                   return std::isfinite(pull.largest) && is_base64(pull.map, numbers_of(kind));
-                 }) &&
-         (!frame.words ||
-          std::ranges::equal(*frame.words, probe.kinds,
-                             [](const KindInWords& words, const MapKind& kind) {
-                               return std::ssize(words.heads) == kind.layers * kind.heads &&
-                                      words.first >= 0 && words.first < std::ssize(words.heads);
-                             })) &&
-         std::ranges::all_of(frame.heads.value_or(std::vector<HeadName>()), [](const HeadName& h) {
-           return std::isfinite(h.score + h.untrained + h.shuffled);
-         });
-}
-
-bool is_known(const std::string& kind) {
-  return std::ranges::find(kAttentionKinds, kind, attention_name) != kAttentionKinds.end();
-}
-
-// Leaves out the kinds of attention that this heed does not know, and heads that the model lacks.
-void drop_unknown(RecordedFrames& film) {
-  for (std::size_t i = film.probe.kinds.size(); i-- > 0;) {
-    if (is_known(film.probe.kinds[i].name)) continue;
-    const auto drop = [&](auto& list) {
-      if (!list.empty()) list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
-    };
-    drop(film.probe.kinds);
-    for (Frame& frame : film.frames) {
-      drop(frame.weights);
-      if (frame.pull) drop(*frame.pull);
-      if (frame.words) drop(*frame.words);
-    }
-  }
-  for (Frame& frame : film.frames) {
-    std::erase_if(frame.entropy, [](const auto& entry) { return !is_known(entry.first); });
-    if (frame.heads)
-      std::erase_if(*frame.heads, [&](const HeadName& h) {
-        const auto kind = std::ranges::find(film.probe.kinds, h.kind, &MapKind::name);
-        return kind == film.probe.kinds.end() || h.layer < 0 || h.layer >= kind->layers ||
-               h.head < 0 || h.head >= kind->heads;
-      });
-  }
+  const auto is_map = [](const std::string& map, const MapKind& kind) {
+    return is_base64(map, numbers_of(kind));
+  };
+  const auto is_pull = [&](const PackedPull& pull, const MapKind& kind) {
+    return std::isfinite(pull.largest) && is_map(pull.map, kind);
+  };
+  const auto are_words = [](const KindInWords& words, const MapKind& kind) {
+    return static_cast<double>(words.heads.size()) == heads_of(kind) && words.first >= 0 &&
+           words.first < std::ssize(words.heads);
+  };
+  const auto is_measured = [](const HeadName& head) {
+    return std::isfinite(head.score + head.untrained + head.shuffled);
+  };
+  return frame.written.size() == probe.prompts.size() && none_or_each(frame.weights, is_map) &&
+         (!frame.pull || none_or_each(*frame.pull, is_pull)) &&
+         (!frame.words || none_or_each(*frame.words, are_words)) &&
+         (!frame.heads || std::ranges::all_of(*frame.heads, is_measured));
 }
 
 }  // namespace
@@ -185,12 +152,10 @@ RecordedFrames read_frames(const std::filesystem::path& run, std::int64_t up_to)
     if (film.probe.kinds.empty()) {
       if (auto probe = record_from<Probe>(line, true); probe && fits(*probe))
         film.probe = std::move(*probe);
-    } else if (auto frame = record_from<Frame>(line, true);
-               frame && fits(*frame, film.probe) && film.frames.size() < kMostFrames) {
+    } else if (auto frame = record_from<Frame>(line, true); frame && fits(*frame, film.probe)) {
       film.frames.push_back(std::move(*frame));
     }
   });
-  drop_unknown(film);
   std::ranges::stable_sort(film.frames, {}, &Frame::step);  // that of the best is written last
   return film.probe.kinds.empty() ? RecordedFrames{} : film;
 }

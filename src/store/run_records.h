@@ -2,8 +2,7 @@
 // film.jsonl (docs/formats.md says what each key means). Each kind is a struct with one list of
 // fields (base/fields.h), which writes a line and reads it. Whatever shows a training reads these
 // structs, and nothing else of the run but its states and configs. What is read fits: the maps of a
-// frame have the sizes of the probe's kinds, and a kind of attention with an unknown name is left
-// out.
+// frame have the sizes of the probe's kinds. Names may be any.
 #pragma once
 
 #include <cstdint>

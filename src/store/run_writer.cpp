@@ -289,10 +289,6 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t
   throw;
 }
 
-void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {
-  write_checkpoint(checkpoints(), name, contents);
-}
-
 void RunWriter::finish_save(std::int64_t step, Keep keep, std::int64_t spared) {
   states_.erase(states_.upper_bound(step), states_.end());
   try {

@@ -105,8 +105,6 @@ class RunWriter {
   // When it throws, the old or the new checkpoint is there whole. Error (Exit::store) if the run
   // folder was moved or removed.
   void save(const CheckpointContents& contents, Keep keep, std::int64_t spared = -1);
-  // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
-  void save_as(const std::string& name, const CheckpointContents& contents);
   // The end of a save: chain, links and pruning. Resuming calls it too: a killed save may not have
   // got that far. `step`: of the last checkpoint; later ones are damaged and do not count.
   void finish_save(std::int64_t step, Keep keep, std::int64_t spared = -1);

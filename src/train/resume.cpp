@@ -29,10 +29,7 @@ void refuse_lost_weights(const StoredRun& run) {
       fmt::format("the run {} should begin with the weights of {}, but was stopped before its "
                   "first checkpoint.",
                   quoted_path(run.folder), quoted_path(of)),
-      (origin.branched_from.empty() || origin.command.find("--branch") != std::string::npos
-           ? "train it again, with --force: "
-           : "again: ") +
-          origin.command);
+      "again, with --force where it makes the run anew: " + origin.command);
 }
 
 // Of a run that has got a later end. `branches`: its earlier checkpoints may be used.

@@ -50,7 +50,7 @@ TEST_F(Writer, LinksFollowTheBestAndTheLastAndOldOnesGoASaveLater) {
   EXPECT_THAT(list_steps(run_), ElementsAre(20, 40, 50));
   RunWriter::open(run_).save(at(60, 60).contents(), 1);
   EXPECT_THAT(names_in(run_ / "checkpoints"), ElementsAre("best", "last", "step-00000060"));
-  RunWriter::open(run_).save_as("average-1-60", at(60, 60).contents());
+  write_checkpoint(run_ / "checkpoints", "average-1-60", at(60, 60).contents());
   RunWriter::open(run_).save(at(70, 60).contents(), 1);
   EXPECT_THAT(names_in(run_ / "checkpoints"),
               ElementsAre("average-1-60", "best", "last", "step-00000060", "step-00000070"));
