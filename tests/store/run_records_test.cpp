@@ -126,9 +126,9 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
     EXPECT_THROW(check_lines(folder.path(), kFilm), Error) << what;
     frame = whole;
   };
-  frame.weights[0] = "AAAAAAAA";
+  frame.weights[0] = "AAAA";
   is_dropped("a map of another size");
-  frame.weights[0] = "A*A=";
+  frame.weights[0] = "A*AAAA==";
   is_dropped("no base64");
   frame.weights.pop_back();
   is_dropped("too few maps");
