@@ -1,7 +1,6 @@
 #include "base/format.h"
 
 #include <fmt/core.h>
-#include <openssl/evp.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
@@ -102,14 +101,6 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
   for (std::size_t next; (next = text.find(from, at)) != text.npos; at = next + from.size())
     out.append(text, at, next - at).append(to);
   return out.append(text, at);
-}
-
-std::string base64(const std::vector<unsigned char>& bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // libcrypto adds a zero at the end
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
-                  static_cast<int>(bytes.size()));
-  text.pop_back();
-  return text;
 }
 
 std::string shell_word(const std::string& word) {

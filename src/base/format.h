@@ -33,9 +33,6 @@ std::string some_of(std::vector<std::string> parts);
 // Replaces every `from`, which is not empty, with `to`.
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
 
-// With padding (RFC 4648, section 4).
-std::string base64(const std::vector<unsigned char>& bytes);
-
 // A word for a shell command, quoted if necessary.
 std::string shell_word(const std::string& word);
 

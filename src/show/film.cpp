@@ -11,6 +11,7 @@
 #include "show/fill.h"
 #include "show/head_words.h"
 #include "show/learning_record.h"
+#include "show/page.h"
 #include "show/pull.h"
 
 namespace heed {

@@ -1,6 +1,7 @@
 #include "show/page.h"
 
 #include <fmt/core.h>
+#include <openssl/evp.h>
 
 #include "base/format.h"
 #include "base/json.h"
@@ -19,6 +20,14 @@ void shorten(Json& json) {
 std::string short_text(Json json) {
   shorten(json);
   return text_of(json);
+}
+
+std::string base64(const std::vector<unsigned char>& bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // libcrypto adds a zero at the end
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
+                  static_cast<int>(bytes.size()));
+  text.pop_back();
+  return text;
 }
 
 std::string page_with(std::string_view page, const Json& data) {

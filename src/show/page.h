@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json_fwd.h"
 
@@ -15,6 +16,9 @@ extern const char* const report_html;
 
 // text_of(), each number with the fewest digits that tell it from other floats: a page has many.
 std::string short_text(Json json);
+
+// With padding (RFC 4648, section 4).
+std::string base64(const std::vector<unsigned char>& bytes);
 
 // The page with `data` in place of {{data}}, inside a <script>. "<" becomes "\u003c", so that no
 // string ends the script.

@@ -33,10 +33,7 @@ std::string data_in_words(const DataConfig& d) {
     return fmt::format("{}, {} files", name(folder.empty() ? texts[0] : folder), texts.size());
   }
   if (!d.pairs.empty()) return name(d.pairs);
-  const fs::path source = d.source;
-  const std::string from = source.extension(), to = fs::path(d.target).extension();
-  if (from.size() < 2 || to.size() < 2 || from == ".source") return name(source.stem()) + " pairs";
-  return from.substr(1) + "-" + to.substr(1) + " pairs";
+  return fs::path(d.source).stem().string() + " pairs";
 }
 
 std::string origin_json(const Origin& origin) {

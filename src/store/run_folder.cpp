@@ -196,12 +196,6 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
       throw_other_program(run, kModelFile, Exit::store);
     return pinned(run);
   }
-  if (which.find('/') != std::string::npos) {
-    if (is_checkpoint(which)) return pinned(which);
-    throw Error(
-        Exit::store,
-        fmt::format("no checkpoint at \"{}\": a folder with a state.json is expected", which));
-  }
   const fs::path checkpoints = checkpoints_of(run);
   if (which.empty() || which == "best" || which == "last") {
     const auto found = linked_checkpoint(run, which.empty() ? "best" : which);

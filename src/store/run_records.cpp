@@ -193,25 +193,16 @@ void check_lines(const std::filesystem::path& run, const char* file, std::int64_
 
 MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
                       const char* file, std::int64_t step, bool ends) {
-  const std::filesystem::path temporary = to / (std::string(".tmp-") + file);
   MetricsCut cut;
-  OutputFile kept(temporary);
-  std::string text;
+  std::string kept;
   for_each_line(from, file, [&](const std::string& line, bool ended) {
     const auto object = ended ? object_of(line) : std::nullopt;
     const bool keeps =
         object && step_of(*object).value_or(-1) <= step && (ends || !object->contains("end"));
     ++(!object ? cut.damaged : keeps ? cut.kept : cut.later);
-    if (!keeps) return;
-    text += line + '\n';
-    if (text.size() <= (1 << 20)) return;
-    kept.write(text);
-    text.clear();
+    if (keeps) kept += line + '\n';
   });
-  kept.write(text);
-  kept.finish();
-  rename_path(temporary, to / file);
-  sync_folder(to);
+  replace_file(to / file, kept);
   return cut;
 }
 

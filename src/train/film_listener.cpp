@@ -45,7 +45,7 @@ class FilmListener : public Listener {
     on_ = !film_.empty() && can_be_film(run_.path()) && continues(m.state.step);
     if (!on_) return;
     first_weights(m);
-    if (m.state.step == 0 && is_next(0, false)) add({}, m);
+    if (m.state.step == 0 && is_next(0, false)) add_now({}, m);
   }
 
   bool looks_at(std::int64_t step, bool validates) override {
@@ -60,22 +60,23 @@ class FilmListener : public Listener {
   }
 
   void stepped(const Moment& m) override {
-    if (!validates_ && on_ && is_next(m.state.step, false)) add({.train_loss = m.last.loss()}, m);
+    if (!validates_ && on_ && is_next(m.state.step, false))
+      add_now({.train_loss = m.last.loss()}, m);
   }
 
   void validated(const ValidEvent& line, const Moment& m) override {
     valid_loss_ = line.loss;
     const bool planned = validates_ || m.last.tokens == 0;  // else the end of a run
     if (!planned || !on_ || !is_next(line.step, true)) return;
-    const std::string sample = add({.valid_loss = line.loss}, m);
+    const std::string sample = add_now({.valid_loss = line.loss}, m);
     if (!sample.empty()) log_.info(sample_line(line.step, sample));
   }
 
   void ended(Stop, const Moment& m) override {
-    if (!on_ || steps_.empty()) return;
-    if (!has_frame(m.state.step)) add({.valid_loss = valid_loss_, .end = true}, m);
+    if (!on_) return;
+    if (!has_frame(m.state.step)) add_now({.valid_loss = valid_loss_, .end = true}, m);
     const auto best = run_.best();
-    if (best && best->step != m.state.step && !has_frame(best->step)) add_best(*best);
+    if (best && !has_frame(best->step)) add_best(*best);
   }
 
  private:
@@ -101,58 +102,48 @@ class FilmListener : public Listener {
     return is_frame(step, validated, steps_.empty() ? -1 : steps_.back());
   }
 
-  // For the cosines to them.
-  void first_weights(const Moment& m) {
-    const auto began_with = [&](const ParamVec<float>& initial) {
-      record_.began_with(initial);
-      film_.began_with(initial);
-    };
-    if (m.state.step == 0) return began_with(m.values);
-    try {
-      began_with(initial_weights(prepared_.model, prepared_.config.seed, run_.path()));
-    } catch (const Unreadable&) {
-      throw;  // they may come back
-    } catch (const Error& e) {
-      if (e.exit() != Exit::store) throw;
-      log_.warn(fmt::format(
-          "the learning record continues without the cosine to the first weights: {}", e.what()));
-    }
+  // For the cosines to them, and for the names of heads.
+  void first_weights(const Moment& m) try {
+    const ParamVec<float> first =
+        m.state.step == 0 ? m.values
+                          : initial_weights(prepared_.model, prepared_.config.seed, run_.path());
+    record_.began_with(first);
+    film_.began_with(first);
+  } catch (const Unreadable&) {
+    throw;  // they may come back
+  } catch (const Error& e) {
+    if (e.exit() != Exit::store) throw;
+    log_.warn(fmt::format(
+        "the learning record continues without the cosine to the first weights: {}", e.what()));
   }
 
   // Adds the frame of this moment, of which `known` has the losses. Its sample; "" if there is no
   // frame.
-  std::string add(Frame known, const Moment& m) {
+  std::string add_now(Frame known, const Moment& m) {
     known.step = m.state.step;
     known.matrices = record_.measure(m.values, *prepared_.pool);
-    return unless_impossible([&] {
-      const FilmedFrame filmed = film_.frame(std::move(known), prepared_.with(m.used));
-      run_.append(kFilm, line_of(filmed.frame));
-      steps_.push_back(filmed.frame.step);
-      return filmed.sample;
-    });
+    return add(std::move(known), m.used);
   }
 
-  // Adds the frame of an earlier step's checkpoint.
-  void add_best(const State& best) {
+  // Adds the frame of an earlier step's checkpoint, if that can be read.
+  void add_best(const State& best) try {
     record_ = LearningRecord(prepared_.model.table);  // makes room
-    unless_impossible([&] {
-      ParamVec<float> values(prepared_.model.table.size());
-      const Checkpoint checkpoint =
-          Checkpoint::open(run_.checkpoints() / step_folder_name(best.step));
-      checkpoint.load_model(tensor_slots(prepared_.model.table, values));
-      const Frame known{.step = best.step, .valid_loss = best.valid_loss, .end = true};
-      run_.append(kFilm, line_of(film_.frame(known, prepared_.with(values)).frame));
-      return std::string();
-    });
+    ParamVec<float> values(prepared_.model.table.size());
+    Checkpoint::open(run_.checkpoints() / step_folder_name(best.step))
+        .load_model(tensor_slots(prepared_.model.table, values));
+    add({.step = best.step, .valid_loss = best.valid_loss, .end = true}, values);
+  } catch (const Error& e) {
+    if (e.exit() != Exit::store) throw;
   }
 
-  // A frame's sample, or "": if the run has diverged, training itself finds out, and a checkpoint
-  // that cannot be read has no frame.
-  template <class Make>
-  std::string unless_impossible(Make&& make) try {
-    return make();
+  // If the run has diverged, training itself finds out.
+  std::string add(Frame known, const ParamVec<float>& used) try {
+    const FilmedFrame filmed = film_.frame(std::move(known), prepared_.with(used));
+    run_.append(kFilm, line_of(filmed.frame));
+    steps_.push_back(filmed.frame.step);
+    return filmed.sample;
   } catch (const Error& e) {
-    if (e.exit() != Exit::diverged && e.exit() != Exit::store) throw;
+    if (e.exit() != Exit::diverged) throw;
     return "";
   } catch (const std::bad_alloc&) {
     on_ = false;
