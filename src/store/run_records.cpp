@@ -180,7 +180,7 @@ void check_lines(const std::filesystem::path& run, const char* file, std::int64_
     if (!object) refuse("is not a JSON object");
     const auto step = step_of(*object);
     if (!step) refuse("has no step");
-    const bool in_order = !of_chain && !object->contains("end");
+    const bool in_order = !object->contains("end") && !of_chain;
     if (in_order && *step < last)
       refuse(fmt::format("is of step {}, after one of {}", *step, last));
     if (in_order) last = *step;
