@@ -93,8 +93,7 @@ Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& 
 
 void Film::began_with(const ParamVec<float>& initial) {
   if (!with_maps_ || empty()) return;
-  heads_.emplace(model_, tokenizers_, *objective_, split_);
-  untrained_ = heads_->score(initial);
+  heads_.emplace(model_, tokenizers_, *objective_, split_, initial);
 }
 
 Probe Film::probe() const {
@@ -123,7 +122,7 @@ FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
     frame.written.push_back(shown_answer(ids));
   }
   if (with_maps_) add_maps(workspace, values, maps, frame);
-  if (heads_) frame.heads = heads_->names(heads_->score(values), untrained_);
+  if (heads_) frame.heads = heads_->names(values);
   frame.entropy = entropy_of(maps);
   return filmed;
 }

@@ -66,7 +66,6 @@ class Film {
   Question question_;
   const Split& split_;
   std::optional<HeadProbe> heads_;
-  HeadScores untrained_;
 };
 
 // Where the word at byte `at` of a text begins; that byte's character if no space is near before

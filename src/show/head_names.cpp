@@ -96,7 +96,8 @@ std::string names_in_words(const Json& recorded) {
 }
 
 HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
-                     const Objective& objective, const Split& held_out)
+                     const Objective& objective, const Split& held_out,
+                     const ParamVec<float>& untrained)
     : model_(model),
       punctuation_{punctuation_of(tokenizers.source()), punctuation_of(*tokenizers.target)} {
   const Tokenizer& tokenizer = *tokenizers.target;
@@ -125,10 +126,11 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
     if (model.has_encoder() && e.source.empty()) break;  // it reads one token at a time
     texts_.push_back({e, true});
   }
+  untrained_ = score(untrained);
 }
 
-HeadScores HeadProbe::score(const ParamVec<float>& values) const {
-  HeadScores scores;
+HeadProbe::Scores HeadProbe::score(const ParamVec<float>& values) const {
+  Scores scores;
   Workspace workspace;
   for (const Text& text : texts_)
     for_heads(attention_maps(model_, values, text.read, workspace),
@@ -148,12 +150,11 @@ HeadScores HeadProbe::score(const ParamVec<float>& values) const {
   return scores;
 }
 
-std::vector<HeadName> HeadProbe::names(const HeadScores& trained,
-                                       const HeadScores& untrained) const {
+std::vector<HeadName> HeadProbe::names(const ParamVec<float>& trained) const {
   std::vector<HeadName> names;
   Pool alone(1);
-  for (const auto& [of, texts] : trained) {
-    const std::vector<PatternSums>& texts_before = untrained.at(of);
+  for (const auto& [of, texts] : score(trained)) {
+    const std::vector<PatternSums>& texts_before = untrained_.at(of);
     System above_untrained, above_even;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       above_untrained.push_back({texts[i].weight - texts_before[i].weight, texts[i].rows});

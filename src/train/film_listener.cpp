@@ -104,11 +104,12 @@ class FilmListener : public Listener {
 
   // For the cosines to them, and for the names of heads.
   void first_weights(const Moment& m) try {
-    const ParamVec<float> first =
-        m.state.step == 0 ? m.values
-                          : initial_weights(prepared_.model, prepared_.config.seed, run_.path());
-    record_.began_with(first);
-    film_.began_with(first);
+    const auto begin_with = [&](const ParamVec<float>& first) {
+      record_.began_with(first);
+      film_.began_with(first);
+    };
+    if (m.state.step == 0) return begin_with(m.values);
+    begin_with(initial_weights(prepared_.model, prepared_.config.seed, run_.path()));
   } catch (const Unreadable&) {
     throw;  // they may come back
   } catch (const Error& e) {
