@@ -30,7 +30,8 @@ std::string data_in_words(const DataConfig& d) {
   if (texts.size() == 1) return name(texts[0]);
   if (!texts.empty()) {
     const fs::path folder = fs::path(texts[0]).parent_path();
-    return fmt::format("{}, {} files", name(folder.empty() ? fs::path(texts[0]) : folder), texts.size());
+    return fmt::format("{}, {} files", name(folder.empty() ? fs::path(texts[0]) : folder),
+                       texts.size());
   }
   if (!d.pairs.empty()) return name(d.pairs);
   return fs::path(d.source).stem().string() + " pairs";

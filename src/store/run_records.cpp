@@ -13,7 +13,7 @@
 #include "base/input_file.h"
 
 namespace heed {
-
+namespace fs = std::filesystem;
 namespace {
 
 // A film has at most a hundred frames of some 200 KB each (show/film.h).
@@ -28,8 +28,8 @@ std::optional<std::int64_t> step_of(const Json& object) {
 // Calls use(line, ended) for each line; the last one may lack its newline. No lines if there is no
 // file. Error (Exit::store) if it is not a regular file or cannot be read.
 template <class Use>
-void for_each_line(const std::filesystem::path& run, const char* file, Use&& use) {
-  const std::filesystem::path path = run / file;
+void for_each_line(const fs::path& run, const char* file, Use&& use) {
+  const fs::path path = run / file;
   if (!is_listed(path)) return;
   InputLines lines(path, InputFile::Allow::file, Exit::store, kLongest);
   if (file == std::string_view(kFilm) && !can_be_film(run))
@@ -48,8 +48,7 @@ std::optional<Json> object_of(const std::string& line) try {
 
 // Calls use(object) for every object with a step up to one.
 template <class Use>
-void for_each_object(const std::filesystem::path& run, const char* file, std::int64_t up_to,
-                     Use&& use) {
+void for_each_object(const fs::path& run, const char* file, std::int64_t up_to, Use&& use) {
   for_each_line(run, file, [&](const std::string& line, bool) {
     const std::optional<Json> object = object_of(line);
     const auto step = object ? step_of(*object) : std::nullopt;
@@ -122,12 +121,11 @@ std::string line_of(const Record& record) {
   return std::visit([](const auto& one) { return text_of(one); }, record);
 }
 
-bool can_be_film(const std::filesystem::path& run) {
-  return type_of(run / kFilm) == std::filesystem::file_type::regular &&
-         InputFile(run / kFilm).size() < kLongest;
+bool can_be_film(const fs::path& run) {
+  return type_of(run / kFilm) == fs::file_type::regular && InputFile(run / kFilm).size() < kLongest;
 }
 
-LoggedEvents read_events(const std::filesystem::path& run, std::int64_t up_to) {
+LoggedEvents read_events(const fs::path& run, std::int64_t up_to) {
   LoggedEvents logged;
   for_each_object(run, kMetrics, up_to, [&](const Json& line) {
     if (auto train = record_from<TrainEvent>(line)) {
@@ -146,7 +144,7 @@ LoggedEvents read_events(const std::filesystem::path& run, std::int64_t up_to) {
   return logged;
 }
 
-RecordedFrames read_frames(const std::filesystem::path& run, std::int64_t up_to) {
+RecordedFrames read_frames(const fs::path& run, std::int64_t up_to) {
   RecordedFrames film;
   for_each_object(run, kFilm, up_to, [&](const Json& line) {
     if (film.probe.kinds.empty()) {
@@ -160,7 +158,7 @@ RecordedFrames read_frames(const std::filesystem::path& run, std::int64_t up_to)
   return film.probe.kinds.empty() ? RecordedFrames{} : film;
 }
 
-void check_lines(const std::filesystem::path& run, const char* file, std::int64_t saved) {
+void check_lines(const fs::path& run, const char* file, std::int64_t saved) {
   std::int64_t number = 0, whole = 0, last = 0;
   std::optional<Probe> probe;  // the first line of a film
   const bool of_chain = file == std::string_view(kChain);
@@ -191,8 +189,8 @@ void check_lines(const std::filesystem::path& run, const char* file, std::int64_
     throw Error(Exit::store, fmt::format("it has no whole line, and step {} is saved", saved));
 }
 
-MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
-                      const char* file, std::int64_t step, bool ends) {
+MetricsCut copy_lines(const fs::path& from, const fs::path& to, const char* file, std::int64_t step,
+                      bool ends) {
   MetricsCut cut;
   std::string kept;
   for_each_line(from, file, [&](const std::string& line, bool ended) {

@@ -34,17 +34,7 @@ std::int64_t holder(const fs::path& lock) {
   return id;
 }
 
-int open_and_lock(const fs::path& run, const fs::path& path) {
-  refuse_link_or_pipe(path);
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (fd < 0) throw_file_error("lock", path, errno);
-  for (int left = 5; left >= 0; --left) {
-    if (repeat_if_interrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0) return fd;
-    if (errno != EWOULDBLOCK) break;
-    ::usleep(10'000);  // is_locked() holds it for a moment
-  }
-  const int error = errno;
-  ::close(fd);
+[[noreturn]] void refuse_lock(const fs::path& run, const fs::path& path, int error) {
   if (error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS)
     throw Error(Exit::store,
                 fmt::format("cannot lock {}: its file system has no locks", quoted_path(path)),
@@ -87,9 +77,17 @@ bool is_locked(const fs::path& run) {
 
 RunLock::RunLock(const fs::path& run) {
   const fs::path path = run / kLockFile;
-  for (;; ::close(fd_)) {
-    fd_ = open_and_lock(run, path);
-    if (is_same_file(fd_, path)) break;
+  refuse_link_or_pipe(path);
+  // is_locked() holds it for a moment, and another start may put a folder in this one's place.
+  for (int left = 5;; --left) {
+    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd_ < 0) throw_file_error("lock", path, errno);
+    const auto lock = [&] { return ::flock(fd_, LOCK_EX | LOCK_NB); };
+    const int error = repeat_if_interrupted(lock) == 0 ? 0 : errno;
+    if (error == 0 && is_same_file(fd_, path)) break;
+    ::close(fd_);
+    if (error != 0 && (error != EWOULDBLOCK || left == 0)) refuse_lock(run, path, error);
+    ::usleep(10'000);
   }
   // For the message above; the lock holds even if this cannot be written.
   const std::string pid = fmt::format("{}\n", ::getpid());
