@@ -11,6 +11,7 @@
 #include "data/run_config.h"
 #include "store/origin.h"
 #include "store/run_records.h"
+#include "store/state.h"
 
 namespace heed {
 
