@@ -16,7 +16,7 @@ OPTIMIZERS, GRADIENTS = "src/step/optimizers.cpp", "src/step/gradients.cpp"
 UNPACKING, NORMALIZATION = "src/base/input_file.cpp", "src/text/utf8.cpp"
 VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/corpus.cpp"
 KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.h", "src/evaluate/yardsticks.cpp"
-FILM, RUN_FILM = "src/show/frame_calendar.cpp", "src/show/film.cpp"
+FILM = "src/show/film.cpp"
 ADVICE, SUGGESTED = "src/show/advice.cpp", "src/train/suggested_config.cpp"
 
 MUTATIONS = [
@@ -139,10 +139,6 @@ MUTATIONS = [
     ("xz: of all text, not of the held-out", YARDSTICKS, "(both - alone)", "both"),
     ("overfitting: reported for any rise", ADVICE, "valid.end() - lowest > 2 ? 1.01 : 1.1", "1.0"),
     ("overfitting: looks at one training loss", ADVICE, "std::min<std::ptrdiff_t>(5,", "std::min<std::ptrdiff_t>(1,"),
-    ("film: takes as much time as training", FILM, "cost / kShare)", "cost)"),
-    ("film: dear frames leave a hole", FILM, "kFewestStretches = 8", "kFewestStretches = 1"),
-    ("film: is never thinned", FILM, "steps.insert(frame.step)", "(void)0"),
-    ("film: costs the same in any batch", RUN_FILM, "threads_ * tokens / batch_tokens_", "threads_ * tokens / 1024"),
-    ("film: a frame for each of many threads", RUN_FILM, "std::min(config.train.shards, kThreads)", "config.train.shards"),
-    ("film: weights, not their roots", "src/show/packed_maps.cpp", "std::sqrt(w)", "w"),
+    ("film: a frame at every validation", FILM, "power / 4", "power / power"),
+    ("film: none between powers of two", FILM, "power / 4", "power"),
 ]

@@ -49,7 +49,7 @@ Json average_checkpoints(const std::string& folder, std::size_t n) {
   contents.state.valid_loss = contents.state.valid_metric = kNotMeasured;
   const std::string name = fmt::format("{}{}-{}", kAveragePrefix, steps.front(), steps.back());
   run.begin_writing();
-  run.save_as(name, contents);
+  write_checkpoint(run.checkpoints(), name, contents);
   return {{"checkpoint", (run.checkpoints() / name).string()}, {"steps", steps}};
 }
 

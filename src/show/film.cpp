@@ -1,6 +1,7 @@
 #include "show/film.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -8,8 +9,9 @@
 #include "base/utf8.h"
 #include "evaluate/scorer.h"
 #include "show/fill.h"
+#include "show/head_words.h"
 #include "show/learning_record.h"
-#include "show/packed_maps.h"
+#include "show/page.h"
 #include "show/pull.h"
 
 namespace heed {
@@ -17,19 +19,14 @@ namespace {
 
 constexpr int kMostTokens = 28, kFewestTokens = 6;  // shown, on each side
 constexpr int kFrameWeights = 12'600;               // 16 heads of 28 x 28
-constexpr int kMostFrameWeights = 48 << 10;         // 64 KB in base64
+constexpr int kMostFrameWeights = 32 << 10;         // so that a film stays below 16 MiB
 constexpr int kMostWritten = 60, kFewestWritten = 24;
 constexpr double kTemperature = 0.7;
 constexpr std::size_t kLongWord = 20;  // bytes: without a space for longer, text has none
 // A token that is written reads all weights for itself and takes about as long as this many in a
-// batch that is trained on. A text of the length below then takes at most half a step of one
-// thread, unless steps are very short.
+// batch that is trained on. A text then takes at most half a step of one thread, unless steps are
+// very short.
 constexpr int kWrittenCost = 8;
-// One thread makes a frame, and as many as there are shards make a step. How many the machine has
-// must not matter, so this many are assumed, as in a laptop.
-constexpr int kThreads = 4;
-constexpr double kNamingCost = 700;  // of naming heads: at most 2,000 tokens, read only
-constexpr double kRecordCost = 0.3;  // of measuring the matrices, in steps
 
 int frame_weights(const ModelConfig& c, int tokens) {
   const int kinds = c.encoder_layers + c.decoder_layers * (c.encoder_layers > 0 ? 2 : 1);
@@ -42,15 +39,47 @@ int tokens_shown(const ModelConfig& c) {
   return n;
 }
 
+std::vector<MapKind> kinds_of(const InputTokens& tokens, const AttentionMaps& maps) {
+  std::vector<MapKind> kinds;
+  for (const AttentionKind kind : kAttentionKinds)
+    if (const AttentionMap& map = map_of(maps, kind); !map.empty())
+      kinds.push_back({attention_name(kind), map.layers, map.heads, queries_of(tokens, kind),
+                       keys_of(tokens, kind)});
+  return kinds;
+}
+
+std::string packed_weights(const AttentionMap& map) {
+  std::vector<unsigned char> bytes;
+  for (const float w : map.weights)
+    bytes.push_back(static_cast<unsigned char>(std::lround(255 * std::sqrt(w))));
+  return base64(bytes);
+}
+
+PackedPull packed_pull(const AttentionMap& map) {
+  double largest = 0;
+  for (const double x : map.pull) largest = std::max(largest, std::abs(x));
+  std::vector<unsigned char> bytes;
+  for (const double x : map.pull) {
+    const double root = largest > 0 ? std::sqrt(std::abs(x) / largest) : 0;
+    bytes.push_back(static_cast<unsigned char>(128 + std::lround(std::copysign(127 * root, x))));
+  }
+  return {static_cast<float>(largest), base64(bytes)};
+}
+
 }  // namespace
+
+bool is_frame(std::int64_t step, bool validated, std::int64_t last) {
+  const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(step)));
+  const std::int64_t quarter = std::max<std::int64_t>(1, power / 4);
+  return step > last && (step == power || (validated && step / quarter > last / quarter));
+}
 
 Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
            const Dataset& data)
     : model_(model),
       tokenizers_(tokenizers),
-      batch_tokens_(config.train.batch_tokens),
-      threads_(std::min(config.train.shards, kThreads)),
-      written_(std::clamp(batch_tokens_ / (2 * kWrittenCost), kFewestWritten, kMostWritten)),
+      written_(
+          std::clamp(config.train.batch_tokens / (2 * kWrittenCost), kFewestWritten, kMostWritten)),
       with_maps_(frame_weights(config.model, kFewestTokens) <= kMostFrameWeights),
       objective_(make_objective(config)),
       split_(config.data.has_validation() ? data.valid : data.train) {
@@ -64,8 +93,7 @@ Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& 
 
 void Film::began_with(const ParamVec<float>& initial) {
   if (!with_maps_ || empty()) return;
-  heads_.emplace(model_, tokenizers_, *objective_, split_);
-  untrained_ = heads_->score(initial);
+  heads_.emplace(model_, tokenizers_, *objective_, split_, initial);
 }
 
 Probe Film::probe() const {
@@ -78,13 +106,6 @@ Probe Film::probe() const {
   if (const int last = question_.read.labels.back(); model_.has_decoder() && last >= 0)
     probe.follows = tokenizers_.target->piece(last);
   return probe;
-}
-
-double Film::cost() const {
-  double tokens = 2.0 * question_.read.tokens() + (with_maps_ ? kNamingCost : 0);
-  for (std::size_t i = 0; i < question_.prompts.size(); ++i)
-    tokens += static_cast<double>(question_.prompts[i].size()) + kWrittenCost * most_written(i);
-  return kRecordCost + threads_ * tokens / batch_tokens_;
 }
 
 FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
@@ -100,14 +121,32 @@ FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
     if (i == 0 && objective_->fills()) frame.filled = completed(ids, "›", "‹");
     frame.written.push_back(shown_answer(ids));
   }
-  if (with_maps_) frame.weights = packed_weights(maps);
-  if (with_maps_ && std::isfinite(frame.probe_loss)) {
-    add_pull(model_, values, question_.read, workspace, maps);
-    frame.pull = packed_pull(maps);
-  }
-  if (heads_) frame.heads = heads_->names(heads_->score(values), untrained_);
+  if (with_maps_) add_maps(workspace, values, maps, frame);
+  if (heads_) frame.heads = heads_->names(values);
   frame.entropy = entropy_of(maps);
   return filmed;
+}
+
+// Of each kind the weights, what its heads do in words and, where the piece has a loss, its pull.
+void Film::add_maps(Workspace& workspace, const ParamVec<float>& values, AttentionMaps& maps,
+                    Frame& frame) const {
+  const auto heads = heads_in_words(input_tokens(question_.read, tokenizers_), maps);
+  if (std::isfinite(frame.probe_loss)) {
+    add_pull(model_, values, question_.read, workspace, maps);
+    frame.pull.emplace();
+  }
+  frame.words.emplace();
+  for (const AttentionKind kind : kAttentionKinds) {
+    const AttentionMap& map = map_of(maps, kind);
+    if (map.empty()) continue;
+    frame.weights.push_back(packed_weights(map));
+    if (frame.pull) frame.pull->push_back(packed_pull(map));
+    const HeadInWords first = clearest_head(heads, kind);
+    KindInWords words{static_cast<std::int64_t>(map.number(first.layer, first.head)), {}};
+    for (const HeadInWords& head : heads)
+      if (head.kind == kind) words.heads.push_back(head.sentence());
+    frame.words->push_back(std::move(words));
+  }
 }
 
 // An answer that is far longer than the right one is wrong whatever follows.

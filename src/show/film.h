@@ -1,11 +1,14 @@
 // The film of a run: where the model looks, what it writes, and what a step does to its matrices,
 // as it learns. All frames are about one fixed piece of the held-out text (of the training text if
-// nothing is held out), which the probe names. Both are records (store/run_records.h); which steps
-// have a frame says show/frame_calendar.h.
+// nothing is held out), which the probe names. Both are records (store/run_records.h).
 //
 // The config alone decides how long the piece and the texts are, so that a frame is neither large
-// nor slow. The frames of a model of more than some 1,400 heads carry no maps. Texts
-// are drawn with a fixed seed, and translations are the most probable ones.
+// nor slow. The frames of a model of more than some 900 heads carry no maps. Texts are drawn with a
+// fixed seed, and translations are the most probable ones.
+//
+// Maps are text: a byte for each number, in base64, in the order layer, head, query, key, which
+// web/maps.js unpacks. A byte b is the weight (b / 255)^2, so that small ones can be told apart; of
+// the pull (show/pull.h) it is largest (b - 128) |b - 128| / 127^2 nats per unit of score.
 #pragma once
 
 #include <memory>
@@ -20,6 +23,10 @@
 #include "store/run_records.h"
 
 namespace heed {
+
+// Is there a frame at this step, after one of step `last`? At 0, 1, 2, 4, 8, ..., and at the first
+// validation in each quarter of the way from one of these to the next.
+bool is_frame(std::int64_t step, bool validated, std::int64_t last);
 
 struct FilmedFrame {
   Frame frame;
@@ -36,7 +43,6 @@ class Film {
   void began_with(const ParamVec<float>& initial);
   bool empty() const { return question_.read.tokens() == 0; }  // no example to show: no film
   Probe probe() const;
-  double cost() const;  // of a frame, at most, in steps of training
   // `known`: its step, losses and matrices. `predictor`: the model, with the values that validation
   // and samples use. Error (diverged) if the model's numbers are not finite.
   FilmedFrame frame(Frame known, const Predictor& predictor) const;
@@ -44,6 +50,8 @@ class Film {
  private:
   std::string shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const;
   std::string shown_answer(const TokenIds& ids) const;
+  void add_maps(Workspace& workspace, const ParamVec<float>& values, AttentionMaps& maps,
+                Frame& frame) const;
   int most_written(std::size_t prompt) const;
   TokenIds written(const Predictor& predictor, std::size_t prompt) const;
   std::string completed(const TokenIds& ids, const char* open, const char* close) const;
@@ -52,13 +60,12 @@ class Film {
 
   const Transformer& model_;
   const Tokenizers& tokenizers_;
-  const int batch_tokens_, threads_, written_;
+  const int written_;
   const bool with_maps_;
   std::unique_ptr<const Objective> objective_;
   Question question_;
   const Split& split_;
   std::optional<HeadProbe> heads_;
-  HeadScores untrained_;
 };
 
 // Where the word at byte `at` of a text begins; that byte's character if no space is near before

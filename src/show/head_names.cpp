@@ -40,24 +40,6 @@ constexpr HeadPattern kPatterns[] = {
     {"induction", [](auto& text, int i, int j) { return j > 0 && text.earlier_copy(i, j - 1); },
      true}};
 
-// Of the rows that see both a key to which the pattern points and another one.
-PatternSums sums_of(const HeadPattern& pattern, const TextSide& text, AttentionKind kind,
-                    Mat<const float> weights) {
-  PatternSums sums;
-  for (int i = 0; i < weights.rows; ++i) {
-    const int seen = visible_keys(kind, i, weights.cols);
-    double on = 0;
-    int n = 0;
-    for (int j = 0; j < seen; ++j)
-      if (pattern.points(text, i, j)) on += weights(i, j), ++n;
-    if (n == 0 || n == seen) continue;
-    sums.weight += on;
-    sums.even += static_cast<double>(n) / seen;
-    ++sums.rows;
-  }
-  return sums;
-}
-
 PatternSums sum_of(const std::vector<PatternSums>& texts) {
   PatternSums sum;
   for (const PatternSums& text : texts) {
@@ -114,7 +96,8 @@ std::string names_in_words(const Json& recorded) {
 }
 
 HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
-                     const Objective& objective, const Split& held_out)
+                     const Objective& objective, const Split& held_out,
+                     const ParamVec<float>& untrained)
     : model_(model),
       punctuation_{punctuation_of(tokenizers.source()), punctuation_of(*tokenizers.target)} {
   const Tokenizer& tokenizer = *tokenizers.target;
@@ -143,10 +126,11 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
     if (model.has_encoder() && e.source.empty()) break;  // it reads one token at a time
     texts_.push_back({e, true});
   }
+  untrained_ = score(untrained);
 }
 
-HeadScores HeadProbe::score(const ParamVec<float>& values) const {
-  HeadScores scores;
+HeadProbe::Scores HeadProbe::score(const ParamVec<float>& values) const {
+  Scores scores;
   Workspace workspace;
   for (const Text& text : texts_)
     for_heads(attention_maps(model_, values, text.read, workspace),
@@ -156,19 +140,21 @@ HeadScores HeadProbe::score(const ParamVec<float>& values) const {
                                     punctuation_[kind == AttentionKind::decoder_self]};
                 for (int p = 0; p < std::ssize(kPatterns); ++p) {
                   if (kPatterns[p].random != text.random) continue;
-                  const auto sums = sums_of(kPatterns[p], side, kind, map.head(layer, head));
+                  const Mat<const float> weights = map.head(layer, head);
+                  const auto sums = pattern_sums(kind, weights, 0, weights.cols, [&](int i, int j) {
+                    return kPatterns[p].points(side, i, j);
+                  });
                   if (sums.rows > 0) scores[{p, kind, layer, head}].push_back(sums);
                 }
               });
   return scores;
 }
 
-std::vector<HeadName> HeadProbe::names(const HeadScores& trained,
-                                       const HeadScores& untrained) const {
+std::vector<HeadName> HeadProbe::names(const ParamVec<float>& trained) const {
   std::vector<HeadName> names;
   Pool alone(1);
-  for (const auto& [of, texts] : trained) {
-    const std::vector<PatternSums>& texts_before = untrained.at(of);
+  for (const auto& [of, texts] : score(trained)) {
+    const std::vector<PatternSums>& texts_before = untrained_.at(of);
     System above_untrained, above_even;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       above_untrained.push_back({texts[i].weight - texts_before[i].weight, texts[i].rows});

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "show/attention_maps.h"
+#include "show/head_words.h"
 #include "store/model.h"
 #include "store/run_records.h"
 
@@ -31,29 +31,25 @@ namespace heed {
 Json recorded_names(const Model& model, const HeadChoice& choice);
 std::string names_in_words(const Json& recorded);
 
-// Of one pattern and head: a text's weight on its keys, that of even weights, and rows.
-struct PatternSums {
-  double weight = 0, even = 0, rows = 0;
-};
-struct PatternOfHead {
-  int pattern;  // in the list of head_names.cpp
-  AttentionKind kind;
-  int layer, head;
-  auto operator<=>(const PatternOfHead&) const = default;
-};
-using HeadScores = std::map<PatternOfHead, std::vector<PatternSums>>;  // by text; without patterns
-                                                                       // that no row can follow
-
 class HeadProbe {
  public:
   // The beginning of the split, and repeated random tokens for induction (Olsson et al. 2022).
-  // References must outlive it.
+  // References, but for `untrained`, must outlive it.
   HeadProbe(const Transformer& model, const Tokenizers& tokenizers, const Objective& objective,
-            const Split& held_out);
-  HeadScores score(const ParamVec<float>& values) const;
-  std::vector<HeadName> names(const HeadScores& trained, const HeadScores& untrained) const;
+            const Split& held_out, const ParamVec<float>& untrained);
+  std::vector<HeadName> names(const ParamVec<float>& trained) const;
 
  private:
+  struct PatternOfHead {
+    int pattern;  // in the list of head_names.cpp
+    AttentionKind kind;
+    int layer, head;
+    auto operator<=>(const PatternOfHead&) const = default;
+  };
+  // By text; without patterns that no row can follow.
+  using Scores = std::map<PatternOfHead, std::vector<PatternSums>>;
+  Scores score(const ParamVec<float>& values) const;
+
   struct Text {
     Example read;
     bool random = false;
@@ -61,6 +57,7 @@ class HeadProbe {
   const Transformer& model_;
   std::array<std::vector<bool>, 2> punctuation_;  // source, target; by id
   std::vector<Text> texts_;
+  Scores untrained_;
 };
 
 }  // namespace heed

@@ -38,37 +38,14 @@ constexpr TextPattern kTextPatterns[] = {
     {"the mirrored position",
      [](Tokens, Tokens keys, int i, int j) { return j == std::ssize(keys) - 2 - i; }, true}};
 
-// The mean over the rows that see one of some keys, and have a choice: of the weight on these keys,
-// and of even weights.
+// A share of the weight, the mean over rows.
 struct Share {
   std::string words;
+  double rows = 0, share = 0, even = 0;  // even: of even weights
   bool parked = false;
-  double share = 0, even = 0;
-  int rows = 0;
 };
 
-// Of those keys from `first` to before `last` to which points(query, key).
-template <class Points>
-Share share_of(std::string words, AttentionKind kind, Mat<const float> weights, int first, int last,
-               Points&& points) {
-  Share sum{std::move(words)};
-  for (int i = 0; i < weights.rows; ++i) {
-    const int seen = visible_keys(kind, i, weights.cols);
-    double on = 0;
-    int n = 0;
-    for (int j = first; j < std::min(last, seen); ++j)
-      if (points(i, j)) on += weights(i, j), ++n;
-    if (n == 0 || seen < 2) continue;
-    sum.share += on;
-    sum.even += n * (1.0 / seen);
-    ++sum.rows;
-  }
-  sum.share /= sum.rows;
-  sum.even /= sum.rows;
-  return sum;
-}
-
-// The largest weight of each row.
+// The largest weight of each row that has a choice.
 Share largest_weights(AttentionKind kind, Mat<const float> weights) {
   Share sum;
   for (int i = 0; i < weights.rows; ++i)
@@ -86,17 +63,22 @@ Share largest_weights(AttentionKind kind, Mat<const float> weights) {
 std::vector<Share> all_shares(AttentionKind kind, Mat<const float> weights, Tokens queries,
                               Tokens keys) {
   std::vector<Share> shares;
+  const auto add = [&](const std::string& words, int first, int last, auto points, bool parked) {
+    const auto [weight, even, rows] = pattern_sums(kind, weights, first, last, points);
+    shares.push_back({words, rows, weight / rows, even / rows, parked});
+  };
   for (const TextPattern& pattern : kTextPatterns)
     if (pattern.cross == (kind == AttentionKind::cross))
-      shares.push_back(share_of(pattern.words, kind, weights, 0, weights.cols,
-                                [&](int i, int j) { return pattern.points(queries, keys, i, j); }));
+      add(
+          pattern.words, 0, weights.cols,
+          [&](int i, int j) { return pattern.points(queries, keys, i, j); }, false);
   for (int k = 0; k < weights.cols; ++k) {
     const char* which = k == 0                  ? "the first token"
                         : k + 1 == weights.cols ? "the last token"
                                                 : "one token";
-    const auto name = fmt::format("{}, “{}”", which, with_space_marks(keys[k]));
-    shares.push_back(share_of(name, kind, weights, k, k + 1, [](int, int) { return true; }));
-    shares.back().parked = keys[k] == "<s>" || keys[k] == "</s>";
+    add(
+        fmt::format("{}, “{}”", which, with_space_marks(keys[k])), k, k + 1,
+        [](int, int) { return true; }, keys[k] == "<s>" || keys[k] == "</s>");
   }
   return shares;
 }

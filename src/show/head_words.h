@@ -7,6 +7,7 @@
 // may show another pattern; show/head_names.h looks at more of them.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,30 @@
 #include "show/attention_maps.h"
 
 namespace heed {
+
+// Over the rows that see both a key to which a pattern points and another one: the weight on such
+// keys, that of even weights, and how many rows these are.
+struct PatternSums {
+  double weight = 0, even = 0, rows = 0;
+};
+// Of the keys from `first` to before `last` to which points(query, key).
+template <class Points>
+PatternSums pattern_sums(AttentionKind kind, Mat<const float> weights, int first, int last,
+                         Points&& points) {
+  PatternSums sums;
+  for (int i = 0; i < weights.rows; ++i) {
+    const int seen = visible_keys(kind, i, weights.cols);
+    double on = 0;
+    int n = 0;
+    for (int j = first; j < std::min(last, seen); ++j)
+      if (points(i, j)) on += weights(i, j), ++n;
+    if (n == 0 || n == seen) continue;
+    sums.weight += on;
+    sums.even += static_cast<double>(n) / seen;
+    ++sums.rows;
+  }
+  return sums;
+}
 
 struct HeadInWords {
   std::string pattern;  // "often the previous token"; "no simple pattern"; "spread widely"

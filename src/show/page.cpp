@@ -1,6 +1,7 @@
 #include "show/page.h"
 
 #include <fmt/core.h>
+#include <openssl/evp.h>
 
 #include <vector>
 
@@ -69,6 +70,14 @@ Json with_short_numbers(Json json) {
   if (json.is_structured())
     for (Json& item : json) item = with_short_numbers(std::move(item));
   return json;
+}
+
+std::string base64(const std::vector<unsigned char>& bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // libcrypto adds a zero at the end
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
+                  static_cast<int>(bytes.size()));
+  text.pop_back();
+  return text;
 }
 
 std::string page_with(std::string_view page, const Json& data) {

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json_fwd.h"
 #include "store/model.h"
@@ -16,6 +17,9 @@ extern const char* const report_html;
 
 // Each number with the fewest digits that tell it from other floats: a page has many.
 Json with_short_numbers(Json json);
+
+// With padding (RFC 4648, section 4).
+std::string base64(const std::vector<unsigned char>& bytes);
 
 // The page with `data`, whose numbers are short, in place of {{data}}, inside a <script>. "<"
 // becomes "\u003c", so that no string ends the script.

@@ -12,10 +12,7 @@
 #include "data/run_config.h"
 #include "evaluate/figures.h"
 #include "show/advice.h"
-#include "show/head_words.h"
 #include "show/learning_record.h"
-#include "show/loss_curves.h"
-#include "show/packed_maps.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"
 #include "store/model.h"
@@ -37,17 +34,14 @@ fs::path folder_of_run(const std::string& run) {  // or of one of its checkpoint
   return folder;
 }
 
-// The sizes of a checkpoint's model.
-struct Sizes {
-  std::size_t parameters = 0;
-  double uniform = 0;  // the loss of guessing
-};
-
-Sizes sizes_of(const Checkpoint& checkpoint, const RunConfig& config) {
+// Adds how many parameters a checkpoint's model has, and the loss of guessing.
+void add_sizes(const Checkpoint& checkpoint, const RunConfig& config, Json& data) {
   const Tokenizers tokenizers = Tokenizers::load(checkpoint.tokenizers(), checkpoint.folder());
   const Tokenizer& target = *tokenizers.target;
-  return {Transformer(config.model, tokenizers.source().size(), target.size()).table.size(),
-          std::log(target.size() - std::ssize(make_objective(config)->never_written(target)))};
+  data["parameter_count"] =
+      Transformer(config.model, tokenizers.source().size(), target.size()).table.size();
+  data["uniform"] =
+      std::log(target.size() - std::ssize(make_objective(config)->never_written(target)));
 }
 
 // The loss of a frame's step: its own, else that of the event of the step, else null.
@@ -60,22 +54,22 @@ Json loss_of(const Frame& frame, double Frame::*own, const std::vector<Event>& e
 
 // Adds the probe and its frames. All of these have maps, or none.
 void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json& data) {
-  data["kinds"] = recorded.probe.kinds;
+  const std::vector<MapKind>& kinds = recorded.probe.kinds;
+  data["kinds"] = kinds;
   data["prompts"] = recorded.probe.prompts;
   data["expected"] = recorded.probe.expected;
   if (recorded.probe.follows) data["follows"] = *recorded.probe.follows;
   data["frames"] = Json::array();
   for (const Frame& frame : recorded.frames) {
-    const bool has_maps = !frame.weights.empty();
-    if (has_maps == recorded.frames.back().weights.empty()) continue;
-    const ShownMaps shown = has_maps ? unpacked(recorded.probe, frame) : ShownMaps();
+    if (frame.weights.empty() != recorded.frames.back().weights.empty()) continue;
     Json words = Json::object();
-    const std::vector<HeadInWords> heads = heads_in_words(shown.tokens, shown.maps);
-    for (const HeadInWords& head : heads)
-      words[attention_name(head.kind)].push_back(head.sentence());
-    for (const AttentionKind kind : kAttentionKinds) {
-      const HeadInWords first = clearest_head(heads, kind);
-      data["first"][attention_name(kind)] = {{"layer", first.layer}, {"head", first.head}};
+    std::vector<KindInWords> in_words = frame.words.value_or(std::vector<KindInWords>());
+    in_words.resize(kinds.size());
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const auto& [first, heads] = in_words[i];
+      words[kinds[i].name] = heads;
+      data["first"][kinds[i].name] = {{"layer", first / kinds[i].heads},
+                                      {"head", first % kinds[i].heads}};
     }
     data["frames"].push_back(Json{{"step", frame.step},
                                   {"loss", loss_of(frame, &Frame::valid_loss, logged.valid)},
@@ -90,6 +84,57 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json
   const Json learning = learning_json(recorded.frames);
   data["learning"] = learning;
   data["last_move"] = last_move(learning);
+}
+
+// The steps of the events, and a list for each figure.
+template <class Event, class... Figures>
+Json columns(const std::vector<Event>& events, const Figures&... figures) {
+  Json table{{"steps", Json::array()}};
+  for (const Event& event : events) table["steps"].push_back(event.step);
+  const auto add = [&](const char* name, auto figure) {
+    Json& column = table[name] = Json::array();
+    for (const Event& event : events) {
+      const std::optional<double> x = event.*figure;
+      column.push_back(x ? Json(*x) : Json());
+    }
+  };
+  (add(figures.first, figures.second), ...);
+  return table;
+}
+
+// {"train": {...}, "valid": {...}}: the steps, and a list for each figure with null where there is
+// none. Pages draw a training loss in the middle of the steps that it is of, and of very many
+// points some, with every spike.
+Json curves_json(const LoggedEvents& logged) {
+  return {{"train",
+           columns(logged.train, std::pair("gradient_norm", &TrainEvent::gradient_norm),
+                   std::pair("learning_rate", &TrainEvent::learning_rate),
+                   std::pair("from", &TrainEvent::from), std::pair("minutes", &TrainEvent::minutes),
+                   std::pair("loss", &TrainEvent::loss),
+                   std::pair("tokens_per_second", &TrainEvent::tokens_per_second))},
+          {"valid", columns(logged.valid, std::pair("accuracy", &ValidEvent::accuracy),
+                            std::pair("bits_per_byte", &ValidEvent::bits_per_byte),
+                            std::pair("loss", &ValidEvent::loss),
+                            std::pair("metric", &ValidEvent::metric))}};
+}
+
+// How the training losses of a run are measured, compared with the held-out ones.
+std::string training_loss_note(const RunConfig& c) {
+  std::string note = has_dropout(c.model)
+                         ? "Training losses are measured with dropout; held-out losses are "
+                           "measured without it, so "
+                           "they can be lower."
+                         : "Held-out losses are those of the weights at their step.";
+  note +=
+      " A training loss is the mean over the steps since the log's line before, drawn in their "
+      "middle; those before the log's first line are of single steps.";
+  if (c.train.ema_decay > 0)
+    note += " Held-out losses are those of the averaged weights (train.ema_decay).";
+  if (c.objective.label_smoothing > 0) note += " Neither has label smoothing.";
+  const auto objective = make_objective(c);
+  if (objective->traits().decoder() && !objective->continues())
+    note += " Accuracy leaves </s> out.";
+  return note;
 }
 
 }  // namespace
@@ -122,18 +167,18 @@ Json report(const std::string& name) {
     notes.push_back("Nothing was held out: the texts are training data.");
   const Figure* metric = selecting_figure(config.train.select_by);
   const State best = run.best.value_or(State());
-  const Sizes sizes = newest ? sizes_of(*newest, config) : Sizes();
 
   Json data{{"run", name},
             {"last_step", last_step},
-            {"parameter_count", sizes.parameters},
+            {"parameter_count", 0},
+            {"uniform", 0},
             {"best_loss", best.valid_loss},
             {"best", {{"step", best.step}, {"by_metric", std::isfinite(best.valid_metric)}}},
             {"notes", notes}};
+  if (newest) add_sizes(*newest, config, data);
   add_frames(recorded, logged, data);
   data.update(curves_json(logged));
   data["yardsticks"] = logged.yardsticks;
-  data["uniform"] = sizes.uniform;
   data["overfitting"] = overfitting(logged, config.train.patience > 0);
   const Advice advice = advise(run);
   data["advice"] = {{"text", advice.text}, {"command", advice.command}};

@@ -181,8 +181,8 @@ NewestCheckpoint newest_checkpoint(const fs::path& run, std::int64_t up_to, bool
       const fs::path folder = step_folder(run, *step);
       try {
         found.checkpoint = Checkpoint::open(folder, with_weights);
-      } catch (const Unreadable& e) {
-        throw Unreadable(e.as(e.exit(), again_or_before(run, *step)));
+      } catch (const Unreadable&) {
+        throw;
       } catch (const Error& e) {
         if (!path_exists(folder)) throw;  // a saver has removed it
         found.damaged.push_back({folder, e.what()});

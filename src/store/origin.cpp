@@ -30,17 +30,11 @@ std::string data_in_words(const DataConfig& d) {
   if (texts.size() == 1) return name(texts[0]);
   if (!texts.empty()) {
     const fs::path folder = fs::path(texts[0]).parent_path();
-    const bool together = std::ranges::all_of(
-        texts, [&](const fs::path& text) { return text.parent_path() == folder; });
-    return fmt::format("{}, {} files",
-                       name(together && !folder.empty() ? folder : fs::path(texts[0])),
+    return fmt::format("{}, {} files", name(folder.empty() ? fs::path(texts[0]) : folder),
                        texts.size());
   }
   if (!d.pairs.empty()) return name(d.pairs);
-  const fs::path source = d.source;
-  const std::string from = source.extension(), to = fs::path(d.target).extension();
-  if (from.size() < 2 || to.size() < 2 || from == ".source") return name(source.stem()) + " pairs";
-  return from.substr(1) + "-" + to.substr(1) + " pairs";
+  return fs::path(d.source).stem().string() + " pairs";
 }
 
 std::string origin_json(const Origin& origin) {

@@ -27,7 +27,7 @@ void fields(Origin& o, auto visit) {
         o.command, "given", o.given, "core_type", o.core_type);
 }
 
-// Its name: "fables.txt", "notes, 40 files", "en-de pairs".
+// Its name: "fables.txt", "notes, 40 files", "dates pairs".
 std::string data_in_words(const DataConfig& data);
 
 std::string origin_json(const Origin& origin);  // of a run that begins now, on this machine

@@ -40,16 +40,13 @@ std::string what_exists(const fs::path& checkpoints) {
   return names.empty() ? "there is no checkpoint yet" : "there are: " + joined(names);
 }
 
-// What to try for a run that is not there: the nearest of the runs beside it and in runs/, or some.
+// What to try for a run that is not there: the nearest of the runs beside it, or in runs/, or some.
 std::string other_runs(const fs::path& run) {
-  constexpr std::size_t kMost = 10;
   std::vector<std::string> names = names_of_runs(folder_of(run));
-  for (const std::string& name : names_of_runs("runs"))
-    if (std::ranges::count(names, name) == 0) names.push_back(name);
+  if (names.empty()) names = names_of_runs("runs");
+  if (names.empty()) return "check the path";
   const std::string near = nearest(run.filename().string(), names);
-  if (!near.empty() || names.empty()) return names.empty() ? "check the path" : near;
-  names.resize(std::min(names.size(), kMost));
-  return "a run that heed runs lists: " + joined(names);
+  return near.empty() ? "a run that heed runs lists: " + some_of(names) : near;
 }
 
 // The checkpoints folder, or an Error that says what `run` is instead.
@@ -85,13 +82,6 @@ fs::path pinned(const fs::path& folder) {
   return fs::is_symlink(folder, none) ? canonical_folder(folder) : folder;
 }
 
-// "NAME.old-2": of a run that --force renamed.
-bool is_old(const std::string& name) {
-  const std::size_t at = name.rfind(kOldRun);
-  return at != name.npos && at + kOldRun.size() < name.size() &&
-         name.find_first_not_of("0123456789", at + kOldRun.size()) == name.npos;
-}
-
 // Where the link best or last leads, which must be to a step of the run's own. A copy of a run may
 // lack it, or have a folder or a text in its place, and a kill may have taken away what it led to:
 // then what the link would say. Nothing if the run has no checkpoints.
@@ -120,7 +110,7 @@ std::vector<std::string> names_of_runs(const fs::path& folder, bool old) {
   std::error_code none;
   std::vector<std::string> names = readable_names(folder);
   std::erase_if(names, [&](const std::string& name) {
-    return name.starts_with('.') || (!old && is_old(name)) ||
+    return name.starts_with('.') || (!old && name.find(kOldRun) != name.npos) ||
            !fs::is_directory(folder / name / kCheckpoints, none);
   });
   return names;
@@ -144,22 +134,10 @@ std::vector<std::int64_t> list_steps(const fs::path& run) {
   return steps;
 }
 
-std::string again_or_before(const fs::path& run, std::int64_t step) {
-  const std::vector<std::int64_t> steps = list_steps(run);
-  const auto at = std::ranges::lower_bound(steps, step);
-  if (at == steps.begin()) return "again";
-  return fmt::format(
-      "again; or, to go on from the checkpoint before it: heed resume {} --branch DIR --checkpoint "
-      "step-{}",
-      shell_word(run.string()), *(at - 1));
-}
-
 bool is_better(const State& one, const State& other) {
-  if (std::isnan(one.valid_loss) || std::isnan(other.valid_loss)) {
-    if (std::isnan(one.valid_loss) != std::isnan(other.valid_loss))
-      return std::isnan(other.valid_loss);
-    return one.step > other.step;
-  }
+  const bool neither = std::isnan(one.valid_loss) && std::isnan(other.valid_loss);
+  if (neither || std::isnan(one.valid_loss + other.valid_loss))
+    return neither ? one.step > other.step : std::isnan(other.valid_loss);
   if (one.valid_metric != other.valid_metric && !std::isnan(one.valid_metric + other.valid_metric))
     return one.valid_metric > other.valid_metric;
   return one.valid_loss != other.valid_loss ? one.valid_loss < other.valid_loss
@@ -183,9 +161,8 @@ std::vector<State> states_of(const fs::path& run, std::int64_t up_to) {
   std::vector<State> states;
   for (const std::int64_t step : list_steps(run)) try {
       if (step <= up_to) states.push_back(read_state(step_folder(run, step)).state);
-    } catch (const Unreadable& e) {
-      if (path_exists(step_folder(run, step)))
-        throw Unreadable(e.as(e.exit(), again_or_before(run, step)));
+    } catch (const Unreadable&) {
+      if (path_exists(step_folder(run, step))) throw;
     } catch (const Error&) {
     }
   return states;
@@ -217,12 +194,6 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
         canonical_folder(run).parent_path().filename() != kCheckpoints)
       throw_other_program(run, kModelFile, Exit::store);
     return pinned(run);
-  }
-  if (which.find('/') != std::string::npos) {
-    if (is_checkpoint(which)) return pinned(which);
-    throw Error(
-        Exit::store,
-        fmt::format("no checkpoint at \"{}\": a folder with a state.json is expected", which));
   }
   const fs::path checkpoints = checkpoints_of(run);
   if (which.empty() || which == "best" || which == "last") {

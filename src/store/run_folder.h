@@ -43,9 +43,6 @@ std::optional<State> best_of(const std::vector<State>& states);
 std::vector<State> states_of(const std::filesystem::path& run,
                              std::int64_t up_to = std::numeric_limits<std::int64_t>::max());
 
-// What to try where the checkpoint of this step cannot be read now.
-std::string again_or_before(const std::filesystem::path& run, std::int64_t step);
-
 // The checkpoint folder that the user means. `run` is a run folder, or itself a checkpoint folder
 // if `which` is empty. `which`: "" (best, else last), "best", "last", "step-N" (zeros optional),
 // the name of another folder in checkpoints/, or the path of a checkpoint folder. The links best

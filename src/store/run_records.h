@@ -2,13 +2,11 @@
 // film.jsonl (docs/formats.md says what each key means). Each kind is a struct with one list of
 // fields (base/fields.h), which writes a line and reads it. Whatever shows a training reads these
 // structs, and nothing else of the run but its states and configs. What is read fits: the maps of a
-// frame have the sizes of the probe's kinds, and a kind of attention with an unknown name is left
-// out.
+// frame have the sizes of the probe's kinds. Names may be any.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -144,7 +142,7 @@ void fields(Entropy& e, auto visit) {
   visit("uniform", e.uniform, "heads", e.heads);
 }
 
-// The pulls of one kind (show/packed_maps.h).
+// The pulls of one kind (show/film.h).
 struct PackedPull {
   double largest = kNotMeasured;
   std::string map;
@@ -153,25 +151,36 @@ void fields(PackedPull& p, auto visit) {
   visit("largest", p.largest, "map", p.map);
 }
 
+// What the heads of one kind do in the piece that is shown (show/head_words.h).
+struct KindInWords {
+  std::int64_t first = 0;          // the number of the head to show first
+  std::vector<std::string> heads;  // a sentence for each, layer by layer
+};
+void fields(KindInWords& k, auto visit) {
+  visit("first", k.first, "heads", k.heads);
+}
+
 // What a step has left.
 struct Frame {
   static constexpr const char* kKind = "frame";
   std::int64_t step = 0;
   double train_loss = kNotMeasured, valid_loss = kNotMeasured, probe_loss = kNotMeasured;
-  std::vector<std::string> weights = {};  // of each of the probe's kinds (show/packed_maps.h), or
-                                          // none
+  std::vector<std::string> weights = {};  // of each of the probe's kinds (show/film.h), or none
   std::vector<std::string> written = {};  // for each of its prompts
-  std::optional<bool> end = {};           // true: a run that goes on drops it
+  std::optional<bool> end = {};           // true: of where a run stopped, or of its best; a run
+                                          // that goes on drops it
   std::optional<std::string> filled = {};
   std::optional<std::vector<PackedPull>> pull = {};  // of each kind
   std::optional<std::vector<HeadName>> heads = {};
+  std::optional<std::vector<KindInWords>> words = {};  // of each kind; an older heed wrote none
   ByName<MatrixChange> matrices = {};  // none in a frame of an earlier step's weights
   ByName<Entropy> entropy = {};        // by kind
 };
 void fields(Frame& f, auto visit) {
   visit("step", f.step, "train_loss", f.train_loss, "valid_loss", f.valid_loss, "probe_loss",
         f.probe_loss, "weights", f.weights, "written", f.written, "end", f.end, "filled", f.filled,
-        "pull", f.pull, "heads", f.heads, "matrices", f.matrices, "entropy", f.entropy);
+        "pull", f.pull, "heads", f.heads, "words", f.words, "matrices", f.matrices, "entropy",
+        f.entropy);
 }
 
 // A line, without its newline.
@@ -192,8 +201,8 @@ struct LoggedEvents {
 // Error (Exit::store) if there is a file that cannot be read.
 LoggedEvents read_events(const std::filesystem::path& run, std::int64_t up_to = kAnyStep);
 
-// The same of film.jsonl. Without a film, or if it has no whole probe, the probe has no kinds and
-// there are no frames.
+// The same of film.jsonl, its frames by step. Without a film, or if it has no whole probe, the
+// probe has no kinds and there are no frames.
 struct RecordedFrames {
   Probe probe;
   std::vector<Frame> frames;
@@ -211,11 +220,10 @@ struct MetricsCut {
   std::int64_t damaged = 0;  // lines that are not a JSON object (a torn last one), dropped
 };
 
-// Copies `file` of the run `from` to the run `to`, without lines of steps that are not to be kept
-// and without a torn last one; `added`, if not empty, comes before the lines of later steps. Both
-// may be the same run; if not, `from` may be growing meanwhile.
+// Copies `file` of the run `from` to the run `to`, without lines of steps after `step`, without a
+// torn last one and, unless with `ends`, without frames that are marked `end`. Both may be the same
+// run; if not, `from` may be growing meanwhile.
 MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
-                      const char* file, const std::function<bool(std::int64_t step)>& keeps,
-                      std::string added = "");
+                      const char* file, std::int64_t step, bool ends);
 
 }  // namespace heed

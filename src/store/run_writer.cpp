@@ -34,17 +34,7 @@ std::int64_t holder(const fs::path& lock) {
   return id;
 }
 
-int open_and_lock(const fs::path& run, const fs::path& path) {
-  refuse_link_or_pipe(path);
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (fd < 0) throw_file_error("lock", path, errno);
-  for (int left = 5; left >= 0; --left) {
-    if (repeat_if_interrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0) return fd;
-    if (errno != EWOULDBLOCK) break;
-    ::usleep(10'000);  // is_locked() holds it for a moment
-  }
-  const int error = errno;
-  ::close(fd);
+[[noreturn]] void refuse_lock(const fs::path& run, const fs::path& path, int error) {
   if (error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS)
     throw Error(Exit::store,
                 fmt::format("cannot lock {}: its file system has no locks", quoted_path(path)),
@@ -87,9 +77,17 @@ bool is_locked(const fs::path& run) {
 
 RunLock::RunLock(const fs::path& run) {
   const fs::path path = run / kLockFile;
-  for (;; ::close(fd_)) {
-    fd_ = open_and_lock(run, path);
-    if (is_same_file(fd_, path)) break;
+  refuse_link_or_pipe(path);
+  // is_locked() holds it for a moment, and another start may put a folder in this one's place.
+  for (int left = 5;; --left) {
+    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd_ < 0) throw_file_error("lock", path, errno);
+    const auto lock = [&] { return ::flock(fd_, LOCK_EX | LOCK_NB); };
+    const int error = repeat_if_interrupted(lock) == 0 ? 0 : errno;
+    if (error == 0 && is_same_file(fd_, path)) break;
+    ::close(fd_);
+    if (error != 0 && (error != EWOULDBLOCK || left == 0)) refuse_lock(run, path, error);
+    ::usleep(10'000);
   }
   // For the message above; the lock holds even if this cannot be written.
   const std::string pid = fmt::format("{}\n", ::getpid());
@@ -289,10 +287,6 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t
   throw;
 }
 
-void RunWriter::save_as(const std::string& name, const CheckpointContents& contents) {
-  write_checkpoint(checkpoints(), name, contents);
-}
-
 void RunWriter::finish_save(std::int64_t step, Keep keep, std::int64_t spared) {
   states_.erase(states_.upper_bound(step), states_.end());
   try {
@@ -363,30 +357,13 @@ void RunWriter::remove_checkpoint(std::int64_t step) {
   remove_tree(removed);
 }
 
-MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step) {
-  MetricsCut metrics;
+MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step, bool ends) {
   if (from != run_) stem_ = chain_hash(from, step);
-  for (const char* file : kLineFiles) {
-    const bool of_metrics = file == std::string_view(kMetrics);
-    if (of_metrics || can_be_film(from)) {
-      const MetricsCut cut =
-          heed::copy_lines(from, run_, file, [&](std::int64_t at) { return at <= step; });
-      if (of_metrics) metrics = cut;
-    } else if (from != run_) {
-      remove_tree(run_ / file);
-    }
-  }
-  return metrics;
-}
-
-void RunWriter::change_frames(const std::set<std::int64_t>& without, const std::string& added) {
-  if (!can_be_film(run_)) return;
-  try {
-    heed::copy_lines(
-        run_, run_, kFilm, [&](std::int64_t at) { return !without.contains(at); }, added);
-  } catch (const Error& e) {
-    notes_.push_back(fmt::format("the film stays as it is: {}", e.what()));
-  }
+  if (can_be_film(from))
+    heed::copy_lines(from, run_, kFilm, step, ends);
+  else if (from != run_)
+    remove_tree(run_ / kFilm);
+  return heed::copy_lines(from, run_, kMetrics, step, ends);
 }
 
 void RunWriter::append(const char* file, std::string_view json_line) {

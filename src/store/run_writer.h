@@ -105,19 +105,14 @@ class RunWriter {
   // When it throws, the old or the new checkpoint is there whole. Error (Exit::store) if the run
   // folder was moved or removed.
   void save(const CheckpointContents& contents, Keep keep, std::int64_t spared = -1);
-  // A checkpoint of another name, e.g. "average-100-500"; links and old ones stay as they are.
-  void save_as(const std::string& name, const CheckpointContents& contents);
   // The end of a save: chain, links and pruning. Resuming calls it too: a killed save may not have
   // got that far. `step`: of the last checkpoint; later ones are damaged and do not count.
   void finish_save(std::int64_t step, Keep keep, std::int64_t spared = -1);
 
-  // metrics.jsonl and film.jsonl, to continue after `step`: drops every line of a later step and a
-  // torn last one. A film that is missing or cannot be one is left as it is.
-  MetricsCut cut_lines(std::int64_t step) { return copy_lines(run_, step); }
-  // The same with those of another run, which is not changed.
-  MetricsCut copy_lines(const std::filesystem::path& from, std::int64_t step);
-  // Takes the frames of these steps out of the film, and adds one where its step belongs.
-  void change_frames(const std::set<std::int64_t>& without, const std::string& added = "");
+  // Takes over metrics.jsonl and film.jsonl of a run, perhaps its own, to continue after `step`:
+  // without lines of later steps, a torn last one and, unless with `ends`, the frames marked `end`.
+  // A film that is missing or cannot be one is left as it is.
+  MetricsCut copy_lines(const std::filesystem::path& from, std::int64_t step, bool ends = false);
   // A line of kMetrics, begun again if it was moved or removed, or of the run's kFilm. One that
   // cannot be written is lost, which is noted once.
   void append(const char* file, std::string_view json_line);

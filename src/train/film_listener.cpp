@@ -5,18 +5,16 @@
 // update are not known any more.
 //
 // Where a run stops, the step has a frame in any case, and so has the one whose checkpoint is the
-// best: these are marked `end`, and a run that goes on drops them. The frame of the best is made
-// from its checkpoint, once: a frame at every new best would cost more time than the film may take.
+// best: these are marked `end`, and a resume drops them. The frame of the best is made from its
+// checkpoint, once, and written last: a frame at every new best would cost too much time.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <new>
-#include <set>
 
 #include "base/utf8.h"
 #include "show/film.h"
-#include "show/frame_calendar.h"
 #include "show/learning_record.h"
 #include "store/checkpoint.h"
 #include "store/model.h"
@@ -47,12 +45,11 @@ class FilmListener : public Listener {
     on_ = !film_.empty() && can_be_film(run_.path()) && continues(m.state.step);
     if (!on_) return;
     first_weights(m);
-    if (is_frame(frames_, 0, false, 0) && m.state.step == 0) add({}, m);
+    if (m.state.step == 0 && is_next(0, false)) add_now({}, m);
   }
 
   bool looks_at(std::int64_t step, bool validates) override {
-    looks_ =
-        on_ && (step == prepared_.plan.steps || is_frame(frames_, step, validates, film_.cost()));
+    looks_ = on_ && (step == prepared_.plan.steps || is_next(step, validates));
     return looks_;
   }
 
@@ -63,23 +60,23 @@ class FilmListener : public Listener {
   }
 
   void stepped(const Moment& m) override {
-    if (!validates_ && on_ && is_frame(frames_, m.state.step, false, film_.cost()))
-      add({.train_loss = m.last.loss()}, m);
+    if (!validates_ && on_ && is_next(m.state.step, false))
+      add_now({.train_loss = m.last.loss()}, m);
   }
 
   void validated(const ValidEvent& line, const Moment& m) override {
     valid_loss_ = line.loss;
     const bool planned = validates_ || m.last.tokens == 0;  // else the end of a run
-    if (!planned || !on_ || !is_frame(frames_, line.step, true, film_.cost())) return;
-    const std::string sample = add({.valid_loss = line.loss}, m);
+    if (!planned || !on_ || !is_next(line.step, true)) return;
+    const std::string sample = add_now({.valid_loss = line.loss}, m);
     if (!sample.empty()) log_.info(sample_line(line.step, sample));
   }
 
   void ended(Stop, const Moment& m) override {
-    if (!on_ || frames_.empty()) return;
-    if (!has_frame(m.state.step)) add({.valid_loss = valid_loss_, .end = true}, m);
+    if (!on_) return;
+    if (!has_frame(m.state.step)) add_now({.valid_loss = valid_loss_, .end = true}, m);
     const auto best = run_.best();
-    if (best && best->step != m.state.step && !has_frame(best->step)) add_best(*best);
+    if (best && !has_frame(best->step)) add_best(*best);
   }
 
  private:
@@ -96,77 +93,58 @@ class FilmListener : public Listener {
       log_.info("film.jsonl does not begin with this run's probe: it gets no frames");
       return false;
     }
-    std::set<std::int64_t> ends;
-    for (const Frame& frame : so_far.frames)
-      if (frame.end == true)
-        ends.insert(frame.step);
-      else
-        frames_.push_back({frame.step, std::isfinite(frame.valid_loss)});
-    if (!ends.empty()) run_.change_frames(ends);
+    for (const Frame& frame : so_far.frames) steps_.push_back(frame.step);
     return true;
   }
 
-  bool has_frame(std::int64_t step) const {
-    return std::ranges::find(frames_, step, &FrameStep::step) != frames_.end();
+  bool has_frame(std::int64_t step) const { return std::ranges::count(steps_, step) > 0; }
+  bool is_next(std::int64_t step, bool validated) const {
+    return is_frame(step, validated, steps_.empty() ? -1 : steps_.back());
   }
 
-  // For the cosines to them.
-  void first_weights(const Moment& m) {
-    const auto began_with = [&](const ParamVec<float>& initial) {
-      record_.began_with(initial);
-      film_.began_with(initial);
+  // For the cosines to them, and for the names of heads.
+  void first_weights(const Moment& m) try {
+    const auto begin_with = [&](const ParamVec<float>& first) {
+      record_.began_with(first);
+      film_.began_with(first);
     };
-    if (m.state.step == 0) return began_with(m.values);
-    try {
-      began_with(initial_weights(prepared_.model, prepared_.config.seed, run_.path()));
-    } catch (const Unreadable&) {
-      throw;  // they may come back
-    } catch (const Error& e) {
-      if (e.exit() != Exit::store) throw;
-      log_.warn(fmt::format(
-          "the learning record continues without the cosine to the first weights: {}", e.what()));
-    }
+    if (m.state.step == 0) return begin_with(m.values);
+    begin_with(initial_weights(prepared_.model, prepared_.config.seed, run_.path()));
+  } catch (const Unreadable&) {
+    throw;  // they may come back
+  } catch (const Error& e) {
+    if (e.exit() != Exit::store) throw;
+    log_.warn(fmt::format(
+        "the learning record continues without the cosine to the first weights: {}", e.what()));
   }
 
   // Adds the frame of this moment, of which `known` has the losses. Its sample; "" if there is no
   // frame.
-  std::string add(Frame known, const Moment& m) {
+  std::string add_now(Frame known, const Moment& m) {
     known.step = m.state.step;
     known.matrices = record_.measure(m.values, *prepared_.pool);
-    return unless_impossible([&] {
-      const FilmedFrame filmed = film_.frame(std::move(known), prepared_.with(m.used));
-      run_.append(kFilm, line_of(filmed.frame));
-      if (filmed.frame.end) return filmed.sample;
-      frames_.push_back({filmed.frame.step, std::isfinite(filmed.frame.valid_loss)});
-      if (const auto too_many = surplus(frames_, film_.cost()); !too_many.empty()) {
-        run_.change_frames(too_many);
-        std::erase_if(frames_, [&](const FrameStep& f) { return too_many.contains(f.step); });
-      }
-      return filmed.sample;
-    });
+    return add(std::move(known), m.used);
   }
 
-  // Adds the frame of an earlier step's checkpoint.
-  void add_best(const State& best) {
+  // Adds the frame of an earlier step's checkpoint, if that can be read.
+  void add_best(const State& best) try {
     record_ = LearningRecord(prepared_.model.table);  // makes room
-    unless_impossible([&] {
-      ParamVec<float> values(prepared_.model.table.size());
-      const Checkpoint checkpoint =
-          Checkpoint::open(run_.checkpoints() / step_folder_name(best.step));
-      checkpoint.load_model(tensor_slots(prepared_.model.table, values));
-      const Frame known{.step = best.step, .valid_loss = best.valid_loss, .end = true};
-      run_.change_frames({}, line_of(film_.frame(known, prepared_.with(values)).frame));
-      return std::string();
-    });
+    ParamVec<float> values(prepared_.model.table.size());
+    Checkpoint::open(run_.checkpoints() / step_folder_name(best.step))
+        .load_model(tensor_slots(prepared_.model.table, values));
+    add({.step = best.step, .valid_loss = best.valid_loss, .end = true}, values);
+  } catch (const Error& e) {
+    if (e.exit() != Exit::store) throw;
   }
 
-  // A frame's sample, or "": if the run has diverged, training itself finds out, and a checkpoint
-  // that cannot be read has no frame.
-  template <class Make>
-  std::string unless_impossible(Make&& make) try {
-    return make();
+  // If the run has diverged, training itself finds out.
+  std::string add(Frame known, const ParamVec<float>& used) try {
+    const FilmedFrame filmed = film_.frame(std::move(known), prepared_.with(used));
+    run_.append(kFilm, line_of(filmed.frame));
+    steps_.push_back(filmed.frame.step);
+    return filmed.sample;
   } catch (const Error& e) {
-    if (e.exit() != Exit::diverged && e.exit() != Exit::store) throw;
+    if (e.exit() != Exit::diverged) throw;
     return "";
   } catch (const std::bad_alloc&) {
     on_ = false;
@@ -179,7 +157,7 @@ class FilmListener : public Listener {
   Log& log_;
   Film film_;
   LearningRecord record_;
-  std::vector<FrameStep> frames_;  // but for those marked `end`
+  std::vector<std::int64_t> steps_;  // of the frames
   bool on_ = false, looks_ = false, validates_ = false;
   double valid_loss_ = kNotMeasured;  // of the last step
 };

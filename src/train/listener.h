@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "step/stepper.h"
-#include "store/run_end.h"
+#include "store/run.h"
 #include "store/run_writer.h"
 #include "train/prepared_run.h"
 

@@ -235,8 +235,10 @@ void refuse_lost_weights(const StoredRun& run) {
                 "again, once it is removed (or with --force): " + origin.command);
 }
 
-// The run's files as its last save left them, or was about to. Has metrics.jsonl any lines?
-bool tidy(const StoredRun& stored, const TrainConfig& config, RunWriter& run, Log& log) {
+// The run's files as its last save left them, or was about to. `goes_on`: it trains from there. Has
+// metrics.jsonl any lines?
+bool tidy(const StoredRun& stored, const TrainConfig& config, bool goes_on, RunWriter& run,
+          Log& log) {
   run.begin_writing(stored.damaged);
   for (const std::string& note : run.take_notes()) log.info(note);
   const OptimizerConfig& asked = stored.asked.optimizer;
@@ -245,7 +247,7 @@ bool tidy(const StoredRun& stored, const TrainConfig& config, RunWriter& run, Lo
   const std::int64_t done = stored.steps_done();
   if (stored.checkpoint)
     run.finish_save(done, {known ? config.keep_last : 0, config.keep_every}, fall.spared());
-  const MetricsCut cut = run.cut_lines(done);
+  const MetricsCut cut = run.copy_lines(run.path(), done, !goes_on);
   if (cut.kept == 0 && done > 0)
     log.warn(fmt::format("metrics.jsonl has no line of the steps up to {}; the checkpoint is whole",
                          done));
@@ -259,7 +261,7 @@ RunResult has_nothing_to_do(const std::string& why, const StoredRun& stored,
                             const RunConfig& config, const RunRequest& request, RunWriter& run,
                             Log& log) {
   log.open_file((run.path() / kTrainLog).string());
-  tidy(stored, config.train, run, log);
+  tidy(stored, config.train, false, run, log);
   const Advice advice = advice_on(run.path());
   log.info(why + (advice.text.empty() ? "" : ": " + advice.text));
   if (const std::string& on = advice.text.empty() ? advice.way_on : advice.command; !on.empty())
@@ -281,7 +283,7 @@ RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& 
   require_room(prepared, request.folder);
   return go(prepared, request, run, log, [&](Trainer& trainer) {
     if (stored.checkpoint) trainer.restore(*stored.checkpoint);
-    const bool lines = tidy(stored, prepared.config.train, run, log);
+    const bool lines = tidy(stored, prepared.config.train, true, run, log);
     if (!stored.checkpoint && !lines) append_start(run, stored.origin.command, prepared.config);
     run.write_config(dump_config(prepared.config));
     log.info(fmt::format("resuming at step {}", stored.steps_done()));

@@ -1,17 +1,94 @@
 // What TensorBoard shows of a run (train.tensorboard): the numbers of metrics.jsonl, the samples of
-// the film, and the config. Every start begins a file of its own with what the run has so far.
+// the film, and the config. Every start begins a file of its own with what the run has so far: an
+// event file, of records with checksums (TFRecord), each an Event in the encoding of Protocol
+// Buffers (tensorflow/core/util/event.proto, framework/{summary,tensor}.proto).
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 
 #include "base/fields.h"
+#include "base/files.h"
+#include "base/folders.h"
 #include "base/format.h"
-#include "store/event_file.h"
+#include "base/protobuf.h"
 #include "train/listener.h"
 
 namespace heed {
 namespace {
+
+// CRC-32C, Castagnoli's polynomial (RFC 3720, appendix B.4).
+std::uint32_t crc32c(std::string_view bytes) {
+  std::uint32_t crc = ~0u;
+  for (const char byte : bytes) {
+    crc ^= static_cast<unsigned char>(byte);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc % 2 ? 0x82f63b78u : 0u);
+  }
+  return ~crc;
+}
+
+// Event.summary with one value.
+std::string summary(const std::string& tag, const std::string& value) {
+  return proto_bytes(5, proto_bytes(1, proto_bytes(1, tag) + value));
+}
+
+std::string masked_crc(std::string_view bytes) {
+  const std::uint32_t crc = crc32c(bytes);
+  return bytes_of(((crc >> 15) | (crc << 17)) + 0xa282ead8u);  // as TFRecord masks it
+}
+
+double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// Sorted names are in the order of the starts, even if the clock was set back between them.
+std::filesystem::path new_name(const std::filesystem::path& folder) {
+  constexpr std::string_view kBegin = "events.out.tfevents.";
+  if (!make_folder(folder) && type_of(folder) != std::filesystem::file_type::directory)
+    throw Error(Exit::store, quoted_path(folder) + " is no folder");
+  double seconds = seconds_since_1970();
+  for (const std::string& name : names_in(folder))
+    if (name.starts_with(kBegin))
+      seconds = std::max(seconds, 1 + std::atof(name.c_str() + kBegin.size()));
+  return folder / fmt::format("{}{:.6f}", kBegin, seconds);
+}
+
+// A new file; a kill may tear its last record. It begins with a start at step 0, at which readers
+// drop what they have read in earlier files of the folder.
+class EventFile : private OutputFile {
+ public:
+  // In a folder that is made if it is not there. Errors (store) as in base/files.h.
+  explicit EventFile(const std::filesystem::path& folder) : OutputFile(new_name(folder)) {
+    add(0, proto_bytes(3, "brain.Event:2"));     // file_version
+    add(0, proto_bytes(7, proto_number(1, 1)));  // session_log.status START
+  }
+
+  bool is_there() const { return is_same_file(fd_, path_); }  // else moved or removed
+
+  void scalar(std::int64_t step, const std::string& tag, float value) {
+    add(step, summary(tag, proto_fixed(2, value)));  // simple_value
+  }
+
+  // A tensor (8) of one string, its shape (2) that of a scalar, for the plugin (9) "text", which
+  // reads Markdown: indented lines are shown as they are.
+  void text(std::int64_t step, const std::string& tag, const std::string& text) {
+    const std::string shown = "    " + replace_all(text, "\n", "\n    "),
+                      tensor = proto_number(1, 7) + proto_bytes(2, "") + proto_bytes(8, shown),
+                      plugin = proto_bytes(1, proto_bytes(1, "text"));
+    add(step, summary(tag, proto_bytes(8, tensor) + proto_bytes(9, plugin)));
+  }
+
+ private:
+  void add(std::int64_t step, const std::string& fields) {
+    const std::string event = proto_fixed(1, seconds_since_1970()) +
+                              proto_number(2, static_cast<std::uint64_t>(step)) + fields,
+                      size = bytes_of(std::uint64_t{event.size()});
+    write(size + masked_crc(size) + event + masked_crc(event));
+  }
+};
 
 class TensorboardListener : public Listener {
  public:

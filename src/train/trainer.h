@@ -10,7 +10,7 @@
 
 #include "config/train_config.h"
 #include "data/batcher.h"
-#include "store/run_end.h"
+#include "store/run.h"
 #include "train/listener.h"
 #include "train/validation.h"
 

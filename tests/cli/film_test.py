@@ -198,25 +198,26 @@ class FilmTest(RunsTest):
 
     def test_the_best_checkpoint_has_a_frame_when_the_run_stops(self):
         config = self.config(train__ema_decay=0.9, train__eval_every=3, train__save_every=3, train__keep_last=0)
-        self.train(config, "there", "--stop-at", 15)
-        there, = (frame for frame in self.film("there")[1] if frame["step"] == 15)
-        self.train(config, "run", "--stop-at", 18)
-        self.assertNotIn(15, self.steps_of_film())  # by now its stretch has another
+        self.train(config, "there", "--stop-at", 9)
+        there = self.film("there")[1][-1]
+        self.train(config, "run", "--stop-at", 16)
+        self.assertNotIn(9, self.steps_of_film())  # its quarter of the way from 8 to 16 has 8
         whole = self.path().read_text()
-        state = self.checkpoints() / "step-00000015" / "state.json"
+        state = self.checkpoints() / "step-00000009" / "state.json"
         state.write_text(re.sub(r'"valid_loss": [0-9.]+', '"valid_loss": 0.5', state.read_text()))
         seal(state.parent)
-        self.resume("run", "--stop-at", 19)
-        self.assertEqual(self.link("best"), 15)
-        best, stop = (frame for frame in self.film()[1] if "end" in frame)
-        self.assertEqual((best["step"], best["valid_loss"], stop["step"]), (15, 0.5, 19))
-        for key in ("weights", "pull", "heads", "written", "probe_loss", "entropy"):
+        self.resume("run", "--stop-at", 18)
+        self.assertEqual(self.link("best"), 9)
+        stop, best = (frame for frame in self.film()[1] if "end" in frame)
+        self.assertEqual((best["step"], best["valid_loss"], stop["step"]), (9, 0.5, 18))
+        for key in ("weights", "pull", "heads", "words", "written", "probe_loss", "entropy"):
             self.assertEqual(best[key], there[key], key)
-        self.assertEqual(self.report()["learning"][-1]["step"], 19)
+        self.assertEqual([f["step"] for f in self.report()["frames"]], [0, 1, 2, 3, 4, 6, 8, 9, 12, 15, 16, 18])
+        self.assertEqual(self.report()["learning"][-1]["step"], 18)
         self.check("verify", "run")
         self.resume("run")
         ends = [f["step"] for f in self.film()[1] if "end" in f]
-        self.assertEqual(ends, [15, 20])
+        self.assertEqual(ends, [20, 9])
         kept = [line for line in self.path().read_text().splitlines(keepends=True) if '"end":true' not in line]
         self.assertEqual("".join(kept), whole)
 

@@ -360,7 +360,7 @@ def check_unpacking(browser, page):
 
 
 def check_odd_films(browser, page):
-    """A page draws what it can of a film with kinds that nobody knows, with odd names, of other sizes, and without maps."""
+    """A page draws what it can of a film with odd names of kinds, heads and matrices, of other sizes, and without maps."""
     film, other = page.parent / "run" / "film.jsonl", page.parent / "other.html"
     whole = film.read_text()
 
@@ -377,8 +377,8 @@ def check_odd_films(browser, page):
         return browser.value("[data.kinds.length, data.frames.length, document.querySelectorAll('#map td').length > 0]")
 
     kinds, frames, _ = drawn(whole)
-    check(drawn(whole.replace('"decoder"', '"x"')) == [kinds - 1, frames, True], "an unknown kind")
-    check(drawn(whole.replace('"cross"', '"__proto__"')) == [kinds - 1, frames, True], "a kind of an odd name")
+    check(drawn(whole.replace('"decoder"', '"x"')) == [kinds, frames, True], "an unknown kind")
+    check(drawn(whole.replace('"cross"', '"__proto__"')) == [kinds, frames, True], "a kind of an odd name")
     check(drawn(whole.replace('"embed_tokens.weight"', '"__proto__"')) == [kinds, frames, True], "a matrix of an odd name")
     check(drawn(whole.replace('"weights":["', '"weights":["AAAA', 1)) == [kinds, frames - 1, True], "a map of another size")
     probe, *lines = whole.splitlines()

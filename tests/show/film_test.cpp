@@ -1,45 +1,40 @@
-// What a frame costs. tests/cli/film_test.py checks the films of runs.
+// Which steps have a frame. tests/cli/film_test.py checks the films of runs.
 #include "show/film.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
-
-#include "data/splits.h"
 
 namespace heed {
 namespace {
 
-constexpr int kVocab = 400;
-constexpr double kRecord = 0.3;  // steps, of measuring the matrices
-
-class FilmCost : public testing::Test {
- protected:
-  FilmCost() { data_.train = counting_text(kVocab - 10); }
-
-  // Of a frame.
-  double cost(std::vector<std::string> sets) const {
-    sets.insert(sets.end(), {"model.d_model=32", "model.d_ff=32", "data.valid_fraction=0"});
-    const RunConfig config = causal_config(sets);
-    const Transformer model(config.model, kVocab, kVocab);
-    return Film(config, model, tokenizers_, data_).cost() - kRecord;
-  }
-
-  const Tokenizers tokenizers_;
-  Dataset data_;
-};
-
-TEST_F(FilmCost, AFrameCostsTheLessTheLargerABatchIs) {
-  const double small = cost({"train.batch_tokens=1024"});
-  EXPECT_GT(small, 0);
-  EXPECT_NEAR(cost({"train.batch_tokens=2048"}), small / 2, 1e-9);
+// The steps that have a frame after a run that validates every `eval_every` steps.
+std::vector<std::int64_t> frames(std::int64_t steps, std::int64_t eval_every) {
+  std::vector<std::int64_t> film;
+  for (std::int64_t step = 0; step <= steps; ++step)
+    if (is_frame(step, step > 0 && step % eval_every == 0, film.empty() ? -1 : film.back()))
+      film.push_back(step);
+  return film;
 }
 
-TEST_F(FilmCost, AFrameCostsTheMoreTheMoreThreadsAStepMayHave) {
-  const double one = cost({"train.shards=1"});
-  EXPECT_NEAR(cost({"train.shards=2"}), 2 * one, 1e-9);
-  EXPECT_NEAR(cost({"train.shards=16"}), 4 * one, 1e-9);
+TEST(FilmFrames, AreAtPowersOfTwoAndAtValidations) {
+  EXPECT_THAT(frames(20, 6), testing::ElementsAre(0, 1, 2, 4, 6, 8, 12, 16));
+  EXPECT_FALSE(is_frame(2, true, 2));  // not twice
+}
+
+TEST(FilmFrames, AreSpreadToTheEndOfARun) {
+  for (const std::int64_t steps : {420, 1000, 5000, 100'000})
+    for (const std::int64_t eval_every : {steps / 100, steps / 12}) {
+      const auto film = frames(steps, eval_every);
+      for (std::size_t i = 1; i < film.size(); ++i)
+        EXPECT_LE(film[i] - film[i - 1], steps / 4 + eval_every) << steps;
+      EXPECT_GE(film.back(), steps - steps / 4);
+    }
+}
+
+TEST(FilmFrames, AreFewInALongRun) {
+  EXPECT_LT(frames(1'000'000, 10).size(), 80u);
 }
 
 }  // namespace

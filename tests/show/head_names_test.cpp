@@ -25,9 +25,9 @@ class HeadNames : public testing::Test {
 
   std::map<std::string, std::string> named(const ParamVec<float>& trained,
                                            const ParamVec<float>& untrained) const {
-    const HeadProbe probe(model_, tokenizers_, *objective_, split_);
+    const HeadProbe probe(model_, tokenizers_, *objective_, split_, untrained);
     std::map<std::string, std::string> names;
-    for (const HeadName& n : probe.names(probe.score(trained), probe.score(untrained)))
+    for (const HeadName& n : probe.names(trained))
       names[std::to_string(n.layer) + "." + std::to_string(n.head)] = n.name;
     return names;
   }

@@ -74,8 +74,7 @@ TEST(OpenCheckpoint, WhatMayNotBeReadIsNotCalledDamaged) {
     fs::permissions(find_checkpoint(run, "last") / "model.safetensors", fs::perms::none);
     EXPECT_THROW(open_checkpoint(run, "last"), Unreadable);
     expect_error([&] { open_checkpoint(run, "last"); }, Exit::store, {"Permission denied"});
-    expect_error([&] { newest_checkpoint(run); }, Exit::store,
-                 {"Permission denied", "again", "--branch DIR --checkpoint step-10"});
+    expect_error([&] { newest_checkpoint(run); }, Exit::store, {"Permission denied"});
   }
   if (::getuid() == 0) {
     ASSERT_EQ(::seteuid(0), 0);

@@ -51,12 +51,6 @@ TEST(RunLock, OneProcessCannotHoldItTwice) {
   EXPECT_THROW(RunLock other(folder.path()), Error);
 }
 
-TEST(RunLock, ItEndsWithItsScope) {
-  TemporaryFolder folder;
-  { RunLock lock(folder.path()); }
-  RunLock lock(folder.path());
-}
-
 TEST(RunLock, AFolderThatIsNotThereIsAnError) {
   expect_error([&] { RunLock lock("/no/such/folder"); }, Exit::store,
                {"/no/such/folder", "No such file"});

@@ -50,7 +50,7 @@ TEST_F(Writer, LinksFollowTheBestAndTheLastAndOldOnesGoASaveLater) {
   EXPECT_THAT(list_steps(run_), ElementsAre(20, 40, 50));
   RunWriter::open(run_).save(at(60, 60).contents(), 1);
   EXPECT_THAT(names_in(run_ / "checkpoints"), ElementsAre("best", "last", "step-00000060"));
-  RunWriter::open(run_).save_as("average-1-60", at(60, 60).contents());
+  write_checkpoint(run_ / "checkpoints", "average-1-60", at(60, 60).contents());
   RunWriter::open(run_).save(at(70, 60).contents(), 1);
   EXPECT_THAT(names_in(run_ / "checkpoints"),
               ElementsAre("average-1-60", "best", "last", "step-00000060", "step-00000070"));
@@ -194,35 +194,40 @@ TEST_F(Writer, MetricsAreCutBackToTheStep) {
   }
   std::ofstream(run_ / "metrics.jsonl", std::ios::app) << "torn{\n"
                                                        << R"({"step":2)";
-  const MetricsCut cut = writer.cut_lines(2);
+  const MetricsCut cut = writer.copy_lines(run_, 2);
   EXPECT_EQ(cut.later, 1);
   EXPECT_EQ(cut.damaged, 2);
   const std::string kept =
       "{\"kind\":\"event\",\"text\":\"start\"}\n{\"kind\":\"train\",\"step\":1}\n"
       "{\"kind\":\"train\",\"step\":2}\n{\"kind\":\"valid\",\"step\":2}\n";
   EXPECT_EQ(metrics(), kept);
-  EXPECT_EQ(writer.cut_lines(2).damaged, 0);
+  EXPECT_EQ(writer.copy_lines(run_, 2).damaged, 0);
+  std::ofstream(run_ / "metrics.jsonl", std::ios::app) << R"({"step":2})";  // torn all the same
+  EXPECT_EQ(writer.copy_lines(run_, 2).damaged, 1);
   writer.append(kMetrics, R"({"kind":"train","step":3})");
   EXPECT_EQ(metrics(), kept + "{\"kind\":\"train\",\"step\":3}\n");
-  EXPECT_EQ(writer.cut_lines(0).later, 4);
+  EXPECT_EQ(writer.copy_lines(run_, 0).later, 4);
 }
 
-TEST_F(Writer, TheFilmIsCutBackToTheStepToo) {
+TEST_F(Writer, TheFilmIsCutBackToTheStepTooAndLosesItsEndIfItGoesOn) {
   { new_run(run_).append(kFilm, R"({"step":1})"); }
-  std::ofstream(run_ / "film.jsonl", std::ios::app) << "{\"step\":2}\n{\"step\":3}\n{\"st";
+  std::ofstream(run_ / "film.jsonl", std::ios::app)
+      << "{\"step\":2,\"end\":true}\n{\"step\":3}\n{\"st";
   RunWriter writer = RunWriter::open(run_);
-  writer.cut_lines(2);
+  writer.copy_lines(run_, 2, true);
+  EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), "{\"step\":1}\n{\"step\":2,\"end\":true}\n");
+  writer.copy_lines(run_, 2);
   writer.append(kFilm, R"({"step":4})");
-  EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), "{\"step\":1}\n{\"step\":2}\n{\"step\":4}\n");
+  EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), "{\"step\":1}\n{\"step\":4}\n");
 }
 
 TEST_F(Writer, ARunWithoutAFilmGetsNone) {
   { new_run(run_); }
   fs::remove(run_ / "film.jsonl");
-  RunWriter::open(run_).cut_lines(2);
+  RunWriter::open(run_).copy_lines(run_, 2);
   EXPECT_FALSE(fs::exists(run_ / "film.jsonl"));
   fs::create_directory(run_ / "film.jsonl");  // nor if something else has its name
-  RunWriter::open(run_).cut_lines(2);
+  RunWriter::open(run_).copy_lines(run_, 2);
   EXPECT_TRUE(fs::is_directory(run_ / "film.jsonl"));
 }
 
@@ -243,14 +248,6 @@ TEST_F(Writer, LinesOfAnotherRunUpToAStepAreItsOwnFromThenOn) {
   const std::string before = "{\"step\":1}\n{\"step\":2}\n{\"step\":3}\n";
   EXPECT_EQ(read_file(stem / "metrics.jsonl", 1000), before);
   EXPECT_EQ(read_file(stem / "film.jsonl", 1000), before);
-}
-
-TEST_F(Writer, CheckpointsThatWereRemovedAreBegunAgain) {
-  RunWriter writer = new_run(run_);
-  writer.save(at(10, 10).contents(), 1);
-  fs::remove_all(run_ / "checkpoints");
-  writer.save(at(20, 10).contents(), 1);
-  EXPECT_EQ(expect_whole(find_checkpoint(run_)), 20);
 }
 
 TEST_F(Writer, LinesAreBegunAgainIfTheirFileWasMovedButNotAFilm) {
@@ -286,13 +283,6 @@ TEST_F(Writer, AFolderThatWasMovedIsNotFollowedAndAnotherInItsPlaceIsLeftAlone) 
   EXPECT_TRUE(list_steps(run_).empty());
 }
 
-TEST_F(Writer, ATornLineThatIsJsonAllTheSameIsDropped) {
-  RunWriter writer = new_run(run_);
-  std::ofstream(run_ / "metrics.jsonl") << "{\"step\":1}\n{\"step\":1}";
-  EXPECT_EQ(writer.cut_lines(5).damaged, 1);
-  EXPECT_EQ(metrics(), "{\"step\":1}\n");
-}
-
 TEST_F(Writer, SavingInTheBackgroundWhileMetricsGrow) {
   RunWriter writer = new_run(run_);
   const SmallModel model = at(10, 10);
@@ -301,7 +291,7 @@ TEST_F(Writer, SavingInTheBackgroundWhileMetricsGrow) {
   });
   for (int i = 0; i < 1000; ++i) writer.append(kMetrics, "{\"step\":10}");
   saving.join();
-  EXPECT_EQ(writer.cut_lines(10).damaged, 0);
+  EXPECT_EQ(writer.copy_lines(run_, 10).damaged, 0);
   EXPECT_EQ(metrics().size(), 1000 * std::string("{\"step\":10}\n").size());
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }

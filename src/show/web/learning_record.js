@@ -18,7 +18,7 @@ function groupsOf(matrices) {
 
 function entropyCharts(entropy) {
   return Object.entries(entropy).flatMap(([kind, { heads }]) => heads.flatMap((layer, l) =>
-    chart(`Entropy (nats): ${names[kind]}, layer ${l}`, [recorded("uniform", (r) => r.entropy[kind]?.uniform, true),
+    chart(`Entropy (nats): ${nameOf(kind)}, layer ${l}`, [recorded("uniform", (r) => r.entropy[kind]?.uniform, true),
       ...layer.map((_, h) => recorded("head " + h, (r) => r.entropy[kind]?.heads[l]?.[h]))], { fromZero: true })));
 }
 

@@ -9,7 +9,7 @@ const kind = () => data.kinds[at.kind];
 const queries = () => kind().queries;
 const keys = () => kind().keys;
 const visible = (q) => (kind().name === "decoder" ? q + 1 : keys().length);  // how many keys row q sees
-const headName = () => `${names[kind().name]}, layer ${at.layer}, head ${at.head}`;
+const headName = () => `${nameOf(kind().name)}, layer ${at.layer}, head ${at.head}`;
 
 // "un → homme": in a decoder, the row of a token predicts the next one. After the last token, a dashed
 // arrow points to the most probable next one, or a plain one to what follows, if the page has it. name(token) is shown
@@ -38,7 +38,7 @@ function headWeights(layer, head) {
 }
 // What the chosen head does, in words.
 function drawPattern() {
-  const words = frame().words[kind().name][at.layer * kind().heads + at.head];
+  const words = frame().words[kind().name][at.layer * kind().heads + at.head] ?? "";  // an older heed wrote none
   const [, said, numbers] = words.replace(/“(<0x0A>|\\n)”/, "“↵”").match(/^(.*?)( \([^(]*\))?$/s);
   $("pattern").replaceChildren(`${headName()}: ${said}`, element("small", {}, numbers ?? ""));
 }
@@ -158,7 +158,7 @@ function startMaps(draw) {
     drawChosen();
   });
   $("save").append(saveButton("the chosen head", () => (views[at.view] ? saveMap(views[at.view]) : saveLines())));
-  radios($("kinds"), "kind", data.kinds.map((k) => names[k.name]), at.kind, (i) => {
+  radios($("kinds"), "kind", data.kinds.map((k) => nameOf(k.name)), at.kind, (i) => {
     at.kind = i;
     choose({ kind: i, ...data.first[kind().name], query: queries().length - 1 });
   });

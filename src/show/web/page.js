@@ -1,6 +1,7 @@
 // Shared by the pages: data, elements, numbers, tables, colours and keys.
 const data = JSON.parse(document.getElementById("data").textContent);
 const names = { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "cross-attention" };
+const nameOf = (kind) => (Object.hasOwn(names, kind) ? names[kind] : kind);  // a later heed may know another
 const svgSpace = "http:" + "//www.w3.org/2000/svg";  // a name, not an address: a page loads nothing
 
 const $ = (id) => document.getElementById(id);

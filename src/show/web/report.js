@@ -170,7 +170,7 @@ function namedHead({ h, first }) {
     choose({ kind, layer: h.layer, head: h.head });
   };
   const step = mover(stepName(data.frames[first].step), () => { at.frame = first; show(); });
-  return element("li", {}, mover(`${names[h.kind]}, layer ${h.layer}, head ${h.head}: ${h.name}`, show),
+  return element("li", {}, mover(`${nameOf(h.kind)}, layer ${h.layer}, head ${h.head}: ${h.name}`, show),
     " since ", step, ` (${h.score.toFixed(2)} of the weight; ` +
     `untrained ${h.untrained.toFixed(2)}, on keys in random order ${h.shuffled.toFixed(2)})`);
 }
