@@ -33,6 +33,7 @@ class Limits(RunsTest):
             self.assertIn(word, r.err)
 
     def test_only_the_memory_that_the_threads_need_is_required(self):
+        self.assertEqual(self.limited("-v 300000", "--version").status, 0)
         # For two buffers of 128 MiB: newer OpenBLAS takes one when it is loaded.
         for limit in ("-v 500000", "-d 400000"):
             r = self.limited(limit, "evaluate", "run", "--threads", 1)
@@ -47,14 +48,6 @@ class Limits(RunsTest):
         self.assertEqual(r.status, MEMORY, r.err)
         self.tells(r.err, "try:")
 
-    def test_commands_without_products_need_hardly_any_addresses(self):
-        r = self.limited("-v 300000", "--version")
-        self.assertEqual(r.status, 0, r.err)
-
-    def as_somebody_with_one_process(self, *args):
-        """heed as a user who may start no more processes or threads; root has no such limit."""
-        return self.as_nobody(*args, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)))
-
     def test_threads_that_cannot_start_are_named_and_others_are_not_missed(self):
         one = self.config("one")
         pieces = self.config("pieces", tokenizer={"type": "bpe", "vocab_size": 400})
@@ -66,7 +59,8 @@ class Limits(RunsTest):
                 (["train", one, "--run", "two", "--threads", 3], MEMORY, ["cannot start 3 threads"]),
                 (["train", pieces, "--run", "pieces", "--threads", 1], MEMORY, ["cannot start a thread"])):
             with self.subTest(" ".join(map(str, args))):
-                r = self.as_somebody_with_one_process(*args)
+                # As a user who may start no more processes or threads; root has no such limit.
+                r = self.as_nobody(*args, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)))
                 self.assertEqual(r.status, status, r.err)
                 for word in words + (["ulimit -u", "pids.max"] if words else []):
                     self.assertIn(word, r.err)
