@@ -69,14 +69,6 @@ class Disks(RunsTest):
         self.check("report", "run", "--html", "run/report.html", status=STORE, facts="run/report.html")
         self.assertEqual(victim.read_text(), "mine")
 
-    def test_a_pipe_in_place_of_the_metrics_blocks_nobody(self):
-        self.train(self.config(), "run", "--stop-at", 5)
-        metrics = self.folder / "run" / "metrics.jsonl"
-        metrics.unlink()
-        os.mkfifo(metrics)
-        self.resume(status=STORE, facts="metrics.jsonl", timeout=20)
-        self.check("report", self.folder / "run", status=STORE, facts="metrics.jsonl", timeout=20)
-
     def test_a_copy_without_links_is_the_same_run(self):
         self.train(self.config(train__eval_every=4, optimizer__learning_rate=0.2))
         links = self.checkpoints() / "best", self.checkpoints() / "last"

@@ -106,15 +106,6 @@ class YardsticksOfEvaluate(RunsTest):
         self.assertEqual(text.count("the same in bits per byte: uniform "), 1)
         self.assertRegex(log, r"nats per token: (not )?better than .*6-gram \(\d\.\d\d\)")
 
-    def test_without_the_line_of_metrics_they_are_measured_again(self):
-        e, _ = self.yardsticks("text")
-        metrics = self.folder / "text" / "metrics.jsonl"
-        metrics.write_text("torn")
-        self.assertEqual(self.json("evaluate", "text"), [e])
-        metrics.unlink()
-        metrics.mkdir()
-        self.assertEqual(self.json("evaluate", "text"), [e])
-
     def test_the_initial_weights_have_the_same_data(self):
         e, _ = self.yardsticks("text")
         r = self.check("evaluate", "text", "--checkpoint", "initial", "--json")
@@ -140,15 +131,6 @@ class YardsticksOfEvaluate(RunsTest):
         self.assertEqual(list(y), ["uniform", "unigram"])
         self.assertNotIn("bits_per_byte", e)
         self.assertEqual({each["bits_per_byte"] for each in y.values()}, {None})
-
-    def test_what_would_help_is_a_command_where_the_run_can_go_on(self):
-        step = self.link("best", "text")
-        self.check("evaluate", "text", facts=f"heed resume text --more {step // 2}")
-        self.resume("text", "--more", step // 2)
-        self.check("average", "text", "--last", 2)
-        average, = self.checkpoints("text").glob("average-*")
-        r = self.check("evaluate", "text", "--checkpoint", average.name)
-        self.assertNotIn("heed resume", r.err)
 
 
 class EvaluateMasked(RunsTest):

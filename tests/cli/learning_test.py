@@ -109,21 +109,6 @@ class LearningTest(RunsTest):
             self.assertAlmostEqual(moved[name], length(
                 a - b for a, b in zip(end[name], start[name])), 4)
 
-    def test_initial_weights_that_may_not_be_read_are_not_called_lost(self):
-        """A film with and without cosines could not be mended by a later resume."""
-        self.train(self.config())
-        self.train(self.config("again", seed=7), "second", "--init-from", "run", "--stop-at", 10)
-        kept = self.step(0, "second")
-        film = (self.folder / "second/film.jsonl").read_bytes()
-        kept.chmod(0)
-        r = self.as_nobody("resume", "second")
-        self.assertEqual(r.status, 4, r.err)
-        self.tells(r.err, ["step-00000000", "Permission denied"])
-        self.assertEqual((self.folder / "second/film.jsonl").read_bytes(), film)
-        kept.chmod(0o755)
-        self.resume("second")
-        self.assertNotIn(None, [m["cosine"] for m in self.records("second")[20]["matrices"].values()])
-
     def test_lost_initial_weights_are_named_not_made_up(self):
         self.train(self.config(family="seq2seq"))
         self.train(self.config("again", family="seq2seq", seed=7), "second", "--init-from", self.folder / "run",

@@ -1,6 +1,5 @@
 """train.arithmetic "portable": the same bytes with any kernels, or exit code 2."""
 import json
-import os
 import shutil
 import subprocess
 import unittest

@@ -12,16 +12,15 @@ PLAIN = text(3000).encode()
 DAMAGED = bytearray(gzip.compress(PLAIN, 0))  # stored uncompressed: only the checksum can tell
 DAMAGED[len(DAMAGED) // 2] ^= 1
 FILES = {  # of all rows
-    "empty": b"", "latin1": b"one\ntwo\ncaf\xe9\n", "cut": "two\nthree é".encode()[:-1], "one_token": b"a", "one_kind": b"a" * 1000,
-    "good": b"good\n", "bad/cut": b"\xc3", "-dash.txt": b"the river " * 50, "damaged": DAMAGED, "short.gz": gzip.compress(PLAIN)[:-9], "packed.xz": lzma.compress(PLAIN), "packed": gzip.compress(PLAIN),
+    "empty": b"", "latin1": b"one\ntwo\ncaf\xe9\n", "one_token": b"a", "one_kind": b"a" * 1000,
+    "good": b"good\n", "bad/cut": b"\xc3", "-dash.txt": b"the river " * 50, "damaged": DAMAGED, "packed.xz": lzma.compress(PLAIN), "packed": gzip.compress(PLAIN),
     "odd16": "the river\n".encode("utf-16-le"), "odd16be": "the river\n".encode("utf-16-be"), "odd32": "the river\n".encode("utf-32"),
     "nul": b"the\0river\n", "wide.json": '{"data": {"train": "a.txt"}}'.encode("utf-16"),
     "longer.source": b"one\ntwo\n", "one.source": b"one\n", "one.target": b"eins\n", "latin1.source": b"one\nf\xfcr\n",
     "two.target": b"eins\nzwei\n", "odd.tsv": b"one\teins\ntwo zwei\n", "three.tsv": b"a\tb\tc\n" * 40, "none.tsv": b"\n\tx\n",
     "p.tsv": b"a b\tc\n\n\tx\n" + b"a\tb c\nb\ta\n" * 40, "long.tsv": b"\n\na\t" + b"b " * 800 + b"\n",
-    "empty.json": b"", "text.json": b"hello", "open.json": b'{"data": {"train": "a.txt"}', "binary.json": bytes(range(256)),
-    "comma.json": b'{"data": {"train": "a.txt"},\n "seed": 1,\n}', "list.json": b"[1]", "deep.json": b"[" * 100000,
-    "twice.json": b'{"seed": 1, "seed": 2}', "folder.json/x": b"", "joey.yaml": b"training:\n  epochs: 3\n", "records.json": b'[{"text": "not a config"}]', "data/downloads/some.txt": b"a",
+    "text.json": b"hello", "comma.json": b'{"data": {"train": "a.txt"},\n "seed": 1,\n}', "twice.json": b'{"seed": 1, "seed": 2}',
+    "joey.yaml": b"training:\n  epochs: 3\n", "records.json": b'[{"text": "not a config"}]', "data/downloads/some.txt": b"a",
     "hf/pytorch_model.bin": b"", "hf/config.json": b"", "hf/merges.txt": b"the mill\n" * 40,
     "gpt/meta.pkl": b"", "gpt/config.json": b"{}", "gpt/merges.txt": b"the mill\n" * 40, "x.pt": b"", "x.pkl": b"", "x.safetensors": b"",
     "new/model.safetensors": b"", "new/generation_config.json": b"", "sharded/model-00001-of-00002.safetensors": b"",
@@ -64,11 +63,8 @@ ROWS = {2: r"""
     train x.json --context 64 => objective.target_length
     train a.txt -minutes 5 => -minutes, --minutes
     train a.txt --minutes five => --minutes, 0.001, 1000000
-    train a.txt --minutes 0x10 => 0.001, 1000000
     train a.txt --threads 1.5 => --threads, 0, 1024
     train c.json --thread 1 => --threads
-    train c.json --threads -1 => 1024
-    train c.json --threads many => 1024
     train c.json --threads 100000 => 1024
     train c.json --stop-at 0 => 1
     train c.json --set => a.b=value
@@ -98,16 +94,10 @@ ROWS = {2: r"""
     attend run --file lines --json --html page.html => no --html
     report run --out a.html => --out, --html
     sample run the --seed 1 --seed 2 => heed sample --help
-    sample run --top-p high => heed sample --help
     sample run --top-p 0 => 1e-09, 1
-    sample run --top-p nan => 1e-09, 1
     sample run --temperature -1 => 0
-    sample run --temperature inf => 0
-    sample run --temperature nan => 0
-    sample run --top-k -1 => 0
     sample run --top-k 2147483648 => 2147483647
     sample run --seed 18446744073709551616 => 18446744073709551615
-    sample run --max-tokens 0x10 => 100000000
     sample run --min-p 1.1 => 0, 1
     sample run --repetition-penalty 0 => 0.01
     sample run --length 5 => --length, --max-tokens
@@ -124,7 +114,6 @@ ROWS = {2: r"""
     train c.json --run a.txt => a.txt
     resume run --more 3 --set train.max_steps=300 => --more, --set train.max_steps, one of them
     translate run the => heed sample
-    translate run --beam-size 1_0 => 1000
     translate run --length-penalty nan => 0, 10
     translate run --input lines => --file
     evaluate run --length-penalty 11 => 0, 10
@@ -136,9 +125,7 @@ ROWS = {2: r"""
     tokenize run --source => --side
     inspect run --lr 1 => heed inspect --help
     compare characters words --file j => j, JSON, jq -r .KEY
-    sample run --seed -1 => 0
     sample run --stop "" => heed sample --help
-    sample run --repetition-penalty 1e-39 => 0.01
     sample run -s 3 => --stop, --seed
     evaluate run --stride 9 => target_length, 8
     resume run --more => --set train.patience=0
@@ -168,19 +155,12 @@ ROWS = {2: r"""
     config c.json --set model.d_modle=1 => model.d_model
     config c.json --set train.device=1 => CPU
     train no.json --run new => no.json
-    train empty.json --run new => empty.json
     train text.json --run new => text.json:1
-    train open.json --run new => open.json
     train comma.json --run new => comma.json:3
-    train list.json --run new => JSON
-    train deep.json --run new => deep.json
-    train binary.json --run new => binary.json
     train twice.json --run new => seed
-    train folder.json --run new => folder.json
     train wide.json --run new => UTF-16
     NEW trian.max_steps=8 => train
     NEW model.d_model=eight => eight
-    NEW model.d_model=8.5 => 8.5
     NEW data.lowercase=1 => true
     NEW model.norm=between => pre, post
     NEW model.d_model=-8 => model.d_model, -8
@@ -199,32 +179,24 @@ ROWS = {2: r"""
 """, 3: r"""
     NEW data.train=none.txt => none.txt, data.train
     NEW data.train=empty => empty
-    NEW 'data.train=["good","empty"]' => empty
     NEW data.train=bad => bad/cut, UTF-8
-    NEW data.train=hollow => hollow
     NEW data.train=- => standard input, heed train -
     NEW data.train=pipe => pipe
     NEW data.train=/dev/zero => /dev/zero
     NEW data.train=LONG => File name too long
     NEW data.train=latin1 => latin1:3, UTF-8, 0xE9
-    NEW data.train=cut => cut:2, UTF-8
     NEW data.train=a.txt/b => a.txt/b
     NEW data.train=one_token => data.valid_fraction
     NEW data.train=one_kind => 1
-    NEW data.train=one_token --set data.valid_fraction=0 => 1
     NEW data.train=damaged => damaged
-    NEW data.train=short.gz => short.gz
     NEW data.train=packed.xz => packed.xz, xz -dc FILE | heed
     NEW data.train=odd16 => odd16, UTF-16LE
-    NEW data.train=odd16be => odd16be, UTF-16BE
-    NEW data.train=odd32 => odd32, UTF-32
     NEW data.train=nul => nul, value 0
     train sub/c.json --run new --set data.train=../data/downloads/shakespeare.txt => scripts/get_data.sh shakespeare, --set data.train=PATH
     train sub/c.json --run new --set data.train=../data/downloads/multi30k/train.en => scripts/get_data.sh multi30k, --set data.train=PATH
     NEW data.train=/usr/share/heed/data/downloads/some.txt => --set data.train=HERE/data/downloads/some.txt
     train sub/c.json --run new => HERE/sub/a.txt, --set data.train=HERE/a.txt
     PAIRS data.source=longer.source --set data.target=one.target => longer.source, 2, one.target, 1
-    PAIRS data.source=empty --set data.target=empty => empty
     PAIRS data.source=latin1.source --set data.target=two.target => latin1.source:2, UTF-8
     PAIRS data.source=one.source --set data.target=one.target => valid_fraction
     PAIRS data.source=null --set data.target=null --set data.pairs=odd.tsv => odd.tsv:2, 0
@@ -237,7 +209,6 @@ ROWS = {2: r"""
     train empty => empty
     train hollow => hollow
     train nothing.txt => nothing.txt
-    train smae.txt => try: same.txt
     train one_token => 1
     train quikstart.txt => quickstart
     train HERE/c => c.json
@@ -255,7 +226,6 @@ ROWS = {2: r"""
     neighbors run the-river => the-river
     neighbors run the - the => other words
     neighbors run the-a+old => the-a+old
-    score run --file odd16 => UTF-16LE
     score pairs the old => |||
     score run --file /dev/zero => /dev/zero
     sample run --file /dev/urandom => /dev/urandom
@@ -272,7 +242,6 @@ ROWS = {2: r"""
     sample bare the => model.safetensors
     sample stateless/checkpoints/step-00000012 the => state.json
     evaluate x.pt => x.pt
-    evaluate x.pkl => x.pkl
     evaluate x.safetensors => x.safetensors
     evaluate run/checkpoints/step-00000012/model.safetensors => run/checkpoints/step-00000012
     report run --html nowhere/page => nowhere/page
@@ -301,12 +270,9 @@ ROWS = {2: r"""
     init p.tsv --output - => 2, 83, p.tsv:2
     score characters --file b --against b => b, jq -r .sentence_good, jq -r .sentence_bad
     score characters --file j => j, JSON, jq -r .KEY
-    tokenize characters --file j => j, JSON, jq -r .KEY
-    sample characters --file j --max-tokens 1 => j, JSON, jq -r .KEY
     tokenize run the --side source => encoder
     sample run the --min-tokens 9 --max-tokens 2 => pairs
     sample run the --temperature 0 --seed 3 --max-tokens 1 => --temperature
-    evaluate characters --file j => j, JSON, jq -r .KEY
     evaluate pairs --file j --target-file j => j, JSON, jq -r .KEY
     init j --output - => j, JSON, jq -r .KEY
 """}

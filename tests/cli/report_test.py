@@ -186,15 +186,6 @@ class ReportTest(RunsTest):
         self.assertFalse(data["best"]["by_metric"])
         self.assertEqual(set(data["valid"]["metric"]), {None})
 
-    def test_samples_have_something_to_be_compared_with(self):
-        self.train(self.config(family="causal_lm", objective__target_length=4), "short")
-        _, data = self.report("short")
-        itself, = data["expected"]
-        self.assertGreater(len(itself), 20)
-        self.assertIn(data["prompts"][0] + itself, (self.folder / "a.txt").read_text())
-        self.train(self.config(family="masked_lm", objective__mask_fraction=0.05), "rare")
-        self.assertTrue(self.report("rare")[1]["expected"][0])
-
     def test_a_damaged_checkpoint_and_torn_metrics_are_left_out(self):
         self.train(self.config(train__keep_last=0, train__save_every=5))
         (self.step(20) / "state.json").write_bytes(b"x")
@@ -237,16 +228,6 @@ class ReportTest(RunsTest):
         for name in ("metrics.jsonl", "film.jsonl"):
             (self.folder / "run" / name).unlink()
         self.report(status=4, facts="run")
-
-    def test_a_run_that_ended_before_its_first_line_stands_beside_others(self):
-        self.train(self.config("good"), "good")
-        self.train(self.config(optimizer__learning_rate=1e4, train__log_every=0, train__save_every=0, train__eval_every=0,
-                               optimizer__clip_norm=0), "bad", status=5)
-        self.assertEqual(self.metrics("bad", kind="train"), [])
-        both = self.json("report", "good", "bad")
-        self.assertEqual([(r["run"], bool(r["train"]["steps"])) for r in both], [("good", True), ("bad", False)])
-        self.check("report", "good", "bad", "--html", "both.html")
-        self.check("report", "bad", "bad", status=4)
 
     def test_long_runs_keep_spikes_and_their_best(self):
         self.train(self.config(train__max_steps=700, train__log_every=1, train__eval_every=1, train__save_every=700,

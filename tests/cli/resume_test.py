@@ -67,19 +67,6 @@ class Resume(RunsTest):
         self.resume("run", facts=said("changed", "train.max_steps", 6, 9))
         self.assertEqual(self.link("last"), 9)
 
-    def test_a_finished_run_loses_the_checkpoints_that_a_killed_save_kept(self):
-        self.train(self.config(train__save_every=5, train__keep_last=0), "all")
-        self.train(self.config(train__save_every=5, train__keep_last=1))
-        whole = self.snapshot()
-        for step in {5, 15} - {self.link("best")}:
-            shutil.copytree(self.step(step, "all"), self.step(step))
-        more = self.snapshot()
-        self.assertNotEqual(more, whole)
-        self.resume("run", "--set", "train.keep_last=9", facts="20 of 20")
-        self.assertEqual(self.snapshot(), more)
-        self.resume("run", facts="20 of 20")
-        self.assertEqual(self.snapshot(), whole)
-
     def test_checkpoints_go_only_where_the_resume_is_not_refused_and_keeps_fewer(self):
         self.train(self.config(train__save_every=4, train__eval_every=0, train__keep_last=0))
         asked = self.folder / "run" / "config.json"

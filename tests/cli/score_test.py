@@ -53,17 +53,6 @@ class Score(RunsTest):
                     some, = self.json("score", family, "the mill", "--top-k", n)
                     self.assertEqual(some["alternatives"], [best[:n] for best in line["alternatives"]])
 
-    def test_a_space_in_the_table_is_seen(self):
-        for family in self.RUNS:
-            tokens = self.json("score", family, "the mill")[0]["tokens"]
-            if " " not in "".join(tokens):
-                continue
-            rows = self.out("score", family, "the mill", "--tokens", "--top-k", 1000).splitlines()[1:]
-            self.assertEqual([row.split("\t")[2] for row in rows], [t.replace(" ", "\u2581") for t in tokens])
-            for row in rows:
-                self.assertEqual(len(row.split("\t")), 6, row)
-                self.assertNotRegex(row.split("\t")[5], r"^ |   ")
-
 
 class ScoreAgainst(RunsTest):
     RUNS = {"run": {"family": "causal_lm", **SMALL}, "masked": {"family": "masked_lm", **SMALL}, "pairs": {"family": "seq2seq", **SMALL}}
@@ -165,15 +154,6 @@ class ScorePairs(RunsTest):
         for key in ("loss", "bytes", "bleu", "exact_match"):
             self.assertEqual(found[key], wanted[key])
         self.assertNotIn("left_out", wanted)
-
-    def test_a_line_for_which_there_is_no_memory_costs_itself_alone(self):
-        r = self.check("score", "run", stdin="the ||| old\n" + "the " * 600_000 + "||| old\nthe ||| saw\n", status=3,
-                       facts=["2", "600001"])
-        self.assertEqual([line == "" for line in r.out.splitlines()], [False, True, False])
-        (self.folder / "s").write_text("the\n" + "the " * 600_000 + "\n")
-        (self.folder / "t").write_text("old\nold\n")
-        r = self.check("evaluate", "run", "--file", "s", "--target-file", "t", "--json", status=3, facts=["s:2", "600001"])
-        self.assertEqual(json.loads(r.out)["left_out"], 1)
 
 
 class ASpaceAtTheEnd(RunsTest):

@@ -213,25 +213,6 @@ class Output(RunsTest):
         self.assertTrue(after.startswith(log))
         self.assertEqual(re.sub(rf"(?m)^{time}.*\n", "", after[len(log):]), r.err)
 
-    def test_a_long_run_says_after_20_steps_how_long_the_others_will_take(self):
-        config = self.config(train__max_steps=100_000_000)
-        estimates = lambda r: [line for line in r.err.splitlines() if line.endswith("left at this speed")]
-        r = self.train(config, "run", "--stop-at", 19)
-        self.assertEqual(estimates(r), [])
-        self.tells(r.err, "100,000,000 steps")
-        r = self.resume("run", "--stop-at", 38)
-        self.assertEqual(estimates(r), [], "19 steps of this process are too few")
-        r = self.resume("run", "--stop-at", 65)
-        self.assertEqual(len(estimates(r)), 1)
-        self.assertEqual(estimates(self.train(self.config(train__max_steps=40), "short")), [])
-
-    def test_a_pipe_gets_plain_lines(self):
-        r = self.train(self.config(), env={"TERM": "xterm-256color"})
-        self.assertEqual(r.out, "")
-        for byte in "\r\x1b\b":
-            self.assertNotIn(byte, r.err)
-        self.assertTrue(r.err.endswith("\n"))
-
     def test_a_terminal_gets_a_progress_bar_with_and_without_colour(self):
         for env, colour in (({}, True), ({"NO_COLOR": "1"}, False)):
             out = subprocess.run(["script", "-qec", shlex.join([HEED, "train", str(self.config()), "--run",
