@@ -58,15 +58,6 @@ class Extend(RunsTest):
         self.equals_a_run_planned_so("run-2", 30)
         self.assertEqual(self.link("last"), 20)
 
-    def test_the_folder_that_is_written_is_named_first_and_last(self):
-        self.start()
-        r = self.check("resume", "run", "--more", 10, "--json")
-        self.assertTrue(r.err.startswith("run-2 "), r.err)
-        self.assertEqual(json.loads(r.out)["run"], "run-2")
-        r = self.check("resume", "run-2", "--more", 5)
-        self.assertTrue(r.err.startswith("run-3 "), r.err)
-        self.assertIn("run-3", r.err.rstrip().split("\n")[-1])
-
     def test_where_it_goes_on_depends_on_the_fall(self):
         for stop, back in ((7, None), (16, None), (18, 16)):
             with self.subTest(stop):

@@ -72,27 +72,5 @@ class Sample(RunsTest):
         self.assertEqual(self.out(*ARGS, "--temperature", 1e-39, "--top-k", 5), greedy)
 
 
-class ASpaceAtTheEndOfAPrompt(RunsTest):
-    RUNS = {name: {"family": family, "tokenizer": tokenizer, **SMALL}
-            for name, family, tokenizer in (("bpe", "causal_lm", {"type": "bpe", "vocab_size": 340}),
-                                            ("unigram", "prefix_lm", {"type": "unigram", "vocab_size": 300}),
-                                            ("word", "causal_lm", {"type": "word"}), ("char", "causal_lm", {"type": "char"}))}
-
-    def test_it_goes_with_the_word_that_follows(self):
-        for run in self.RUNS:
-            with self.subTest(run):
-                for seed in range(4):
-                    args = ("--max-tokens", 6, "--seed", seed, "--temperature", 3)
-                    *_, one = self.json("sample", run, "the river ", *args)
-                    self.assertEqual(one["prompt"], "the river ")
-                    self.assertEqual(self.out("sample", run, "the river ", *args).rstrip("\n"), ("the river " + one["text"]).rstrip("\n"))
-                    if run in ("bpe", "unigram"):
-                        self.assertIn(one["tokens"][0].replace("<0x20>", "\u2581")[0], "\u2581")
-                    if run != "char":
-                        self.assertFalse(one["text"].startswith(" ") and len(one["tokens"][0]) > 1)
-                    if run == "word":  # which has no spaces
-                        self.assertEqual(one["ids"], self.json("sample", run, "the river", *args)[-1]["ids"])
-
-
 if __name__ == "__main__":
     unittest.main()
