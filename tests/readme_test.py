@@ -151,13 +151,6 @@ class Reading(unittest.TestCase):
                 "| key | meaning |\n|---|---|\n| b | `c` |\n")
         self.assertEqual(shell_commands(text), ["one", "two | three", "four"])
 
-    def test_a_command_that_no_row_names_runs_as_it_is_written(self):
-        self.assertEqual(special("heed --version"), ("heed --version", None))
-
-    def test_a_placeholder_becomes_a_text(self):
-        self.assertEqual(special("heed train c.json --set data.train=/path/to/any.txt --run x")[0],
-                         "heed train c.json --set data.train=$PWD/data/fables.txt --run x")
-
 
 class Links(unittest.TestCase):
     def test_pictures_are_small(self):

@@ -2,7 +2,6 @@
 import json
 import shutil
 import subprocess
-import time
 import unittest
 
 from runs import HEED, RunsTest, said, text
@@ -16,16 +15,13 @@ class Branch(RunsTest):
     def stem(self, stop=12, name="stem", **changes):
         self.train(self.config(name, **{**STEM, **changes}), name, "--stop-at", stop)
 
-    def branch(self, *args, run="branch", **kw):
-        return self.check("resume", "stem", "--branch", self.folder / run, *args, **kw)
+    def branch(self, *args, run="branch", stem="stem", **kw):
+        return self.check("resume", stem, "--branch", self.folder / run, *args, **kw)
 
     def traces(self, run="stem"):
         """Everything stat() shows of a run's files and folders, except access times."""
         return {str(p): (s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_size, p.is_file() and p.read_bytes())
                 for p in sorted([self.folder / run, *(self.folder / run).rglob("*")]) for s in [p.lstat()]}
-
-    def fresh(self, end, name="fresh", *args, **changes):
-        self.train(self.config(name, **{**STEM, "train__max_steps": end, **changes}), name, *args)
 
     def test_a_branch_leaves_its_stem_alone(self):
         self.stem()
@@ -35,8 +31,8 @@ class Branch(RunsTest):
         self.assertNotIn("warning", r.err)
         self.assertEqual(self.traces(), before)
         self.check("verify", "branch")
-        self.fresh(20)
-        self.assertEqual(*((self.folder / run / "film.jsonl").read_text() for run in ("branch", "fresh")))
+        self.train(self.config("fresh", **{**STEM, "train__max_steps": 20}), "fresh")
+        self.assertEqual(self.film("branch"), self.film("fresh"))
         self.assertLess(self.metrics("branch", "train")[-1]["learning_rate"], 0.01)
 
     def test_the_best_checkpoint_and_the_first_weights_come_along(self):
@@ -52,7 +48,7 @@ class Branch(RunsTest):
         self.assertTrue({0, best, 14} <= set(self.steps("branch")))
         for step in (0, best, 14):
             for name in ("model.safetensors", "training.safetensors"):
-                same = [(self.checkpoints(r) / f"step-{step:08}" / name).read_bytes() for r in ("stem", "branch")]
+                same = [(self.step(step, run) / name).read_bytes() for run in ("stem", "branch")]
                 self.assertEqual(*same, f"{name} of step {step}")
         self.check("verify", "branch")
         self.check("inspect", "branch")
@@ -89,30 +85,24 @@ class Branch(RunsTest):
     def test_a_branch_begins_at_any_checkpoint_that_can_be_continued(self):
         self.stem()
         self.stem(90, "fallen", train__save_every=40, train__keep_last=0)
-        self.check("resume", "fallen", "--branch", self.folder / "late", "--max-steps", 120, status=2,
-                   facts=["81", "--checkpoint"])
+        self.branch("--max-steps", 120, stem="fallen", status=2, facts=["81", "--checkpoint"])
         before = self.traces("fallen")
-        self.check("resume", "fallen", "--branch", self.folder / "late", "--max-steps", 120, "--stop-at", 82,
-                   "--checkpoint", "step-80", facts=said("branched", "fallen", 80))
+        self.branch("--max-steps", 120, "--stop-at", 82, "--checkpoint", "step-80", stem="fallen", run="late", facts=said("branched", "fallen", 80))
         self.assertEqual(self.traces("fallen"), before)
         self.branch("--max-steps", 14, status=2, facts="--checkpoint")
         self.branch("--max-steps", 10, "--checkpoint", "step-8")
         self.check("average", "fallen", "--last", 2)
         self.branch("--max-steps", 20, "--checkpoint", "step-7", run="no", status=4, facts="step-7")
-        self.check("resume", "fallen", "--branch", self.folder / "no", "--max-steps", 120, "--checkpoint", "average-88-90",
-                   status=2, facts=["average-88-90", "--checkpoint step-N"])
-        shutil.copytree(self.checkpoints("fallen") / "step-00000080", self.checkpoints("fallen") / "copy-00000080")
-        self.check("resume", "fallen", "--branch", self.folder / "no", "--max-steps", 120, "--checkpoint", "copy-00000080",
-                   status=2, facts=["copy-00000080", "--checkpoint step-N"])
-        self.branch("--max-steps", 20, "--checkpoint", self.checkpoints("fallen") / "step-00000012", run="no", status=2,
-                    facts="stem")
+        shutil.copytree(self.step(80, "fallen"), self.checkpoints("fallen") / "copy-00000080")
+        for name in ("average-88-90", "copy-00000080"):
+            self.branch("--max-steps", 120, "--checkpoint", name, stem="fallen", run="no", status=2, facts=[name, "--checkpoint step-N"])
+        self.branch("--max-steps", 20, "--checkpoint", self.step(12, "fallen"), run="no", status=2, facts="stem")
         self.check("resume", "stem", "--checkpoint", "last", status=2, facts="--branch")
 
     def test_schedules_whose_rates_depend_on_the_end_have_no_branch(self):
         for schedule in ("linear", "cosine"):
-            self.stem(optimizer__schedule=schedule)
-            self.branch("--max-steps", 20, status=2, facts=["optimizer.schedule", "wsd"])
-            shutil.rmtree(self.folder / "stem")
+            self.stem(name=schedule, optimizer__schedule=schedule)
+            self.branch("--max-steps", 20, stem=schedule, status=2, facts=["optimizer.schedule", "wsd"])
         self.stem(optimizer__schedule="constant", optimizer__min_learning_rate=0)
         self.branch("--max-steps", 20, "--set", "optimizer.schedule=wsd")
 
@@ -134,32 +124,22 @@ class Branch(RunsTest):
         self.assertEqual(self.snapshot("branch.old-1"), old)
         self.assertEqual(self.link("last", "branch"), 20)
 
-    def test_a_branch_that_was_killed_before_its_first_checkpoint_is_refused_clearly(self):
-        self.stem()
-        self.branch("--max-steps", 20, "--stop-at", 13)
-        shutil.rmtree(self.checkpoints("branch"))
-        self.checkpoints("branch").mkdir()
-        self.resume("branch", status=4, facts=["stem", "--force", "--branch"])
-        self.branch("--max-steps", 20, "--force")
-
     def test_a_stem_without_a_whole_checkpoint_has_no_branch(self):
         self.stem()
         before, _ = self.steps("stem")[-2:]
-        model = self.checkpoints("stem") / "step-00000012" / "model.safetensors"
+        model = self.step(12, "stem") / "model.safetensors"
         model.write_bytes(model.read_bytes()[:-1])
         self.branch("--max-steps", 20, "--stop-at", 13, facts=["warning:", said("branched", "stem", before)])
-        shutil.rmtree(self.folder / "branch")
-        shutil.rmtree(self.checkpoints("stem"))
-        self.checkpoints("stem").mkdir()
-        self.branch("--max-steps", 20, status=4, facts="stem")
-        self.assertFalse((self.folder / "branch").exists())
+        for run in ("branch", "stem"):
+            self.lose_checkpoints(run)
+        self.resume("branch", status=4, facts=["stem", "--force", "--branch"])
+        self.branch("--max-steps", 20, run="no", status=4, facts="stem")
+        self.assertFalse((self.folder / "no").exists())
 
     def test_branches_leave_a_stem_that_is_training(self):
         config = self.config("stem", **{**STEM, "train__max_steps": 1_000_000, "train__save_every": 1, "train__keep_last": 1})
         training = self.spawn("train", config, "--run", "stem", "--quiet")
-        while not (self.checkpoints("stem") / "best").exists():
-            self.assertIsNone(training.poll())
-            time.sleep(0.02)
+        self.wait_for((self.checkpoints("stem") / "best").exists, training)
         for i in range(5):
             self.branch("--max-steps", 900_000, "--set", "train.max_minutes=0.0001", run=f"b{i}")
             self.check("verify", f"b{i}")
@@ -180,8 +160,8 @@ class Branch(RunsTest):
         self.stem(12, train__max_steps=20, optimizer__decay_steps=20, optimizer__min_learning_rate=0)
         self.resume("stem", "--more", 10, status=2, facts="--set optimizer.decay_steps=end")
         self.resume("stem", "--more", 10, "--stop-at", 14, "--set", "optimizer.min_learning_rate=1e-5", facts=["20", "1e-05"])
-        self.fresh(30, optimizer__decay_steps=20, optimizer__min_learning_rate=1e-5)
         self.resume("stem")
+        self.check("train", "stem/config.json", "--run", "fresh")
         self.same_checkpoint("stem", "fresh", 30)
 
 

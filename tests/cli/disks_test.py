@@ -3,10 +3,9 @@ import contextlib
 import os
 import shutil
 import subprocess
-import time
 import unittest
 
-from runs import HEED, RunsTest
+from runs import RunsTest
 
 STORE = 4
 
@@ -70,14 +69,6 @@ class Disks(RunsTest):
         self.check("report", "run", "--html", "run/report.html", status=STORE, facts="run/report.html")
         self.assertEqual(victim.read_text(), "mine")
 
-    def test_a_pipe_in_place_of_the_metrics_blocks_nobody(self):
-        self.train(self.config(), "run", "--stop-at", 5)
-        metrics = self.folder / "run" / "metrics.jsonl"
-        metrics.unlink()
-        os.mkfifo(metrics)
-        self.resume(status=STORE, facts="metrics.jsonl", timeout=20)
-        self.check("report", self.folder / "run", status=STORE, facts="metrics.jsonl", timeout=20)
-
     def test_a_copy_without_links_is_the_same_run(self):
         self.train(self.config(train__eval_every=4, optimizer__learning_rate=0.2))
         links = self.checkpoints() / "best", self.checkpoints() / "last"
@@ -100,23 +91,10 @@ class Disks(RunsTest):
                 self.check("verify", copy)
                 self.resume(kind, "--more", 5)
 
-    def test_a_run_that_is_removed_while_it_trains(self):
-        p = self.spawn("train", self.config(train__max_steps=10**6, train__save_every=10), "--run", "gone")
-        while not (self.folder / "gone/checkpoints/last").exists():
-            time.sleep(0.01)
-        (self.folder / "gone").rename(self.folder / "going")
-        shutil.rmtree(self.folder / "going", ignore_errors=True)
-        while p.poll() is None:
-            shutil.rmtree(self.folder / "going", ignore_errors=True)
-            time.sleep(0.05)
-        self.assertEqual(p.returncode, STORE)
-        self.tells(p.stderr.read(), ["was moved or removed while the run trained", "is lost"])
-
     def test_a_run_that_is_renamed_while_it_trains_ends_and_is_resumed_where_it_is(self):
         config = self.config(train__max_steps=10**6, train__save_every=10, train__log_every=1)
         p = self.spawn("train", config, "--run", "before")
-        while not (self.folder / "before/checkpoints/last").exists():
-            time.sleep(0.01)
+        self.wait_for((self.folder / "before/checkpoints/last").exists, p)
         (self.folder / "before").rename(self.folder / "after")
         _, err = p.communicate(timeout=120)
         self.assertEqual(p.returncode, STORE, err)
@@ -127,30 +105,26 @@ class Disks(RunsTest):
         self.train(config, "whole", "--stop-at", at + 5)
         self.same_checkpoint("after", "whole", at + 5)
 
-    @unittest.skipUnless(shutil.which("strace"), "strace makes a call fail")
     def test_a_line_that_cannot_be_written_ends_nothing(self):
         config = self.config(train__log_every=1, train__save_every=0)
         self.train(config, "whole")
-        done = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-P", self.folder / "run/metrics.jsonl", "-e",
-                               "inject=write:error=ENOSPC:when=4..6", HEED, "train", config, "--run", "run"], cwd=self.folder,
-                              capture_output=True, text=True)
-        if "ptrace" in done.stderr:
-            self.skipTest("strace may not trace here")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.tells(done.stderr, "warning:")
+        fault = ["-P", self.folder / "run/metrics.jsonl", "-e", "inject=write:error=ENOSPC:when=4..6"]
+        r = self.faulty(fault, "train", config, "--run", "run")
+        self.judge(r, ["train"], 0, "warning:")
         self.same_checkpoint("whole", "run", 20)
         self.assertEqual(len(self.metrics("run")), len(self.metrics("whole")) - 3)
 
-    @unittest.skipUnless(shutil.which("strace"), "strace makes a call fail")
     def test_a_link_that_cannot_be_read_is_not_called_something_else(self):
         self.train(self.config())
-        done = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=readlink,readlinkat:error=EIO",
-                               HEED, "evaluate", "run"], cwd=self.folder, capture_output=True, text=True)
-        if "ptrace" in done.stderr:
-            self.skipTest("strace may not trace here")
-        self.assertEqual(done.returncode, STORE, done.stderr)
-        self.tells(done.stderr, "Input/output error")
-        self.assertNotIn("not a symbolic link", done.stderr)
+        r = self.faulty(["-e", "inject=readlink,readlinkat:error=EIO"], "evaluate", "run")
+        self.judge(r, ["evaluate"], STORE, "Input/output error")
+        self.assertNotIn("not a symbolic link", r.err)
+
+    def test_a_file_system_that_cannot_hold_a_run_is_named_at_the_start(self):
+        for fault, words in (("flock:error=ENOLCK", "locks"), ("symlink:error=EPERM", "symbolic links")):
+            r = self.faulty(["-e", "inject=" + fault], "train", self.config(), "--run", "new")
+            self.judge(r, ["train"], STORE, words)
+            self.assertFalse((self.folder / "new").exists())
 
     def test_a_disk_that_fills_up_leaves_whole_checkpoints_and_can_be_resumed(self):
         place = self.mount("disk", "size=128k")
@@ -167,12 +141,6 @@ class Disks(RunsTest):
         self.same_checkpoint("disk/run", "whole", 20)
         trains = [e["step"] for e in self.metrics("disk/run", "train")]
         self.assertEqual(trains, [5, 10, 15, 20])
-
-    def test_a_disk_that_is_full_from_the_start_is_named(self):
-        place = self.mount("disk", "size=64k")
-        (place / "filler").write_bytes(b"x" * 56 * 1024)
-        self.train(self.config(tokenizer={"type": "bpe", "vocab_size": 400}), "disk/run",
-                   status=STORE, facts=["disk/run", "KiB"])
 
     def test_a_read_only_run_can_be_inspected_but_not_resumed(self):
         place = self.mount("disk", "size=1m")

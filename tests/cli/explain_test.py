@@ -76,13 +76,11 @@ class ExplainTest(RunsTest):
         self.assertAlmostEqual(math.log(first["answer"]["probability"]), scored["token_logprobs"][0], delta=1e-5)
         e = self.explained("masked", "the ___ mill [MASK]", "--answer", "old")
         self.assertEqual(e["row"], 2)
-        e = self.explained("masked", "the [MASK] mill", "--answer", "old")
-        scored, = self.json("score", "masked", "the old mill")
-        self.assertAlmostEqual(math.log(e["answer"]["probability"]), scored["token_logprobs"][1], delta=1e-5)
-        self.weights_equal_attend(e, "masked", "the [MASK] mill")
-        e = self.explained("spans", "the [MASK] mill", "--answer", "old")
-        scored, = self.json("score", "spans", "the old mill")
-        self.assertAlmostEqual(math.log(e["answer"]["probability"]), scored["token_logprobs"][1], delta=1e-5)
+        for run in ("masked", "spans"):
+            e = self.explained(run, "the [MASK] mill", "--answer", "old")
+            scored, = self.json("score", run, "the old mill")
+            self.assertAlmostEqual(math.log(e["answer"]["probability"]), scored["token_logprobs"][1], delta=1e-5)
+        self.weights_equal_attend(self.explained("masked", "the [MASK] mill"), "masked", "the [MASK] mill")
         e = self.explained("prefix", "the ol", "--target", "d ", "--answer", "m")
         self.assertEqual(len(e["ids"]), 3)
 
@@ -127,7 +125,7 @@ class ExplainTest(RunsTest):
                        e["head"]["log_sum"], e["lens"][-1]["log_sum"], *(k[of] for k in e["head"]["keys"] for of in ("length", "cosine", "score"))):
             self.assertIn(f"{number:.4f}", text)
         self.assertIn(f"ids {json.dumps(e['ids'], separators=(',', ':'))}", text)
-        shown = json.loads(re.search(r'id="data">(.*?)</script>', (self.folder / "page.html").read_text(), re.S).group(1))
+        shown = self.page((self.folder / "page.html").read_text())
         self.assertEqual(shown["opening"], {
             "text": "the old river", "target": "", "answer": e["answer"]["id"], "against": e["against"]["id"],
             "head": ".".join(str(e["head"][of]) for of in ("kind", "layer", "head"))})

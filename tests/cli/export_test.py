@@ -1,13 +1,11 @@
 """heed export: folders for transformers and GGUF files. scripts/dev/check_export.py asks the programs themselves."""
-import array
 import ast
 import json
-import os
 import re
 import struct
 import unittest
 
-from runs import SMALL, RunsTest, read_tensors, seal, text, weights, write_tensors
+from runs import SMALL, RunsTest, edit_tensor, text, weights
 
 RMS = {"family": "causal_lm", **SMALL, "model__positions": "rotary", "model__norm_type": "rms", "model__bias": False,
        "model__feed_forward": "gated", "model__activation": "silu", "model__d_ff": 32}
@@ -78,8 +76,6 @@ class Export(RunsTest):
             "llama": {**RMS, "tokenizer": {"type": "unigram", "vocab_size": 320}, "model__tie": "none"},
             "pairs": {"family": "seq2seq", **SMALL, "model__tie": "all"},
             "gpt2": {"family": "causal_lm", **SMALL, "model__positions": "learned", "model__max_length": 32},
-            "turned": {"family": "seq2seq", **SMALL, "model__positions": "rotary", "model__tie": "output", "model__norm_type": "rms",
-                       "tokenizer": {"type": "word", "shared": False}},
             "other": SMALL}
 
     def exported(self, run, *more):
@@ -98,14 +94,12 @@ class Export(RunsTest):
         self.assertEqual(generation["suppress_tokens"], [0, 1, 2])
         self.assertIsNone(generation["eos_token_id"])
         self.assertIs(generation["do_sample"], False)  # pipelines sample unless told
-        self.assertEqual(self.padding_side("qwen3"), "left")  # so that a prompt goes on where it ends
+        tokenizer = json.loads((folder / "tokenizer_config.json").read_text())
+        self.assertEqual(tokenizer["padding_side"], "left")  # so that a prompt goes on where it ends
+        self.assertTrue(tokenizer["split_special_tokens"])
         card = (folder / "README.md").read_text()
         for words in ("AutoModelForCausalLM", "a.txt", "| checkpoint of step | 12 |", "held-out tokens", self.state(12, "qwen3")["data_hash"], "bits per byte"):
             self.assertIn(words, card)
-
-    def padding_side(self, run):
-        self.check("export", run, "padded_" + run)
-        return json.loads((self.folder / f"padded_{run}" / "tokenizer_config.json").read_text())["padding_side"]
 
     def test_names_do_not_break_out_of_the_card(self):
         data = "a|b\n\n```python\nimport os`<b>[x](y)\x1b[31m.txt"
@@ -126,23 +120,13 @@ class Export(RunsTest):
         config, generation = (json.loads((folder / f"{name}.json").read_text()) for name in ("config", "generation_config"))
         self.assertEqual((config["model_type"], config["n_positions"], generation["max_length"]), ("gpt2", 32, 1 + 8))
 
-    def test_heads_turn_halves_there(self):
-        theirs = weights(self.exported("qwen3") / "model.safetensors")
-        ours = weights(self.checkpoints("qwen3") / "best" / "model.safetensors")
-        q, d = ours["decoder.layers.0.self_attn.q_proj.weight"], 16
-        rows = [q[d * r:d * r + d] for h in (0, 8) for r in (*range(h, h + 8, 2), *range(h + 1, h + 8, 2))]
-        self.assertEqual(theirs["model.layers.0.self_attn.q_proj.weight"], [x for row in rows for x in row])
-        self.assertEqual(theirs["model.layers.0.mlp.gate_proj.weight"], ours["decoder.layers.0.fc_gate.weight"])
-
     def test_the_tokenizer_gives_the_same_ids(self):
-        folder = self.exported("qwen3")
-        file = json.loads((folder / "tokenizer.json").read_text())
+        file = json.loads((self.exported("qwen3") / "tokenizer.json").read_text())
         lines = text(60, seed=3).splitlines() + ["  two  spaces\tand a tab ", "äöü 漢字 🐢", "<s> </s> <0x41>", "\u2581 mill"]
         (self.folder / "lines").write_text("\n".join(lines) + "\n")
         told = self.json("tokenize", "qwen3", "--file", "lines")
         for line, one in zip(lines, told, strict=True):
             self.assertEqual(merged(line, file), one["ids"], line)
-        self.assertTrue(json.loads((folder / "tokenizer_config.json").read_text())["split_special_tokens"])
 
     def test_a_text_is_cut_where_it_is_spelt_like_a_byte_or_a_special_token(self):
         file = json.loads((self.exported("llama") / "tokenizer.json").read_text())
@@ -157,7 +141,7 @@ class Export(RunsTest):
         self.assertEqual((config["decoder_start_token_id"], config["forced_eos_token_id"], config["eos_token_id"]), (1, None, 2))
         tokenizer = json.loads((folder / "tokenizer.json").read_text())
         self.assertEqual([next(iter(part)) for part in tokenizer["post_processor"]["single"]], ["Sequence", "SpecialToken"])
-        self.assertEqual(self.padding_side("pairs"), "right")
+        self.assertEqual(json.loads((folder / "tokenizer_config.json").read_text())["padding_side"], "right")
         card = (folder / "README.md").read_text()
         self.assertIn("AutoModelForSeq2SeqLM", card)
         self.assertRegex(card, r"\| data \| [^/|]+ pairs \|")  # where it is is nobody's business
@@ -183,13 +167,7 @@ class Export(RunsTest):
 
     def test_weights_beyond_float16_are_refused(self):
         def scaled(factor):
-            for checkpoint in self.checkpoints("qwen3").glob("step-*"):
-                header, body = read_tensors(checkpoint / "model.safetensors")
-                begin, _ = header["decoder.layers.0.fc2.weight"]["data_offsets"]
-                values = array.array("f", body)
-                values[begin // 4] = factor
-                write_tensors(checkpoint / "model.safetensors", header, values.tobytes())
-                seal(checkpoint)
+            edit_tensor(self.checkpoints("qwen3") / "best/model.safetensors", "decoder.layers.0.fc2.weight", factor)
 
         def refused(*options):
             self.check("export", "qwen3", "out", "--to", "gguf", *options, status=2, facts=["blk.0.ffn_down.weight", "65504", "--type f32"])
@@ -217,17 +195,8 @@ class Export(RunsTest):
         self.check("export", "other", "new/out", status=2, facts=["prefix_lm", "causal_lm or seq2seq"])
         for run, words in ("pairs", "seq2seq"), ("other", "no class of gguf"), ("gpt2", "--set model.norm_type=rms"):
             self.check("export", run, "out", "--to", "gguf", status=2, facts=words)
-        self.assertEqual([*self.folder.glob("*out*"), *self.folder.glob("*new*")], [])
-
-    def test_a_type_is_for_gguf(self):
         self.check("export", "qwen3", "typed", "--type", "f16", facts="--to gguf")
-
-    def test_what_it_says_to_try_opens(self):
-        for run, program in ("gpt2", "gguf"), ("turned", "huggingface"):
-            refusal = self.check("export", run, "out", "--to", program, status=2).err
-            changes = refusal[refusal.index("--set"):].split()
-            self.train(self.trained / f"{run}.json", "next_" + run, *changes, "--set", "train.max_steps=1")
-            self.check("export", "next_" + run, program, "--to", program)
+        self.assertEqual([*self.folder.glob("*out*"), *self.folder.glob("*new*")], [])
 
     def test_nothing_is_overwritten_or_half_written(self):
         self.exported("qwen3")
@@ -237,20 +206,11 @@ class Export(RunsTest):
         for place in "qwen3/out", "qwen3/checkpoints/out", "qwen3/checkpoints/best/out", "qwen3":
             self.check("export", "llama", place, status=2)
         self.assertEqual(self.snapshot("qwen3"), before)
-        r = self.limited("-f 4", "export", "qwen3", "small")
-        self.assertEqual(r.status, 4, r.err)
-        r = self.limited("-f 4", "export", "qwen3", "new/small")
-        self.assertEqual(r.status, 4, r.err)
+        for place in "small", "new/small":
+            r = self.limited("-f 4", "export", "qwen3", place)
+            self.assertEqual(r.status, 4, r.err)
         self.check("export", "qwen3", "a.txt/out", status=4)
         self.assertEqual([*self.folder.glob("*small*"), *self.folder.glob("*new*")], [])
-
-    def test_an_empty_folder_is_taken_and_parents_are_made(self):
-        (self.folder / "out").mkdir()
-        self.exported("qwen3")
-        self.check("export", "qwen3", "a/new/place/")
-        files = sorted(p.relative_to(self.folder / "a") for p in self.folder.glob("a/**/*.json"))
-        self.assertEqual(len(files), 4)
-        self.assertEqual({str(p.parent) for p in files}, {"new/place"})
 
     def test_an_empty_folder_stays_what_it_is(self):
         (self.folder / "target").mkdir()
@@ -264,19 +224,13 @@ class Export(RunsTest):
         self.assertEqual((after.st_mode, after.st_ino), (before.st_mode, before.st_ino))
         self.assertEqual(len([*(self.folder / "target").iterdir()]), 6)
         self.assertTrue((self.folder / "out").is_symlink())
-
-    def test_what_is_not_its_own_stays(self):
-        for place in ".tmp-out", "half/.tmp-heed":
-            (self.folder / place).mkdir(parents=True)
-            (self.folder / place / "x").write_text("mine")
-        self.exported("qwen3")
-        self.check("export", "qwen3", "half", status=2, facts="exists already")
-        self.assertEqual([(self.folder / place / "x").read_text() for place in (".tmp-out", "half/.tmp-heed")], ["mine"] * 2)
+        self.check("export", "qwen3", "a/new/place/")  # parents are made
+        self.assertEqual(len([*self.folder.glob("a/new/place/*")]), 6)
 
     def test_of_several_at_once_one_wins(self):
         expected = [{"model.gguf"}, {"README.md", "config.json", "generation_config.json", "model.safetensors", "tokenizer.json",
                                      "tokenizer_config.json"}]
-        for i in range(12):
+        for i in range(6):
             place = self.folder / f"at_once_{i}"
             if i % 2:
                 place.mkdir()
@@ -294,12 +248,7 @@ class Export(RunsTest):
         self.assertEqual([*self.folder.glob("**/.tmp-*")], [])
 
     def test_a_model_with_nan_is_refused(self):
-        for checkpoint in self.checkpoints("qwen3").glob("step-*"):
-            header, body = read_tensors(checkpoint / "model.safetensors")
-            values = array.array("f", body)
-            values[5] = float("nan")
-            write_tensors(checkpoint / "model.safetensors", header, values.tobytes())
-            seal(checkpoint)
+        edit_tensor(self.checkpoints("qwen3") / "best/model.safetensors", "decoder.norm.weight", float("nan"))
         self.check("export", "qwen3", "out", status=4, facts="NaN")
         self.assertFalse((self.folder / "out").exists())
 

@@ -1,13 +1,10 @@
 """film.jsonl: the frames of a run, however it is interrupted, and the report that shows them."""
 import base64
-import json
 import os
 import re
-import signal
-import time
 import unittest
 
-from runs import RunsTest, seal, text
+from runs import RunsTest, seal
 
 FAMILIES = {"prefix_lm": 3, "causal_lm": 1, "masked_lm": 1, "seq2seq": 3, "span_corruption": 3}  # kinds of attention
 STEPS = [0, 1, 2, 4, 8, 10, 16, 20]  # of config()
@@ -18,7 +15,7 @@ class FilmTest(RunsTest):
         return self.folder / run / "film.jsonl"
 
     def film(self, run="run"):
-        probe, *frames = [json.loads(line) for line in self.path(run).read_text().splitlines()]
+        probe, frames = super().film(run)
         self.assertEqual((probe["kind"], probe["step"]), ("probe", 0))
         self.assertEqual({f["kind"] for f in frames}, {"frame"})
         return probe, frames
@@ -30,10 +27,8 @@ class FilmTest(RunsTest):
         self.assertEqual(self.path(one).read_text(), self.path(other).read_text())
 
     def report(self, run="run"):
-        page = self.folder / "page.html"
-        self.check("report", self.folder / run, "--html", page)
-        text_of_page = page.read_bytes().decode()  # UTF-8
-        return json.loads(re.search(r'id="data">(.*?)</script>', text_of_page, re.S).group(1))
+        self.check("report", run, "--html", "page.html")
+        return self.page((self.folder / "page.html").read_bytes().decode())  # UTF-8
 
     def test_every_family_has_its_frames(self):
         for family, kinds in FAMILIES.items():
@@ -56,15 +51,6 @@ class FilmTest(RunsTest):
                         for row in range(0, len(weights), m):
                             self.assertAlmostEqual(sum(weights[row:row + m]), 1, delta=0.004 * m + 0.004)
                 self.assertLess(frames[-1]["probe_loss"], frames[0]["probe_loss"])
-
-    def test_the_sample_of_a_text_without_spaces_is_the_models_own(self):
-        (self.folder / "text.txt").write_text("".join(chr(0x4e00 + i * i % 50) for i in range(4000)))
-        self.train(self.config(family="causal_lm", data={"train": "text.txt", "valid_fraction": 0.1}))
-        written = {frame["step"]: frame["written"][0] for frame in self.film()[1]}
-        samples = re.findall(r"^sample +(\d+) \| (.+)$", (self.folder / "run" / "train.log").read_text(), re.M)
-        self.assertTrue(samples)
-        for step, sample in samples:
-            self.assertTrue(written[int(step)].startswith(sample), (sample, written[int(step)]))
 
     def test_a_run_in_parts_has_the_film_of_the_whole_run(self):
         for family in FAMILIES:
@@ -89,10 +75,7 @@ class FilmTest(RunsTest):
     def test_a_killed_run_has_the_film_of_the_whole_run(self):
         config = self.config(train__save_every=6, train__max_steps=3000, model__d_model=32)
         p = self.spawn("train", config, "--run", self.folder / "run")
-        for _ in range(12000):
-            if self.path().exists() and '"step":16,' in self.path().read_text():
-                break
-            time.sleep(0.005)
+        self.wait_for(lambda: self.path().exists() and '"step":16,' in self.path().read_text(), p)
         p.kill()
         p.wait()
         at = max(self.steps())
@@ -108,42 +91,11 @@ class FilmTest(RunsTest):
         whole = self.path("whole").read_text()
         lines = whole.splitlines(keepends=True)
         for left in ("", lines[0], lines[0][:50], "".join(lines[:2]), "".join(lines[:5])):
-            run = self.folder / "run"
             self.train(config, "run", "--force")
-            for name in ("last", "best"):
-                (run / "checkpoints" / name).unlink()
-            for folder in run.glob("checkpoints/step-*"):
-                for file in folder.iterdir():
-                    file.unlink()
-                folder.rmdir()
+            self.lose_checkpoints()
             self.path().write_text(left)
             self.resume("run")
             self.assertEqual(self.path().read_text(), whole)
-
-    def test_an_interrupted_validation_has_its_frame_when_it_is_made_up_for(self):
-        (self.folder / "a.txt").write_text(text(30000))
-        config = self.config(data__valid_fraction=0.9, train__max_steps=4, train__eval_every=2, train__save_every=2,
-                             train__log_every=1)
-        p = self.spawn("train", config, "--run", self.folder / "run", "--threads", "1")
-        log = self.folder / "run" / "train.log"
-        while p.poll() is None and not (log.exists() and "step      2/4" in log.read_text()):
-            time.sleep(0.005)
-        p.send_signal(signal.SIGINT)
-        p.communicate(timeout=60)
-        self.assertEqual(self.steps_of_film(), [0, 1, 2])
-        self.assertEqual((self.film()[1][-1]["end"], self.film()[1][-1]["valid_loss"]), (True, None))
-        self.assertEqual(self.report()["frames"][-1]["step"], 2)  # the page shows where the run stopped
-        self.resume("run")
-        self.train(config, "whole")
-        # All but what was known in the moment of the update alone.
-        films = [self.path(run).read_text() for run in ("run", "whole")]
-        lost = json.loads(films[0].splitlines()[3])
-        self.assertEqual(lost["step"], 2)
-        for m in lost["matrices"].values():
-            self.assertEqual((m["gradient_norm"], m["update_ratio"]), (None, None))
-        number = r'"(gradient_norm|update_ratio)":[^,}]*'
-        self.assertEqual(*(re.sub(number, "", film.splitlines()[3]) for film in films))
-        self.assertEqual(*(film.splitlines()[:3] + film.splitlines()[4:] for film in films))
 
     def test_a_film_changes_no_byte_of_a_checkpoint(self):
         config = self.config()
@@ -203,7 +155,7 @@ class FilmTest(RunsTest):
         self.train(config, "run", "--stop-at", 16)
         self.assertNotIn(9, self.steps_of_film())  # its quarter of the way from 8 to 16 has 8
         whole = self.path().read_text()
-        state = self.checkpoints() / "step-00000009" / "state.json"
+        state = self.step(9) / "state.json"
         state.write_text(re.sub(r'"valid_loss": [0-9.]+', '"valid_loss": 0.5', state.read_text()))
         seal(state.parent)
         self.resume("run", "--stop-at", 18)
@@ -236,22 +188,6 @@ class FilmTest(RunsTest):
         data = self.report()
         self.assertEqual([f["written"] for f in data["frames"]], [f["written"] for f in frames])
         self.assertEqual([r["matrices"] for r in data["learning"]], [f["matrices"] for f in frames])
-
-    def test_keys_that_a_film_may_have_one_day_are_passed_over(self):
-        self.train(self.config(), "run", "--stop-at", 9)
-        lines = [json.loads(line) for line in self.path().read_text().splitlines()]
-        lines[0]["kinds"] = [{**kind} for kind in lines[0]["kinds"]]
-        for line in lines:
-            line["later"] = 1
-        self.path().write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
-        self.resume("run")
-        self.assertEqual(self.steps_of_film(), STEPS)
-
-    def test_untrained_pieces_are_valid_utf_8(self):
-        self.train(self.config(tokenizer={"type": "bpe", "vocab_size": 300}, train__max_steps=4))
-        self.assertTrue(self.film()[1][0]["written"][0])
-        self.path().read_bytes().decode()
-        self.report()
 
     def test_validations_show_the_sample_of_their_frame_in_the_log(self):
         samples = self.samples("run")

@@ -1,4 +1,4 @@
-"""heed gradcheck: the gradients of every config that comes with heed, with any options."""
+"""heed gradcheck: the gradients of every config that comes with heed. (Those of every layer and option: tests/nn.)"""
 import itertools
 import json
 import pathlib
@@ -7,7 +7,7 @@ import unittest
 from runs import RunsTest
 
 CONFIGS = sorted((pathlib.Path(__file__).parents[2] / "configs").glob("*.json"))
-GPT, MULTI30K = (next(c for c in CONFIGS if c.name == name) for name in ("gpt.json", "multi30k.json"))
+GPT = next(c for c in CONFIGS if c.name == "gpt.json")
 
 
 class Gradcheck(RunsTest):
@@ -19,11 +19,6 @@ class Gradcheck(RunsTest):
         for config, norm in itertools.product(CONFIGS, ("pre", "post")):
             with self.subTest(config=config.name, norm=norm):
                 self.agrees(config, f"model.norm={norm}", "model.init=gpt2", "model.zero_init=true")
-
-    def test_seeds_that_failed(self):
-        for seed in (2, 25, 26, 32, 37):
-            with self.subTest(seed=seed):
-                self.agrees(MULTI30K, f"seed={seed}")
 
     def test_differences_that_cannot_tell_are_no_failure(self):
         (self.folder / "c.json").write_text(json.dumps({
@@ -44,21 +39,6 @@ class Gradcheck(RunsTest):
     def test_relu_at_its_corner_in_every_draw_ends_with_an_error(self):
         self.check("gradcheck", GPT, "--set", "model.dropout=0.95", "--set", "model.activation=relu",
                    "--set", "model.bias=false", status=2, facts=["0", "model.dropout"])
-
-    def test_attention_of_each_kind(self):
-        for choice in ("positions=false", "uniform=true", "query=identity", "key=identity", "value=random"):
-            for qk_norm in ("true", "false"):
-                with self.subTest(choice=choice, qk_norm=qk_norm):
-                    self.agrees(GPT, f"model.attention.decoder_self.{choice}", f"model.qk_norm={qk_norm}")
-
-    def test_grouped_heads_stay_grouped(self):
-        sizes = {}
-        for heads in (1, 2, 4):
-            rows = self.json("gradcheck", GPT, "--set", f"model.n_kv_heads={heads}")[0]["tensors"]
-            entries = {r["tensor"]: r["entries"] for r in rows}
-            key = next(n for n in entries if n.endswith("self_attn.k_proj.weight"))
-            sizes[heads] = entries[key] / entries[key.replace("k_proj", "q_proj")]
-        self.assertEqual(sizes, {1: 1 / 4, 2: 1 / 2, 4: 1})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Names of heads: in the film as they come, in attend and on the report's page."""
 import json
-import re
 import unittest
 from pathlib import Path
 
@@ -12,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 class HeadNamesTest(RunsTest):
     def test_heads_get_names_as_they_learn_induction(self):
         self.train(ROOT / "configs" / "induction.json")
-        frames = [json.loads(line) for line in (self.folder / "run" / "film.jsonl").read_text().splitlines()][1:]
+        frames = self.film()[1]
         self.assertEqual(frames[0]["heads"], [])  # untrained
         last = frames[-1]["heads"]
         for name, layer in ("previous token", 0), ("induction", 1):
@@ -30,7 +29,7 @@ class HeadNamesTest(RunsTest):
             chosen, = self.json(*attend, "--names", "--layer", layer, *([] if head is None else ["--head", head]))
             self.assertEqual(chosen["head_names"], [h for h in last if h["layer"] == layer and head in (None, h["head"])])
         self.out("report", "run", "--html", "page.html")
-        data = json.loads(re.search(r'id="data">(.*?)</script>', (self.folder / "page.html").read_text(), re.S).group(1))
+        data = self.page((self.folder / "page.html").read_text())
         self.assertEqual([h["name"] for h in data["frames"][-1]["heads"]], [h["name"] for h in last])
         film = self.folder / "run" / "film.jsonl"
         lines = film.read_text().splitlines()
@@ -40,13 +39,6 @@ class HeadNamesTest(RunsTest):
         self.out(*attend, "--names")
         film.unlink()
         self.assertIn("no record", self.out(*attend, "--names"))
-
-    def test_the_film_is_the_same_in_parts(self):
-        config = self.config(family="causal_lm")
-        self.train(config, "whole")
-        self.train(config, "parts", "--stop-at", 7)
-        self.resume("parts")
-        self.assertEqual(*((self.folder / run / "film.jsonl").read_text() for run in ("whole", "parts")))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,7 @@ class InitFrom(RunsTest):
     def test_init_from_takes_weights_and_starts_at_step_0(self):
         self.train(self.config(train__max_steps=30), "first")
         config = self.config(seed=5)
-        r = self.train(config, "second", "--init-from", self.folder / "first", "--stop-at", 1)
-        self.tells(r.err, f"{self.folder}/first")
+        self.train(config, "second", "--init-from", self.folder / "first", "--stop-at", 1, facts=f"{self.folder}/first")
         self.train(config, "fresh", "--stop-at", 1)
         def loss(run):
             state = self.state(1, run)
@@ -36,7 +35,7 @@ class InitFrom(RunsTest):
                 run = family + "2"
                 args = ["train", "more.txt", "--init-from", family, "--minutes", 0.02, "--threads", 1]
                 r = self.check(*args, "--run", run, facts=family)
-                configs = [json.loads((self.folder / x / "config.json").read_text()) for x in (family, run)]
+                configs = [self.run_config(x) for x in (family, run)]
                 for section in ("tokenizer", "objective", "model"):
                     self.assertEqual(configs[0][section], configs[1][section])
                 first = [self.files(self.checkpoints(x) / y)["model.safetensors"]
@@ -85,14 +84,10 @@ class InitFrom(RunsTest):
 
     def test_another_function_of_the_same_weights_is_reported(self):
         self.train(self.config(train__max_steps=2), "first")
-        for sets, said in ((["model.activation=relu", "model.dropout=0.3"],
-                            "trained with other settings: model.activation from "), ([], None)):
-            r = self.train(self.config(), f"run{len(sets)}", "--init-from", self.folder / "first", "--stop-at", 1,
-                           *(part for s in sets for part in ("--set", s)))
-            self.assertEqual("trained with other settings" in r.err, bool(sets), r.err)
-            if said:
-                self.assertIn(said, r.err)
-                self.assertNotIn("model.dropout from", r.err)
+        for sets in (["--set", "model.activation=relu", "--set", "model.dropout=0.3"], []):
+            r = self.train(self.config(), f"run{len(sets)}", "--init-from", "first", "--stop-at", 1, *sets)
+            self.assertEqual("trained with other settings: model.activation from " in r.err, bool(sets), r.err)
+            self.assertNotIn("model.dropout from", r.err)
 
     def test_initial_weights_are_saved_before_the_first_step(self):
         self.train(self.config(train__max_steps=6), "first")
@@ -106,33 +101,14 @@ class InitFrom(RunsTest):
         # A run that was killed before its next save continues from there.
         shutil.copytree(self.folder / "second", self.folder / "killed", symlinks=True)
         for step in (10, 20):
-            shutil.rmtree(self.checkpoints("killed") / f"step-{step:08}")
+            shutil.rmtree(self.step(step, "killed"))
         for link in ("best", "last"):
             (self.checkpoints("killed") / link).unlink()
         self.resume("killed", facts=said("resuming", 0))
         for step in (10, 20):
             self.same_checkpoint("second", "killed", step)
-
-    def test_a_run_can_start_again_from_its_own_weights(self):
-        self.train(self.config(train__max_steps=6))
-        first = self.files(self.checkpoints() / "best")["model.safetensors"]
-        self.train(self.config(train__max_steps=2, train__keep_last=0), "run", "--force",
-                   "--init-from", self.folder / "run")
-        self.assertEqual(
-            self.files(self.checkpoints() / "step-00000000")["model.safetensors"], first)
-        self.assertEqual(self.link("last", "run.old-1"), 6)
-
-    def test_a_start_from_another_run_that_was_never_saved_is_refused(self):
-        self.train(self.config())
-        self.train(self.config("again", seed=7), "again", "--init-from", self.folder / "run",
-                   "--stop-at", 3)
-        # As if the process had been killed before its step 0 was saved.
-        for path in (self.folder / "again" / "checkpoints").iterdir():
-            if path.is_symlink():
-                path.unlink()
-            else:
-                shutil.rmtree(path)
-        self.resume("again", status=4, facts=["again", "run", "--force"])
+        self.lose_checkpoints("killed")
+        self.resume("killed", status=4, facts=["killed", "first", "--force"])
 
 
 if __name__ == "__main__":

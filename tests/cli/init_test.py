@@ -53,13 +53,6 @@ class Init(RunsTest):
         self.check("init", "mine.txt", facts=["mine.txt", "mine.json", "heed train mine.json"])
         self.assertIn('"mine.txt"', (self.folder / "mine.json").read_text())
 
-    def test_without_a_text_it_is_a_template(self):
-        template = self.out("init", "--output", "-")
-        self.assertIn('"mine.txt"', template)
-        (self.folder / "mine.txt").write_text(text(20000))
-        (self.folder / "c.json").write_text(template)
-        self.check("train", "c.json", "--stop-at", 1)
-
     def test_a_table_of_pairs_gets_a_model_that_translates(self):
         (self.folder / "pairs.tsv").write_text("".join(f"a {i}\tb {i}\n" for i in range(200)))
         self.check("init", "pairs.tsv")

@@ -15,10 +15,10 @@ class JoinedPairs(RunsTest):
     def setUp(self):
         super().setUp()
         self.sources = (self.folder / "a.source").read_text().splitlines()[:20]
-        (self.folder / "s").write_text("".join(line + "\n" for line in self.sources))
+        self.write("s", *self.sources)
 
     def scored(self, targets, *more):
-        (self.folder / "t").write_text("".join(line + "\n" for line in targets))
+        self.write("t", *targets)
         return self.json("score", "run", "--file", "s", "--target-file", "t", *more)
 
     def test_it_learns_and_its_translations_score_as_heed_score_says(self):
@@ -103,9 +103,7 @@ class JoinedPairs(RunsTest):
         self.train(self.config("text", family="causal_lm", tokenizer={"type": "word"}, **SMALL, **GPT, model__max_length=18), "text")
         tuned = self.config("tuned", **{**JOINED, **GPT, "model__decoder_layers": 1, "data__max_length": 8})
         self.train(tuned, "tuned", "--init-from", "text")
-        first = [weights(self.checkpoints(run) / step / "model.safetensors")
-                 for run, step in (("text", "best"), ("tuned", "step-00000000"))]
-        self.assertEqual(*first)
+        self.assertEqual(*(weights(self.step(step, run) / "model.safetensors") for run, step in (("text", 12), ("tuned", 0))))
         self.assertTrue(self.out("translate", "tuned", "miller"))
 
 

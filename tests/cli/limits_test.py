@@ -33,6 +33,7 @@ class Limits(RunsTest):
             self.assertIn(word, r.err)
 
     def test_only_the_memory_that_the_threads_need_is_required(self):
+        self.assertEqual(self.limited("-v 300000", "--version").status, 0)
         # For two buffers of 128 MiB: newer OpenBLAS takes one when it is loaded.
         for limit in ("-v 500000", "-d 400000"):
             r = self.limited(limit, "evaluate", "run", "--threads", 1)
@@ -47,14 +48,6 @@ class Limits(RunsTest):
         self.assertEqual(r.status, MEMORY, r.err)
         self.tells(r.err, "try:")
 
-    def test_commands_without_products_need_hardly_any_addresses(self):
-        r = self.limited("-v 300000", "--version")
-        self.assertEqual(r.status, 0, r.err)
-
-    def as_somebody_with_one_process(self, *args):
-        """heed as a user who may start no more processes or threads; root has no such limit."""
-        return self.as_nobody(*args, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)))
-
     def test_threads_that_cannot_start_are_named_and_others_are_not_missed(self):
         one = self.config("one")
         pieces = self.config("pieces", tokenizer={"type": "bpe", "vocab_size": 400})
@@ -66,7 +59,8 @@ class Limits(RunsTest):
                 (["train", one, "--run", "two", "--threads", 3], MEMORY, ["cannot start 3 threads"]),
                 (["train", pieces, "--run", "pieces", "--threads", 1], MEMORY, ["cannot start a thread"])):
             with self.subTest(" ".join(map(str, args))):
-                r = self.as_somebody_with_one_process(*args)
+                # As a user who may start no more processes or threads; root has no such limit.
+                r = self.as_nobody(*args, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)))
                 self.assertEqual(r.status, status, r.err)
                 for word in words + (["ulimit -u", "pids.max"] if words else []):
                     self.assertIn(word, r.err)
@@ -74,22 +68,14 @@ class Limits(RunsTest):
         for refused in ("two", "pieces"):
             self.assertFalse((self.folder / refused).exists())
 
-    def on(self, cpu, *args, **env):
-        """heed on a processor that qemu stands in for."""
-        qemu = shutil.which("qemu-x86_64")
-        if qemu is None:
-            self.skipTest("qemu-user is not installed")
+    def test_a_processor_that_is_too_old_for_the_build_is_told_so(self):
+        if shutil.which("qemu-x86_64") is None:
+            self.skipTest("qemu-user, which stands in for it, is not installed")
         if "x86-64-v3" not in self.out("--version"):
             self.skipTest("heed was built for this processor alone")
-        return subprocess.run([qemu, "-cpu", cpu, HEED, *map(str, args)], text=True, cwd=self.folder,
-                              env={**os.environ, **env}, capture_output=True)
-
-    def test_a_processor_that_is_too_old_for_the_build_is_told_so(self):
-        done = self.on("Nehalem", "--version")
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("-DHEED_NATIVE=ON", done.stderr)
-        self.assertEqual(done.stdout, "")
-        self.assertEqual(self.on("Haswell", "--version").returncode, 0)
+        old, new = (subprocess.run(["qemu-x86_64", "-cpu", cpu, HEED, "--version"], text=True, capture_output=True) for cpu in ("Nehalem", "Haswell"))
+        self.assertEqual((old.returncode, old.stdout, new.returncode), (2, "", 0), old.stderr)
+        self.assertIn("-DHEED_NATIVE=ON", old.stderr)
 
     def in_a_group(self, megabytes, command):
         """A shell command in a control group (version 1 or 2) with so much memory."""
@@ -130,10 +116,18 @@ class Limits(RunsTest):
     def test_a_validation_that_does_not_fit_is_refused_before_training(self):
         (self.folder / "pairs.tsv").write_text("".join(f"a{i % 7} b{i % 5}\tc{i % 7} d{i % 5}\n" for i in range(200)))
         config = self.config("p", family="seq2seq", tokenizer={"type": "char"}, data={"pairs": "pairs.tsv", "valid_pairs": "valid.tsv"},
-                             train={"max_steps": 6, "eval_every": 3, "save_every": 0, "batch_tokens": 500},
+                             train={"max_steps": 3, "eval_every": 3, "save_every": 0, "batch_tokens": 500},
                              model={"d_model": 32, "n_heads": 2, "d_ff": 64, "positions": "rotary"})
-        (self.folder / "valid.tsv").write_text("x" * 9000 + "\ty\n")
-        self.assertEqual(self.limited("-v 1000000", "train", config, "--run", "new").status, MEMORY)
+        r = self.limited("-v 1000000", "train", config, "--run", "new")
+        for args in ((), ("resume", "new")):
+            if args:
+                r = self.limited("-v 1000000", *args)
+            self.assertEqual(r.status, MEMORY, r.err)
+            self.tells(r.err, ["valid.tsv:2", "9000"])
+            self.assertEqual(self.steps("new"), [3])
+            self.assertTrue(self.state(3, "new")["validation_due"])
+        self.resume("new")
+        self.assertEqual([e["step"] for e in self.metrics("new", kind="valid")], [3])
         (self.folder / "valid.tsv").write_text("x" * 300000 + "\ty\n")
         self.train(config, "other", status=MEMORY, facts=["valid.tsv:1", "300000", "data.max_length"])
 

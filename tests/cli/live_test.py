@@ -9,7 +9,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from runs import SMALL, RunsTest, read_tensors, seal, write_tensors
+from runs import LENGTHS, SMALL, RunsTest, read_tensors, seal, write_tensors
 
 NODE = shutil.which("node") or shutil.which("nodejs")
 RUNNER = Path(__file__).parent / "live_model.js"
@@ -18,10 +18,8 @@ TINY = {**SMALL, "train__max_steps": 3, "train__save_every": 0, "optimizer__lear
 
 
 def of(family, **changes):
-    keys = {key: value for key, value in TINY.items() if not (
-        key == "objective__source_length" and family in ("causal_lm", "seq2seq") or
-        key == "objective__target_length" and family in ("masked_lm", "span_corruption", "seq2seq"))}
-    return {"family": family, **keys, **changes}
+    unknown = {f"objective__{key}" for key, families in LENGTHS.items() if family not in families}
+    return {"family": family, **{key: value for key, value in TINY.items() if key not in unknown}, **changes}
 
 
 GPT, BERT, PAIRS = "causal_lm", "masked_lm", "seq2seq"
@@ -36,7 +34,7 @@ MODELS = {
     "gpt_none": of(GPT, model__positions="none", model__norm="post", model__activation="relu", tokenizer={"type": "unigram", "vocab_size": 300}),
     "gpt_words": of(GPT, model__activation="silu", model__zero_init=True, tokenizer={"type": "word", "punctuation": "split"}),
     "gpt_tanh": of(GPT, model__activation="gelu_tanh", model__init="gpt2", model__attention={"decoder_self": UNSCALED}, model__n_kv_heads=1),
-    "gpt_uniform": of(GPT, model__attention={"decoder_self": {"uniform": True}}, model__feed_forward="none"),
+    "gpt_uniform": of(GPT, model__attention={"decoder_self": {"uniform": True}}, model__feed_forward="none", model__d_ff=512),
     "gpt_ablated": of(GPT, model__positions="rotary", model__rope_base=500.0, model__norm_eps=1e-3,
                       model__attention={"decoder_self": {"positions": False, "query": "identity", "value": "random"}}),
     "bert": of(BERT, model__encoder_layers=2),
@@ -49,7 +47,7 @@ MODELS = {
                        tokenizer={"type": "bpe", "vocab_size": 300}),
     "pairs_gated": of(PAIRS, model__feed_forward="gated", model__activation="silu", model__bias=False, tokenizer={"type": "char"},
                       model__attention={"decoder_self": UNSCALED, "encoder_self": {"uniform": True}, "cross": UNSCALED}),
-    "pairs_none": of(PAIRS, model__positions="none", model__decoder_layers=2, model__tie="output", model__feed_forward="none",
+    "pairs_none": of(PAIRS, model__positions="none", model__decoder_layers=2, model__tie="output", model__feed_forward="none", model__d_ff=512,
                      tokenizer={"type": "unigram", "vocab_size": 290}),
     "joined": of(PAIRS, model__encoder_layers=0, model__decoder_layers=2, tokenizer={"type": "bpe", "vocab_size": 300}),
     "prefix": of("prefix_lm"),
@@ -80,13 +78,8 @@ def many_lines(n):
     return [line(i) for i in range(n)]
 
 
-def rounded(checkpoint):
-    """The weights of a checkpoint become float16, as in a page."""
-    header, body = read_tensors(checkpoint / "model.safetensors")
-    values = array.array("f", body)
-    half = struct.unpack(f"<{len(values)}e", struct.pack(f"<{len(values)}e", *values))
-    write_tensors(checkpoint / "model.safetensors", header, array.array("f", half).tobytes())
-    seal(checkpoint)
+# What a page asks of its model, but the text.
+ASKED = {"target": "", "written": [], "off": [], "row": None, "answer": None, "against": None, "temperature": 1}
 
 
 @unittest.skipUnless(NODE, "node is not installed (scripts/install_dependencies.sh page)")
@@ -99,6 +92,17 @@ class LivePage(RunsTest):
         for answer in answers:
             self.assertFalse(isinstance(answer, dict) and "error" in answer, answer)
         return answers
+
+    def trained(self, name, **changes):
+        """Trains a model, whose weights become float16, as in a page. Returns the run's name."""
+        self.train(self.config(name, **changes), name)
+        path = self.checkpoints(name) / "best" / "model.safetensors"
+        header, body = read_tensors(path)
+        values = array.array("f", body)
+        half = struct.unpack(f"<{len(values)}e", struct.pack(f"<{len(values)}e", *values))
+        write_tensors(path, header, array.array("f", half).tobytes())
+        seal(path.parent)
+        return name
 
     def live(self, run):
         self.check("report", run, "--live", "--html", f"{run}.html")
@@ -116,12 +120,7 @@ class LivePage(RunsTest):
     def test_every_model(self):
         for name, changes in MODELS.items():
             with self.subTest(name):
-                config = self.config(name, **changes)
-                if changes.get("model__feed_forward") == "none":
-                    config.write_text(config.read_text().replace(', "d_ff": 24', ""))
-                self.train(config, name)
-                rounded(next(self.checkpoints(name).glob("step-*")))
-                self.compare(name, changes["family"])
+                self.compare(self.trained(name, **changes), changes["family"])
 
     def test_tokens(self):
         """Tokens of 2,000 lines are those of heed tokenize; what Unicode's versions disagree on is at most 2 lines."""
@@ -131,7 +130,7 @@ class LivePage(RunsTest):
             with self.subTest(name):
                 reading = {"data__" + key: value for key, value in READINGS.get(name, {}).items()}
                 family = BERT if name in ("word", "unigram") else GPT  # to which [MASK] is one token
-                self.train(self.config(name, **of(family, tokenizer=tokenizer, train__max_steps=1), **reading), name)
+                self.trained(name, **of(family, tokenizer=tokenizer, train__max_steps=1), **reading)
                 heeds = self.json("tokenize", name, "--file", "a.txt")
                 mine, texts = self.run_page(self.live(name), ["tokens", lines], ["decode", [t["ids"] for t in heeds]])
                 self.assertEqual([len(mine), len(heeds)], [2000, 2000])
@@ -148,7 +147,7 @@ class LivePage(RunsTest):
         (self.folder / "a.txt").write_text("".join(" ".join(words[i:i + 9]) + "\n" for i in range(0, 6000, 9)))
         lines = ["".join(draw.choice("0!lohax") * draw.randint(1, 7) for _ in range(draw.randint(1, 4))) for _ in range(2000)]
         (self.folder / "lines").write_text("".join(line + "\n" for line in lines))
-        self.train(self.config("u", **of(GPT, tokenizer={"type": "unigram", "vocab_size": 310}, train__max_steps=1)), "u")
+        self.trained("u", **of(GPT, tokenizer={"type": "unigram", "vocab_size": 310}, train__max_steps=1))
         heeds = [told["ids"] for told in self.json("tokenize", "u", "--file", "lines")]
         mine, = self.run_page(self.live("u"), ["tokens", lines])
         self.assertEqual([line for line, m, h in zip(lines, mine, heeds, strict=True) if m != h], [])
@@ -158,21 +157,20 @@ class LivePage(RunsTest):
         lines = [line for line in many_lines(300) if "\t" not in line]
         (self.folder / "a.txt").write_text("".join(line + "\n" for line in lines))
         for kind in ("bpe", "unigram"):
-            self.train(self.config("own", **of(GPT, tokenizer={"type": kind, "vocab_size": 700}, train__max_steps=1)), kind)
+            self.trained(kind, **of(GPT, tokenizer={"type": kind, "vocab_size": 700}, train__max_steps=1))
             model = (self.checkpoints(kind) / "last" / "tokenizer.model").read_bytes()
             name = model.rindex(b"\x0a\x08identity")
             spec = b"\x0a\x08identity\x18\x01\x20\x01\x28\x01"
             (self.folder / "other.model").write_bytes(model[:name - 2] + bytes([0x1a, len(spec)]) + spec)
-            self.train(self.config("other", **of(GPT, tokenizer={"type": kind, "file": "other.model"}, train__max_steps=1)), kind + 2 * "o")
-            heeds = self.json("tokenize", kind + "oo", "--file", "a.txt")
-            mine, = self.run_page(self.live(kind + "oo"), ["tokens", lines])
+            self.trained("other" + kind, **of(GPT, tokenizer={"type": kind, "file": "other.model"}, train__max_steps=1))
+            heeds = self.json("tokenize", "other" + kind, "--file", "a.txt")
+            mine, = self.run_page(self.live("other" + kind), ["tokens", lines])
             self.assertEqual(mine, [t["ids"] for t in heeds])
 
     def test_a_head_switched_off(self):
         """It costs what heed ablate --zero says, on one sequence."""
         (self.folder / "one.txt").write_text("the old miller saw\n")
-        self.train(self.config("c", **of(GPT, model__decoder_layers=2), data={"train": "a.txt", "valid": "one.txt"}), "c")
-        rounded(next(self.checkpoints("c").glob("step-*")))
+        self.trained("c", **of(GPT, model__decoder_layers=2), data={"train": "a.txt", "valid": "one.txt"})
         ablated, = self.json("ablate", "c", "--zero")
         heads = {f"{p['kind']}.{p['layer']}.{p['head']}": p["difference"] for p in ablated["parts"] if p["sort"] == "head"}
         self.assertEqual(len(heads), 8)
@@ -185,10 +183,8 @@ class LivePage(RunsTest):
 
     def test_the_page_itself(self):
         """What its parts are asked for: shares add up, texts are continued, long ones are cut; and what is refused."""
-        self.train(self.config("c", **of(GPT, tokenizer={"type": "bpe", "vocab_size": 320})), "c")
-        rounded(next(self.checkpoints("c").glob("step-*")))
-        page = self.live("c")
-        asked = {"text": "the old ", "target": "", "written": [], "off": [], "row": None, "answer": None, "against": None, "temperature": 1}
+        page = self.live(self.trained("c", **of(GPT, tokenizer={"type": "bpe", "vocab_size": 320})))
+        asked = {**ASKED, "text": "the old "}
         written, = self.run_page(page, ["write", {**asked, "temperature": 0}])
         one, two, long = self.run_page(page, ["answer", asked], ["answer", {**asked, "written": [written], "answer": 300, "against": 301}],
                                        ["answer", {**asked, "text": "miller 👩‍👩‍👧 " * 1000}])
@@ -210,8 +206,7 @@ class LivePage(RunsTest):
         long = self.json("sample", "c", "the old", "--max-tokens", 60)[-1]  # more than the model reads
         answers = self.run_page(page, *[["answer", {**asked, "text": "the old", "written": long["ids"][:n], "answer": long["ids"][n]}] for n in range(60)])
         self.close([math.log(answer["answer"]["p"]) for answer in answers], long["token_logprobs"], "what is written")
-        self.train(self.config("pairs", **MODELS["joined"]), "pairs")
-        page, asked = self.live("pairs"), {**asked, "text": "old miller", "temperature": 0}
+        page, asked = self.live(self.trained("pairs", **MODELS["joined"])), {**asked, "text": "old miller", "temperature": 0}
         first, = self.run_page(page, ["write", asked])
         one, two = self.run_page(page, ["answer", {**asked, "written": [260]}], ["answer", {**asked, "text": "old miller</s>old"}])
         best, = self.json("translate", "pairs", "old miller", "--beam-size", 1)
@@ -226,8 +221,7 @@ class LivePage(RunsTest):
         ends = ["the mill", "the mill ", " the mill", "the mill  ", "the\tmill", "the\u00a0mill", "\ufeffthe mill", "the\ufeffmill", "the mill\u2028", "the mill\r"]
         tokenizers = {"char": {"type": "char"}, "byte": {"type": "byte"}, "word": {"type": "word"}, "pieces": {"type": "bpe", "vocab_size": 320}}
         for name, tokenizer in tokenizers.items():
-            self.train(self.config("c", **of(GPT, tokenizer=tokenizer, train__max_steps=1)), name)
-            page = self.live(name)
+            page = self.live(self.trained(name, **of(GPT, tokenizer=tokenizer, train__max_steps=1)))
             known = [text for text in ends if self.heed("explain", name, text).status == 0]
             read = self.run_page(page, *[["read", {"text": text}] for text in known])
             self.assertEqual([r["target_ids"] for r in read], [self.json("explain", name, text)[0]["ids"] for text in known])
@@ -238,26 +232,22 @@ class LivePage(RunsTest):
             self.assertEqual("U+0009" in notes[4], name in ("char", "pieces"))
             self.assertEqual(notes[6], "")
             if name == "pieces":
-                space, = self.run_page(page, ["answer", {"text": "the mill ", "target": "", "written": [], "off": [], "row": None, "answer": None,
-                                                         "against": None, "temperature": 1}])
+                space, = self.run_page(page, ["answer", {**ASKED, "text": "the mill "}])
                 self.assertEqual(space["next"][0]["id"], self.json("explain", name, "the mill ")[0]["answer"]["id"])
                 self.assertEqual({n["piece"][0] for n in space["next"]}, {"▁"})
-        self.train(self.config("pairs", **of(PAIRS, tokenizer=tokenizers["pieces"], train__max_steps=1)), "pairs")
-        notes = self.run_page(self.live("pairs"), *[["note", {"text": text}] for text in ("the mill", "the mill ", "\u00a0the")])
+        notes = self.run_page(self.live(self.trained("pairs", **of(PAIRS, tokenizer=tokenizers["pieces"], train__max_steps=1))), *[["note", {"text": text}] for text in ("the mill", "the mill ", "\u00a0the")])
         self.assertEqual(["white space" in note for note in notes], [False, True, False])
         self.assertIn("U+00A0", notes[2])
 
     def test_explained(self):
         """Lens, shares and the strongest head are those of heed explain."""
-        asked = {"target": "", "written": [], "off": [], "row": None, "answer": None, "against": None, "temperature": 1}
         for name in ("gpt_rotary", "gpt_none", "pairs", "bert", "t5", "pieces"):
             with self.subTest(name):
-                self.train(self.config(name, **{**MODELS, "pieces": of("prefix_lm", tokenizer={"type": "bpe", "vocab_size": 320})}[name]), name)
-                rounded(next(self.checkpoints(name).glob("step-*")))
+                self.trained(name, **{**MODELS, "pieces": of("prefix_lm", tokenizer={"type": "bpe", "vocab_size": 320})}[name])
                 text = "the [MASK] miller" if name in ("bert", "t5") else "the miller old"
                 target = ("the river ",) if name == "pieces" else ()  # spaces are read with what follows them
                 heeds, = self.json("explain", name, text + " " * len(target), *["--target", *target] * len(target))
-                mine, = self.run_page(self.live(name), ["answer", {**asked, "text": text + " " * len(target), "target": "".join(target)}])
+                mine, = self.run_page(self.live(name), ["answer", {**ASKED, "text": text + " " * len(target), "target": "".join(target)}])
                 if target:
                     self.assertEqual([t["id"] for t in mine["target"]], heeds["ids"])
                     self.assertEqual("".join("the river "[t["begin"]:t["end"]] for t in mine["target"][1:]), "the river")

@@ -16,15 +16,12 @@ PLAIN = {"family": "causal_lm", **SMALL}
 class Precision(RunsTest):
     RUNS = {"run": ROUNDED, "plain": PLAIN}
 
-    def config_of(self, run):
-        return json.loads((self.checkpoints(run) / "last/config.json").read_text())["train"]
-
     def loss(self, run, *args):
         return self.json("evaluate", run, *args)[0]["loss"]
 
     def test_checkpoints_say_it_where_it_is_not_the_default(self):
-        self.assertEqual(self.config_of("run")["precision"], "bfloat16")
-        self.assertNotIn("precision", self.config_of("plain"))
+        stored = [json.loads((self.step(12, run) / "config.json").read_text())["train"].get("precision") for run in self.RUNS]
+        self.assertEqual(stored, ["bfloat16", None])
         self.tells((self.folder / "run/train.log").read_text(), "precision: bfloat16")
 
     def test_a_run_keeps_its_precision(self):
@@ -67,7 +64,7 @@ class Precision(RunsTest):
             module.unlink()
             return done.stdout
 
-        for broken in other, other[:len(other) // 2], other[:100], b"", b"none" * 100:
+        for broken in other, other[:len(other) // 2], b"":
             module.write_bytes(broken)
             self.tells(said(), ["slower", "heed_onednn.so"])
         os.mkfifo(module)

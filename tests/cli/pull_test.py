@@ -1,6 +1,5 @@
 """heed attend --pull and the pulls of the film."""
 import base64
-import json
 import unittest
 
 from runs import RunsTest
@@ -18,7 +17,7 @@ class PullTest(RunsTest):
         ("uniform", "causal_lm", {"model__attention": {"decoder_self": {"uniform": True}}}))}
 
     def pull(self, *arguments):
-        a, = [json.loads(line) for line in self.out("attend", *arguments, "--pull", "--json").splitlines()]
+        a, = self.json("attend", *arguments, "--pull")
         for kind, (queries, keys) in SHAPES.items():
             self.assertEqual(kind in a["pull"], kind in a)
             for layer, maps in zip(a["pull"].get(kind, []), a.get(kind, []), strict=True):
@@ -33,18 +32,14 @@ class PullTest(RunsTest):
         return a
 
     def test_the_labels_are_those_of_the_objective(self):
-        a = self.pull("causal", "the old")
-        self.assertEqual(a["label_ids"], [*a["target_ids"][1:], -1])
-        a = self.pull("uniform", "the old")
-        self.assertEqual(a["label_ids"], [*a["target_ids"][1:], -1])
-        a = self.pull("prefix", "the", "--target", "mill")
-        self.assertEqual(a["label_ids"], [*a["target_ids"][1:], -1])
+        for arguments in (["causal", "the old"], ["uniform", "the old"], ["prefix", "the", "--target", "mill"]):
+            a = self.pull(*arguments)
+            self.assertEqual(a["label_ids"], [*a["target_ids"][1:], -1])
         a = self.pull("prefix", "mill")  # a text alone begins at <s>
         self.assertEqual((a["source_ids"], a["target_ids"][1:]), ([1], a["label_ids"][:-1]))
-        a = self.pull("pairs", "the old river", "--target", "river old the")
-        self.assertEqual(a["label_ids"], [*a["target_ids"][1:], 2])
-        a = self.pull("spans", "the old mill")
-        self.assertEqual(a["label_ids"], [*a["target_ids"][1:], 2])
+        for arguments in (["pairs", "the old river", "--target", "river old the"], ["spans", "the old mill"]):
+            a = self.pull(*arguments)
+            self.assertEqual(a["label_ids"], [*a["target_ids"][1:], 2])
         self.assertTrue(set(a["source_ids"]) & set(a["label_ids"]))  # a sentinel
         a = self.pull("masked", "the [MASK] river [MASK] high", "--target", "old was")
         words = self.json("tokenize", "masked", "old was", "--ids")[0]["ids"]
@@ -59,7 +54,7 @@ class PullTest(RunsTest):
             self.check("attend", *arguments, "--pull", status=2, facts=fact)
 
     def test_without_pull_nothing_else_changes(self):
-        plain = json.loads(self.out("attend", "pairs", "the old river", "--target", "river", "--json"))
+        plain, = self.json("attend", "pairs", "the old river", "--target", "river")
         pulled = self.pull("pairs", "the old river", "--target", "river")
         for key in ("pull", "label_ids"):
             del pulled[key]
@@ -70,7 +65,7 @@ class PullTest(RunsTest):
         whole, one = self.pull(*text), self.pull(*text, "--kind", "cross", "--head", 1)
         self.assertEqual(one["pull"], {"cross": [[layer[1]] for layer in whole["pull"]["cross"]]})
 
-    def test_a_terminal_shows_a_signed_map(self):
+    def test_what_is_printed_is_a_signed_map(self):
         text = self.out("attend", "causal", "the old", "--pull")
         self.assertIn("nats per unit of score", text)
         self.assertIn("-9", text)
@@ -79,7 +74,7 @@ class PullTest(RunsTest):
 
     def test_a_frame_of_the_film_has_the_pull_of_its_probe(self):
         for run in ("causal", "masked", "pairs", "prefix"):
-            probe, *frames = [json.loads(line) for line in (self.folder / run / "film.jsonl").read_text().splitlines()]
+            probe, frames = self.film(run)
             for frame in frames:
                 self.assertEqual("pull" in frame, frame["probe_loss"] is not None)
                 for kind, pull in zip(probe["kinds"], frame.get("pull", [])):

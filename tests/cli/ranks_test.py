@@ -36,10 +36,7 @@ class Ranks(RunsTest):
 
     def processes(self, p):
         """The ranks that a launcher has started, when the run has a checkpoint."""
-        for _ in range(600):
-            if (self.checkpoints() / "last").exists():
-                break
-            time.sleep(0.05)
+        self.wait_for((self.checkpoints() / "last").exists, p)
         out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(p.pid)], capture_output=True, text=True).stdout
         return [int(pid) for pid in out.split()]
 
@@ -48,6 +45,7 @@ class Ranks(RunsTest):
         self.ranks(2, "train", "mine.txt", "--minutes", 0.05, "--run", "first")
         self.assertGreater(len(self.metrics("first", "valid")), 0)
         self.check("verify", "first")
+        self.assertIn('"ranks":2', self.ranks(2, "bench", "mine.txt", "--steps", 3, "--json").out)
 
     def test_what_ranks_cannot_do_is_said(self):
         config = self.config()
@@ -81,11 +79,6 @@ class Ranks(RunsTest):
         for name in ("model", "training"):
             self.assertEqual(*((self.folder / run / f"checkpoints/last/{name}.safetensors").read_bytes()
                                for run in ("whole", "run")))
-
-    def test_bench_measures_all_ranks(self):
-        (self.folder / "mine.txt").write_text(text(3000))
-        for given in (self.config(), "mine.txt"):
-            self.assertIn('"ranks":2', self.ranks(2, "bench", given, "--steps", 3, "--json").out)
 
     def endless(self):
         return self.config(train__max_steps=10**6, train__save_every=50, train__eval_every=0, train__rank_timeout=6,

@@ -27,30 +27,22 @@ class RuinedWeights(RunsTest):
             r = self.check(*args, status=DIVERGED, facts="--checkpoint", **kw)
             self.assertEqual(r.out, "")
 
-    def test_commands_for_every_model(self):
+    def test_every_command_that_reads_them_says_so(self):
         for run in self.RUNS:
             self.ruin(run)
             self.refused("evaluate", run)
             self.check("inspect", run)  # shows the weights themselves
-
-    def test_commands_that_write(self):
         for run in ("text", "causal"):
-            self.ruin(run)
             for options in ([], ["--temperature", 0], ["--json", "-n", 3]):
                 self.refused("sample", run, "the", *options)
-        self.ruin("pairs")
         for options in ([], ["--json"], ["--beam-size", 1]):
             self.refused("translate", "pairs", *options, stdin="the old\n")
         self.refused("sample", "pairs", "the old")
         self.refused("evaluate", "pairs", "--bleu")
-        self.ruin("masked")
         self.refused("fill", "masked", "the [MASK] saw")
         self.refused("fill", "masked", "the [MASK] saw", "--json")
-
-    def test_commands_that_measure(self):
         (self.folder / "line").write_text("the old\n")
         for run in self.RUNS:
-            self.ruin(run)
             target = ["--target-file", "line"] if run == "pairs" else []
             self.refused("score", run, "--file", "line", *target)
             self.refused("score", run, "--file", "line", "--json", *target)

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -207,6 +208,16 @@ class RunsTest(unittest.TestCase):
                               cwd=self.folder, timeout=60)
         return Result(done)
 
+    def faulty(self, faults, *args):
+        """heed with system calls that fail."""
+        if not shutil.which("strace"):
+            self.skipTest("needs strace")
+        done = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", *faults, HEED, *map(str, args)], capture_output=True,
+                              text=True, cwd=self.folder)
+        if "ptrace" in done.stderr:
+            self.skipTest("strace may not trace here")
+        return Result(done)
+
     def skip_under_a_sanitizer(self):
         """Skips if heed needs more address space than this just to start."""
         if self.limited("-v 400000", "--version").status != 0:
@@ -218,6 +229,15 @@ class RunsTest(unittest.TestCase):
     def steps(self, run="run"):
         return sorted(int(p.name[5:]) for p in self.checkpoints(run).glob("step-*"))
 
+    def step(self, step, run="run"):
+        """The folder of a checkpoint."""
+        return self.checkpoints(run) / f"step-{step:08}"
+
+    def lose_checkpoints(self, run="run"):
+        """As if the process had been killed before it saved."""
+        for path in self.checkpoints(run).iterdir():
+            path.unlink() if path.is_symlink() else shutil.rmtree(path)
+
     def link(self, name, run="run"):
         return int(os.readlink(self.checkpoints(run) / name)[5:])
 
@@ -226,8 +246,7 @@ class RunsTest(unittest.TestCase):
 
     def same_checkpoint(self, one, other, step):
         """Every file of a step's checkpoint is the same in two runs."""
-        a = self.files(self.checkpoints(one) / f"step-{step:08}")
-        b = self.files(self.checkpoints(other) / f"step-{step:08}")
+        a, b = (self.files(self.step(step, run)) for run in (one, other))
         self.assertEqual(a.keys(), b.keys())
         for name in a:
             if name.endswith(".json"):
@@ -247,7 +266,31 @@ class RunsTest(unittest.TestCase):
         return [e for e in events if kind in (None, e["kind"])]
 
     def state(self, step, run="run"):
-        return json.loads((self.checkpoints(run) / f"step-{step:08}" / "state.json").read_text())
+        return json.loads((self.step(step, run) / "state.json").read_text())
+
+    def run_config(self, run="run"):
+        return json.loads((self.folder / run / "config.json").read_text())
+
+    def film(self, run="run"):
+        """The probe of a film, and its frames."""
+        probe, *frames = map(json.loads, (self.folder / run / "film.jsonl").read_text().splitlines())
+        return probe, frames
+
+    def write(self, name, *lines):
+        (self.folder / name).write_text("".join(f"{line}\n" for line in lines))
+
+    def page(self, text):
+        """What a page's script draws: JSON, which has no NaN. tests/pages looks at what is drawn."""
+        return json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1], parse_constant=self.fail)
+
+    def wait_for(self, condition, process):
+        """Waits for something that a process does."""
+        for _ in range(12000):
+            if condition():
+                return
+            self.assertIsNone(process.poll(), "it ended by itself")
+            time.sleep(0.005)
+        self.fail("it has not happened in a minute")
 
 
 def seal(folder):
@@ -268,6 +311,16 @@ def read_tensors(path):
     data = Path(path).read_bytes()
     n = int.from_bytes(data[:8], "little")
     return json.loads(data[8:8 + n]), data[8 + n:]
+
+
+def edit_tensor(path, name, *numbers):
+    """Writes other numbers at the beginning of a tensor, and checksums that match."""
+    header, body = read_tensors(path)
+    values = array.array("f", body)
+    at = header[name]["data_offsets"][0] // 4
+    values[at:at + len(numbers)] = array.array("f", numbers)
+    write_tensors(path, header, values.tobytes())
+    seal(Path(path).parent)
 
 
 def weights(path):

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import shutil
-import time
 import unittest
 
 from runs import SMALL, RunsTest, text
@@ -89,16 +88,6 @@ class ListOfRuns(RunsTest):
         self.check("runs", "--tsv", "--json", facts=["without --json"])
         self.assertEqual([row["name"] for row in self.json("runs", "runs/second", "first", "--sort", "name")], ["first", "second"])
         self.assertIn("train.max_steps=4", self.out("runs", "--keys"))
-        heading, *lines = self.out("runs").splitlines()  # for people in a pipe, too
-        self.assertTrue(any(line.endswith("…") for line in lines), lines)
-        self.assertEqual([line for line in lines if len(line) - heading.index("keys") > 80], [])
-
-    def test_a_name_cannot_control_a_terminal_behind_a_pipe(self):
-        (self.folder / "runs/first").rename(self.folder / "runs/fi\x1b[2Jrst")
-        for args in ([], ["--tsv"]):
-            shown = self.out("runs", *args)
-            self.assertNotIn("\x1b", shown)
-            self.assertIn("fi<0x1B>[2Jrst", shown)
 
     def test_states(self):
         self.train(self.config("s", **SMALL), "runs/stopped", "--stop-at", 5)
@@ -108,10 +97,8 @@ class ListOfRuns(RunsTest):
         next((self.folder / "runs/unread/checkpoints").glob("step-*/state.json")).write_text("x")
         self.train(self.config("d", **SMALL, optimizer={"learning_rate": 1e6, "clip_norm": 0}), "runs/diverged", status=5)
         p = self.spawn("train", self.config("long", **{**SMALL, "train__max_steps": 10**6}), "--run", "runs/running")
-        while p.poll() is None and not (self.folder / "runs/running/checkpoints").exists():
-            time.sleep(0.01)
-        while not [e for e in self.metrics("runs/running", "train") if e["step"] > 20]:
-            time.sleep(0.01)
+        metrics = self.folder / "runs/running/metrics.jsonl"
+        self.wait_for(lambda: metrics.exists() and '"kind":"train","step":25,' in metrics.read_text(), p)
         rows = self.rows()
         states = {name: row["state"] for name, row in rows.items()}
         self.assertGreater(rows["running"]["step"], 20)

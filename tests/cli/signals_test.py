@@ -9,32 +9,24 @@ import subprocess
 import time
 import unittest
 
-from runs import HEED, RunsTest, said, text, weights
+from runs import HEED, RunsTest, said, text
 
 LONG = {"train__max_steps": 1000000, "train__save_every": 0, "train__eval_every": 0,
         "train__log_every": 1}
 
 
 class Signals(RunsTest):
-    def wait_for_steps(self, run, process):
-        path = self.folder / run / "metrics.jsonl"
-        self.wait_for('"train"', path, process)
-
-    def wait_for(self, text, path, process):
-        """Waits until the file has the text."""
-        for _ in range(12000):
-            if path.exists() and text in path.read_text():
-                return
-            self.assertIsNone(process.poll(), "it ended by itself")
-            time.sleep(0.005)
-        self.fail(f"no {text} in {path.name} in a minute")
+    def has(self, words, name="metrics.jsonl", run="run"):
+        """Does a file of the run have these words?"""
+        path = self.folder / run / name
+        return lambda: path.exists() and words in path.read_text()
 
     def test_a_signal_saves_and_exits_and_no_step_is_lost(self):
         for name, number, status in (("int", signal.SIGINT, 130), ("term", signal.SIGTERM, 143), ("usr1", signal.SIGUSR1, 143),
                                      ("hup", signal.SIGHUP, 143)):
             with self.subTest(name):
                 p = self.spawn("train", self.config(**LONG), "--run", self.folder / name)
-                self.wait_for_steps(name, p)
+                self.wait_for(self.has('"train"', run=name), p)
                 p.send_signal(number)
                 _, err = p.communicate(timeout=60)
                 self.assertEqual(p.returncode, status, err)
@@ -59,10 +51,9 @@ class Signals(RunsTest):
     def test_a_signal_interrupts_yardsticks_which_resume_measures_outside_of_max_minutes(self):
         noise = random.Random(1)
         (self.folder / "a.txt").write_text("".join(noise.choices("abcdefghijklmnopqrst", k=1000000)))
-        config = self.config(**{**LONG, "train__max_minutes": 0.01},
-                             data={"train": "a.txt", "valid_fraction": 0.002})
+        config = self.config(**LONG, train__max_minutes=0.01, data__valid_fraction=0.002)
         p = self.spawn("train", config, "--run", self.folder / "run")
-        self.wait_for('"start"', self.folder / "run" / "metrics.jsonl", p)
+        self.wait_for(self.has('"start"'), p)
         p.send_signal(signal.SIGINT)
         _, err = p.communicate(timeout=60)
         self.assertEqual(p.returncode, 130, err)
@@ -77,18 +68,28 @@ class Signals(RunsTest):
         config = self.config(data__valid_fraction=0.9, train__max_steps=4, train__eval_every=2,
                              train__save_every=2, train__log_every=1, train__keep_last=0)
         p = self.spawn("train", config, "--run", self.folder / "run", "--threads", "1")
-        self.wait_for("step      2/4", self.folder / "run" / "train.log", p)
+        self.wait_for(self.has("step      2/4", "train.log"), p)
         p.send_signal(signal.SIGINT)
         _, err = p.communicate(timeout=60)
         self.assertEqual(p.returncode, 130, err)
         self.assertNotIn("valid", [e["kind"] for e in self.metrics()])
         self.assertEqual(self.steps(), [2])
+        frames = self.film()[1]
+        self.assertEqual([(f["step"], f.get("end"), f["valid_loss"]) for f in frames][1:], [(1, None, None), (2, True, None)])
+        self.assertEqual(self.json("report", "run")[0]["frames"][-1]["step"], 2)  # the page shows where the run stopped
         self.resume("run")
         self.train(config, "whole")
         for step in (2, 4):
             self.same_checkpoint("run", "whole", step)
         numbers = lambda run: [(e["step"], e["loss"]) for e in self.metrics(run, "valid")]
         self.assertEqual(numbers("run"), numbers("whole"))
+        # The frame that is made up for has all but what was known in the moment of the update alone.
+        films = [self.film(run)[1] for run in ("run", "whole")]
+        for frame in (film[2] for film in films):
+            for matrix in frame["matrices"].values():
+                norm, ratio = matrix.pop("gradient_norm"), matrix.pop("update_ratio")
+                self.assertEqual((norm, ratio) == (None, None), frame is films[0][2])
+        self.assertEqual(*films)
 
     def long_step(self):
         """A config whose steps take minutes, so that one signal alone does not end it soon."""
@@ -98,7 +99,7 @@ class Signals(RunsTest):
                            objective__source_length=100, train__save_every=0)
 
     def quits_at_the_second_signal(self, p):
-        self.wait_for('"event"', self.folder / "run" / "metrics.jsonl", p)
+        self.wait_for(self.has('"event"'), p)
         time.sleep(0.3)
         p.send_signal(signal.SIGINT)
         time.sleep(0.3)
@@ -133,7 +134,7 @@ class Signals(RunsTest):
                               str(self.folder / "run"), "--quiet"], stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(lambda: (p.kill(), p.wait()))
-        self.wait_for_steps("run", p)
+        self.wait_for(self.has('"train"'), p)
         p.send_signal(signal.SIGHUP)
         time.sleep(0.5)
         self.assertIsNone(p.poll())
@@ -153,10 +154,8 @@ class Divergence(RunsTest):
         for word in ("diverged at step", "NaN or infinity in the ", "learning rate 1.0e+06", "heed resume "):
             self.assertIn(word, r.err)
         after = self.snapshot(run)
-        for name, data in good.items():
-            if name.startswith("checkpoints"):
-                self.assertEqual(after.get(name), data, name)
-        self.assertEqual(self.link("best", run), 4)
+        self.assertEqual({name: after.get(name) for name in good if name.startswith("checkpoints")},
+                         {name: data for name, data in good.items() if name.startswith("checkpoints")})
         self.assertEqual(self.metrics(run, "event")[-1]["event"], "diverged")
         # The two lines it prints.
         line = shlex.split(r.err[r.err.index("see it again: ") + 14:].split(";")[0])
@@ -166,12 +165,6 @@ class Divergence(RunsTest):
         self.assertEqual(reason(again.err), reason(r.err))
         self.resume(run, "--set", "optimizer.learning_rate=0.001")
         self.assertEqual(self.link("last", run), 20)
-
-    def test_a_validation_of_ruined_weights_is_no_new_best(self):
-        config = self.config(optimizer={"type": "sgd", "learning_rate": 300, "clip_norm": 0, "schedule": "constant",
-                                        "warmup_steps": 0}, train__eval_every=1)
-        r = self.train(config, status=5, facts=said("diverged", 1))
-        self.assertNotIn("new best", r.err)
 
     def test_ruined_weights_are_never_saved(self):
         # Finite for some steps, but useless: training can continue from every checkpoint.
@@ -193,48 +186,24 @@ class Divergence(RunsTest):
         self.assertEqual(r.status, 0, r.err)
         self.assertEqual(self.link("last"), 60)
 
-    def test_weights_that_overflow_are_never_saved(self):
-        self.train(self.config(train__save_every=1, train__eval_every=0, train__keep_last=0), "run",
-                   "--stop-at", 4)
-        before = self.snapshot()
-        self.resume("run", "--set", "optimizer.learning_rate=1e6", status=5,
-                    facts=said("diverged", 5))
-        after = self.snapshot()
-        self.assertEqual(self.steps(), [1, 2, 3, 4])
-        for name in before:
-            if name.startswith("checkpoints"):
-                self.assertEqual(after[name], before[name], name)
-        for step in self.steps():
-            for numbers in weights(self.checkpoints() / f"step-{step:08}" / "model.safetensors").values():
-                self.assertTrue(all(abs(x) <= 3.5e38 for x in numbers), step)
-        # Nothing used the weights in between: the next step finds them.
+    def test_weights_that_overflow_where_nothing_uses_them_are_never_saved(self):
         self.train(self.config(optimizer={"type": "sgd", "learning_rate": 1e6, "clip_norm": 0,
                                           "warmup_steps": 0, "schedule": "constant"},
                                train__save_every=10, train__eval_every=0),
-                   "run2", status=5, facts=[said("diverged"), "NaN"])
-        self.assertEqual(self.steps("run2"), [])
+                   status=5, facts=[said("diverged"), "NaN"])
+        self.assertEqual(self.steps(), [])
 
 
 class Output(RunsTest):
-    def test_quiet_prints_nothing_but_logs_everything(self):
+    def test_the_log_file_has_all_that_is_shown_or_not_and_says_when_and_by_which_heed(self):
         r = self.train(self.config(), "run", "--quiet", "--stop-at", 10)
         self.assertEqual((r.out, r.err), ("", ""))
-        log = (self.folder / "run" / "train.log").read_text()
-        self.assertIn("step      5/20 | ep ", log)
-        self.assertIn("valid    10 | loss ", log)
-        r = self.resume("run")
-        after = (self.folder / "run" / "train.log").read_text()
-        self.assertTrue(after.startswith(log))
-        shown = re.sub(r"(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[-+]\d{4}.*\n", "", after[len(log):])
-        self.assertEqual(shown, r.err)
-
-    def test_the_log_file_says_when_and_by_which_heed(self):
-        self.train(self.config(), "run", "--stop-at", 10)
         time = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[-+]\d{4}"
         log = (self.folder / "run" / "train.log").read_text()
         self.assertRegex(log, rf"^{time} heed [\d.]+( on .+)?\n")
+        for words in ("step      5/20 ", f"{said('saved', 10)}"):
+            self.assertIn(words, log)
         self.assertRegex(log, rf"(?m)^{time}\nvalid    10 ")
-        self.assertRegex(log, rf"(?m)^{time}\nstopped and saved at step 10")
         origin = json.loads((self.folder / "run" / "origin.json").read_text())
         self.assertRegex(origin["started"], f"^{time}$")
         self.assertRegex(self.out("--version"), f"^heed {re.escape(origin['version'])}\n")
@@ -268,9 +237,6 @@ class Output(RunsTest):
         self.assertEqual(r.stdout.splitlines()[-1], "0")
         self.assertEqual(r.stderr, "")
         self.assertEqual(self.link("last"), 20)
-        r = subprocess.run(["bash", "-c", shlex.join([HEED, "config", "--docs"]) +
-                            " | true; echo ${PIPESTATUS[0]}"], capture_output=True, text=True)
-        self.assertEqual(r.stderr, "")
 
     def test_metrics_are_json_lines_and_no_step_is_there_twice(self):
         self.train(self.config(train__log_every=1), "run", "--stop-at", 7)

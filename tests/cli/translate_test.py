@@ -20,13 +20,10 @@ class Translate(RunsTest):
         self.source = self.folder / "in"
         self.source.write_text("\ufeff" + "".join(l + "\n" for l in self.lines))
 
-    def test_every_line_has_its_line_and_an_empty_one_stays_empty(self):
+    def test_pipes_single_lines_and_json_give_the_same(self):
         one = self.out("translate", "run", "--file", self.source)
         self.assertEqual(one.count("\n"), len(self.lines))
         self.assertEqual(one.splitlines()[3], "")
-
-    def test_pipes_single_lines_and_json_give_the_same(self):
-        one = self.out("translate", "run", "--file", self.source)
         self.assertEqual(self.out("translate", "run", stdin=self.source.read_text()), one)
         each = [self.out("translate", "run", stdin=l + "\n") for l in self.lines[:5]]
         self.assertEqual("".join(each), "".join(l + "\n" for l in one.splitlines()[:5]))
@@ -39,13 +36,11 @@ class Translate(RunsTest):
         rows = [row.split(" ||| ") for row in best if " |||  ||| " not in row]
         self.assertGreater(len(rows), 2 * len(self.lines))
         self.assertEqual([int(r[0]) for r in rows], sorted(int(r[0]) for r in rows))
-        (self.folder / "s").write_text("".join(self.lines[int(r[0])] + "\n" for r in rows))
-        (self.folder / "t").write_text("".join(r[1] + "\n" for r in rows))
+        self.write("s", *(self.lines[int(r[0])] for r in rows))
+        self.write("t", *(r[1] for r in rows))
         scores = self.out("score", "run", "--file", "s", "--target-file", "t").split()
         for row, score in zip(rows, scores):
             self.assertAlmostEqual(float(row[2]), float(score), delta=1e-4)
-
-
 
 class TranslateLongTargets(RunsTest):
     """Keys of one word with values of thirty, which are learnt by heart."""
@@ -112,7 +107,6 @@ class TranslateLongTargets(RunsTest):
         long = "k01 " * 1_000_000
         r = self.check("translate", "run", stdin=f"k00\n{long}\nk03\n", status=3, facts=["2", "1000001"])
         self.assertEqual(r.out.splitlines(), [self.VALUES["k00"], "", self.VALUES["k03"]])
-        self.config(**{"data": {"pairs": "keys.tsv"}})
         self.train(self.config(**{**self.RUNS["run"], "model__positions": "learned", "model__max_length": 40,
                                   "data__max_length": 39, "train__max_steps": 2}), "learned")
         r = self.check("translate", "learned", stdin=f"k00\n{'k01 ' * 50}\nk03\n", status=3, facts=["2", "51"])
@@ -128,20 +122,18 @@ class TranslatePieces(RunsTest):
     def test_scores_of_n_best_are_those_of_their_texts(self):
         """A search over pieces may split a text differently from its tokenizer; the score is that of the text."""
         best = self.json(*self.ARGS, 5, "--file", "a.source")
+        for j in best:
+            scores = [t["score"] for t in j["n_best"]]
+            self.assertEqual(scores, sorted(scores, reverse=True))
+            self.assertEqual(len({t["translation"] for t in j["n_best"]}), len(scores))
         rows = [(j["source"], t) for j in best for t in j["n_best"] if t["translation"].isascii()]
         self.assertGreater(len(rows), 200)
-        (self.folder / "s").write_text("".join(s + "\n" for s, _ in rows))
-        (self.folder / "t").write_text("".join(t["translation"] + "\n" for _, t in rows))
+        self.write("s", *(s for s, _ in rows))
+        self.write("t", *(t["translation"] for _, t in rows))
         scored = self.json("score", "run", "--file", "s", "--target-file", "t")
         for (_, t), score in zip(rows, scored):
             self.assertAlmostEqual(t["logprob"], score["logprob"], delta=1e-4)
             self.assertAlmostEqual(t["score"], t["logprob"] / (len(t["ids"]) + 1), delta=1e-9)
-
-    def test_n_best_are_different_texts_best_first(self):
-        for j in self.json(*self.ARGS, 5, "--file", "a.source"):
-            scores = [t["score"] for t in j["n_best"]]
-            self.assertEqual(scores, sorted(scores, reverse=True))
-            self.assertEqual(len({t["translation"] for t in j["n_best"]}), len(scores))
 
     def test_a_translation_does_not_depend_on_its_neighbours_or_on_how_many_are_asked_for(self):
         best = self.json(*self.ARGS, 5, "--file", "a.source")
@@ -162,10 +154,6 @@ class TranslateLines(RunsTest):
             os.close(folder)
             self.assertEqual(done.returncode, 3, done.stderr)
             self.tells(done.stderr, "standard input")
-
-    def test_an_empty_line_is_an_object_of_its_own(self):
-        found, = self.json("translate", "run", stdin="\n")
-        self.assertEqual(found, {"line": 0, "source": "", "translation": "", "score": 0, "logprob": 0, "ids": []})
 
     def test_a_line_in_a_pipe_is_answered_before_the_next(self):
         for command in ("translate", "tokenize"):

@@ -59,12 +59,6 @@ TEST(Workspace, ZerosAreZeroWhereSomethingWasBefore) {
   for (int i = 0; i < 81; ++i) EXPECT_EQ(z.data[i], 0);
 }
 
-TEST(Workspace, EmptyMatricesAreFine) {
-  Workspace w;
-  EXPECT_TRUE(w.matrix<float>(0, 5).empty());
-  EXPECT_TRUE(w.zeros<double>(5, 0).empty());
-}
-
 // Sizes that leave the end of several blocks unused.
 std::vector<const void*> one_round(Workspace& w) {
   const WorkspaceScope scope(w);
@@ -83,23 +77,6 @@ TEST(Workspace, DoesNotGrowAfterTheFirstRound) {
   const auto second = one_round(w);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(one_round(w), second);  // nothing moved: nothing allocated
   EXPECT_EQ(w.bytes(), warm);
-}
-
-TEST(Workspace, AfterTheFirstRoundAllLiesInOneBlock) {
-  Workspace w;
-  one_round(w);
-  const std::vector<const void*> addresses = one_round(w);
-  for (std::size_t i = 1; i < addresses.size(); ++i) EXPECT_LT(addresses[i - 1], addresses[i]);
-  EXPECT_LE(static_cast<const char*>(addresses.back()) - static_cast<const char*>(addresses[0]),
-            4 * 3'400'000 + 7 * 64);
-}
-
-TEST(Workspace, AnInnerRewindKeepsWhatIsOutside) {
-  Workspace w;
-  const Mat<float> outer = w.matrix<float>(1, 100'000);
-  for (int i = 0; i < outer.cols; ++i) outer.data[i] = static_cast<float>(i);
-  for (int round = 0; round < 3; ++round) one_round(w);
-  for (int i = 0; i < outer.cols; ++i) ASSERT_EQ(outer.data[i], static_cast<float>(i));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The layers that go through the generic test (nn/layer_test.cpp). A new layer is one more row.
 #pragma once
 
-#include "nn/block_layers.h"
+#include "nn/layers.h"
 
 namespace heed::test {
 

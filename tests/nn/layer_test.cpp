@@ -105,15 +105,6 @@ TEST_P(Layer, BackwardAdds) {
   check(from0.dmemory, from1.dmemory);
 }
 
-TEST_P(Layer, TwiceIsEqual) {
-  const auto a = run_layer<float>(*layer_, all_, numbers_, true);
-  const auto b = run_layer<float>(*layer_, all_, numbers_, true);
-  EXPECT_EQ(a.y, b.y);
-  EXPECT_EQ(a.dx, b.dx);
-  EXPECT_EQ(a.dmemory, b.dmemory);
-  EXPECT_EQ(a.gradients, b.gradients);
-}
-
 TEST_P(Layer, FloatIsNearDouble) {
   const auto f = run_layer<float>(*layer_, all_, numbers_, true);
   const auto d = run_layer<double>(*layer_, all_, numbers_, true);

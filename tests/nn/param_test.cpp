@@ -124,19 +124,5 @@ TEST(InitialValues, AblatedProjectionsAreFrozenWhereTheyStart) {
   }
 }
 
-TEST(ParamTable, AnAttentionsProjectionsLieTogether) {
-  const Transformer model(test::tiny_config(test::Family::decoder_only), 7, 7);
-  std::map<std::string, ParamInfo> infos;
-  for (const ParamInfo& info : model.table.infos()) infos.emplace(info.name, info);
-  const std::string a = "decoder.layers.0.self_attn.";
-  for (const std::string kind : {"weight", "bias"}) {
-    const Param q = infos.at(a + "q_proj." + kind).param, k = infos.at(a + "k_proj." + kind).param,
-                v = infos.at(a + "v_proj." + kind).param;
-    EXPECT_EQ(k.offset, q.offset + q.size());
-    EXPECT_EQ(v.offset, k.offset + k.size());
-    EXPECT_EQ(infos.at(a + "q_proj." + kind).vector, kind == "bias");
-  }
-}
-
 }  // namespace
 }  // namespace heed

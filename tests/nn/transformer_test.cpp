@@ -55,23 +55,6 @@ TEST_P(WholeModelGradient, EqualsCentralDifferences) {
 
 constexpr auto kPre = NormPlacement::pre, kPost = NormPlacement::post;
 
-std::vector<ModelCase> families() {
-  std::vector<ModelCase> cases;
-  for (const auto& [family, name] : {std::pair{Family::encoder_decoder, "encdec"},
-                                     {Family::decoder_only, "decoder"},
-                                     {Family::encoder_only, "encoder"}})
-    for (NormPlacement norm : {kPre, kPost})
-      for (double dropout : {0.0, 0.3})
-        cases.push_back({std::string(name) + (norm == kPre ? "_pre" : "_post") +
-                             (dropout > 0 ? "_dropout" : ""),
-                         family, norm, Activation::gelu, Positions::sinusoidal, Tie::all, dropout,
-                         0.1});
-  return cases;
-}
-
-INSTANTIATE_TEST_SUITE_P(Families, WholeModelGradient, testing::ValuesIn(families()),
-                         [](const auto& test) { return test.param.name; });
-
 INSTANTIATE_TEST_SUITE_P(
     Variants, WholeModelGradient,
     testing::Values(ModelCase{"encdec_post_relu_sin_dropout", Family::encoder_decoder, kPost,
@@ -217,30 +200,6 @@ TEST(WholeModel, ForwardOnlyGivesTheSameBitsInLessRoom) {
     const std::size_t all = run(false, kept), less = run(true, alone);
     EXPECT_EQ(kept, alone);
     EXPECT_LT(3 * less, all);
-  }
-}
-
-// A sequence gets the same draws wherever it is packed, and gradients add up.
-TEST(WholeModel, PackedIsTheSumOfAlone) {
-  for (Family family : {Family::encoder_decoder, Family::decoder_only, Family::encoder_only}) {
-    ModelConfig config = test::tiny_config(family);
-    config.dropout = config.attention_dropout = config.activation_dropout = 0.3;
-    const Transformer model(config, 7, 7);
-    const ParamVec<double> values = test::lively_values<double>(model, 2);
-    ParamVec<double> packed(model.table.size()), alone(model.table.size());
-    Workspace workspace;
-    TransformerSaved<double> saved;
-    const auto run = [&](const Batch& batch, ParamVec<double>& gradients) {
-      Pass<double> pass{.values = values, .workspace = workspace, .gradients = &gradients};
-      return train_micro_batch(model, pass, batch, {0.1, 0.25}, saved);
-    };
-    const LossSums whole = run(test::tiny_batch(model, true), packed);
-    LossSums sum;
-    for (int i = 0; i < 3; ++i) sum += run(test::tiny_batch(model, true, i), alone);
-    EXPECT_NEAR(whole.objective, sum.objective, 1e-12);
-    EXPECT_EQ(whole.tokens, sum.tokens);
-    for (std::size_t i = 0; i < packed.size(); ++i)
-      ASSERT_NEAR(packed.data()[i], alone.data()[i], 1e-12 * (1 + std::abs(packed.data()[i])));
   }
 }
 

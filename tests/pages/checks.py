@@ -44,20 +44,13 @@ def check(holds, what):
         print("FAILED:", what)
 
 
-def pictures_folder():
-    """The folder given on the command line, created if necessary, or None."""
-    if len(sys.argv) < 3:
-        return None
-    folder = pathlib.Path(sys.argv[2])
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 def check_looks(browser, page, pictures, title):
     """No request, no script error, no sideways scrolling, contrast: narrow and wide, light and dark."""
     text = page.read_text(encoding="utf-8")  # fails if it is not UTF-8
     ids = re.findall(r'<[^<>]* id="([^"]*)"', text[:text.index('id="data"')])
     check(len(set(ids)) == len(ids), f"an id is there twice: {ids}")
+    if pictures:
+        pictures.mkdir(parents=True, exist_ok=True)
     for width in (360, 900, 1440):
         for dark in (False, True):
             name = f"{width} px, {'dark' if dark else 'light'}"
@@ -141,17 +134,13 @@ def train(heed, folder, config):
     return folder / "run"
 
 
-def finish():
-    print("the page is fine" if failures == 0 else f"{failures} failed")
-    sys.exit(failures > 0)
-
-
 def check_page(title, make_page, *checks):
     """The whole check: makes the page with the program given on the command line, opens it, and runs checks(browser, page)."""
     heed = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         page = make_page(heed, pathlib.Path(folder))
-        check_looks(browser, page, pictures_folder(), title)
+        check_looks(browser, page, pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None, title)
         for more in checks:
             more(browser, page)
-    finish()
+    print("the page is fine" if failures == 0 else f"{failures} failed")
+    sys.exit(failures > 0)

@@ -95,7 +95,7 @@ class GetData(unittest.TestCase):
     def test_files_of_a_folder_are_copied_where_the_configs_look(self):
         (self.source / "both").mkdir()
         (self.source / "both" / "pairs.en").write_bytes(PACKED)
-        (self.source / "both" / "plain.txt").write_bytes(PLAIN)
+        (self.source / "raw.txt").write_bytes(PLAIN)  # a file may also have the name of its address
         self.get("both", "--from", "source", words="both is in")
         self.assertEqual(self.files(), {"both/pairs.en": PACKED, "both/plain.txt": PLAIN})
         self.assertEqual(self.server.asked, [])
@@ -109,12 +109,6 @@ class GetData(unittest.TestCase):
         self.get("small", words=f"small is in {self.folder}/data/downloads")
         self.assertEqual((self.folder / "data/downloads/small.txt").read_bytes(), PLAIN)
 
-    def test_files_may_have_the_names_of_their_addresses(self):
-        (self.source / "raw.txt").write_bytes(PLAIN)
-        (self.source / "pairs.en.gz").write_bytes(gzip.compress(PACKED))
-        self.get("both", "--from", self.source)
-        self.assertEqual(self.files(), {"both/pairs.en": PACKED, "both/plain.txt": PLAIN})
-
     def test_a_file_with_another_hash_is_refused_and_leaves_nothing(self):
         (self.source / "small.txt").write_bytes(PLAIN[:-1])
         self.get("small", "--from", self.source, status=1, words=["small.txt is not the expected file", "SHA-256"])
@@ -124,12 +118,6 @@ class GetData(unittest.TestCase):
         self.get("small", "--from", self.source, status=1, words="has no file small.txt (nor raw.txt)")
         self.get("small", "--from", "nowhere", status=1, words="nowhere is not a folder")
         self.assertFalse(self.place.exists() and self.files())
-
-    def test_a_torn_gzip_file_is_named(self):
-        whole = gzip.compress(PACKED)
-        (self.source / "pairs.en.gz").write_bytes(whole[:len(whole) // 2])
-        self.get("both", "--from", self.source, status=1, words="pairs.en.gz is not a complete gzip file")
-        self.assertEqual(self.files(), {})
 
     def test_a_second_call_does_nothing(self):
         (self.source / "small.txt").write_bytes(PLAIN)
@@ -162,12 +150,8 @@ class GetData(unittest.TestCase):
                 self.assertEqual(self.files(), {"both/pairs.en": PACKED})  # the complete file stays
         self.server.cut.clear()
         self.get("both", words=["both/pairs.en: already here", "both/plain.txt: checked"])
-
-    @needs_a_downloader
-    def test_an_address_that_is_gone_is_named(self):
         del self.server.files["raw.txt"]
         self.get("small", status=1, words=["could not download", "raw.txt"])
-        self.assertEqual(self.files(), {})
 
     def test_without_curl_and_wget_it_says_what_to_do(self):
         self.get("small", status=1, words=["curl and wget are both missing", "--from"], tools=[])

@@ -174,13 +174,6 @@ class Gold(unittest.TestCase):
             self.assertIn("any_accuracy", score)
         self.assertIn("mass on any", gold.table(kind))
 
-    def test_each_story_is_on_a_line_of_its_own(self):
-        story = {"story": [0, 9], "pronoun": [6, 8], "noun": [[0, 3]]}
-        with self.assertRaisesRegex(SystemExit, "goes beyond the end of its line"):
-            self.pronouns(LM, [story], "cat\n\nit is\n")
-        found, = self.pronouns(LM, [{"story": [5, 14], "pronoun": [9, 11], "noun": [[5, 8]]}], "fox\n\ncat it is\n")
-        self.assertEqual((found.examples[0].target, found.examples[0].links[0].keys), ("cat it is", [1]))
-
     def test_long_lines_are_left_out_and_unknown_tokens_are_noted(self):
         links = [{"line": 0, "unit": "token", "alignment": [[0]]}, {"line": 1, "unit": "token", "alignment": [[1], [0]]}]
         many = "a b " * 40
@@ -188,10 +181,6 @@ class Gold(unittest.TestCase):
         self.assertEqual(len(found.examples), 1)
         self.assertEqual(found.notes, ["1 lines left out: longer than the model reads",
                                        "1 inputs have tokens unknown to the model"])
-
-    def test_a_limit_of_links(self):
-        links = [{"line": i, "unit": "token", "alignment": [[0]]} for i in range(3)]
-        self.assertEqual(len(self.pairs(words, links, "a\n" * 3, "a\n" * 3, limit=2).examples), 2)
 
     def test_what_does_not_fit_is_an_error(self):
         for links, message in (
@@ -223,26 +212,6 @@ class Gold(unittest.TestCase):
             with self.subTest(message), self.assertRaises(SystemExit) as failed:
                 self.score(config, words, links, "cat it is\n", target)
             self.assertIn(message, str(failed.exception))
-
-    def test_the_table_shows_the_twelve_best_heads_best_first(self):
-        def score(value):
-            return {"links": 3, **{f: {"value": value, "low": None, "high": None} for f in ("mass", "accuracy", "aer")}}
-
-        heads = [{"layer": 2, "head": h, "trained": score(0.01 * h), "untrained": score(0.5 - 0.01 * h), "shuffled": score(0)}
-                 for h in range(14)]
-        kind = {"kind": "cross", "links": 3, "groups": 3, "group": "lines", "uniform": score(0.1), "heads": heads, "notes": []}
-        text = gold.table(kind)
-        self.assertTrue(text.startswith("cross attention: 3 links of 3 lines\n"))  # no intervals
-        self.assertLess(text.index("2     13"), text.index("2     2 "))
-        self.assertNotIn("2     1 ", text)
-        self.assertIn("\n2 more heads: --json\n", text)
-        self.assertEqual(gold.verdict(kind), "no head has learnt the links: best 13.0 %, untrained 50.0 %, even 10.0 %")
-        heads[5]["trained"] = score(0.97)
-        self.assertEqual(gold.verdict({**kind, "uniform": score(0.5)}),
-                         "no head has learnt the links: best 97.0 %, untrained 50.0 %, even 50.0 %")
-        for head in heads:
-            head["untrained"] = score(0.12)
-        self.assertEqual(gold.verdict(kind), "layer 2, head 5 has learnt the links: 97.0 %, untrained 12.0 %, even 10.0 %")
 
 
 @unittest.skipUnless(HEED.exists(), f"{HEED} is not built")

@@ -10,8 +10,6 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-from heed_runs import CPUS, result_cells, table_row  # noqa: E402
 
 BY_HAND = {"config": "toy.json", "set": [], "by_hand": True, "reaches": "held out: not much", "time": "1 min",
            "cpu": "a CPU", "threads": 1, "date": "2026-11-01", "commit": "1234567", "remark": " with a patch"}
@@ -65,15 +63,6 @@ class MeasuredTables(unittest.TestCase):
         machine, origin = "1 min | a CPU, 1 thread", "1234567 with a patch, by hand"
         self.assertEqual(rows, [f"| `toy.json` | newest | {machine} | 2026-11-03, {origin} |",
                                 f"| `toy.json` with `seed=2` | another seed | {machine} | 2026-11-01, {origin} |"])
-
-    def test_a_row_names_its_cpu_as_measure_does(self):
-        for (cpu, core_type), name in CPUS.items():
-            result = {**BY_HAND, "set": [f"seed={name}"], "cpu": cpu, "core_type": core_type}
-            row = table_row(result_cells(result))  # what measure.py prints
-            self.assertIn(f"| {name}, 1 thread |", row)
-            self.add(self.measured, result)
-            self.tables()
-            self.assertIn(row + "\n", self.page.read_text())
 
     def test_an_option_stands_under_the_baseline_of_its_commit_or_among_the_results(self):
         lines = map(json.loads, self.speedruns.read_text().splitlines())

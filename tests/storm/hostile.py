@@ -14,7 +14,6 @@ import signal
 import struct
 import subprocess
 import tempfile
-from pathlib import Path
 
 import runs
 

@@ -113,20 +113,6 @@ def failing_call_job(job, options, work):
     return ends, findings
 
 
-def gathered(jobs, findings):
-    """How the commands of all jobs ended; adds what they found."""
-    ends = collections.Counter()
-    for job in jobs:
-        e, found = job.result()
-        ends += e
-        findings += found
-    return ends
-
-
-def in_words(ends):
-    return ", ".join(f"{code}: {n}" for code, n in sorted(ends.items(), key=str))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=60)
@@ -144,41 +130,32 @@ def main():
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", calls, HERE / "calls.c", "-ldl", "-lpthread"], check=True)
     findings = []
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        start = time.time()
-        jobs = [pool.submit(crash_job, job, options, calls, work) for job in range(options.jobs)
-                if options.kills + options.faults > 0]
-        kills, faults, ends = 0, 0, collections.Counter()
-        for job in jobs:
-            k, f, e, found = job.result()
-            kills, faults, ends = kills + k, faults + f, ends + e
-            findings += found
-        print(f"storm: {kills} kills and power cuts, {faults} trainings with failing calls (exit codes "
-              f"{in_words(ends)}), {time.time() - start:.0f} s", flush=True)
-        start = time.time()
+        def run(job, *arguments, jobs=options.jobs):
+            """What all shares of a job count, how their commands ended, in words, and the seconds; adds what they found."""
+            start = time.time()
+            counts, ends = [0, 0], collections.Counter()
+            for future in [pool.submit(job, number, options, *arguments) for number in range(jobs)]:
+                *counted, e, found = future.result()
+                counts = [a + b for a, b in zip(counts, [*counted, 0, 0])]
+                ends.update(e)
+                findings.extend(found)
+            codes = ", ".join(f"{code}: {n}" for code, n in sorted(ends.items(), key=str))
+            return *counts, sum(ends.values()), f"(exit codes {codes}), {time.time() - start:.0f} s"
+
+        kills, faults, _, words = run(crash_job, calls, work, jobs=options.jobs if options.kills + options.faults > 0 else 0)
+        print(f"storm: {kills} kills and power cuts, {faults} trainings with failing calls {words}", flush=True)
         places = [p for p in later_end.PLACES if p != "overlay" or later_end.can_mount_overlay(work / "overlay")]
         if "overlay" not in places:
             print("storm: no overlay file system can be mounted here: runs in its lower layer are left out")
-        jobs = [pool.submit(later_end_job, job, options, calls, work, places) for job in range(options.jobs)]
-        cases, ends = 0, collections.Counter()
-        for job in jobs:
-            n, e, found = job.result()
-            cases, ends = cases + n, ends + e
-            findings += found
-        print(f"storm: {sum(ends.values())} of {cases} kills and failing calls while a run gets a later end (exit codes "
-              f"{in_words(ends)}), {time.time() - start:.0f} s", flush=True)
+        cases, _, n, words = run(later_end_job, calls, work, places)
+        print(f"storm: {n} of {cases} kills and failing calls while a run gets a later end {words}", flush=True)
         if one_failing_call.can_trace():
-            start = time.time()
-            jobs = [pool.submit(failing_call_job, job, options, work) for job in range(options.jobs)]
-            ends = gathered(jobs, findings)
-            print(f"storm: {sum(ends.values())} single failing calls (exit codes {in_words(ends)}), "
-                  f"{time.time() - start:.0f} s", flush=True)
+            *_, n, words = run(failing_call_job, work)
+            print(f"storm: {n} single failing calls {words}", flush=True)
         else:
             print("storm: strace cannot be used here: single failing calls are left out")
-        start = time.time()
-        jobs = [pool.submit(hostile.job, job, options, work) for job in range(options.jobs)]
-        ends = gathered(jobs, findings)
-        print(f"storm: {sum(ends.values())} runs on hostile files (exit codes "
-              f"{in_words(ends)}), {time.time() - start:.0f} s")
+        *_, n, words = run(hostile.job, work)
+        print(f"storm: {n} runs on hostile files {words}")
     for finding in findings:
         print("storm: FINDING " + finding)
     if findings:
