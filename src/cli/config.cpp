@@ -4,7 +4,7 @@
 
 #include "base/folders.h"
 #include "base/format.h"
-#include "base/text_kind.h"
+#include "cli/answers.h"
 #include "cli/command.h"
 #include "cli/config_path.h"
 #include "cli/output.h"
@@ -39,8 +39,7 @@ OwnText own_text(const TextRequest& request, bool family, const std::string& out
          read_tsv(text.files[0], {.any_bytes = text.facts.too_many_bad}).warnings)
       log.warn(remark);
   for (std::string& file : text.files) {
-    const std::string marks = text.pairs ? "" : markup_in_words(file, first_bytes(file));
-    if (!marks.empty()) log.warn(marks);
+    if (!text.pairs) warn_of_markup(file, first_bytes(file), log);
     if (fs::path(file).is_relative())  // to the config's folder
       file = fs::proximate(file, output == "-" ? "." : folder_of(output)).string();
     check_writable(file);
