@@ -5,10 +5,8 @@
 // the environment turns colours off. All methods may be called from several threads.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <fstream>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,21 +67,8 @@ class Log {
   void end_progress();  // removes the bar
 
  private:
-  enum class Look { plain, warning, fields, good_fields };
-  void write(std::string_view line, Look look);
-  void show(std::string_view line, Look look);
-  void erase_bar();
-
-  const int fd_;
-  bool quiet_, terminal_, bar_, colour_;
-  std::mutex mutex_;   // of the terminal: lines and the bar share it
-  std::string drawn_;  // the bar on the screen; empty: none
-  std::chrono::steady_clock::time_point drawn_at_;
-  std::mutex file_mutex_;
-  std::string path_;  // of the file, once it is open
-  std::ofstream file_;
-  std::vector<std::string> earlier_;  // lines before it was opened
-  bool warned_ = false;
+  struct Outputs;
+  std::unique_ptr<Outputs> outputs_;
 };
 
 }  // namespace heed

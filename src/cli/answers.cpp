@@ -28,9 +28,10 @@ std::string as_line(std::string_view text) {
 // Reads lines a few at a time, for commands that answer as they read.
 class LineReader {
  public:
-  LineReader(const std::string& path, std::size_t limit, const OpenModel& model)
+  LineReader(const std::string& path, std::size_t limit, OpenModel& model)
       : name_(path == "-" ? "standard input" : path),
         limit_(limit),
+        log_(model.log),
         form_(form_of_texts(model.config)),
         input_(path, form_, Exit::data) {}
 
@@ -57,15 +58,17 @@ class LineReader {
   }
 
  private:
-  void check_kind(const std::string& line) const {
+  void check_kind(const std::string& line) {
     if (form_ != InputFile::Allow::text || line.empty()) return;
     if (const std::string kind = other_kind(line);
         !kind.empty() && kind.find("binary data") == kind.npos)
       throw_no_text(name_, kind);
+    warn_of_markup(name_, line, log_);
   }
 
   std::string name_;
   std::size_t limit_;
+  Log& log_;
   InputFile::Allow form_;
   InputLines input_;
   std::size_t number_ = 0;
@@ -127,6 +130,10 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
 
 InputFile::Allow form_of_texts(const RunConfig& config) {
   return read_options(config).any_bytes ? InputFile::Allow::anything : InputFile::Allow::text;
+}
+
+void warn_of_markup(const std::string& name, std::string_view text, Log& log) {
+  if (const std::string marks = markup_in_words(name, text); !marks.empty()) log.warn(marks);
 }
 
 std::string with_masks(const OpenModel& m, const GivenText& given) {

@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/text_kind.h"
+#include "cli/answers.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "data/corpus.h"
@@ -84,8 +85,7 @@ Exit run_init(CommandLine& line) {
            read_tsv(text.files[0], {.any_bytes = text.facts.too_many_bad}).warnings)
         log.warn(remark);
     for (std::string& file : text.files) {  // relative to the config's folder
-      const std::string marks = text.pairs ? "" : markup_in_words(file, first_bytes(file));
-      if (!marks.empty()) log.warn(marks);
+      if (!text.pairs) warn_of_markup(file, first_bytes(file), log);
       if (fs::path(file).is_relative())
         file = fs::proximate(file, output == "-" ? "." : folder_of(output)).string();
       check_writable(file);

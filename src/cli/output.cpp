@@ -134,7 +134,11 @@ void write_output(const std::string& path, std::string_view text) {
     if (!(stream << text).flush()) throw_file_error("write", path, errno);
     return;
   }
-  const fs::path place = fs::exists(old) ? fs::canonical(path) : fs::path(path);
+  if (none == std::errc::too_many_symbolic_link_levels)
+    throw_file_error("write", path, none.value());
+  fs::path place = path;  // where links lead, if only to a name
+  while (fs::is_symlink(fs::symlink_status(place, none)))
+    place = place.parent_path() / fs::read_symlink(place, none);
   if (is_part_of_run(place))
     throw usage_error("cannot write {}: it is part of a run and would damage it.",
                       quoted_path(path))

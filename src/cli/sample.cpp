@@ -114,7 +114,7 @@ class SamplePrinter {
 
 // A whole file, pipe or standard input ("-"), without its final \n. `path` unset: standard input if
 // it is a pipe or a file, else "".
-std::string read_prompt(const std::optional<std::string>& path, const OpenModel& m) {
+std::string read_prompt(const std::optional<std::string>& path, OpenModel& m) {
   constexpr std::uint64_t kMost = 64u << 20;
   struct stat status = {};
   if (!path && (::fstat(STDIN_FILENO, &status) != 0 ||
@@ -122,6 +122,7 @@ std::string read_prompt(const std::optional<std::string>& path, const OpenModel&
     return "";
   InputFile file(path.value_or("-"), form_of_texts(m.config), Exit::data);
   std::string text = read_file(file, kMost, Exit::data);
+  warn_of_markup(file.name(), text, m.log);
   if (text.ends_with('\n')) text.pop_back();
   return text;
 }

@@ -10,7 +10,6 @@
 #include "base/number.h"
 #include "base/format.h"
 #include "base/json.h"
-#include "show/packed_maps.h"
 #include "text/piece_model.h"
 
 namespace heed {

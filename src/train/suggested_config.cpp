@@ -177,6 +177,7 @@ std::string name_of_text(const std::string& path) {
 }
 
 void read_own_text(OwnText& text, bool any_bytes, Log& log) {
+  const bool two = text.files.size() == 2;
   FoundTexts found = find_texts(text.files, any_bytes);
   text.files = std::move(found.files);
   text.name = names_of(text.files);
@@ -189,6 +190,12 @@ void read_own_text(OwnText& text, bool any_bytes, Log& log) {
                         counted(format_count(static_cast<std::int64_t>(f.characters)), "character"),
                         f.distinct);
   log.info(line);
+  if (two && f.lines.size() == 2 && f.lines[0] == f.lines[1] && f.lines[0] > 1)
+    log.info(fmt::format(
+        "both have {} lines, and are read as one text, the second after the first; for pairs to "
+        "translate:\n  paste {} {} > pairs.tsv && heed init pairs.tsv",
+        format_count(static_cast<std::int64_t>(f.lines[0])), shell_word(text.files[0]),
+        shell_word(text.files[1])));
   if (!found.left_out.empty())
     log.info("left out (not text, or a folder in the folder): " + names_of(found.left_out));
 }

@@ -12,7 +12,7 @@
 
 #include "base/fields.h"
 #include "base/files.h"
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/protobuf.h"
 #include "train/listener.h"

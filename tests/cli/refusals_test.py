@@ -264,6 +264,9 @@ ROWS = {2: r"""
     tokenize run the --side source => encoder
     sample run the --min-tokens 9 --max-tokens 2 => pairs
     sample run the --temperature 0 --seed 3 --max-tokens 1 => --temperature
+    tokenize characters --file j => j, JSON, jq -r .KEY
+    sample characters --file j --max-tokens 1 => j, JSON, jq -r .KEY
+    evaluate characters --file j => j, JSON, jq -r .KEY
     evaluate pairs --file j --target-file j => j, JSON, jq -r .KEY
     init j --output - => j, JSON, jq -r .KEY
 """}
