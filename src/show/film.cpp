@@ -142,7 +142,7 @@ void Film::add_maps(Workspace& workspace, const ParamVec<float>& values, Attenti
     frame.weights.push_back(packed_weights(map));
     if (frame.pull) frame.pull->push_back(packed_pull(map));
     const HeadInWords first = clearest_head(heads, kind);
-    KindInWords words{static_cast<std::int64_t>(map.number(first.layer, first.head)), {}};
+    KindInWords words{std::int64_t{first.layer} * map.heads + first.head, {}};
     for (const HeadInWords& head : heads)
       if (head.kind == kind) words.heads.push_back(head.sentence());
     frame.words->push_back(std::move(words));
