@@ -240,7 +240,7 @@ class TextArgument(RunsTest):
                          self.json("score", "pairs", "--file", "s", "--target-file", "t"))
         self.assertEqual(self.json("score", "pairs", stdin="the old ||| old the\n"),
                          self.json("score", "pairs", "the old", "--target", "old the"))
-        self.check("score", "pairs", "the old", "--target-file", "t", status=2, facts=["TEXT", "--target-file"])
+        self.check("score", "pairs", "the old", "--target-file", "t", status=2, facts="--file")
         self.check("score", "pairs", "--file", "s", "--target", "t", status=2, facts=["--target", "--file", "heed score --help"])
         self.check("score", "pairs", "--target", "the", status=2, facts=["--target", "TEXT"])
         self.check("score", "pairs", "--target-file", "t", status=2, facts=["--target-file", "--file"])
