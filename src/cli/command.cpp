@@ -108,9 +108,8 @@ void CommandLine::add_with() {
 void CommandLine::add_texts(TextArguments& texts, const std::string& text,
                             const std::string& file) {
   texts_ = &texts;
-  CLI::Option* words = app_.add_option_function<std::vector<std::string>>(
-      "TEXT", [&texts](const std::vector<std::string>& all) { texts.text = joined(all, " "); },
-      text);
+  app_.allow_extras();  // the words after the first one: of several, CLI11 would split "[a, b]"
+  CLI::Option* words = app_.add_option("TEXT", texts.text, text);
   app_.add_option("--file", texts.file, file)->type_name("FILE")->excludes(words);
 }
 
@@ -207,9 +206,19 @@ void CommandLine::parse() {
     throw usage_error("{}{}", what, (values ? " (" + option->get_description() + ")" : ""))
         .hint(hint);
   }
-  if (texts_ != nullptr)
-    require_one_input({texts_->file.value_or(""), texts_->target_file.value_or(""),
-                       texts_->against.value_or("")});
+  if (texts_ == nullptr) return;
+  bool options_end = false;  // after "--"
+  for (const std::string& word : app_.remaining()) {
+    if (!options_end && word == "--") {
+      options_end = true;
+      continue;
+    }
+    if (!options_end && word.size() > 1 && word.starts_with('-'))
+      throw usage_error("{}", unexpected(word)).hint(hint);
+    texts_->text = texts_->text ? *texts_->text + " " + word : word;
+  }
+  require_one_input(
+      {texts_->file.value_or(""), texts_->target_file.value_or(""), texts_->against.value_or("")});
 }
 
 void CommandLine::set(const std::string& name, const std::vector<std::string>& values) try {

@@ -124,8 +124,7 @@ std::vector<std::vector<Hypothesis>> search_group(const Predictor& predictor, Po
     if (rows.empty()) break;
     const Mat<float> logits = decoder.step(tokens);
     pool.run(static_cast<int>(rows.size()), [&](int i, int) {
-      rows[i].first->look(*rows[i].second,
-                          {logits.row(i), static_cast<std::size_t>(logits.cols)});
+      rows[i].first->look(*rows[i].second, {logits.row(i), static_cast<std::size_t>(logits.cols)});
     });
     for (Search& s : searches) s.advance(decoder);
   }

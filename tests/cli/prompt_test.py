@@ -1,4 +1,5 @@
 """Prompts: on a terminal, commands without a text ask for texts one by one; keys, signals and errors there."""
+import json
 import math
 import os
 import pty
@@ -18,11 +19,10 @@ PAIRS = {"family": "seq2seq", **SMALL}
 class Prompt(RunsTest):
     RUNS = {"text": TEXT, "masked": {"family": "masked_lm", **WORD}, "pairs": PAIRS}
 
-    def asks(self, command, run, *options, **kw):
-        """A terminal in which a command asks for its first text, what it says of that, and its prompt."""
-        t = Terminal(command, run, *options, cwd=self.folder, **{"env": {"NO_COLOR": "1"}, **kw})
-        self.addCleanup(t.close)
-        return t, t.until(command + "> "), command + "> "
+    def terminal(self, *args, **kw):
+        terminal = Terminal(*args, cwd=self.folder, **kw)
+        self.addCleanup(terminal.close)
+        return terminal
 
     def ends(self, terminal, status=0):
         self.assertEqual(terminal.end()[0], status, terminal.end()[1])
@@ -40,7 +40,9 @@ class Prompt(RunsTest):
                 ("tokenize", "masked", [], ["the [MASK] old", "mill"]),
                 ("tokenize", "text", ["--json"], ["the"])):
             with self.subTest(f"{command} {run}"):
-                t, shown, prompt = self.asks(command, run, *options)
+                prompt = command + "> "
+                t = self.terminal(command, run, *options, env={"NO_COLOR": "1"})
+                shown = t.until(prompt)
                 self.assertIn("Ctrl-D ends", shown)
                 for line in lines:
                     alone = self.check(command, run, *options, *([line] if command != "neighbors" else line.split()))
@@ -52,12 +54,16 @@ class Prompt(RunsTest):
                 self.ends(t)
 
     def test_the_same_line_is_continued_in_another_way_with_the_next_seed(self):
-        t, _, prompt = self.asks("sample", "text", "--max-tokens", 30, "--seed", 5)
-        for seed, line in (5, "the"), (6, "the"), (7, ""):
-            self.assertEqual(t.answer(line, prompt), self.out("sample", "text", line, "--max-tokens", 30, "--seed", seed))
+        t = self.terminal("sample", "text", "--max-tokens", 30, "--seed", 5)
+        t.until("sample> ")
+        for seed in (5, 6, 7):
+            self.assertEqual(t.answer("the", "sample> "), self.out("sample", "text", "the", "--max-tokens", 30, "--seed", seed))
+        self.assertEqual(t.answer("", "sample> "), self.out("sample", "text", "", "--max-tokens", 30, "--seed", 8))
 
     def test_settings_change_between_answers(self):
-        t, _, prompt = self.asks("sample", "text", "--max-tokens", 30)
+        t = self.terminal("sample", "text", "--max-tokens", 30, env={"NO_COLOR": "1"})
+        prompt = "sample> "
+        t.until(prompt)
         self.assertIn(":temperature VALUE", t.answer(":help", prompt))
         self.assertEqual(t.answer(":temperature 0", prompt), "temperature: 0\n")
         self.assertEqual(t.answer(":max-tokens 5", prompt), "max-tokens: 5\n")
@@ -70,7 +76,9 @@ class Prompt(RunsTest):
         self.ends(t)
 
     def test_a_head_is_chosen_at_the_prompt(self):
-        t, _, prompt = self.asks("attend", "pairs")
+        t = self.terminal("attend", "pairs", env={"NO_COLOR": "1"})
+        prompt = "attend> "
+        t.until(prompt)
         t.answer(":kind cross", prompt)
         t.answer(":head 0 1", prompt)
         target = " (--target for another)"
@@ -91,27 +99,41 @@ class Prompt(RunsTest):
         self.assertIn("encoder, decoder, cross", t.answer(":help", prompt))
         t.type("exit\r")
         self.ends(t)
+        t = self.terminal("attend", "text", env={"NO_COLOR": "1"})
+        t.until(prompt)
+        self.assertIn("heed: error: ", t.answer(":kind cross", prompt))
+        self.assertNotIn("heed: error: ", t.answer("the", prompt))
+        t.type("exit\r")
+        self.ends(t)
 
     def test_each_text_is_told_what_the_model_expected_next(self):
         expected, = (line["alternatives"][-1] for line in self.json("score", "text", "the mill", "--tokens"))
         expected = ", ".join(f"“{e['token']}” {100 * math.exp(e['logprob']):.0f} %" for e in expected)
         for run, text, last in (("text", "the mil", "expected next: " + expected), ("pairs", "the old", "expected next: “"),
                                 ("masked", "the [MASK]", "others: ")):  # heed fill says it
-            t, _, prompt = self.asks("attend", run, columns=200)
-            line = t.answer(text, prompt).splitlines()[-1]
+            t = self.terminal("attend", run, columns=200)
+            t.until("attend> ")
+            line = t.answer(text, "attend> ").splitlines()[-1]
             self.assertTrue(line.startswith(last), line)
+            t.type(CTRL_D)
+            self.ends(t)
 
     def test_a_page_follows_the_prompt(self):
-        t, _, prompt = self.asks("attend", "pairs", columns=200)
-        page = self.folder / "page.html"
+        t = self.terminal("attend", "pairs", columns=200)
+        prompt, page = "attend> ", self.folder / "page.html"
+        t.until(prompt)
         for wrong in (":html -", ":html no/page.html"):
             t.answer(wrong, prompt)
             self.assertEqual("heed: error: " in t.answer("the", prompt), "no/" in wrong)
         t.answer(":html page.html", prompt)
         for text in ("the old miller", "the old"):
             self.assertIn("expected next: ", t.answer(text, prompt))
-            data = self.page(page.read_text())
+            data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S).group(1))
             self.assertEqual((data["opening"]["text"], data["reloads"]), (text, True))
+        self.tells(t.answer(":html all", prompt), ":html page.html")
+        self.assertFalse((self.folder / "all").exists())
+        t.type(CTRL_D)
+        self.ends(t)
         self.check("attend", "pairs", "the", "--html", "page.html")
         self.assertIn('"reloads":false', page.read_text())
 
@@ -122,30 +144,39 @@ class Prompt(RunsTest):
                                            ("neighbors", "masked", "the +", "analogy"),
                                            ("score", "pairs", "the old", "|||")):
             with self.subTest(command):
-                t, _, prompt = self.asks(command, run)
-                answer = t.answer(wrong, prompt)
+                t = self.terminal(command, run)
+                t.until(command + "> ")
+                answer = t.answer(wrong, command + "> ")
                 self.assertIn("heed: error: ", answer)
                 self.assertIn(words, answer)
                 self.assertNotIn("heed ", answer)  # nothing that cannot be typed here
-                self.assertNotIn("--", t.answer(":help", prompt) + t.answer(":top-k x", prompt))
+                said = t.answer(":help", command + "> ") + t.answer(":top-k x", command + "> ")
+                self.assertNotIn("--", said)
+                t.type(CTRL_D)
+                self.ends(t)
 
     def test_an_empty_line_is_told_what_to_type(self):
         for command, run in (("score", "text"), ("attend", "pairs"), ("fill", "masked"), ("translate", "pairs")):
             with self.subTest(command):
-                t, shown, prompt = self.asks(command, run)
-                self.assertEqual(t.answer("", prompt), shown.splitlines()[0] + "\n")
+                t = self.terminal(command, run)
+                asked = t.until("\n")
+                t.until(command + "> ")
+                self.assertEqual(t.answer("", command + "> "), asked + "\n")
 
     def test_a_line_can_be_edited_and_is_remembered(self):
         for env in ({}, {"LC_ALL": "C", "LANG": "C"}):
-            t, _, prompt = self.asks("tokenize", "text", env=env)
-            # The last: whole characters, whatever the system's locale.
-            for keys, shown in (("mull" + BACKSPACE * 3 + "ill" + CTRL_A + "a ", "a \u2581 m i l l\n"), ("old", "o l d\n"),
-                                (UP + UP, "a \u2581 m i l l\n"), ("\u00e9\u6f22" + BACKSPACE * 2 + "he", "h e\n")):
-                self.assertEqual(t.answer(keys, prompt), shown)
-            self.tells(t.answer("\u6f22", prompt), ["1", "'\u6f22'"])
+            t = self.terminal("tokenize", "text", env=env)
+            t.until("tokenize> ")
+            self.assertEqual(t.answer("mull" + BACKSPACE * 3 + "ill" + CTRL_A + "a ", "tokenize> "), "a \u2581 m i l l\n")
+            self.assertEqual(t.answer("old", "tokenize> "), "o l d\n")
+            self.assertEqual(t.answer(UP + UP, "tokenize> "), "a \u2581 m i l l\n")
+            # Whole characters, whatever the system's locale.
+            self.assertEqual(t.answer("\u00e9\u6f22" + BACKSPACE * 2 + "he", "tokenize> "), "h e\n")
+            self.tells(t.answer("\u6f22", "tokenize> "), ["1", "'\u6f22'"])
 
     def test_a_line_wider_than_the_terminal_is_read_whole(self):
-        t, _, _ = self.asks("tokenize", "masked", columns=40)
+        t = self.terminal("tokenize", "masked", columns=40)
+        t.until("tokenize> ")
         line = "the old miller walked " * 8 + "home"
         t.type(line + "\r")
         self.assertTrue(t.until("unknown token: 'home'").endswith(line.replace("home", "<unk>") + "\nread as <unk>: 1 "))
@@ -153,7 +184,8 @@ class Prompt(RunsTest):
     def test_a_signal_ends_it_while_it_asks_and_while_it_answers(self):
         for sent, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)):
             for text in ("", "the old mill"):
-                t, _, _ = self.asks("sample", "text", "--max-tokens", 100_000_000)
+                t = self.terminal("sample", "text", "--max-tokens", 100_000_000)
+                t.until("sample> ")
                 if text:
                     t.type(text + "\r")
                     t.until(text + "\n" + text)
@@ -170,6 +202,10 @@ class Prompt(RunsTest):
         read = subprocess.run([HEED, "tokenize", "text"], stdin=subprocess.DEVNULL, stdout=follower, cwd=self.folder)
         self.assertEqual(read.returncode, 0)
 
+
+class TextArgument(RunsTest):
+    RUNS = {"text": TEXT, "masked": {"family": "masked_lm", **WORD}, "pairs": PAIRS}
+
     def test_words_need_no_quotes_and_options_may_stand_among_them(self):
         for command, run, text, *options in (("sample", "text", "the old mill", "--max-tokens", 9),
                                              ("translate", "pairs", "the old mill", "--beam-size", 2),
@@ -184,8 +220,8 @@ class Prompt(RunsTest):
                 self.assertEqual(self.out(command, *options, run, "--", first, *others), quoted)
 
     def test_it_is_what_a_line_of_a_file_or_of_a_pipe_gives(self):
-        self.write("line", "the old")
-        self.write("masks", "[MASK] old")
+        (self.folder / "line").write_text("the old\n")
+        (self.folder / "masks").write_text("[MASK] old\n")
         for command, run, text, file in (("sample", "text", "the old", "line"), ("translate", "pairs", "the old", "line"),
                                          ("score", "text", "the old", "line"), ("tokenize", "text", "the old", "line"),
                                          ("attend", "text", "the old", "line"), ("neighbors", "masked", "the old", "line"),
@@ -198,12 +234,23 @@ class Prompt(RunsTest):
                 self.check(command, run, text, "--file", file, status=2, facts=["TEXT", "--file"])
 
     def test_a_pair_is_scored_as_from_files(self):
-        self.write("s", "the old")
-        self.write("t", "old the")
+        (self.folder / "s").write_text("the old\n")
+        (self.folder / "t").write_text("old the\n")
         self.assertEqual(self.json("score", "pairs", "the old ||| old the"),
                          self.json("score", "pairs", "--file", "s", "--target-file", "t"))
         self.assertEqual(self.json("score", "pairs", stdin="the old ||| old the\n"),
                          self.json("score", "pairs", "the old", "--target", "old the"))
+        self.check("score", "pairs", "the old", "--target-file", "t", status=2, facts="--file")
+        self.check("score", "pairs", "--file", "s", "--target", "t", status=2, facts=["--target", "--file", "heed score --help"])
+        self.check("score", "pairs", "--target", "the", status=2, facts=["--target", "TEXT"])
+        self.check("score", "pairs", "--target-file", "t", status=2, facts=["--target-file", "--file"])
+        self.check("score", "text", "the", "--target", "t", status=2, facts=["--target", "TEXT"])
+        self.check("score", "pairs", "the old", status=3, facts="|||")
+
+    def test_what_looks_like_an_option_is_one(self):
+        self.check("sample", "text", "the", "old", "--max-token", "--top", status=2, facts="--max-tokens")
+        self.check("tokenize", "text", "the", "-x", status=2, facts=["-x", "heed tokenize --help"])
+        self.assertEqual(self.out("tokenize", "masked", "the", "--", "-x").split(), ["the", "<unk>"])
 
 
 if __name__ == "__main__":
