@@ -12,7 +12,7 @@ RESIDUAL, BLOCK, STACK = "src/nn/residual.h", "src/nn/block.cpp", "src/nn/stack.
 EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
 LOSS = "src/nn/loss.cpp"
 SPANS = "src/data/span_corruption.h"
-OPTIMIZER, OPTIMIZERS, SLICES = "src/step/optimizer.cpp", "src/step/optimizers.cpp", "src/step/slices.cpp"
+OPTIMIZERS, GRADIENTS = "src/step/optimizers.cpp", "src/step/gradients.cpp"
 UNPACKING, NORMALIZATION = "src/base/input_file.cpp", "src/text/normalize.cpp"
 VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/own_text.cpp"
 KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.h", "src/evaluate/yardsticks.cpp"
@@ -100,14 +100,14 @@ MUTATIONS = [
     ("parameters: identity is not the identity", "src/nn/param.cpp", "i / info.param.cols == i % info.param.cols ?", "i % info.param.cols == 0 ?"),
     ("adam: eps under the root", OPTIMIZERS, "fuse(std::sqrt(v[i]), root, eps)", "(std::sqrt(v[i] + eps) * root)"),
     ("adam: no bias correction", OPTIMIZERS, "s.update.rate / (1.0 - std::pow(c.betas[0], t))", "s.update.rate"),
-    ("adamw: decays vectors too", OPTIMIZER, "config_.weight_decay > 0 && !info.vector", "config_.weight_decay > 0"),
+    ("adamw: decays vectors too", OPTIMIZERS, "config_.weight_decay > 0 && !info.vector", "config_.weight_decay > 0"),
     ("span_corruption: short spans are likelier", SPANS, "* places < runs", "* 2 < 1"),
     ("span_corruption: no span begins or ends a tile", SPANS, "kept.next() - (i == 0) - (i == noise.spans)", "kept.next() - 2 * (i == noise.spans)"),
     ("span_corruption: all tiles have the same noise", SPANS, "epoch, tile.begin)", "epoch)"),
     ("masked_lm: shows the token to predict", "src/data/masked_lm.h", "fate < 0.8", "fate < 0.4"),
-    ("clipping: 1e-6 left out", OPTIMIZER, "(gradient_norm + 1e-6)", "gradient_norm"),
-    ("tree sum: a running sum", "src/step/slices.h", "for (int s = 0; s + d < n; s += 2 * d) add(s, s + d);", "for (int s = 1; d == 1 && s < n; ++s) add(0, s);"),
-    ("gradient norm: blocks one after the other", SLICES, "return std::sqrt(tree_sum(squares_));", "double all = 0;\n  for (const double s : squares_) all += s;\n  return std::sqrt(all);"),
+    ("clipping: 1e-6 left out", OPTIMIZERS, "(gradient_norm + 1e-6)", "gradient_norm"),
+    ("tree sum: a running sum", "src/step/gradients.h", "for (int s = 0; s + d < n; s += 2 * d) add(s, s + d);", "for (int s = 1; d == 1 && s < n; ++s) add(0, s);"),
+    ("gradient norm: blocks one after the other", GRADIENTS, "return std::sqrt(tree_sum(squares_));", "double all = 0;\n  for (const double s : squares_) all += s;\n  return std::sqrt(all);"),
     ("gradient norm: only the last run of a block", "src/math/lanes.h", "sum += total(run);", "sum = total(run);"),
     ("activation_dropout: as dropout", FEED_FORWARD, "rate(config.activation_dropout)", "rate(config.dropout)"),
     ("wsd: falls all the time", "src/step/schedule.cpp", "length = c.decay_fraction * end", "length = end"),
@@ -123,13 +123,13 @@ MUTATIONS = [
     ("vocabulary: a byte order mark is part of a token", VOCABULARY, "text.remove_prefix(kByteOrderMark.size());", ";"),
     ("vocabulary: names of special tokens are tokens", VOCABULARY, "special == 0", "special >= 0"),
     ("own text: every character is common", OWN_TEXT, "0.99995 *", "1.0 *"),
-    ("own text: a packed text keeps its ending", "src/train/text_start.cpp", "whole.extension() == \".gz\"", "false"),
+    ("own text: a packed text keeps its ending", SUGGESTED, "whole.extension() == \".gz\"", "false"),
     ("own text: subwords for a tiny text", SUGGESTED, "bytes >= kFewBytes", "bytes >= 0"),
     ("own text: trains until it is memorised", SUGGESTED, "std::min(in_time, std::max(300.0, useful))", "in_time"),
     ("own text: reads a text as often as pairs", "src/show/advice.h", "decoder_alone ? 25 : 60", "60"),
     ("own text: dropout as if without weight decay", SUGGESTED, "gpt || static_cast", "static_cast"),
     ("own text: the decay remembers ten passes", SUGGESTED, "kRememberedPasses = 2;", "kRememberedPasses = 10;"),
-    ("own text: decays weights of another run", "src/train/text_start.cpp", "!muon || choice.first", "!muon"),
+    ("own text: decays weights of another run", "src/train/text_start.cpp", "!muon || goes_on", "!muon"),
     ("plan: a step is all epochs looked at", "src/train/prepared_run.cpp", "ahead.epochs / steps", "ahead.epochs"),
     ("kneser-ney: shorter n-grams count occurrences", KNESER_NEY, "if (counts) {", "if (true) {"),
     ("kneser-ney: discount without n2", KNESER_NEY, "2.0 * static_cast<double>(twice_[order])", "0.0 * static_cast<double>(twice_[order])"),

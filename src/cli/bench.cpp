@@ -13,7 +13,7 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include "train/speed.h"
-#include "train/text_start.h"
+#include "train/suggested_config.h"
 
 namespace heed {
 namespace {
@@ -33,9 +33,9 @@ Json bench_json(const PreparedRun& run, const Speed& speed) {
   ::getrusage(RUSAGE_SELF, &usage);
   const int threads = run.pool->threads();
   const double peak = measure_sgemm(std::min(threads, available_cores()), 3.0),
-               reached = speed.flops_per_second * 1e-9;
+               reached = speed.flops / speed.step_seconds * 1e-9;
   const double steps = static_cast<double>(run.plan.steps);
-  Json r{{"tokens_per_second", speed.tokens_per_second},
+  Json r{{"tokens_per_second", speed.tokens / speed.step_seconds},
          {"steps_per_second", 1 / speed.step_seconds},
          {"gflop_per_step", speed.flops * 1e-9},
          {"gflops", reached},

@@ -18,7 +18,7 @@
 #include "store/layout.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
-#include "train/divergence.h"
+#include "train/validation.h"
 
 namespace heed {
 namespace {

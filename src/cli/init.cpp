@@ -7,45 +7,41 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "data/corpus.h"
-#include "train/text_start.h"
+#include "train/suggested_config.h"
 
 namespace heed {
 
 namespace fs = std::filesystem;
 
 Exit run_init(CommandLine& line) {
-  TextRequest request;
+  OwnText text;
   std::string output;
   line.app()
-      .add_option("TEXT", request.texts, "files or folders of text")
+      .add_option("TEXT", text.files, "files or folders of text")
       ->type_name("PATH")
       ->default_str("");
-  const CLI::Option* like = line.add_like(request.like);
-  line.add_minutes(request.minutes);
+  const CLI::Option* like = line.add_like(text.like);
+  line.add_minutes(text.minutes);
   line.add_file("--output", output,
                 "the config to write; - is standard output (default: TEXT.json)", "FILE");
   line.app().remove_option(line.app().get_option("--json"));  // a config has comments
   line.parse();
 
-  const bool no_text = request.texts.empty();
-  if (output.empty()) output = name_of_text(no_text ? "mine.txt" : request.texts[0]) + ".json";
+  const bool no_text = text.files.empty();
+  if (no_text) text.files = {"mine.txt"};
+  const std::string first = text.files[0];
+  if (output.empty()) output = name_of_text(first) + ".json";
   if (output != "-" && !output.ends_with(".json"))
     throw Error(Exit::usage, output + ": expected a name that ends in .json, as configs do.");
   if (output != "-" && path_exists(output))
     throw Error(Exit::usage, output + " exists already.", "--output FILE");
   Log log({.quiet = line.quiet()});
-  OwnText text;
   if (no_text) {
-    text.name = "mine.txt";
-    text.files = {text.name};
-    text.facts.bytes = text.facts.characters = 1'000'000;
-    text.facts.distinct = 90;
-    text.facts.common = 70;
-    text.like = request.like;
-    text.minutes = request.minutes;
+    text.name = first;
+    text.facts = {.bytes = 1'000'000, .characters = 1'000'000, .distinct = 90, .common = 70};
   } else {
-    text = read_own_text(request, false, log);
-    text.pairs = text.files.size() == 1 && is_tsv(request.texts[0]) && like->count() == 0;
+    read_own_text(text, false, log);
+    text.pairs = text.files.size() == 1 && is_tsv(first) && like->count() == 0;
     if (!text.pairs)
       for (const std::string& file : text.files) say_form(file, first_bytes(file), false, log);
     if (text.pairs)

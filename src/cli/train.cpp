@@ -22,7 +22,6 @@
 #include "store/origin.h"
 #include "text/utf8.h"
 #include "train/resume.h"
-#include "train/text_start.h"
 #include "train/training_run.h"
 
 namespace heed {
@@ -174,50 +173,47 @@ void check_text(const std::string& path) {
 }  // namespace
 
 Exit run_train(CommandLine& line) {
-  TextRequest request;
+  TrainRequest request;
+  OwnText text;
   line.app()
-      .add_option("CONFIG|TEXT", request.texts,
+      .add_option("CONFIG|TEXT", text.files,
                   "a config (.json, or the name of one that comes with heed); or the text to train "
                   "on: files, folders, or - (standard input)")
       ->type_name("PATH")
       ->default_str("")
       ->required();
-  line.add_file("--run", request.train.run.folder,
-                "run folder (default: runs/<name of config or text>)");
-  CLI::Option* like = line.add_like(request.like);
-  const CLI::Option* minutes = line.add_minutes(request.minutes);
+  line.add_file("--run", request.run.folder, "run folder (default: runs/<name of config or text>)");
+  CLI::Option* like = line.add_like(text.like);
+  const CLI::Option* minutes = line.add_minutes(text.minutes);
   like->excludes(
-      line.add_run(request.train.init_from,
+      line.add_run(request.init_from,
                    "start at step 0 with the weights and tokenizer of this run; a text also takes "
                    "its objective and model",
                    "--init-from"));
-  line.app().add_flag("--force", request.train.run.force,
-                      "rename an existing run folder to NAME.old-K");
-  parse_shared(line, request.train.run);
+  line.app().add_flag("--force", request.run.force, "rename an existing run folder to NAME.old-K");
+  parse_shared(line, request.run);
   Log log({.quiet = line.quiet()});
 
-  const auto config = std::ranges::find_if(request.texts, names_config);
-  if (config == request.texts.end()) {
-    for (const std::string& text : request.texts) check_text(text);
-    if (request.train.run.folder.empty())
-      request.train.run.folder = run_named(name_of_text(request.texts.front()));
-    return finish([&] { return train_on_text(request, log); }, line.json(), log);
+  const auto config = std::ranges::find_if(text.files, names_config);
+  if (config == text.files.end()) {
+    for (const std::string& file : text.files) check_text(file);
+    if (request.run.folder.empty())
+      request.run.folder = run_named(name_of_text(text.files.front()));
+    return finish([&] { return train_on_text(request, text, log); }, line.json(), log);
   }
   const std::string path = config_path(*config);
   if (const fs::path run = fs::path(path).parent_path(); !config->ends_with(".json") && is_run(run))
     throw usage_error("{} is a run; expected a text or a config.", *config)
         .hint("heed resume " + shell_word(run.string()));
-  if (request.texts.size() > 1)
-    throw usage_error("{} is a config, which stands alone; found {}.", *config,
-                      joined(request.texts))
+  if (text.files.size() > 1)
+    throw usage_error("{} is a config, which stands alone; found {}.", *config, joined(text.files))
         .hint("the texts alone; or the config, with --set data.train=...");
   if (like->count() + minutes->count() > 0)
     throw usage_error("--like and --minutes are for texts; {} is a config.", *config)
         .hint("heed init, which writes a config; or --set train.max_minutes=M");
-  TrainRequest& train = request.train;
-  if (train.run.folder.empty()) train.run.folder = run_named(fs::path(path).stem());
-  const RunConfig read = load_config(path, train.run.given);
-  return finish([&] { return train_run(train, read, data_folder_of(path), log); }, line.json(),
+  if (request.run.folder.empty()) request.run.folder = run_named(fs::path(path).stem());
+  const RunConfig read = load_config(path, request.run.given);
+  return finish([&] { return train_run(request, read, data_folder_of(path), log); }, line.json(),
                 log);
 }
 

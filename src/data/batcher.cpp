@@ -40,14 +40,10 @@ Batcher::Taken Batcher::take(Cursor& cursor) {
 
 Batcher::Ahead Batcher::ahead(std::int64_t epochs, std::int64_t most) {
   Ahead ahead;
-  std::int64_t first = 0;
   Cursor cursor;
   for (; cursor.epoch < epochs && ahead.steps < most; ++ahead.steps) {
     const Taken taken = take(cursor);
-    if (ahead.steps == 0) first = taken.tokens;
-    ahead.equal = ahead.equal && taken.tokens == first;
     ahead.tokens += taken.tokens;
-    ahead.without_labels += taken.labels == 0;
   }
   ahead.epochs = epochs_at(objective_, split_, cursor);
   return ahead;

@@ -40,10 +40,8 @@ class Batcher {
   // examples.
   struct Ahead {
     std::int64_t steps = 0;
-    std::int64_t tokens = 0;          // of all of them
-    std::int64_t without_labels = 0;  // steps without a token to predict
-    bool equal = true;                // each has as many tokens as the others
-    double epochs = 0;                // that they are
+    std::int64_t tokens = 0;  // of all of them
+    double epochs = 0;        // that they are
   };
   Ahead ahead(std::int64_t epochs, std::int64_t most);
 

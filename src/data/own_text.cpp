@@ -74,23 +74,20 @@ TextFacts text_facts(std::span<const std::string> files, bool any_bytes) {
   TextFacts facts;
   std::vector<std::uint64_t> counts(0x110000);  // of each code point
   for (const std::string& file : files) {
-    constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
-    std::uint64_t size = 0, bad = 0;
-    TextFacts::File& counted = facts.files.emplace_back();
+    std::uint64_t size = 0, lines = 0, bad = 0;
     scan_text({&file, 1}, {.any_bytes = true, .decoded = !any_bytes}, [&](std::string_view text) {
       each_code_point(text, [&](CodePoint c, std::size_t at) {
         if (c.value == kInvalidCodePoint) {
           ++bad;
           if (facts.first_bad.empty())
             facts.first_bad = fmt::format("{}:{} (offset {} in the file)", shown_path(file),
-                                          counted.lines + 1, size + at);
+                                          lines + 1, size + at);
           c.value = kReplacement;
         }
-        if (c.value == '\n') ++counted.lines;
+        if (c.value == '\n') ++lines;
         ++counts[c.value];
       });
       size += text.size();
-      counted.hash = counted.hash * kOdd + std::hash<std::string_view>()(text);
     });
     facts.bytes += size;
     facts.too_many_bad = facts.too_many_bad || too_many_bad(bad, size);

@@ -27,12 +27,8 @@ void check_writable(const std::string& path);
 
 struct TextFacts {
   std::uint64_t bytes = 0;
-  bool too_many_bad = false;   // bytes that are not UTF-8 (data/corpus.h); each is a U+FFFD here
-  std::string first_bad = "";  // where: "a.txt:3 (offset 70 in the file)"
-  struct File {
-    std::uint64_t lines = 0, hash = 0;  // of its content
-  };
-  std::vector<File> files = {};
+  bool too_many_bad = false;     // bytes that are not UTF-8 (data/corpus.h); each is a U+FFFD here
+  std::string first_bad = "";    // where: "a.txt:3 (offset 70 in the file)"
   std::uint64_t characters = 0;  // code points
   int distinct = 0;              // different ones
   int common = 0;                // the most frequent ones that make up 99.995 % of the text

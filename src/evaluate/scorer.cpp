@@ -70,7 +70,7 @@ Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, con
   });
   crew.gather(parts);
   Evaluation total;
-  if (crew.any(stopped)) return total;
+  if (crew.sum(stopped) > 0) return total;
   for (const Evaluation& part : parts) {
     total.sums += part.sums;
     total.judged += part.judged;

@@ -54,7 +54,7 @@ LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden,
 
 // The check after the forward pass of every command that shows a model's results: Error (diverged)
 // if its logits, or its hidden rows if only those are read, have a NaN or an infinity. Training
-// measures with the same passes but has its own message (train/divergence.h).
+// measures with the same passes but has its own message (train/validation.h).
 void require_finite(In<float> rows);
 // The same for all the logits of a loss().
 void require_finite(const LossSums& sums);

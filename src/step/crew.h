@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/pool.h"
@@ -19,14 +21,18 @@ class Crew {
   Crew(Pool& pool, Exchange& exchange = one_process()) : pool_(&pool), exchange_(&exchange) {}
   // Without threads yet: what is handed down until it is known how many each process gets.
   Crew(Exchange& exchange = one_process()) : exchange_(&exchange) {}
-  Crew with(Pool& pool) const { return {pool, *exchange_}; }
 
   Pool& pool() const { return *pool_; }              // for what each process does alone
   Exchange& exchange() const { return *exchange_; }  // for those who know that there are ranks
   int ranks() const { return exchange_->ranks(); }
   bool alone() const { return ranks() == 1; }
-  int cores() const;             // that each process may use
-  std::string in_words() const;  // "2 threads in each of 3 processes"
+  // That each process may use.
+  int cores() const { return std::max(1, available_cores() / exchange_->neighbours()); }
+  std::string in_words() const {  // "2 threads in each of 3 processes"
+    const int n = pool_->threads();
+    const std::string threads = std::to_string(n) + (n == 1 ? " thread" : " threads");
+    return alone() ? threads : threads + " in each of " + std::to_string(ranks()) + " processes";
+  }
 
   // f(task, worker) for every task in 0..n-1, as Pool::run() does.
   template <class F>
@@ -49,31 +55,26 @@ class Crew {
   // What came out of the n tasks or things, of which each member has written its own.
   template <class T>
   void gather(std::vector<T>& results) const {
-    if (!alone()) exchange_->gather(results, equal_parts(results.size(), ranks()));
+    if (!alone()) exchange_->move(results.data(), equal_parts(results.size(), ranks()));
   }
 
-  // The first process's value becomes that of all.
-  template <class T>
-  void share(T& value) const {
-    exchange_->share(value);
+  // Over the processes, which all come that far.
+  double sum(double own) const {
+    std::vector<double> all(ranks());
+    all[exchange_->rank()] = own;
+    gather(all);
+    return std::accumulate(all.begin(), all.end(), 0.0);
   }
-  bool any(bool own) const;      // is it true in any process?
-  double sum(double own) const;  // over the processes
-  void meet() const { any(false); }
 
   // Tells those who wait for this process that it is at work.
   void busy() const { exchange_->busy(); }
-  // What this process has sent so far, and how long it took, with waiting for others.
-  struct Traffic {
-    double bytes, seconds;
-  };
-  Traffic traffic() const { return {static_cast<double>(exchange_->sent()), exchange_->waited()}; }
 
  private:
-  struct Part {
-    std::size_t first, end;
-  };
-  Part part(std::size_t n) const;
+  // The first task of this process, and the end of its share.
+  std::pair<std::size_t, std::size_t> part(std::size_t n) const {
+    const Parts parts = equal_parts(n, ranks());
+    return {parts[exchange_->rank()], parts[exchange_->rank() + 1]};
+  }
 
   Pool* pool_ = nullptr;
   Exchange* exchange_;

@@ -1,9 +1,6 @@
 #include "step/exchange.h"
 
 #include <cstdlib>
-#include <cstring>
-#include <initializer_list>
-#include <numeric>
 
 #include "base/number.h"
 
@@ -39,28 +36,6 @@ void Exchange::broadcast(void* bytes, std::size_t size) {
   for (int d = 1; d < ranks_; d *= 2) {
     if (rank_ < d && rank_ + d < ranks_) swap({{rank_ + d, bytes, size}}, {});
     if (rank_ >= d && rank_ < 2 * d) swap({}, {{rank_ - d, bytes, size}});
-  }
-}
-
-void Exchange::gather(std::vector<std::string>& texts, const Parts& parts) {
-  std::string own;  // with the size before each
-  std::size_t size = 0;
-  for (std::size_t i = parts[rank_]; i < parts[rank_ + 1]; ++i) {
-    size = texts[i].size();
-    own.append(reinterpret_cast<const char*>(&size), sizeof size) += texts[i];
-  }
-  Parts places(ranks_ + 1);
-  places[rank_ + 1] = own.size();
-  move(places.data() + 1, equal_parts(ranks_, ranks_));
-  std::partial_sum(places.begin(), places.end(), places.begin());
-  std::string all(places.back(), '\0');
-  own.copy(all.data() + places[rank_], own.size());
-  move(all.data(), places);
-  const char* at = all.data();
-  for (std::string& text : texts) {
-    std::memcpy(&size, at, sizeof size);
-    text.assign(at + sizeof size, size);
-    at += sizeof size + size;
   }
 }
 

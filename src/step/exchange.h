@@ -2,8 +2,8 @@
 // a share of every step's shards; together they write the bytes of one process:
 //
 //   run      each rank runs a contiguous share of the shards; the losses of all go to all
-//   reduce   each sums the complete subtrees that it has of the tree of sums (step/slices.h).
-//            Each owns a slice of the weights (step/slices.h): the others send it their partial
+//   reduce   each sums the complete subtrees that it has of the tree of sums (step/gradients.h).
+//            Each owns a slice of the weights (step/gradients.h): the others send it their partial
 //            sums of that slice, and it adds them in the tree's order. The squares of its blocks
 //            go to all, so every rank has the same norm, to the last bit.
 //   update   each moves its slice, and has only that slice's moments and averaged weights (ZeRO-1:
@@ -95,11 +95,6 @@ class Exchange {
   void move(T* all, const Parts& parts, To to = To::all) {
     move_bytes(reinterpret_cast<char*>(all), sizeof(T), parts, to);
   }
-  template <class T>
-  void gather(std::vector<T>& all, const Parts& parts) {
-    move(all.data(), parts);
-  }
-  void gather(std::vector<std::string>& texts, const Parts& parts);
 
  protected:
   int rank_ = 0, ranks_ = 1, neighbours_ = 1;

@@ -1,11 +1,63 @@
 #include "step/gradients.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/profile.h"
-#include "step/slices.h"
+#include "math/lanes.h"
+#include "step/optimizers.h"
 
 namespace heed {
+namespace {
+
+// Where the parts of these lengths of work begin if none may have more than `limit`; more than
+// `ranks` parts if that is too little.
+Parts cut_at(const std::vector<double>& work, double limit) {
+  Parts parts{0};
+  double sum = 0;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (sum > 0 && sum + work[i] > limit) {
+      parts.push_back(i);
+      sum = 0;
+    }
+    sum += work[i];
+  }
+  return parts;
+}
+
+}  // namespace
+
+Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ranks) {
+  // Pieces that are not cut: their first block, and their work as if in numbers moved.
+  std::vector<std::size_t> pieces;
+  std::vector<double> work;
+  const std::vector<WeightBlock> blocks = weight_blocks(table);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const ParamInfo& info = *blocks[b].tensor;
+    const UpdateRule& rule = rule_of(config, info);
+    if (rule.workspace && blocks[b].begin != info.param.offset) continue;  // moves whole matrices
+    pieces.push_back(b);
+    work.push_back(rule.products ? rule.products(info.param)
+                                 : static_cast<double>(blocks[b].end - blocks[b].begin));
+  }
+  double low = *std::ranges::max_element(work), high = 0;  // the least limit is between them
+  for (const double w : work) high += w;
+  for (int i = 0; i < 60; ++i) {
+    const double limit = (low + high) / 2;
+    (cut_at(work, limit).size() <= static_cast<std::size_t>(ranks) ? high : low) = limit;
+  }
+  Slices slices;
+  for (const std::size_t piece : cut_at(work, high)) slices.blocks.push_back(pieces[piece]);
+  slices.blocks.resize(ranks + 1, blocks.size());  // more ranks than pieces: some have nothing
+  for (const std::size_t b : slices.blocks)
+    slices.numbers.push_back(b < blocks.size() ? blocks[b].begin : table.size());
+  return slices;
+}
+
+int shards_held(int shards, const Crew& crew) {
+  return crew.alone() ? shards : shards / crew.ranks() + 2;
+}
 
 Gradients::Result& Gradients::Result::operator+=(const Result& other) {
   loss += other.loss;
@@ -18,20 +70,40 @@ Gradients::Gradients(const Transformer& model, int shards, const Crew& crew, con
     : model_(&model),
       crew_(crew),
       products_(products),
-      sums_(model.table, shards, crew, slices),
+      slices_(slices),
+      rank_(crew.exchange().rank()),
+      parts_(equal_parts(shards, crew.ranks())),
+      shards_(shards),
+      blocks_(weight_blocks(model.table)),
+      squares_(blocks_.size()),
       workers_(crew.pool().threads()),
-      results_(shards) {}
+      results_(shards) {
+  if (slices_.blocks.empty()) slices_ = {{0, blocks_.size()}, {0, model.table.size()}};
+  // A rank can add two subtrees if it has all shards of both.
+  std::vector<bool> is_root(shards, true);
+  for_tree_pairs(shards, [&](int to, int from) {
+    const int last = std::min(2 * from - to, shards) - 1;
+    const bool together = rank_of(to) == rank_of(last);
+    if (together) is_root[from] = false;
+    if (!together || rank_of(to) == rank_) pairs_[together ? 0 : 1].emplace_back(to, from);
+  });
+  for (int i = 0; i < shards; ++i) {
+    if (is_root[i]) roots_.push_back(i);
+    if (is_root[i] || rank_of(i) == rank_) shards_[i] = ParamVec<float>(model.table.size());
+  }
+}
 
 Gradients::Result Gradients::run(const ParamVec<float>& values, const StepBatch& batch,
                                  double smoothing, const std::function<void()>& meanwhile) {
-  const int shards = sums_.shards();
+  const int first = static_cast<int>(parts_[rank_]),
+            shards = static_cast<int>(parts_[rank_ + 1]) - first;
   const LossOptions options{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
   products_.weights_changed(values.data(), values.size(), crew_.pool());
   crew_.pool().run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
     if (task == shards) return meanwhile();
     const Timed timed(Work::other_layers);
-    const int shard = sums_.first() + task;
-    ParamVec<float>& gradient = sums_.of_shard(shard);
+    const int shard = first + task;
+    ParamVec<float>& gradient = shards_[shard];
     Worker& worker = workers_[worker_index];
     Pass<float> pass{.values = values,
                      .workspace = worker.workspace,
@@ -47,6 +119,75 @@ Gradients::Result Gradients::run(const ParamVec<float>& values, const StepBatch&
   });
   crew_.gather(results_);
   return tree_sum(results_);
+}
+
+int Gradients::rank_of(int shard) const {
+  const auto next = std::ranges::upper_bound(parts_, static_cast<std::size_t>(shard));
+  return static_cast<int>(next - parts_.begin()) - 1;
+}
+
+double Gradients::reduce() {
+  const bool alone = crew_.alone();
+  crew_.pool().run(static_cast<int>(blocks_.size()), [&](int task, int) {
+    const Timed timed(Work::gradient_sum);
+    const auto [begin, end, tensor] = blocks_[task];
+    for (const auto& [to, from] : pairs_[0]) add(to, from, begin, end);
+    if (alone) squares_[task] = sum_squares(sum().data() + begin, end - begin);
+  });
+  if (!alone) exchange_partial_sums();
+  return std::sqrt(tree_sum(squares_));
+}
+
+std::uint64_t Gradients::step_bytes() const {
+  const std::size_t others = crew_.ranks() - 1, weights = slices_.numbers.back();
+  std::size_t numbers = others * weights;
+  for (const int root : roots_) {
+    const int rank = rank_of(root);
+    numbers += weights - (slices_.numbers[rank + 1] - slices_.numbers[rank]);
+  }
+  return numbers * sizeof(float) +
+         others * (blocks_.size() * sizeof(double) + results_.size() * sizeof(Result));
+}
+
+// x[to] += x[from], and clears x[from].
+void Gradients::add(int to, int from, std::size_t begin, std::size_t end) {
+  float* __restrict sum = shards_[to].data();
+  float* __restrict part = shards_[from].data();
+  for (std::size_t i = begin; i < end; ++i) {
+    sum[i] += part[i];
+    part[i] = 0.0f;
+  }
+}
+
+void Gradients::exchange_partial_sums() {
+  Exchange& exchange = crew_.exchange();
+  const Parts& numbers = slices_.numbers;
+  const auto slice = [&](int with, int root, int of) {
+    return Exchange::Message{with, shards_[root].data() + numbers[of],
+                             (numbers[of + 1] - numbers[of]) * sizeof(float)};
+  };
+  std::vector<Exchange::Message> sends, receives;
+  for (int r = 0; r < exchange.ranks(); ++r)
+    for (const int root : roots_) {
+      if (r == rank_) continue;
+      if (rank_of(root) == rank_) sends.push_back(slice(r, root, r));
+      if (rank_of(root) == r) receives.push_back(slice(r, root, rank_));
+    }
+  exchange.swap(sends, receives);
+  crew_.pool().run(static_cast<int>(blocks_.size()), [&](int task, int) {
+    const Timed timed(Work::gradient_sum);
+    const auto [begin, end, tensor] = blocks_[task];
+    const auto block = static_cast<std::size_t>(task);
+    if (block < slices_.blocks[rank_] || block >= slices_.blocks[rank_ + 1]) {
+      for (const int root : roots_)
+        if (rank_of(root) == rank_)
+          std::memset(shards_[root].data() + begin, 0, (end - begin) * sizeof(float));
+      return;
+    }
+    for (const auto& [to, from] : pairs_[1]) add(to, from, begin, end);
+    squares_[task] = sum_squares(sum().data() + begin, end - begin);
+  });
+  exchange.move(squares_.data(), slices_.blocks);
 }
 
 }  // namespace heed

@@ -1,21 +1,58 @@
 // The gradient of a step: every shard of its batch runs forward and backward, micro-batch after
 // micro-batch, on one thread into its own array; then the arrays, their losses and the squares of
-// the norm are summed in a fixed tree (step/slices.h). The bytes that come out depend on the
-// shards, never on the threads.
+// the norm are summed in a fixed tree. The bytes that come out depend on the shards, never on the
+// threads.
 //
-// Of several ranks (step/exchange.h) each runs its share of the shards, and has the sum of its
-// slice of the weights.
+// Of several ranks (step/exchange.h) each runs its share of the shards, adds the subtrees that it
+// has all of, sends these sums to the owners of the slices, and adds what it receives for its own.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
+#include "config/optimizer_config.h"
 #include "nn/transformer.h"
 #include "step/crew.h"
-#include "step/slices.h"
 
 namespace heed {
+
+// The order in which the parts of a step are summed: a fixed binary tree.
+//
+//   for d = 1, 2, 4, ...:  x[s] += x[s + d]   where s mod 2d = 0 and s + d < n
+//
+// Any aligned group of 2^k parts is a subtree, so it can be summed elsewhere, on another machine,
+// with the same bits. (A running sum would have to visit all parts in one place.)
+
+// Calls add(s, s + d) for every pair, in that order.
+template <class Add>
+void for_tree_pairs(int n, Add&& add) {
+  for (int d = 1; d < n; d *= 2)
+    for (int s = 0; s + d < n; s += 2 * d) add(s, s + d);
+}
+
+// The sum of x, which must not be empty and is overwritten.
+template <class T>
+T tree_sum(std::vector<T>& x) {
+  for_tree_pairs(static_cast<int>(x.size()), [&](int to, int from) { x[to] += x[from]; });
+  return x.front();
+}
+
+// The weights in slices, one for each rank, which sums their gradients and moves them.
+//
+// A slice is a run of whole blocks (nn/param.h), and of whole tensors where the optimizer moves
+// matrices (muon). Slices are contiguous, and cut so that the largest share of the work is the
+// least possible.
+struct Slices {
+  Parts blocks, numbers;
+};
+
+Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ranks);
+
+// How many arrays of the model's size a rank has of so many shards, at most: its share of them, and
+// the others' partial sums.
+int shards_held(int shards, const Crew& crew);
 
 // What a step learns from: packed rows and their labels, dealt to shards.
 struct StepBatch {
@@ -43,15 +80,13 @@ class Gradients {
   Result run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
              const std::function<void()>& meanwhile = {});
 
-  // Sums the shards into sum() and returns the L2 norm (SlicedSum::reduce()).
-  double reduce() { return sums_.reduce(); }
-  ParamVec<float>& sum() { return sums_.sum(); }
+  // Sums the shards of all ranks into sum(), this rank's slice of it, and clears the rest. Returns
+  // the L2 norm of the whole sum.
+  double reduce();
+  ParamVec<float>& sum() { return shards_.front(); }
   // The bytes that all processes together send in a step, with an update: little but the sums and
   // the weights.
-  std::uint64_t step_bytes() const {
-    return sums_.sent_bytes() +
-           static_cast<std::uint64_t>(crew_.ranks() - 1) * results_.size() * sizeof(Result);
-  }
+  std::uint64_t step_bytes() const;
 
  private:
   struct Worker {
@@ -59,10 +94,23 @@ class Gradients {
     TransformerSaved<float> saved;
   };
 
+  int rank_of(int shard) const;
+  void add(int to, int from, std::size_t begin, std::size_t end);
+  void exchange_partial_sums();
+
   const Transformer* model_;
   Crew crew_;
   Products<float>& products_;
-  SlicedSum sums_;
+  Slices slices_;
+  int rank_;
+  Parts parts_;  // of the shards
+  // This rank's; of others' partial sums, this rank's slice (only that takes memory); the rest
+  // empty.
+  std::vector<ParamVec<float>> shards_;
+  std::vector<std::pair<int, int>> pairs_[2];  // of the tree: within this rank's share; the rest
+  std::vector<int> roots_;                     // shards that end up with a rank's partial sums
+  std::vector<WeightBlock> blocks_;
+  std::vector<double> squares_;  // of each block, for the norm
   std::vector<Worker> workers_;
   std::vector<Result> results_;  // of each shard
 };

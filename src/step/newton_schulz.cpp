@@ -14,13 +14,6 @@ constexpr int kIterations = 5;
 constexpr double kSmallestNorm = 1e-30;  // 1 / norm must be a float
 constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
 
-template <class T>
-double frobenius_norm(Mat<const T> x) {
-  double squares = 0;
-  for (int r = 0; r < x.rows; ++r) squares += sum_squares(x.row(r), x.cols);
-  return std::sqrt(squares);
-}
-
 // p = a I + b A + c A² of an A that is symmetric up to rounding.
 template <class T>
 void polynomial(const Products<T>& products, Mat<T> a, Mat<T> p) {
@@ -33,7 +26,9 @@ void polynomial(const Products<T>& products, Mat<T> a, Mat<T> p) {
 
 template <class T>
 void orthogonalize(Mat<T> x, const Products<T>& products, Workspace& workspace) {
-  const double norm = frobenius_norm<T>(x);
+  double squares = 0;
+  for (int r = 0; r < x.rows; ++r) squares += sum_squares(x.row(r), x.cols);
+  const double norm = std::sqrt(squares);  // Frobenius's
   if (norm < kSmallestNorm) return set_zero(x);
   const T scale = static_cast<T>(1.0 / norm);
   for (int r = 0; r < x.rows; ++r)

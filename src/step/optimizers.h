@@ -1,4 +1,7 @@
-// The optimizers: how one step moves the numbers of a tensor. g is the clipped gradient.
+// The optimizers: one sweep over all parameters per step, which leaves the gradient at zero for the
+// next one, and the rules by which it moves the numbers of a tensor.
+//
+//   g <- g * clip      clip = min(1, clip_norm / (norm + 1e-6))  (Pascanu, Mikolov and Bengio 2013)
 //
 //   w <- w - rate * weight_decay * w        (matrices only; Loshchilov and Hutter 2019), then
 //
@@ -8,6 +11,8 @@
 //   muon          m <- momentum m + g,                                  (Jordan et al. 2024)
 //                 w <- w - rate * 0.2 sqrt(max(rows, cols)) * NS(g + momentum m)
 //
+//   e <- ema_decay e + (1 - ema_decay) w      the averaged values, if there are any
+//
 // muon is for the matrices of the layers, each of q, k and v by itself; embeddings, output, norms
 // and biases get adamw. NS is in newton_schulz.h; the factor makes a step of a matrix about as long
 // as adamw's, so that one rate serves both (Liu et al. 2025, section 2.2).
@@ -16,10 +21,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "base/pool.h"
 #include "config/fields.h"
 #include "config/optimizer_config.h"
 #include "math/products.h"
@@ -79,5 +86,47 @@ const UpdateRule& rule_of(const OptimizerConfig& config, const ParamInfo& info);
 
 // weight_decay and momentum, where they were not given.
 void fill_in_defaults(OptimizerConfig& config);
+
+// Factor on the gradient; clip_norm 0 is no clipping.
+double clip_factor(double clip_norm, double gradient_norm);
+
+// How many moments, each an array of the model's size, the optimizer keeps.
+int moments_kept(const ParamTable& table, const OptimizerConfig& config);
+
+// The numbers that one thread takes from its workspace, at most.
+std::size_t optimizer_workspace(const ParamTable& table, const OptimizerConfig& config);
+
+template <class T>
+class Optimizer {
+ public:
+  // Table and products must outlive it. Moves blocks [begin, end) of the list.
+  Optimizer(const ParamTable& table, const OptimizerConfig& config,
+            const Products<T>& products = blas_products<T>(), std::size_t begin = 0,
+            std::size_t end = std::string::npos);
+
+  // Moves the values and leaves the gradients at zero. `averaged`, if given, follows the new
+  // values.
+  void step(Pool& pool, const Update& update, ParamVec<T>& values, ParamVec<T>& gradients,
+            ParamVec<T>* averaged = nullptr);
+
+  // What a checkpoint keeps of a tensor.
+  struct Moment {
+    std::string name;  // "adam.m." and the tensor's
+    const ParamInfo* tensor;
+    T* values;
+  };
+  std::vector<Moment> moments();
+  // The same as whole arrays.
+  std::span<ParamVec<T>> moment_arrays() { return moments_; }
+
+ private:
+  const ParamTable& table_;
+  OptimizerConfig config_;
+  const Products<T>& products_;
+  std::vector<WeightBlock> blocks_;
+  std::vector<const ParamInfo*> matrices_;  // of rules with a move_matrix, the largest first
+  std::vector<ParamVec<T>> moments_;        // as many as a rule of a tensor has
+  std::vector<Workspace> workspaces_;       // of each thread, for them
+};
 
 }  // namespace heed

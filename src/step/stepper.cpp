@@ -73,7 +73,7 @@ void Stepper::share() {
   all(values_);
   if (averaged_) all(*averaged_);
   for (ParamVec<float>& moments : optimizer_.moment_arrays())
-    if (moments.size() > 0) exchange.move(moments.data(), slices_.numbers, Exchange::To::each);
+    exchange.move(moments.data(), slices_.numbers, Exchange::To::each);
 }
 
 void Stepper::gather_gradient() {
@@ -89,8 +89,7 @@ void Stepper::gather_for_save() {
   if (!std::exchange(spread_, false)) return;
   gather_used_weights(Exchange::To::first);
   for (ParamVec<float>& moments : optimizer_.moment_arrays())
-    if (moments.size() > 0)
-      crew_.exchange().move(moments.data(), slices_.numbers, Exchange::To::first);
+    crew_.exchange().move(moments.data(), slices_.numbers, Exchange::To::first);
 }
 
 }  // namespace heed

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "step/gradients.h"
-#include "step/optimizer.h"
+#include "step/optimizers.h"
 
 namespace heed {
 

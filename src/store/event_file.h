@@ -21,7 +21,6 @@ class EventFile : private OutputFile {
   // In a folder that is made if it is not there. Errors (store) as in base/files.h.
   explicit EventFile(const std::filesystem::path& folder);
 
-  bool is_there() const { return is_same_file(fd_, path_); }  // else moved or removed
   void scalar(std::int64_t step, const std::string& tag, float value);
   void text(std::int64_t step, const std::string& tag, const std::string& text);
 

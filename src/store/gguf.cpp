@@ -1,4 +1,4 @@
-#include "store/gguf.h"
+#include "store/huggingface.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,6 @@
 #include "base/files.h"
 #include "base/float16.h"
 #include "base/json.h"
-#include "store/huggingface.h"
-#include "store/huggingface_tokenizer.h"
 
 namespace heed {
 namespace {

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -140,11 +139,9 @@ Json foreign_classes(const std::string& program) {
 Json foreign_class(const std::string& program, const RunConfig& config) {
   Json nearest;
   std::vector<KeyChange> fewest;
-  std::set<std::string> objectives;
   for (const Json& row : foreign_classes(program)) {
     const Json& needed = row.at("needs").at("objective.type");  // one, or a list
     const Json own = needed.is_array() ? needed : Json::array({needed});
-    objectives.insert(own.begin(), own.end());
     std::vector<KeyChange> changes = in_the_way(row, config);
     if (changes.empty()) return row;
     const bool nearer = nearest.is_null() || changes.size() < fewest.size();
@@ -155,11 +152,11 @@ Json foreign_class(const std::string& program, const RunConfig& config) {
     fewest = std::move(changes);
   }
   if (nearest.is_null())
-    throw Error(Exit::usage,
-                fmt::format("no class of {} is such a model: objective.type {}, {} heads in a "
-                            "width of {}. Its classes are of {}.",
-                            program, config.objective.type, config.model.n_heads,
-                            config.model.d_model, listed({objectives.begin(), objectives.end()})));
+    throw Error(
+        Exit::usage,
+        fmt::format("no class of {} is such a model: objective.type {}, {} heads in a "
+                    "width of {}; expected causal_lm or seq2seq, with heads of even width.",
+                    program, config.objective.type, config.model.n_heads, config.model.d_model));
   std::vector<std::string> changes;
   for (const KeyChange& change : fewest) changes.push_back(in_words(change));
   throw Error(Exit::usage,

@@ -18,13 +18,17 @@
 // tokenizer.json (huggingface_tokenizer.cpp), "card" is the text of a model card (cli/export.cpp).
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/json_fwd.h"
 #include "data/run_config.h"
 #include "nn/transformer.h"
+#include "store/model.h"
 #include "store/safetensors.h"
+#include "text/piece_model.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 
@@ -51,5 +55,29 @@ struct ForeignTensor {
 // Every tensor of the other program. The weights of ours occur once each.
 std::vector<ForeignTensor> foreign_tensors(const Json& row, const Transformer& model);
 std::vector<float> numbers_of(const ForeignTensor& tensor, const ParamVec<float>& values);
+
+// A tokenizer as Hugging Face's library `tokenizers` reads it: the same ids for the same text, and
+// the same text for the same ids. Names of special tokens in a text are ordinary text, which that
+// library does only with "split_special_tokens" in tokenizer_config.json.
+struct HuggingFaceTokenizer {
+  std::string tokenizer, config;  // of tokenizer.json and tokenizer_config.json
+};
+
+// The learnt part of a bpe or unigram tokenizer. Error (usage) for a tokenizer.file that splits
+// whole lines, not words.
+PieceModel pieces_of_words(const Tokenizer& tokenizer);
+
+// Frames a text as the model reads it: <s> before a text, </s> after a line of pairs. Error
+// (usage) as above.
+HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const RunConfig& config);
+
+// A model in a GGUF file (version 3), as llama.cpp reads it, its tokenizer inside. The format:
+// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.
+enum class GgufType { f32, f16, q8_0 };  // of the matrices; q8_0: 32 numbers share a scale
+
+// Error (usage) unless llama.cpp's Qwen3 or Llama computes what the model does and its tokenizer is
+// bpe or unigram.
+void write_gguf(const std::filesystem::path& path, const Model& model, const std::string& name,
+                GgufType type);
 
 }  // namespace heed

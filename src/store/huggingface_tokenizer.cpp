@@ -1,4 +1,4 @@
-#include "store/huggingface_tokenizer.h"
+#include "store/huggingface.h"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/json.h"
-#include "store/huggingface.h"
 #include "text/utf8.h"
 
 namespace heed {

@@ -1,11 +1,12 @@
 #include "store/safetensors.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <unordered_map>
+#include <utility>
 
 #include "base/fields.h"
 #include "base/files.h"
@@ -27,12 +28,9 @@ void fields(StoredTensor& t, auto visit) {
 
 namespace {
 
-[[noreturn]] void fail_file(const std::string& file, const std::string& what) {
-  throw Error(Exit::store, fmt::format("{}: {}", file, what));
-}
 [[noreturn]] void fail_tensor(const std::string& file, const std::string& tensor,
                               const std::string& what) {
-  fail_file(file, fmt::format("tensor {}: {}", shown(tensor), what));
+  throw Error(Exit::store, fmt::format("{}: tensor {}: {}", file, shown(tensor), what));
 }
 
 TensorEntry checked_entry(const std::string& file, const std::string& name,
@@ -58,40 +56,10 @@ TensorEntry checked_entry(const std::string& file, const std::string& name,
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
 
-Shape shape_of(const ParamInfo& info) {
-  return info.vector ? Shape{info.param.cols} : Shape{info.param.rows, info.param.cols};
-}
-
-std::vector<TensorEntry> lay_out(std::span<const TensorSlot> tensors) {
-  std::vector<TensorEntry> entries;
-  std::uint64_t end = 0;
-  for (const TensorSlot& tensor : tensors) {
-    const std::uint64_t begin = end;
-    end += numbers_in(tensor.shape) * sizeof(float);
-    entries.push_back({tensor.name, tensor.shape, begin, end});
-  }
-  return entries;
-}
-
-// `complaints`: sentences about mismatches; shows only the first few.
-[[noreturn]] void refuse_tensors(const fs::path& path, std::vector<std::string> complaints) {
-  if (complaints.size() > 10) {
-    const std::string more = fmt::format("and {} more", complaints.size() - 10);
-    complaints.resize(10);
-    complaints.push_back(more);
-  }
-  throw Error(Exit::store,
-              fmt::format("{}: its tensors are not those of the model.\n  {}", path.string(),
-                          joined(complaints, "\n  ")),
-              "a config that fits this file (the one beside it does)");
-}
-
 }  // namespace
 
 std::string to_string(const Shape& shape) {
-  std::string text;
-  for (const std::int64_t size : shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", size);
-  return fmt::format("[{}]", text);
+  return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
 std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::uint64_t data_size,
@@ -108,24 +76,17 @@ std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::ui
   std::ranges::stable_sort(entries, {},
                            [](const TensorEntry& e) { return std::pair(e.begin, e.end); });
   std::uint64_t end = 0;  // of the data covered so far
-  const TensorEntry* before = nullptr;
   for (const TensorEntry& entry : entries) {
-    const std::string where = fmt::format("data_offsets [{}, {}] ", entry.begin, entry.end);
-    if (entry.end > data_size)
-      fail_tensor(
-          file, entry.name,
-          fmt::format("{}reach beyond the {} bytes of data the file has", where, data_size));
-    if (entry.begin % sizeof(float) != 0)
-      fail_tensor(file, entry.name, where + "do not begin at a multiple of 4");
-    if (entry.begin < end)
-      fail_tensor(file, entry.name, where + "overlap those of " + shown(before->name));
-    if (entry.begin > end)
-      fail_tensor(file, entry.name, fmt::format("{}leave a hole after byte {}", where, end));
+    if (entry.begin != end)
+      fail_tensor(file, entry.name,
+                  fmt::format("data_offsets [{}, {}] do not begin at {}, where the tensor before "
+                              "ends",
+                              entry.begin, entry.end, end));
     end = entry.end;
-    before = &entry;
   }
   if (end != data_size)
-    fail_file(file, fmt::format("{} bytes after the last tensor", data_size - end));
+    throw Error(Exit::store, fmt::format("{}: its tensors have {} bytes, the file has {} for them",
+                                         file, end, data_size));
   return entries;
 }
 
@@ -136,9 +97,7 @@ std::string format_safetensors_header(const std::vector<TensorEntry>& entries) {
             text_of(StoredTensor{.shape = entry.shape, .data_offsets = {entry.begin, entry.end}});
   text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');
-  std::string length(8, '\0');
-  for (int i = 0; i < 8; ++i) length[i] = static_cast<char>(text.size() >> (8 * i));
-  return length + text;
+  return bytes_of(std::uint64_t{text.size()}) + text;
 }
 
 std::uint64_t numbers_in(const Shape& shape) {
@@ -148,7 +107,8 @@ std::uint64_t numbers_in(const Shape& shape) {
 }
 
 TensorSlot tensor_slot(std::string name, const ParamInfo& info, float* data) {
-  return {std::move(name), shape_of(info), data};
+  const Param& p = info.param;
+  return {std::move(name), info.vector ? Shape{p.cols} : Shape{p.rows, p.cols}, data};
 }
 
 std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
@@ -168,7 +128,13 @@ std::string write_safetensors(const fs::path& path, std::span<const TensorSlot> 
     hash.update(bytes);
     file.write(bytes);
   };
-  const std::string header = format_safetensors_header(lay_out(tensors));
+  std::vector<TensorEntry> entries;
+  std::uint64_t end = 0;
+  for (const TensorSlot& tensor : tensors) {
+    const std::uint64_t begin = std::exchange(end, end + 4 * numbers_in(tensor.shape));
+    entries.push_back({tensor.name, tensor.shape, begin, end});
+  }
+  const std::string header = format_safetensors_header(entries);
   put(std::as_bytes(std::span(header)));
   for (const TensorSlot& tensor : tensors) {
     auto rest = std::as_bytes(std::span(tensor.data, numbers_in(tensor.shape)));
@@ -186,16 +152,17 @@ std::string write_safetensors(const fs::path& path, std::span<const TensorSlot> 
 
 std::vector<TensorEntry> list_safetensors(InputFile& file) {
   const std::string name = file.name().string();
-  std::uint64_t length = 0;
-  if (file.size() < sizeof length)
+  std::uint64_t length = 0, rest = file.size();
+  if (rest >= sizeof length) {
+    file.read_exactly(std::as_writable_bytes(std::span(&length, 1)));
+    rest -= sizeof length;
+  }
+  const std::uint64_t most = std::min(rest, kMaxSafetensorsHeader);
+  if (file.size() < sizeof length || length > most)
     throw Error(Exit::store,
-                fmt::format("{}: {} bytes are too few for a safetensors file", name, file.size()));
-  file.read_exactly(std::as_writable_bytes(std::span(&length, 1)));
-  const std::uint64_t rest = file.size() - sizeof length;
-  if (length > rest || length > kMaxSafetensorsHeader)
-    throw Error(Exit::store, fmt::format("{}: a header of {} bytes, expected at most {}{}", name,
-                                         length, std::min(rest, kMaxSafetensorsHeader),
-                                         length > rest ? "; it is cut short" : ""));
+                fmt::format("{}: {} bytes with a header of {}, expected at most {}: it is cut "
+                            "short, or no safetensors file",
+                            name, file.size(), length, most));
   std::string header(length, '\0');
   file.read_exactly(std::as_writable_bytes(std::span(header)));
   return parse_safetensors_header(header, rest - length, name);
@@ -204,30 +171,27 @@ std::vector<TensorEntry> list_safetensors(InputFile& file) {
 void read_safetensors(InputFile& file, std::span<const TensorSlot> slots) {
   const std::vector<TensorEntry> entries = list_safetensors(file);
 
-  std::unordered_map<std::string_view, const TensorSlot*> wanted;
-  for (const TensorSlot& slot : slots) wanted.emplace(slot.name, &slot);
-  assert(wanted.size() == slots.size());
-
   std::vector<std::string> complaints;
   std::vector<const TensorSlot*> targets;  // parallel to entries
   for (const TensorEntry& entry : entries) {
-    const auto found = wanted.find(entry.name);
-    if (found == wanted.end()) {
+    const auto slot = std::ranges::find(slots, entry.name, &TensorSlot::name);
+    if (slot == slots.end()) {
       complaints.push_back(fmt::format("extra: {} {}", entry.name, to_string(entry.shape)));
       continue;
     }
-    const TensorSlot& slot = *found->second;
-    targets.push_back(&slot);
-    wanted.erase(found);
-    if (slot.shape != entry.shape)
+    targets.push_back(&*slot);
+    if (slot->shape != entry.shape)
       complaints.push_back(fmt::format("wrong shape: {} is {}, expected {}", entry.name,
-                                       to_string(entry.shape), to_string(slot.shape)));
+                                       to_string(entry.shape), to_string(slot->shape)));
   }
-  for (const TensorSlot& slot : slots) {
-    if (wanted.contains(slot.name))
+  for (const TensorSlot& slot : slots)
+    if (std::ranges::find(entries, slot.name, &TensorEntry::name) == entries.end())
       complaints.push_back(fmt::format("missing: {} {}", slot.name, to_string(slot.shape)));
-  }
-  if (!complaints.empty()) refuse_tensors(file.name(), std::move(complaints));
+  if (!complaints.empty())
+    throw Error(Exit::store,
+                fmt::format("{}: its tensors are not those of the model: {}.", file.name().string(),
+                            some_of(complaints)),
+                "a config that fits this file (the one beside it does)");
 
   for (const TensorSlot* slot : targets)
     file.read_exactly(std::as_writable_bytes(std::span(slot->data, numbers_in(slot->shape))));

@@ -1,4 +1,10 @@
 // The table of listeners, and the short ones.
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "base/format.h"
+#include "evaluate/yardsticks.h"
 #include "show/advice.h"
 #include "train/listener.h"
 
@@ -6,7 +12,7 @@ namespace heed {
 
 // The longer ones are in files of their own, NAME_listener.cpp.
 using MakeListener = std::unique_ptr<Listener>(const ListenerContext&);
-MakeListener terminal_listener, yardsticks_listener, film_listener, tensorboard_listener;
+MakeListener terminal_listener, film_listener, tensorboard_listener;
 
 namespace {
 
@@ -21,6 +27,39 @@ class Metrics : public Listener {
 
  private:
   RunWriter& run_;
+};
+
+// The yardsticks (evaluate/yardsticks.h): measured once, when the run starts, and compared with its
+// best validation at the end.
+class YardsticksListener : public Listener {
+ public:
+  explicit YardsticksListener(const ListenerContext& context) : context_(context) {}
+
+  void began(const Moment& m) override {
+    const PreparedRun& p = context_.prepared;
+    yardsticks_ = context_.so_far.yardsticks;
+    if (!yardsticks_.empty()) return;
+    yardsticks_ = p.yardsticks.empty() ? measure_yardsticks(p) : p.yardsticks;
+    if (yardsticks_.empty()) return;
+    context_.run.append(kMetrics, line_of(YardsticksEvent{m.state.step, yardsticks_}));
+    std::vector<std::string> all;
+    for (const Yardstick& y : yardsticks_)
+      all.push_back(fmt::format("{} {:.3f}{}", y.name, y.nats_per_token,
+                                std::isfinite(y.bits_per_byte)
+                                    ? fmt::format(" ({:.3f} bits per byte)", y.bits_per_byte)
+                                    : ""));
+    context_.log.info("yardsticks on the held-out text, nats per token: " + joined(all));
+  }
+
+  void ended(Stop, const Moment&) override {
+    const auto best = context_.run.best();
+    if (best && std::isfinite(best->valid_loss) && !yardsticks_.empty())
+      context_.log.info(compared(best->valid_loss, yardsticks_));
+  }
+
+ private:
+  ListenerContext context_;
+  Yardsticks yardsticks_;
 };
 
 // A remark in the log, once, when a run begins to overfit.
@@ -55,9 +94,9 @@ std::unique_ptr<Listener> make(const ListenerContext& context) {
 }  // namespace
 
 // In the order in which they hear.
-constexpr MakeListener* kListeners[] = {terminal_listener,    make<Metrics>,
-                                        yardsticks_listener,  film_listener,
-                                        tensorboard_listener, make<Remarks>};
+constexpr MakeListener* kListeners[] = {terminal_listener,        make<Metrics>,
+                                        make<YardsticksListener>, film_listener,
+                                        tensorboard_listener,     make<Remarks>};
 
 Listeners listeners(const ListenerContext& context) {
   Listeners all;

@@ -4,6 +4,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -18,7 +19,7 @@
 #include "math/arithmetic.h"
 #include "math/blas.h"
 #include "show/film.h"
-#include "step/optimizer.h"
+#include "step/optimizers.h"
 #include "step/schedule.h"
 #include "store/model.h"
 #include "train/ranks.h"
@@ -77,13 +78,10 @@ void measure_passes(MemoryPlan& plan, double available, const Transformer& model
                                                            rows, available - plan.training());
   check_memory(plan, available);
   const bool validates = data.valid.target.size() > 0;
-  try {
-    plan.scoring = (validates ? threads : 1) *
-                   pass_memory(model, products, values, nullptr,
-                               longest_example(*objective, validates ? data.valid : data.train),
-                               kForwardTokens, available - plan.training());
-  } catch (const std::bad_alloc&) {  // a limit on addresses: it trains until it validates
-  }
+  plan.scoring = (validates ? threads : 1) *
+                 pass_memory(model, products, values, nullptr,
+                             longest_example(*objective, validates ? data.valid : data.train),
+                             kForwardTokens, available - plan.training());
   check_memory(plan, available, data.valid.longest_in_words());
 }
 
@@ -112,25 +110,19 @@ MemoryPlan counted_memory(const Transformer& model, const RunConfig& config, int
 }
 
 void check_memory(const MemoryPlan& plan, double available, const std::string& held_out) {
-  if (plan.training() <= available) return;
-  const auto needed = [&](double bytes) {
-    return std::isinf(bytes) ? "more than " + format_bytes(available)
-                             : "about " + format_bytes(bytes);
-  };
-  if (!held_out.empty())
-    throw Error(Exit::memory,
-                fmt::format("validation needs {} of memory for its longest sentence ({}), but {} "
-                            "are available.",
-                            needed(plan.scoring), held_out, format_bytes(available)),
-                "without that line, or fewer --threads; data.max_length drops such pairs from the "
-                "training data alone");
+  const double all = plan.training();
+  if (all <= available) return;
   throw Error(
       Exit::memory,
-      fmt::format("training needs {} of memory, {} of it for parameters, moments and gradients, "
+      fmt::format("training needs {} of memory, {} of it for parameters, moments and gradients{}, "
                   "but {} are available.",
-                  needed(plan.training()), format_bytes(plan.parameters), format_bytes(available)),
+                  std::isinf(all) ? "more" : "about " + format_bytes(all),
+                  format_bytes(plan.parameters),
+                  held_out.empty() ? "" : "; the longest sentence to validate is " + held_out,
+                  format_bytes(available)),
       "a smaller model or vocabulary (tokenizer.vocab_size, tokenizer.min_frequency), fewer "
-      "train.shards, a smaller train.micro_batch_tokens, or fewer --threads");
+      "train.shards, a smaller train.micro_batch_tokens, or fewer --threads; data.max_length drops "
+      "long pairs of the training data, but none that are held out");
 }
 
 Plan plan_of(const RunConfig& config, const Split& train) {
@@ -144,8 +136,7 @@ Plan plan_of(const RunConfig& config, const Split& train) {
       Batcher(*objective, train, config)
           .ahead(epochs > 0 ? epochs : std::numeric_limits<std::int64_t>::max(), most);
   const auto steps = static_cast<double>(ahead.steps);
-  Plan plan{0, static_cast<double>(ahead.tokens) / steps, ahead.equal, ahead.epochs / steps,
-            static_cast<double>(ahead.without_labels) / steps};
+  Plan plan{0, static_cast<double>(ahead.tokens) / steps, ahead.epochs / steps};
   if (ahead.steps < most)
     plan.steps = ahead.steps;
   else if (epochs == 0 || most == end)
@@ -203,12 +194,12 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
 
   auto pool = std::make_unique<Pool>(threads, crew.cores());
   measure_passes(memory, available, model, own, data, *products, threads);
-  const Crew all = crew.with(*pool);
+  const Crew all(*pool, crew.exchange());
   PreparedRun run{
       config, std::move(tokenizers), std::move(data), std::move(model), memory, {}, std::move(pool),
       all,    std::move(products)};
   plan_steps(run);
-  crew.meet();  // a process that could not prepare has ended the job
+  crew.sum(0);  // a process that could not prepare has ended the job
   return run;
 }
 
@@ -221,15 +212,13 @@ Yardsticks measure_yardsticks(const PreparedRun& run) {
 std::string schedule_in_words(const OptimizerConfig& c, std::int64_t end) {
   const ScheduleKind& kind = schedule_of(c);
   const Fall fall = fall_of(c);
-  const bool ends = end > 0, falls = fall.to >= 0, stable = fall.from >= 0;
-  const auto rate = [&](std::int64_t step) { return learning_rate(c, 1, step); };
-  if (ends && c.warmup_steps >= end && rate(end) >= rate(end - 1))
+  const bool ends = end > 0, falls = fall.to >= 0;
+  if (ends && c.warmup_steps >= end && learning_rate(c, 1, end) >= learning_rate(c, 1, end - 1))
     return fmt::format("rises to the end of the run, which is within optimizer.warmup_steps ({})",
                        c.warmup_steps);
-  if (falls && c.warmup_steps >= (stable ? fall.from + 1 : c.decay_steps.step))
-    return fmt::format("rises until it {} {:g} at step {} (optimizer.warmup_steps is {})",
-                       stable ? "meets the fall to" : "drops to", c.min_learning_rate, fall.to,
-                       c.warmup_steps);
+  if (falls && c.warmup_steps > (fall.from >= 0 ? fall.from : c.decay_steps.step - 1))
+    return fmt::format("rises until its fall to {:g} at step {} (optimizer.warmup_steps is {})",
+                       c.min_learning_rate, fall.to, c.warmup_steps);
   std::string text = c.warmup_steps > 0
                          ? "rises over " + counted(std::to_string(c.warmup_steps), "step")
                          : "begins";

@@ -41,11 +41,9 @@ void check_memory(const MemoryPlan& plan, double available, const std::string& h
 
 // The end of a run, as far as it is known in steps.
 struct Plan {
-  std::int64_t steps = 0;     // where max_steps or, if sooner, max_epochs ends it; 0: neither does
-  double step_tokens = 0;     // source + target tokens of a step, the mean of those looked at
-  bool equal = true;          // each of these has as many
-  double step_epochs = 0;     // times through the data that a step is, the mean of these
-  double without_labels = 0;  // share of these without a token to predict
+  std::int64_t steps = 0;  // where max_steps or, if sooner, max_epochs ends it; 0: neither does
+  double step_tokens = 0;  // source + target tokens of a step, the mean of those looked at
+  double step_epochs = 0;  // times through the data that a step is, the mean of these
 };
 
 struct PreparedRun {
@@ -85,7 +83,7 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
 // Measures them; none without a held-out part or room for them, or after a signal.
 Yardsticks measure_yardsticks(const PreparedRun& run);
 
-// The schedule of the learning rate, for the log.
+// The schedule of the learning rate, for the log:
 // "rises to 0.008 over 100 steps, stays until step 1600, falls to 0 at step 2000": for a run that
 // ends at step `end` (0: no planned end).
 std::string schedule_in_words(const OptimizerConfig& config, std::int64_t end);

@@ -22,16 +22,13 @@ struct Assignment {
   void share(Exchange& x) { x.share(task, stop_at, config); }
 };
 
-void share_ids(Exchange& x, Ids& ids) {
-  int vocab = ids.vocab();
-  x.share(vocab);
-  if (vocab != ids.vocab()) ids = Ids(vocab);
-  ids.visit([&](auto& numbers) { x.share(numbers); });
-}
-
 void share_split(Exchange& x, Split& split) {
-  share_ids(x, split.source);
-  share_ids(x, split.target);
+  for (Ids* ids : {&split.source, &split.target}) {
+    int vocab = ids->vocab();
+    x.share(vocab);
+    if (vocab != ids->vocab()) *ids = Ids(vocab);
+    ids->visit([&](auto& numbers) { x.share(numbers); });
+  }
   x.share(split.source_begin, split.target_begin, split.lines, split.source_file, split.target_file,
           split.target_bytes, split.lossy);
 }
@@ -43,15 +40,6 @@ void share_parts(Exchange& x, Dataset& data, std::vector<NamedBytes>& tokenizers
   x.share(files, threads);
   tokenizers.resize(files);
   for (NamedBytes& file : tokenizers) x.share(file.name, file.bytes);
-}
-
-PreparedRun prepared_as_told(Exchange& x, const RunConfig& config) {
-  Dataset data;
-  std::vector<NamedBytes> tokenizers;
-  int threads = 0;
-  share_parts(x, data, tokenizers, threads);
-  return prepare_run(config, std::move(data), Tokenizers::load(tokenizers, "the first rank's"),
-                     threads, x);
 }
 
 // All that the other ranks do: one task after the other.
@@ -66,7 +54,12 @@ void follow(Exchange& x) {
     RunConfig config = parse_config(told.config, "the first rank's config");
     config.train.max_minutes = 0;  // the first rank looks at the clock
     if (told.task == Task::prepare) {
-      run.emplace(prepared_as_told(x, config));
+      Dataset data;
+      std::vector<NamedBytes> tokenizers;
+      int threads = 0;
+      share_parts(x, data, tokenizers, threads);
+      run.emplace(prepare_run(config, std::move(data),
+                              Tokenizers::load(tokenizers, "the first rank's"), threads, x));
       continue;
     }
     x.timeout = config.train.rank_timeout;

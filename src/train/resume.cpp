@@ -1,10 +1,12 @@
-// The stored run is read and prepared first, without writing; then it goes on in its own folder.
+// The stored run is read and prepared first, without writing; then it goes on in its own folder, or
+// in that of a branch.
 #include "train/resume.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "base/folders.h"
 #include "base/format.h"
@@ -12,77 +14,161 @@
 #include "step/schedule.h"
 #include "store/model.h"
 #include "store/run_folder.h"
-#include "train/stored_run.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Without a checkpoint a run starts again, which needs the weights that it began with.
-void refuse_lost_weights(const StoredRun& run) {
-  const Origin& origin = run.origin;
-  const std::string& of = origin.branched_from.empty() ? origin.init_from : origin.branched_from;
-  if (of.empty()) return;
-  throw Error(
-      Exit::store,
-      fmt::format("the run {} should begin with the weights of {}, but was stopped before its "
-                  "first checkpoint.",
-                  quoted_path(run.folder), quoted_path(of)),
-      (origin.branched_from.empty() || origin.command.find("--branch") != std::string::npos
-           ? "train it again, with --force: "
-           : "again: ") +
-          origin.command);
+// The first of the steps done that has another learning rate in one of two configs, else 0.
+std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::int64_t done) {
+  for (std::int64_t step = 1; step <= done; ++step)
+    if (learning_rate(was.optimizer, was.model.d_model, step) !=
+        learning_rate(is.optimizer, was.model.d_model, step))
+      return step;
+  return 0;
 }
 
-// Of a run that has got a later end. `branches`: its earlier checkpoints may be used.
-Advice advice_beyond(const StoredRun& run, bool branches = true) {
-  std::vector<State> states = states_of(run.folder);
-  if (states.empty()) states.emplace_back();
-  if (!branches) states = {states.back()};
-  return advise(
-      {.folder = run.folder, .config = run.asked, .origin = run.origin, .states = states});
+// --- a branch
+
+// Is `inner` in `outer`, or the same folder?
+bool contains(const std::string& outer, const std::string& inner) {
+  std::error_code ignored;
+  const fs::path path = fs::relative(fs::absolute(inner), outer, ignored);
+  return !path.empty() && *path.begin() != "..";
 }
 
-std::string ways_beyond(const StoredRun& run, bool branches = true) {
-  const Advice advice = advice_beyond(run, branches);
-  return advice.anew + "\n  at a low rate: " + advice.low_rate;
-}
-
-// A schedule that does not follow the run's end ends where it was planned to, even if the run has
-// got a later end, `end`. Says so; Error (usage) if steps would change nothing.
-void check_schedule(const StoredRun& run, const RunConfig& config, std::int64_t end, Log& log) {
-  const OptimizerConfig& o = config.optimizer;
-  const std::int64_t to = fall_of(o).to;
-  if (to < 0 || end <= to) return;
-  if (learning_rate(o, config.model.d_model, end) == 0)
+// The checkpoint that a branch begins at. A copy under another name may be of steps whose lines are
+// gone.
+NewestCheckpoint beginning_of(const std::string& run, const std::string& checkpoint) {
+  if (checkpoint.empty()) return newest_checkpoint(run);
+  Checkpoint chosen = open_checkpoint(run, checkpoint);
+  if (!chosen.has_training() || !fs::equivalent(run_of_checkpoint(chosen.folder()), run) ||
+      checkpoint_name(chosen.folder()) != step_folder_name(chosen.state().step))
     throw Error(Exit::usage,
-                fmt::format("the schedule ends at step {}: beyond it the learning rate is 0, so "
-                            "training would change nothing.",
-                            to),
-                ways_beyond(run));
-  log.info(fmt::format(
-      "the schedule ends before the run, at optimizer.{} {}; for a rate that falls anew: {}",
-      to == o.decay_steps ? "decay_steps" : "warmup_steps", to, advice_beyond(run).anew));
+                fmt::format("{} cannot be continued: it is not a step of {} with its optimizer "
+                            "state.",
+                            chosen.folder().string(), quoted_path(run)),
+                "--checkpoint step-N");
+  return {std::move(chosen), {}};
 }
 
-// The first step done that would have had another rate with the end of `config`; 0: none. (The
-// highest and the lowest rate may change from now on.) Error (usage) if not the end, but another
-// key gives it that. Damaged steps are done, too.
-std::int64_t first_step_of_other_end(const StoredRun& run, RunConfig config) {
-  const OptimizerConfig& was = run.trained.optimizer;
-  config.optimizer.learning_rate = was.learning_rate;
-  config.optimizer.min_learning_rate = was.min_learning_rate;
+[[noreturn]] void refuse_branch(const StoredRun& stem, const std::string& why,
+                                const std::string& hint) {
+  throw Error(Exit::usage,
+              fmt::format("the branch begins at step {} of {}, and {}", stem.steps_done(),
+                          quoted_path(stem.folder), why),
+              hint);
+}
+
+// Error (usage) unless `is`, the branch's config, could reproduce the steps done.
+void check_steps_done(const StoredRun& stem, const RunConfig& is) {
+  if (const double clip = stem.trained.optimizer.clip_norm; is.optimizer.clip_norm != clip)
+    refuse_branch(stem, "its steps were clipped otherwise than its config says.",
+                  fmt::format("--set optimizer.clip_norm={}", clip));
+  if (const auto step = first_other_rate(stem.trained, is, stem.steps_done()); step > 0)
+    refuse_branch(stem,
+                  fmt::format("its config would give step {} another learning rate: no single "
+                              "config could reproduce such a run.",
+                              step),
+                  fmt::format("a later --max-steps, a smaller optimizer.decay_fraction, or "
+                              "--checkpoint with one from before step {}; learning_rate and "
+                              "warmup_steps stay (and optimizer.schedule, which is to be wsd)",
+                              step));
+}
+
+// The first weights, if the run keeps them, and its best up to there.
+std::vector<Checkpoint> earlier_ones(const StoredRun& stem, Log& log) {
+  const State& state = stem.checkpoint->state();
+  const State best = best_of(states_of(stem.folder, state.step)).value_or(state);
+  std::vector<Checkpoint> earlier;
+  for (const std::int64_t step : std::set<std::int64_t>{0, best.step}) {
+    try {
+      const fs::path folder = step_folder(stem.folder, step);
+      if (step != state.step && path_exists(folder)) earlier.push_back(Checkpoint::open(folder));
+    } catch (const Unreadable&) {
+      throw;
+    } catch (const Error& e) {
+      log.warn(fmt::format("the branch begins without step {}: {}", step, e.what()));
+    }
+  }
+  return earlier;
+}
+
+// Goes on from where `stem` stands in the new folder `branch`.
+RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& request,
+                   const std::string& branch, Log& log) {
+  const std::int64_t done = stem.steps_done();
+  if (const std::string why = nothing_to_do(stem, config.train, request.stop_at); !why.empty())
+    refuse_branch(stem, "it is " + why,
+                  "a later --max-steps or --stop-at, or --checkpoint with an earlier step");
+  settle_end(stem.trained, stem.data.train);
+  const PreparedRun prepared = prepare_stored_run(stem, config, request, log);
+  check_steps_done(stem, prepared.config);
+
+  const fs::path from = with_name(stem.folder);
+  Origin origin = stem.origin;
+  fs::path text;
+  std::error_code ignored;
+  if (!origin.folder.empty()) origin.folder = fs::absolute(origin.folder).lexically_normal();
+  if (fs::equivalent(origin.folder, from, ignored) && fs::exists(from / kRunText)) {
+    origin.folder = ".";  // heed train -: the run keeps its text
+    text = from / kRunText;
+  }
+  origin.hash = prepared.data.hash;
+  origin.branched_from = from.string();
+  origin.branched_at = done;
+  origin.command = request.command;
+  for (const auto& [key, place] : request.given.keys) origin.given.push_back(key);
+
+  const std::vector<Checkpoint> earlier = earlier_ones(stem, log);
+  require_room(prepared, branch);
+  RunWriter run = RunWriter::create(branch, request.force,
+                                    {origin_json(origin), dump_config(prepared.config), text});
+  return go(prepared, request, run, log, [&](Trainer& trainer) {
+    run.copy_lines(from, done);
+    const std::string event =
+        fmt::format("branched from {} at step {}", origin.branched_from, done);
+    run.append(kMetrics, line_of(RunEvent{done, "branch", event}));
+    for (const Checkpoint& checkpoint : earlier) trainer.adopt(checkpoint);
+    trainer.adopt(*stem.checkpoint);
+    log.info(event);
+  });
+}
+
+// --branch: the stem is read and prepared without a change to it, then the branch is made.
+RunResult branch_run(const ResumeRequest& request, Log& log) {
+  const std::string& folder = request.run.folder;
+  if (contains(folder, request.branch) || contains(request.branch, folder))
+    throw Error(
+        Exit::usage,
+        fmt::format("the branch {} and the run {} overlap; a branch leaves its run as it is.",
+                    quoted_path(request.branch), quoted_path(folder)),
+        "--branch with a folder beside it");
+  RunWriter::require_own_checkpoints(folder);
+  RunWriter::require_free(request.branch, request.run.force);
+  NewestCheckpoint at = beginning_of(folder, request.checkpoint);
+  if (!at.checkpoint && at.damaged.empty())
+    throw Error(Exit::store, quoted_path(folder) + " has no checkpoint yet.",
+                "wait until it saves (train.save_every)");
+  StoredRun stem = read_stored_run(folder, std::move(at), log);
+  GivenKeys changes = request.run.given;
+  // The schedule ends with the branch, unless --set says where.
+  if (!changes.contains("optimizer.decay_steps")) changes.reset.insert("optimizer.decay_steps");
+  load_data(stem, changed_config(stem, changes), log);
+  const RunConfig config = changed_config(stem, with(changes, new_end(request, stem)));
+  return branched(stem, config, request.run, request.branch, log);
+}
+
+// --- another rate of steps that are done, mostly by a later end: a branch of its own
+
+// The first step done that would have had another rate with `config`; 0: none. (The highest and the
+// lowest rate may change from now on.) Damaged steps are done, too.
+std::int64_t first_step_of_other_rate(const StoredRun& run, RunConfig config) {
+  config.optimizer.learning_rate = run.trained.optimizer.learning_rate;
+  config.optimizer.min_learning_rate = run.trained.optimizer.min_learning_rate;
   const std::vector<std::int64_t> saved = list_steps(run.folder);
-  const std::int64_t other =
-      first_other_rate(run.trained, config, saved.empty() ? 0 : saved.back());
-  if (other == 0) return 0;
-  const bool by_end = fall_of(was).follows_end || fall_of(config.optimizer).follows_end;
-  for (const KeyChange& change : changed_keys(run.trained, config))
-    if (change.on_resume == OnResume::if_rates_stay &&
-        !(by_end && change.key == "optimizer.decay_steps"))
-      refuse_change(run, change, "; or --branch DIR, if their learning rates stay");
-  return other;
+  return first_other_rate(run.trained, config, saved.empty() ? 0 : saved.back());
 }
 
 // Error (usage) if a branch of the run is still to be finished, or ends at `end` or later. `from`:
@@ -94,14 +180,13 @@ void refuse_second_branch(const fs::path& run, std::int64_t end, const std::stri
     const TrainConfig config = config_of_run(branch).train;
     const std::vector<State> states = states_of(branch);
     if (states.empty()) continue;
-    const bool over = end_of(config, states.back()) != Stop::none;
-    if (over && states.back().step < end) continue;
-    throw Error(
-        Exit::usage,
-        fmt::format("{} has the branch {}, which {}.", quoted_path(run), quoted_path(branch),
-                    over ? fmt::format("ends at step {}", states.back().step) : "is not finished"),
-        fmt::format("heed resume {}{}; or, for another one, --branch DIR --checkpoint {}",
-                    shell_word(branch.string()), over ? " --more N" : "", from));
+    const State& last = states.back();
+    if (end_of(config, last) != Stop::none && last.step < end) continue;
+    throw Error(Exit::usage,
+                fmt::format("{} has the branch {}, which is at step {}.", quoted_path(run),
+                            quoted_path(branch), last.step),
+                fmt::format("heed resume {}; or, for another one, --branch DIR --checkpoint {}",
+                            shell_word(branch.string()), from));
   }
 }
 
@@ -112,22 +197,42 @@ RunResult branch_before(std::int64_t other, StoredRun& run, const RunConfig& con
   const std::int64_t end = plan_of(config, run.data.train).steps;
   NewestCheckpoint before = newest_checkpoint(run.folder, other - 1);
   say_skipped(before, log);
-  if (!before.checkpoint)
+  if (!before.checkpoint) {
+    std::vector<std::string> changes;
+    for (const KeyChange& change : changed_keys(run.trained, config))
+      if (change.on_resume == OnResume::if_rates_stay) changes.push_back(in_words(change));
     throw Error(Exit::usage,
-                fmt::format("the rate is to fall at the new end, step {}, but step {} is done with "
-                            "another rate, and no whole checkpoint from before it is left.",
-                            end, other),
-                ways_beyond(run, false));
+                fmt::format("with {} step {}, which is done, would have another rate, and no whole "
+                            "checkpoint from before it is left.",
+                            listed(changes), other),
+                fmt::format("--set optimizer.decay_steps={}, where the rate has fallen; --branch "
+                            "DIR; or heed train with --init-from {}",
+                            fall_of(run.trained.optimizer).to, shell_word(run.folder.string())));
+  }
   const std::string from = step_folder_name(before.checkpoint->state().step);
   refuse_second_branch(run.folder, end, from);
   run.checkpoint = std::move(before.checkpoint);
   run.trained = checkpoint_config(*run.checkpoint);
   const std::string branch = next_name(run.folder).string();
   log.info(
-      fmt::format("{} is a branch of {} from step {}: with the end at step {} the steps "
-                  "after it have another rate; {} stays as it is",
-                  branch, run.folder.string(), run.steps_done(), end, run.folder.string()));
+      fmt::format("{0} is a branch of {1} from step {2}: with the end at step {3} the steps after "
+                  "it have another rate; {1} stays as it is",
+                  branch, run.folder.string(), run.steps_done(), end));
   return branched(run, config, request, branch, log);
+}
+
+// --- the run's own folder
+
+// Without a checkpoint a run starts again, which needs the weights that it began with.
+void refuse_lost_weights(const StoredRun& run) {
+  const Origin& origin = run.origin;
+  const std::string& of = origin.branched_from.empty() ? origin.init_from : origin.branched_from;
+  if (!of.empty())
+    throw Error(Exit::store,
+                fmt::format("the run {} should begin with the weights of {}, but was stopped "
+                            "before its first checkpoint.",
+                            quoted_path(run.folder), quoted_path(of)),
+                "again, once it is removed (or with --force): " + origin.command);
 }
 
 // The run's files as its last save left them, or was about to. Has metrics.jsonl any lines?
@@ -142,41 +247,38 @@ bool tidy(const StoredRun& stored, const TrainConfig& config, RunWriter& run, Lo
     run.finish_save(done, {known ? config.keep_last : 0, config.keep_every}, fall.spared());
   const MetricsCut cut = run.cut_lines(done);
   if (cut.kept == 0 && done > 0)
-    log.warn(
-        fmt::format("metrics.jsonl has no line of the steps up to {}: it was emptied or "
-                    "replaced; the checkpoint is whole, and training continues from it",
-                    done));
+    log.warn(fmt::format("metrics.jsonl has no line of the steps up to {}; the checkpoint is whole",
+                         done));
   if (const std::int64_t lines = cut.later + cut.damaged; lines > 0)
     log.info(fmt::format("metrics.jsonl: dropped {}, torn or of later steps, which come again",
                          counted(std::to_string(lines), "line")));
   return cut.kept > 0;
 }
 
-// `other_end`: one was asked for, so it says how to train on even where that is not advisable.
 RunResult has_nothing_to_do(const std::string& why, const StoredRun& stored,
-                            const RunConfig& config, const RunRequest& request, bool other_end,
-                            RunWriter& run, Log& log) {
+                            const RunConfig& config, const RunRequest& request, RunWriter& run,
+                            Log& log) {
   log.open_file((run.path() / kTrainLog).string());
   tidy(stored, config.train, run, log);
   const Advice advice = advice_on(run.path());
   log.info(why + (advice.text.empty() ? "" : ": " + advice.text));
-  const bool shown = other_end || advice.text.empty();
-  if (const std::string& on = shown ? advice.way_on : advice.command; !on.empty())
+  if (const std::string& on = advice.text.empty() ? advice.way_on : advice.command; !on.empty())
     log.info("  " + on);
   if (names_other_files(stored, config))  // commands that read the data look there
     run.write_config(dump_config(config));
   return result_of(run, request, stored.checkpoint->state(), "already_done");
 }
 
-// Goes on in the run's own folder.
+// Goes on in the run's own folder. `other_end`: it was asked for one.
 RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& request,
                   bool other_end, RunWriter& run, Log& log) {
   const PreparedRun prepared = prepare_stored_run(stored, config, request, log);
-  if (other_end) check_schedule(stored, prepared.config, prepared.plan.steps, log);
+  const std::optional<Error> useless = useless_steps(prepared, stored.steps_done());
+  if (other_end && useless) throw Error(*useless);
   const std::int64_t before = stored.asked.train.max_steps;
   if (config.train.max_steps > 0 && config.train.max_steps < before)
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
-  require_room(prepared, request.folder, log);
+  require_room(prepared, request.folder);
   return go(prepared, request, run, log, [&](Trainer& trainer) {
     if (stored.checkpoint) trainer.restore(*stored.checkpoint);
     const bool lines = tidy(stored, prepared.config.train, run, log);
@@ -186,42 +288,33 @@ RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& 
   });
 }
 
-// The keys that say where a run and the fall of its rate end.
-constexpr const char* kEndKeys[] = {"train.max_steps", "train.max_epochs", "optimizer.decay_steps"};
-
-bool asks_for_end(const ResumeRequest& request) {
-  return request.max_steps + request.more > 0 || request.minutes > 0 ||
-         std::ranges::any_of(kEndKeys,
-                             [&](const char* key) { return request.run.given.contains(key); });
-}
-
 }  // namespace
 
 RunResult resume_run(const ResumeRequest& request, Log& log) {
   if (!request.branch.empty()) return branch_run(request, log);
   const RunRequest& as = request.run;
   std::optional<RunWriter> run = RunWriter::open(as.folder);
-  const bool other_end = asks_for_end(request);
+  bool other_end = request.max_steps + request.more > 0 || request.minutes > 0;
+  for (const char* key : {"train.max_steps", "train.max_epochs", "optimizer.decay_steps"})
+    other_end = other_end || as.given.contains(key);
   if (!other_end) log.open_file((run->path() / kTrainLog).string());  // else it may get a branch
   StoredRun stored = read_stored_run(run->path(), newest_checkpoint(run->path()), log);
   RunConfig config = changed_config(stored, as.given);
-  if (const std::string why = nothing_to_do(stored, config.train, as.stop_at);
-      !other_end && !why.empty()) {
-    if (names_other_files(stored, config)) load_data(stored, config, log);
-    return has_nothing_to_do(why, stored, config, as, other_end, *run, log);
+  std::string idle = other_end ? "" : nothing_to_do(stored, config.train, as.stop_at);
+  std::int64_t other = 0;  // the first step done that would have another rate
+  if (idle.empty() || names_other_files(stored, config)) load_data(stored, config, log);
+  if (idle.empty()) {
+    config = changed_config(stored, with(as.given, new_end(request, stored)));
+    if (!stored.checkpoint) {
+      refuse_lost_weights(stored);
+      log.info("no checkpoint yet: starting at step 0");
+    }
+    settle_end(config, stored.data.train);
+    settle_end(stored.trained, stored.data.train);
+    other = first_step_of_other_rate(stored, config);
+    idle = nothing_to_do(stored, config.train, other > 0 ? 0 : as.stop_at);
   }
-  load_data(stored, config, log);
-  config = changed_config(stored, with(as.given, new_end(request, stored)));
-  if (!stored.checkpoint) {
-    refuse_lost_weights(stored);
-    log.info("no checkpoint yet: starting at step 0");
-  }
-  settle_end(config, stored.data.train);
-  settle_end(stored.trained, stored.data.train);
-  const std::int64_t other = first_step_of_other_end(stored, config);
-  if (const std::string why = nothing_to_do(stored, config.train, other > 0 ? 0 : as.stop_at);
-      !why.empty())
-    return has_nothing_to_do(why, stored, config, as, other_end, *run, log);
+  if (!idle.empty()) return has_nothing_to_do(idle, stored, config, as, *run, log);
   if (other == 0) return resumed(stored, config, as, other_end, *run, log);
   run.reset();  // it stays as it is, its log too
   return branch_before(other, stored, config, as, log);

@@ -13,8 +13,19 @@
 // weights are byte for byte those that its config would give from the first step, if the stem's
 // config never changed. So both configs must agree on the learning rate of every step already done,
 // and on clip_norm.
+//
+//   resume_run (resume)
+//     read_stored_run > changed_config > load_data (stored_run)   what is there, and what is asked
+//     resumed or branched (resume) > go (training_run)
 #pragma once
 
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/checkpoint.h"
+#include "store/origin.h"
 #include "train/training_run.h"
 
 namespace heed {
@@ -32,5 +43,48 @@ struct ResumeRequest {
 // not fit the steps done or, as heed train, if its folder is taken, or if a run that would get a
 // branch has one that is still to be finished, or that ends at the end asked for or later.
 RunResult resume_run(const ResumeRequest& request, Log& log);
+
+// A stored run as a resume or a branch finds it.
+struct StoredRun {
+  std::filesystem::path folder;
+  std::optional<Checkpoint> checkpoint;    // where it goes on; none: the run has not saved yet
+  std::vector<DamagedCheckpoint> damaged;  // newer ones
+  GivenKeys written;  // config.json, which the user asked for; the checkpoint's if that is damaged
+  RunConfig asked;    // the same
+  RunConfig trained;  // the config of the steps done
+  // Read by load_data(); data and tokenizers go to the prepared run.
+  Origin origin;
+  Tokenizers tokenizers;
+  Dataset data;
+
+  std::int64_t steps_done() const { return checkpoint ? checkpoint->state().step : 0; }
+};
+
+// Warns of damaged checkpoints that it skips. Error (store) if only those are left, or if the
+// folder holds no run.
+StoredRun read_stored_run(const std::filesystem::path& folder, NewestCheckpoint newest, Log& log);
+
+// `written` with these changes. Error (usage) on a key that would have changed the steps done.
+RunConfig changed_config(const StoredRun& run, const GivenKeys& changes);
+
+// Has another path of the data been given?
+bool names_other_files(const StoredRun& run, const RunConfig& config);
+
+// Reads the data of `config`, with the run's tokenizers. Error (data) if it is not that of the
+// steps done.
+void load_data(StoredRun& run, const RunConfig& config, Log& log);
+
+// The end that --max-steps, --more or --minutes asks for, as keys of the config; none if none does.
+// How it is counted becomes a note of the run's data.
+GivenKeys new_end(const ResumeRequest& request, StoredRun& run);
+
+// Logs what changes, and prepares the run.
+PreparedRun prepare_stored_run(StoredRun& run, const RunConfig& config, const RunRequest& request,
+                               Log& log);
+
+// Why a run with this config has nothing to do from there, else "".
+std::string nothing_to_do(const StoredRun& run, const TrainConfig& config, std::int64_t stop_at);
+
+void say_skipped(const NewestCheckpoint& newest, Log& log);
 
 }  // namespace heed

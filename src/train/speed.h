@@ -2,22 +2,19 @@
 // `heed bench` prints it, and `heed train TEXT` plans with it. Nothing of it enters a run.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "base/profile.h"
 #include "train/prepared_run.h"
 
 namespace heed {
 
-// Not moved by the few that something else on the machine delayed. Of at least one.
-double median(std::vector<double> x);
-
 struct Speed {
-  std::int64_t steps = 0;                                                // measured
-  double step_seconds = 0, tokens_per_second = 0, flops_per_second = 0;  // medians
-  double flops = 0;                                                      // of a step, means
+  std::int64_t steps = 0;        // measured
+  double step_seconds = 0;       // of a step, the median
+  double tokens = 0, flops = 0;  // of a step, means
   // Of a step that several processes share: bytes that all send, and by the formula; seconds that
   // this one spends with messages, waiting included.
   double bytes_sent = 0, step_bytes = 0, message_seconds = 0;

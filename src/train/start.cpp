@@ -1,4 +1,5 @@
-#include "train/start.h"
+// heed train CONFIG: a run that begins anew.
+#include "train/training_run.h"
 
 #include <fmt/core.h>
 
@@ -21,9 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // Error (usage) if the tokenizers, special tokens or tensors of two configs differ: it names the
-// keys that make the difference.
-void refuse_misfit(const RunConfig& config, const RunConfig& other, const Tokenizers& tokenizers,
-                   const std::string& run) {
+// keys that make the difference. Else the keys of the model that change the function that the
+// weights compute.
+std::vector<std::string> checked_fit(const RunConfig& config, const RunConfig& other,
+                                     const Tokenizers& tokenizers, const std::string& run) {
   const auto words = [](const TokenizersConfig& t) {
     return std::tuple(t.type, t.punctuation, t.target.type, t.target.punctuation);
   };
@@ -34,35 +36,28 @@ void refuse_misfit(const RunConfig& config, const RunConfig& other, const Tokeni
   const auto same = [](const ParamInfo& x, const ParamInfo& y) {
     return x.name == y.name && x.param.rows == y.param.rows && x.param.cols == y.param.cols;
   };
-  const char* section = words(other.tokenizer) != words(config.tokenizer)            ? "tokenizer."
-                        : further_specials(other) != further_specials(config)        ? "objective."
-                        : !std::ranges::equal(tensors(other), tensors(config), same) ? "model."
-                                                                                     : nullptr;
-  if (section == nullptr) return;
+  const std::string differs = words(other.tokenizer) != words(config.tokenizer)     ? "tokenizer."
+                              : further_specials(other) != further_specials(config) ? "objective."
+                              : !std::ranges::equal(tensors(other), tensors(config), same)
+                                  ? "model."
+                                  : "";
   RunConfig there = other, here = config;
-  there.model = without_training(there.model);
-  here.model = without_training(here.model);
-  if (here.model.positions == Positions::learned) {
-    there.model.max_length = other.model.max_length;
-    here.model.max_length = config.model.max_length;
+  for (RunConfig* c : {&there, &here}) {
+    const int length = c->model.max_length;
+    c->model = without_training(c->model);
+    if (config.model.positions == Positions::learned) c->model.max_length = length;
   }
-  std::vector<std::string> differ;
-  for (const KeyChange& change : changed_keys(there, here))
-    if (change.key.starts_with(section))
-      differ.push_back(
+  std::vector<std::string> misfits, changes;
+  for (const KeyChange& change : changed_keys(there, here)) {
+    if (!differs.empty() && change.key.starts_with(differs))
+      misfits.push_back(
           fmt::format("{} is {} there and {} here", change.key, change.before, change.after));
-  throw Error(Exit::usage, fmt::format("--init-from {}: {}.", run, joined(differ, "; ")),
-              "--set with the values there; model.max_length follows from data.max_length and "
-              "the lengths of the objective");
-}
-
-// Keys of the model that fit the weights and yet change the function that they compute.
-std::vector<std::string> other_function(const RunConfig& weights, const RunConfig& config) {
-  RunConfig before, after;
-  before.model = without_training(weights.model);
-  after.model = without_training(config.model);
-  std::vector<std::string> changes;
-  for (const KeyChange& change : changed_keys(before, after)) changes.push_back(in_words(change));
+    if (change.key.starts_with("model.")) changes.push_back(in_words(change));
+  }
+  if (!differs.empty())
+    throw Error(Exit::usage, fmt::format("--init-from {}: {}.", run, joined(misfits, "; ")),
+                "--set with the values there; model.max_length follows from data.max_length and "
+                "the lengths of the objective");
   return changes;
 }
 
@@ -89,8 +84,7 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
     initial = open_checkpoint(request.init_from);
     const RunConfig trained = checkpoint_config(*initial);
     tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
-    refuse_misfit(config, trained, tokenizers, request.init_from);
-    changes = other_function(trained, config);
+    changes = checked_fit(config, trained, tokenizers, request.init_from);
   }
   PreparedRun prepared =
       prepare_run(config, folder, std::move(tokenizers), request.run.threads, request.run.crew);
@@ -103,11 +97,8 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
   std::optional<ParamVec<float>> weights;
   if (initial) {
     prepared.data.notes.push_back(
-        fmt::format("tokenizer from {}, {} ids; the other keys of tokenizer have no effect",
-                    request.init_from, prepared.tokenizers.target->size()));
-    if (!changes.empty())
-      prepared.data.notes.push_back(fmt::format("weights from {}, trained with other settings: {}",
-                                                request.init_from, joined(changes)));
+        fmt::format("tokenizer and weights from {}{}", request.init_from,
+                    changes.empty() ? "" : ", trained with other settings: " + joined(changes)));
     weights.emplace(prepared.model.table.size());
     initial->load_model(tensor_slots(prepared.model.table, *weights));
     if (const std::string leak =
@@ -123,7 +114,7 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
 }
 
 RunResult fresh(Beginning& b, const RunRequest& request, Log& log) {
-  require_room(b.prepared, request.folder, log);
+  require_room(b.prepared, request.folder);
   RunWriter run = RunWriter::create(
       request.folder, request.force,
       {origin_json(b.origin), dump_config(b.prepared.config), b.text ? b.text->path() : ""});

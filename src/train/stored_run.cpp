@@ -1,4 +1,5 @@
-#include "train/stored_run.h"
+// What is stored of a run that is to be continued, and the config with which it goes on.
+#include "train/resume.h"
 
 #include <fmt/core.h>
 
@@ -20,18 +21,12 @@ namespace fs = std::filesystem;
 
 void read_asked(StoredRun& run, Log& log) {
   const fs::path path = run.folder / kConfigFile;
-  const bool there = is_listed(path);
-  if (!run.checkpoint && !there)
-    throw Error(Exit::store,
-                fmt::format("the run {} has neither a checkpoint nor a config.json.",
-                            quoted_path(run.folder)),
-                "remove it and train again");
   const auto read = [&](const std::string& text, const fs::path& name) {
     run.written = parse_keys(text, name.string());
     run.asked = resolved(run.written);
   };
   try {
-    if (!there) throw Error(Exit::store, path.string() + ": it is missing");
+    if (!is_listed(path)) throw Error(Exit::store, path.string() + ": it is missing");
     read(read_file(path, kMaxConfigFile), path);
   } catch (const Unreadable&) {
     throw;
@@ -52,23 +47,18 @@ void refuse_other_data(const StoredRun& run) {
               fmt::format("the data (training or held-out) is not what this run was trained on: "
                           "its SHA-256 is {:.12}..., {} says {:.12}...",
                           found, saved ? "the checkpoint" : kOriginFile, expected),
-              saved ? "restore the file, or train a new run with --init-from"
-                    : "restore the file, or train a new run");
+              "restore the file, or train a new run");
 }
 
 // Training never reaches such a cursor: an epoch takes at least one step.
 void refuse_cursor_beyond_data(const StoredRun& run, const RunConfig& config) {
   const State& state = run.checkpoint->state();
-  const Cursor at = state.cursor;
-  const bool inside =
-      at.epoch <= state.step &&
-      (at.index == 0 || at.index < make_objective(config)->count(run.data.train, at.epoch));
-  if (inside) return;
-  throw Error(
-      Exit::store,
-      fmt::format("{}: epoch {}, example {} is beyond the data",
-                  (run.checkpoint->folder() / kStateFile).string(), at.epoch, at.index),
-      "restore a copy; or move this checkpoint's folder away to resume from the one before");
+  const auto [epoch, index] = state.cursor;
+  if (epoch > state.step ||
+      (index > 0 && index >= make_objective(config)->count(run.data.train, epoch)))
+    throw Error(Exit::store,
+                fmt::format("{}: epoch {}, example {} is beyond the data",
+                            (run.checkpoint->folder() / kStateFile).string(), epoch, index));
 }
 
 // Those that the steps done know of.
@@ -81,15 +71,29 @@ std::vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& con
   return changes;
 }
 
-}  // namespace
-
-void refuse_change(const StoredRun& run, const KeyChange& change, const std::string& hint) {
-  throw Error(Exit::usage,
-              fmt::format("a resumed run cannot change {}: the steps already done would have been "
-                          "different.",
-                          in_words(change)),
-              "heed train with --init-from " + shell_word(run.folder.string()) + hint);
+void refuse_if_done(const StoredRun& run, const KeyChange& change) {
+  if (change.on_resume == OnResume::refused)
+    throw Error(Exit::usage,
+                fmt::format("a resumed run cannot change {}: the steps already done would have "
+                            "been different.",
+                            in_words(change)),
+                "heed train with --init-from " + shell_word(run.folder.string()));
 }
+
+// The steps that take so long at the speed so far, validations included.
+std::int64_t steps_at_speed(double minutes, StoredRun& run) {
+  const std::vector<TrainEvent> lines = read_events(run.folder).train;
+  if (lines.empty() || !(lines.back().minutes > 0))
+    throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
+                "--more N, in steps");
+  const std::int64_t steps =
+      std::llround(minutes / lines.back().minutes * static_cast<double>(lines.back().step));
+  run.data.notes.push_back(
+      fmt::format("--minutes {:g}: {} steps at the speed so far", minutes, format_count(steps)));
+  return std::max<std::int64_t>(1, steps);
+}
+
+}  // namespace
 
 void say_skipped(const NewestCheckpoint& newest, Log& log) {
   for (const DamagedCheckpoint& d : newest.damaged) log.warn("skipped a checkpoint: " + d.reason);
@@ -100,11 +104,10 @@ StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& 
   if (!newest.checkpoint && !newest.damaged.empty())
     throw Error(
         Exit::store,
-        fmt::format(
-            "no checkpoint of {} is whole; starting at step 0 would overwrite what is left of "
-            "them.",
-            quoted_path(folder)),
-        "the warnings above say what is wrong with each; restore a copy, or train a new run");
+        fmt::format("no checkpoint of {} is whole; starting at step 0 would overwrite what is left "
+                    "of them.",
+                    quoted_path(folder)),
+        "restore a copy, or train a new run");
   StoredRun run;
   run.folder = folder;
   run.checkpoint = std::move(newest.checkpoint);
@@ -115,20 +118,11 @@ StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& 
 }
 
 RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
-  const auto refuse_others = [&](const RunConfig& config, bool given) {
-    for (const KeyChange& change : changes_of(run.trained, config))
-      if (change.on_resume == OnResume::refused && changes.contains(change.key) == given)
-        refuse_change(run, change, "");
-  };
-  RunConfig config;
-  try {
-    config = resolved(changed(run.written, changes));
-  } catch (const Error&) {  // of a rule between keys, which would advise to change others
-    refuse_others(changes.values, true);
-    throw;
-  }
   // A refusal names what the user gave rather than what follows from it.
-  for (const bool given : {true, false}) refuse_others(config, given);
+  for (const KeyChange& change : changes_of(run.trained, changes.values))
+    if (changes.contains(change.key)) refuse_if_done(run, change);
+  RunConfig config = resolved(changed(run.written, changes));
+  for (const KeyChange& change : changes_of(run.trained, config)) refuse_if_done(run, change);
   return config;
 }
 
@@ -141,38 +135,15 @@ void load_data(StoredRun& run, const RunConfig& config, Log& log) {
   run.origin = read_origin(run.folder.string());
   if (run.origin.folder.empty())
     log.warn(
-        "origin.json does not say where the run began: relative paths of its data are taken "
-        "from the current folder");
+        "origin.json does not say where the run began: paths of its data are taken from the "
+        "current "
+        "folder");
   if (run.checkpoint)
     run.tokenizers = Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder());
   run.data = load_dataset(config, run.origin.folder, run.tokenizers);
   refuse_other_data(run);
   if (run.checkpoint) refuse_cursor_beyond_data(run, config);
 }
-
-namespace {
-
-// The steps that take so long at the speed so far, validations included, less those that come again
-// because the rate fell in them.
-std::int64_t steps_at_speed(const ResumeRequest& request, StoredRun& run) {
-  const std::vector<TrainEvent> lines = read_events(run.folder).train;
-  if (lines.empty() || !(lines.back().minutes > 0))
-    throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
-                "--more N, in steps");
-  OptimizerConfig planned = run.asked.optimizer;
-  planned.decay_steps.step = run.asked.train.max_steps;
-  const std::int64_t fall = fall_of(planned).spared(),
-                     again = fall > 0 ? std::max<std::int64_t>(0, run.steps_done() - fall) : 0,
-                     steps = std::llround(request.minutes / lines.back().minutes *
-                                          static_cast<double>(lines.back().step));
-  run.data.notes.push_back(fmt::format(
-      "--minutes {:g}: {} steps at the speed so far{}{}", request.minutes, format_count(steps),
-      again > 0 ? fmt::format(", {} to train again included", again) : "",
-      request.run.threads > 0 ? " (other --threads take another time)" : ""));
-  return std::max<std::int64_t>(1, steps - again);
-}
-
-}  // namespace
 
 GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
   const char* option = request.max_steps > 0 ? "--max-steps"
@@ -184,7 +155,8 @@ GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
   const TrainConfig& asked = run.asked.train;
   std::int64_t end = request.max_steps;
   if (end == 0) {
-    const std::int64_t more = request.more > 0 ? request.more : steps_at_speed(request, run),
+    const std::int64_t more =
+                           request.more > 0 ? request.more : steps_at_speed(request.minutes, run),
                        planned = asked.max_steps > 0 && asked.max_epochs > 0
                                      ? plan_of(run.asked, run.data.train).steps
                                      : asked.max_steps;
@@ -203,19 +175,16 @@ GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
 std::string nothing_to_do(const StoredRun& run, const TrainConfig& t, std::int64_t stop_at) {
   if (!run.checkpoint) return "";
   const State& s = run.checkpoint->state();
-  const Stop end = end_of(t, s);
   std::string where;
   if (steps_are_done(t, s))
-    where = fmt::format("at step {}{}{}", s.step,
-                        s.step > t.max_steps ? ", past train.max_steps " : " of ", t.max_steps);
-  else if (end == Stop::finished)
+    where = fmt::format("at step {} of {} (train.max_steps)", s.step, t.max_steps);
+  else if (const Stop end = end_of(t, s); end == Stop::finished)
     where =
         fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch, t.max_epochs);
   else if (end == Stop::early)
     where = fmt::format("stopped early at step {}", s.step);
   else if (stop_at > 0 && s.step >= stop_at)
-    where = fmt::format("at step {}, {} --stop-at {} (a later one continues)", s.step,
-                        s.step > stop_at ? "past" : "that of", stop_at);
+    where = fmt::format("at step {}, with --stop-at {}", s.step, stop_at);
   return where.empty() ? "" : "already " + where + "; nothing to do";
 }
 
@@ -227,14 +196,6 @@ PreparedRun prepare_stored_run(StoredRun& run, const RunConfig& config, const Ru
                                      request.threads, request.crew);
   watch_signals();
   return prepared;
-}
-
-std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::int64_t done) {
-  for (std::int64_t step = 1; step <= done; ++step)
-    if (learning_rate(was.optimizer, was.model.d_model, step) !=
-        learning_rate(is.optimizer, was.model.d_model, step))
-      return step;
-  return 0;
 }
 
 }  // namespace heed

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 
 #include "base/format.h"
+#include "base/input_file.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "config/fields_json.h"
@@ -18,6 +20,8 @@ namespace heed {
 extern const char* const suggested_config_json;
 
 namespace {
+
+namespace fs = std::filesystem;
 
 // Models by length of text. Of those for a text the largest wins that has time for enough steps.
 // The trials behind this and what follows are in docs/lab-book.md, "What was tried".
@@ -136,12 +140,10 @@ void choose_size(Suggestion& s, const OwnText& text) {
                                                       : 4 * row.d_model;
     larger.optimizer.learning_rate = row.learning_rate;
     const double minutes = step_minutes(larger);
-    s.minutes_for_larger = row.steps * minutes;
-    if (text.minutes < s.minutes_for_larger) return;
+    if (text.minutes < row.steps * minutes) return;
     s.config = larger;
     s.step_minutes = minutes;
   }
-  s.minutes_for_larger = 0;
 }
 
 // As many as take a small part of the time; one, at the end, in any case.
@@ -157,7 +159,39 @@ double rounded(double x, int digits) {
   return std::stod(fmt::format("{:.{}g}", x, digits));
 }
 
+std::string names_of(const std::vector<std::string>& files) {
+  std::vector<std::string> names;
+  for (const std::string& file : files) names.push_back(printable(shown_path(file)));
+  return some_of(names);
+}
+
 }  // namespace
+
+std::string name_of_text(const std::string& path) {
+  if (path == "-") return "stdin";
+  const fs::path whole = (fs::absolute(path) / "").lexically_normal().parent_path();
+  std::error_code none;
+  fs::path name = fs::is_directory(whole, none) ? whole.filename() : whole.stem();
+  if (whole.extension() == ".gz") name = name.stem();
+  return name.empty() ? "text" : name.string();
+}
+
+void read_own_text(OwnText& text, bool any_bytes, Log& log) {
+  FoundTexts found = find_texts(text.files, any_bytes);
+  text.files = std::move(found.files);
+  text.name = names_of(text.files);
+  const TextFacts& f = text.facts = text_facts(text.files, any_bytes);
+  std::string line =
+      fmt::format("text: {}, {}", text.name, format_bytes(static_cast<double>(f.bytes)));
+  if (text.files.size() > 1) line += fmt::format(" in {} files", text.files.size());
+  if (!f.too_many_bad)
+    line += fmt::format(", {}, {} different",
+                        counted(format_count(static_cast<std::int64_t>(f.characters)), "character"),
+                        f.distinct);
+  log.info(line);
+  if (!found.left_out.empty())
+    log.info("left out (not text, or a folder in the folder): " + names_of(found.left_out));
+}
 
 std::vector<std::string> families() {
   std::vector<std::string> names;
@@ -205,8 +239,7 @@ Suggestion suggest(const OwnText& text) {
     c.tokenizer.type = TokenizerConfig::byte;
     s.tokens = fmt::format(
         "single bytes, because the text is not valid UTF-8: {}. To have characters, convert it "
-        "(iconv -f LATIN1 -t UTF-8 FILE, if it is Latin-1), or drop a few such bytes "
-        "(iconv -c -f UTF-8 -t UTF-8 FILE)",
+        "(iconv -f LATIN1 -t UTF-8 FILE, if it is Latin-1)",
         text.facts.first_bad);
   } else if (text.pairs || bytes >= kFewBytes) {
     c.tokenizer.type = TokenizerConfig::bpe;
@@ -235,6 +268,12 @@ Suggestion suggest(const OwnText& text) {
   // With this decay 0.1 was better than 0 and 0.2; with a weak one a text read often needs more.
   c.model.dropout = gpt || static_cast<double>(c.train.max_steps) < 20 * pass ? 0.1 : 0.2;
   return s;
+}
+
+RunConfig config_for(const std::string& path, const GivenKeys& given, Log& log) {
+  OwnText text{.files = {path}};
+  read_own_text(text, false, log);
+  return resolved(changed(given_keys(suggest(text).config), given));
 }
 
 std::string suggested_config(const OwnText& text, const Suggestion& s) {

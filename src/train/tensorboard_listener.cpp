@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <optional>
-#include <utility>
 
 #include "base/fields.h"
 #include "base/format.h"
@@ -46,7 +45,6 @@ class TensorboardListener : public Listener {
     for (const ValidEvent& line : so_far.valid) add(line);
     for (const Json& yardstick : Json(so_far.yardsticks))
       add_numbers(0, "yardsticks/" + yardstick["name"].get<std::string>(), yardstick);
-    film_size_ = 0;
     sampled_ = -1;
     add_samples();
     context_.log.info("to watch:\n  tensorboard --logdir " + shell_word(run.string()));
@@ -58,11 +56,8 @@ class TensorboardListener : public Listener {
         file_->scalar(step, group + "/" + key, number.get<float>());
   }
 
-  // Those of frames since the last call. A film that is as large as it was has none.
+  // Those of frames since the last call.
   void add_samples() {
-    std::error_code none;
-    const auto size = std::filesystem::file_size(context_.run.path() / kFilm, none);
-    if (none || std::exchange(film_size_, size) == size) return;
     const RecordedFrames film = read_frames(context_.run.path());
     for (const Frame& frame : film.frames) {
       if (frame.step <= sampled_) continue;
@@ -73,12 +68,11 @@ class TensorboardListener : public Listener {
     }
   }
 
-  // A file that is gone is begun again; the run has what would be written. One that cannot be
-  // written any further is left as it is: its last record may be torn.
+  // A file that cannot be written any further is left as it is: its last record may be torn.
   template <class Write>
   void unless_impossible(Write&& write) try {
     if (!on_) return;
-    if (file_ && file_->is_there())
+    if (file_)
       write();
     else
       begin_file();
@@ -91,7 +85,6 @@ class TensorboardListener : public Listener {
   ListenerContext context_;
   bool on_;
   std::optional<EventFile> file_;
-  std::uintmax_t film_size_ = 0;
   std::int64_t sampled_ = -1;  // the last step with a sample
 };
 

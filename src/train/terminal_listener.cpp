@@ -11,8 +11,6 @@
 namespace heed {
 namespace {
 
-constexpr int kForecastAfter = 20;        // steps
-constexpr double kForecastFrom = 10;      // seconds
 constexpr std::int64_t kFewestSteps = 3;  // that a time left is taken from
 
 std::string valid_line(const ValidEvent& l, const Figure* metric) {
@@ -36,17 +34,15 @@ class Terminal : public Listener {
 
   void began(const Moment&) override {
     log_.info(
-        "loss: nats per token, lower is better; ppl: e^loss; acc: tokens predicted, </s> "
-        "aside; bpb: bits per "
-        "byte; ep: times through the data; gnorm: length of the gradient; lr: learning rate");
+        "loss: nats per token, lower is better; ppl: e^loss; acc: tokens predicted, </s> aside; "
+        "bpb: bits per byte; ep: times through the data; gnorm: length of the gradient; lr: "
+        "learning rate");
   }
 
   void stepped(const Moment& m) override {
     step_ = m.state.step;
     seconds_ += m.seconds;
     ++steps_;
-    if (steps_ == kForecastAfter && seconds_left() >= kForecastFrom)
-      log_.info(fmt::format("about {} left at this speed", format_duration(seconds_left())));
     log_.progress({.done = step_,
                    .total = end_,
                    .status = "loss " + format_fixed(m.last.loss(), 3),
@@ -78,11 +74,13 @@ class Terminal : public Listener {
       text += fmt::format(": {} validations without a new best", m.state.stalled);
     text += " after " + format_duration(seconds_now() - begin_);
     const auto best = run_.best();
-    if (best && std::isfinite(best->valid_metric))
-      text += fmt::format("; best validation {} {} @ {}", metric_->title,
-                          format_fixed(best->valid_metric, metric_->digits), best->step);
-    else if (best && std::isfinite(best->valid_loss))
-      text += fmt::format("; best validation loss {:.4f} @ {}", best->valid_loss, best->step);
+    if (best && std::isfinite(best->valid_loss))
+      text += fmt::format(
+          "; best validation {} @ {}",
+          std::isfinite(best->valid_metric)
+              ? fmt::format("{} {:.{}f}", metric_->title, best->valid_metric, metric_->digits)
+              : fmt::format("loss {:.4f}", best->valid_loss),
+          best->step);
     log_.info(text);
   }
 

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/signals.h"
 #include "step/schedule.h"
 #include "store/safetensors.h"
-#include "train/divergence.h"
 #include "train/ranks.h"
 
 namespace heed {
@@ -22,7 +21,7 @@ Trainer::Trainer(const PreparedRun& prepared, RunWriter* run)
       run_(run),
       objective_(make_objective(prepared.config)),
       spared_(fall_of(prepared.config.optimizer).spared()),
-      validation_(validation_of(prepared, *objective_)),
+      validates_(can_validate(prepared, *objective_)),
       feed_(*objective_, prepared.data.train, prepared.config),
       stepper_(prepared.model, step_options(prepared.config), crew_, *prepared.products) {
   state_.seed = prepared.config.seed;
@@ -48,10 +47,10 @@ void Trainer::begin_together(std::int64_t stop_at) {
   if (crew_.alone()) return;
   lead(prepared_, Task::train, stop_at);
   std::string state = format_state({state_, false, {}});
-  crew_.share(state);
+  Exchange& exchange = crew_.exchange();
+  exchange.share(state);
   state_ = parse_state(state, "the first rank's state").state;
-  crew_.share(validated_);
-  crew_.share(saved_);
+  exchange.share(validated_, saved_);
   stepper_.share();
 }
 
@@ -73,12 +72,8 @@ Stop Trainer::run(std::int64_t stop_at) {
   const TrainConfig& t = prepared_.config.train;
   begin_together(stop_at);
   tell(&Listener::began, moment());
-  if (prepared_.config.data.has_validation() && !validation_)
+  if (prepared_.config.data.has_validation() && !validates_)
     tell(&Listener::remarked, "no validation: the held-out part has no token to predict");
-  if (const double without = prepared_.plan.without_labels; without > 0.1)
-    tell(&Listener::remarked, fmt::format("{:.0f} % of the steps have no token to predict: "
-                                          "objective.mask_fraction is small for train.batch_tokens",
-                                          100 * without));
   started_ = seconds_now();
   if (std::exchange(state_.validation_due, false)) {
     validate(true);
@@ -105,7 +100,7 @@ StepSpan Trainer::step() {
   StepSpan span{state_.step + 1, state_.cursor, {}};
   StepBatch& batch = feed_.batch(span.step, span.before);
   span.after = feed_.after();
-  const bool validates = validation_ && is_due(prepared_.config.train.eval_every, span);
+  const bool validates = validates_ && is_due(prepared_.config.train.eval_every, span);
   batch.requests = requests();
   for (const auto& listener : listeners_)
     if (listener->looks_at(span.step, validates)) batch.requests |= kLook;
@@ -151,19 +146,12 @@ void Trainer::log_line() {
 // True if patience sees a new best, which must be saved; it sees those at multiples of eval_every
 // alone.
 bool Trainer::validate(bool on_grid) {
-  if (!validation_) return false;
+  if (!validates_) return false;
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
   stepper_.gather_used_weights(Exchange::To::all);
-  std::optional<ValidEvent> line;
-  try {
-    line = validation_->measure(state_.step, stepper_.weights().used, signalled);
-  } catch (const std::bad_alloc&) {
-    if (!crew_.alone()) throw;  // the others cannot save
-    state_.validation_due = on_grid;
-    save();
-    throw validation_->out_of_memory();
-  }
+  std::optional<ValidEvent> line =
+      measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
   if (!line) {
     state_.validation_due = on_grid;
     last_.requests |= kStop;  // of whichever process
@@ -172,7 +160,8 @@ bool Trainer::validate(bool on_grid) {
   if (!std::isfinite(line->loss)) diverged(not_finite("the validation loss"));
   state_.valid_loss = line->loss;
   state_.valid_metric = line->metric.value_or(kNotMeasured);
-  const bool best = validation_->judge(*line, state_, on_grid, run_ ? run_->best() : std::nullopt);
+  const bool best =
+      judge_validation(prepared_, *line, state_, on_grid, run_ ? run_->best() : std::nullopt);
   validated_ = state_.step;
   tell(&Listener::validated, *line, moment());
   return best;
@@ -222,10 +211,19 @@ std::string Trainer::not_finite(const std::string& otherwise) {
 
 void Trainer::diverged(const std::string& what) {
   if (!run_) crew_.exchange().wait_for_end();  // all ranks know, and the first says it
-  const std::string text = divergence_text(state_.step, what, last_);
+  std::string text = fmt::format("training diverged at step {}: {}", state_.step, what);
+  if (last_.sums.tokens > 0)
+    text +=
+        fmt::format(" (last step: loss {:.4f}, learning rate {:.1e})", last_.loss(), last_.rate);
   if (run_) run_->append(kMetrics, line_of(RunEvent{state_.step, "diverged", text}));
-  throw divergence_error(text, run_ ? run_->path().string() : "RUN", saved_,
-                         prepared_.config.optimizer.learning_rate);
+  throw Error(
+      Exit::diverged,
+      text + (saved_ < 0 ? ". There is no checkpoint yet."
+                         : fmt::format(". The checkpoints up to step {} are good.", saved_)),
+      fmt::format("see it again: heed resume {0} --set train.log_every=1; with a lower rate: heed "
+                  "resume {0} --set optimizer.learning_rate={1:.1e}, or from the start",
+                  run_ ? shell_word(run_->path().string()) : "RUN",
+                  prepared_.config.optimizer.learning_rate / 10));
 }
 
 }  // namespace heed

@@ -6,7 +6,6 @@
 // The loop runs on the calling thread; the pool's threads do the arithmetic.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "config/train_config.h"
@@ -85,7 +84,7 @@ class Trainer {
   RunWriter* run_;
   std::unique_ptr<const Objective> objective_;
   const std::int64_t spared_;  // the step whose checkpoint is kept for another end; -1: none
-  std::optional<Validation> validation_;
+  const bool validates_;
   BatchFeed feed_;
   Stepper stepper_;
   Listeners listeners_;

@@ -18,36 +18,16 @@
 namespace heed {
 namespace {
 
-// Steps that would change nothing. (The last of a schedule is one of them.)
-std::string useless_steps(const PreparedRun& run, std::int64_t done) {
-  const OptimizerConfig& o = run.config.optimizer;
-  const Fall fall = fall_of(o);
-  const std::int64_t first = std::max(done + 1, fall.to), end = run.plan.steps;
-  if (fall.to < 0 || (end > 0 && end <= fall.to) ||
-      learning_rate(o, run.config.model.d_model, first) > 0)
-    return "";
-  return fmt::format(
-      "{} have a learning rate of 0 and will change nothing: the schedule ends at step {}; {}, for "
-      "example, or in a new run a later optimizer.decay_steps",
-      end > 0 ? counted(format_count(end - first + 1), "step")
-              : fmt::format("steps from {} on", first),
-      fall.to, low_rate_of(o));
-}
-
 void say_start(Log& log, const PreparedRun& run, std::int64_t done) {
   const RunConfig& c = run.config;
   const Dataset& data = run.data;
   for (const std::string& note : data.notes) log.info(note);
   for (const std::string& warning : data.warnings) log.warn(warning);
   const auto n = [](auto x) { return format_count(static_cast<std::int64_t>(x)); };
-  std::string model = fmt::format(
+  log.info(fmt::format(
       "model: {} parameters, {} encoder and {} decoder layers, d_model {}, vocabulary {}",
       n(run.model.table.size()), c.model.encoder_layers, c.model.decoder_layers, c.model.d_model,
-      n(run.tokenizers.target->size()));
-  if (kv_heads(c.model) != c.model.n_heads)
-    model += fmt::format(", {} heads of queries share {} of keys and values", c.model.n_heads,
-                         kv_heads(c.model));
-  log.info(model);
+      n(run.tokenizers.target->size())));
   std::string text = fmt::format("data: {} training tokens",
                                  n(data.train.target.size() + data.train.source.size()));
   if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));
@@ -56,21 +36,11 @@ void say_start(Log& log, const PreparedRun& run, std::int64_t done) {
   if (!data.held_out_in.empty()) text += ": " + data.held_out_in;
   log.info(text);
   const std::string steps = run.plan.steps > 0 ? n(run.plan.steps) + " " : "";
-  log.info(fmt::format("plan: {}steps of {}{} tokens, on {}, about {} of memory", steps,
-                       run.plan.equal ? "" : "about ", n(std::round(run.plan.step_tokens)),
-                       run.crew.in_words(), format_bytes(run.memory.total())));
+  log.info(fmt::format("plan: {}steps of about {} tokens, on {}, about {} of memory", steps,
+                       n(std::round(run.plan.step_tokens)), run.crew.in_words(),
+                       format_bytes(run.memory.total())));
   log.info("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
-  if (const std::string useless = useless_steps(run, done); !useless.empty()) log.warn(useless);
-  const auto objective = make_objective(c);
-  const int context = std::max(objective->longest(Side::source), objective->longest(Side::target));
-  if (c.model.positions == Positions::learned && !data.train.pairs() &&
-      static_cast<std::size_t>(context) > data.train.target.size() + 1)  // and <s>
-    log.warn(
-        fmt::format("the model reads up to {} tokens, and the training text has {}: the "
-                    "positions beyond it are never trained",
-                    n(context), n(data.train.target.size())));
-  if (const std::string doubts = Validation{run, *objective}.doubts(); !doubts.empty())
-    log.warn(doubts);
+  if (const auto useless = useless_steps(run, done)) log.warn(useless->what());
 }
 
 // "Cooperlake", for bfloat16 "Cooperlake, oneDNN 2.6.3, AVX512_BF16".
@@ -91,7 +61,7 @@ void say_core_type(const RunConfig& config, std::int64_t done, const LoggedEvent
   if (before == here) return;
   const std::string text = fmt::format(
       "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
-      "its last digits will differ from those of one that did not change",
+      "its last digits will differ",
       before, here);
   log.warn(text);
   run.append(kMetrics, line_of(RunEvent{done, "resume", text, here}));
@@ -99,20 +69,28 @@ void say_core_type(const RunConfig& config, std::int64_t done, const LoggedEvent
 
 }  // namespace
 
+std::optional<Error> useless_steps(const PreparedRun& run, std::int64_t done) {
+  const OptimizerConfig& o = run.config.optimizer;
+  const Fall fall = fall_of(o);
+  const std::int64_t first = std::max(done + 1, fall.to), end = run.plan.steps;
+  if (fall.to < 0 || (end > 0 && end <= fall.to) ||
+      learning_rate(o, run.config.model.d_model, first) > 0)
+    return std::nullopt;
+  return Error(
+      Exit::usage,
+      fmt::format("the schedule ends at step {}: steps from {} on have a learning rate of "
+                  "0 and change nothing.",
+                  fall.to, first),
+      (fall.from < 0 ? "" : "--set optimizer.decay_steps=end; or, for example, ") + low_rate_of(o));
+}
+
 void append_start(RunWriter& run, const std::string& command, const RunConfig& config) {
   run.append(kMetrics, line_of(RunEvent{0, "start", command, kernels(config)}));
 }
 
-void require_room(const PreparedRun& prepared, const std::string& run, Log& log) {
-  const double one = 4.0 * kept_arrays(prepared.model.table, step_options(prepared.config)) *
-                     static_cast<double>(prepared.model.table.size());
-  const double available = check_free_space(run, one);
-  const std::int64_t kept = prepared.config.train.keep_last;
-  if (const double all = one * static_cast<double>(kept + 3); kept > 0 && all > available)
-    log.warn(fmt::format(
-        "the disk may become full: the checkpoints need up to {} "
-        "(train.keep_last {}, the best, one superseded, one being written), {} are free",
-        format_bytes(all), kept, format_bytes(available)));
+void require_room(const PreparedRun& prepared, const std::string& run) {
+  check_free_space(run, 4.0 * kept_arrays(prepared.model.table, step_options(prepared.config)) *
+                            static_cast<double>(prepared.model.table.size()));
 }
 
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,

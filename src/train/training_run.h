@@ -1,16 +1,26 @@
-// How a training goes, however it begins: fresh (train/start), resumed (train/resume) or branched
-// (train/branch).
+// How a training goes, however it begins: fresh (train/start.cpp), on a text of the user's own
+// (train/text_start.cpp), or resumed or branched (train/resume.h). Everything is read and prepared
+// first, then the run folder is made and the training goes. The way to the first step:
+//
+//   train_run, or train_on_text (text_start) with suggest (suggested_config)
+//     prepare_start (start) > prepare_run (prepared_run)   config and data: the model, the ids
+//     fresh (start) > go (training_run)                    the run folder, the listeners
+//       Trainer::run                                       the steps
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/input_file.h"
 #include "base/log.h"
 #include "store/layout.h"
+#include "store/origin.h"
 #include "train/prepared_run.h"
+#include "train/suggested_config.h"
 #include "train/trainer.h"
 
 namespace heed {
@@ -41,9 +51,43 @@ struct FailedRun : Error {
   RunResult result;
 };
 
+struct TrainRequest {
+  RunRequest run;
+  std::string init_from;  // another run, or empty
+};
+
+// Errors leave every earlier run as it was; once there is a train.log they are logged there too.
+// `folder`: where relative paths of the config start.
+RunResult train_run(const TrainRequest& request, const RunConfig& config, const std::string& folder,
+                    Log& log);
+
+// heed train TEXT: a run on the user's own text, without a config. In three steps, and the log says
+// why: a config is chosen for the text and the minutes that training may take (heed init writes
+// it); a few steps are measured; the number of steps is planned. So the run's config.json is an
+// ordinary config, and training with it again gives the same bytes.
+RunResult train_on_text(const TrainRequest& request, OwnText text, Log& log);
+
+// A run whose folder is still to be made.
+struct Beginning {
+  PreparedRun prepared;
+  Origin origin;
+  std::optional<ParamVec<float>> weights = {};  // of --init-from
+  std::unique_ptr<StoredInput> text = {};       // becomes RUN/text.txt; null: none
+};
+
+// From here on signals stop the training.
+Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
+                        const std::string& folder);
+
+// Makes the run's folder, and trains there from step 0.
+RunResult fresh(Beginning& beginning, const RunRequest& request, Log& log);
+
 // Error (store) unless a checkpoint has room on the disk of `run`. Before go(), and before a run
 // folder is made.
-void require_room(const PreparedRun& prepared, const std::string& run, Log& log);
+void require_room(const PreparedRun& prepared, const std::string& run);
+
+// Error (usage) if steps after `done` have a learning rate of 0. (The last of a schedule is one.)
+std::optional<Error> useless_steps(const PreparedRun& run, std::int64_t done);
 
 // Trains to the end of a run, whose lock is held. `begin` puts trainer and run where the training
 // begins. From here on all that is logged is in train.log too.

@@ -12,15 +12,52 @@
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "store/run_folder.h"
-#include "text/utf8.h"
-#include "train/divergence.h"
 
 namespace heed {
 namespace {
 
 constexpr std::size_t kTranslatedAtOnce = 1000;  // sentences
 
-bool predicts_any(const ExampleList& examples) {
+// The first tensor with a NaN or an infinity in it, or "".
+std::string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers) {
+  for (const ParamInfo& info : table.infos()) {
+    const float* p = numbers.data() + info.param.offset;
+    if (std::any_of(p, p + info.param.size(), [](float x) { return !std::isfinite(x); }))
+      return info.name;
+  }
+  return "";
+}
+
+// Of greedy translations of the held-out part, split at spaces.
+Sums translation_sums(const PreparedRun& run, const Objective& objective,
+                      const ParamVec<float>& values) {
+  const Tokenizer& target = *run.tokenizers.target;
+  const Split& valid = run.data.valid;
+  std::vector<TokenIds> sources;
+  for (std::int64_t i = 0; i < std::ssize(valid.target_begin) - 1; ++i)
+    sources.push_back(objective.framed_source(valid.sentence(Side::source, i)));
+  BeamOptions options;
+  options.beam_size = 1;
+  options.max_length = translation_limit(run.data.train.longest(Side::target));
+  options.banned = objective.never_written(target);
+  Sums sums(translation_counts("", {""}).size());  // as many in each process
+  run.crew.in_pieces(sources.size(), kTranslatedAtOnce, [&](std::size_t begin, std::size_t end) {
+    const std::span few(sources.data() + begin, end - begin);
+    for (const auto& found : beam_search(run.with(values), run.crew.pool(), few, options)) {
+      const std::string written = found.empty() ? "" : target.decode(found.front().ids);
+      const TokenIds expected = valid.sentence(Side::target, static_cast<std::int64_t>(begin++));
+      sums += translation_counts(written, {target.decode(expected, true)}, {.tokenize = "none"});
+    }
+  });
+  for (double& sum : sums) sum = run.crew.sum(sum);
+  return sums;
+}
+
+}  // namespace
+
+bool can_validate(const PreparedRun& run, const Objective& objective) {
+  if (!run.config.data.has_validation()) return false;
+  const ExampleList examples = objective.evaluation(run.data.valid);
   Example e;
   for (std::int64_t i = 0; i < examples.count; ++i) {
     examples.get(i, e);
@@ -29,46 +66,11 @@ bool predicts_any(const ExampleList& examples) {
   return false;
 }
 
-// The held-out part's targets.
-std::vector<std::string> references(const PreparedRun& run) {
-  std::vector<std::string> targets;
-  const Split& valid = run.data.valid;
-  for (std::int64_t i = 0; i < std::ssize(valid.target_begin) - 1; ++i)
-    targets.push_back(run.tokenizers.target->decode(valid.sentence(Side::target, i), true));
-  return targets;
-}
-
-// Of greedy translations of the held-out part, split at spaces.
-Sums translation_sums(const PreparedRun& run, const Objective& objective,
-                      const ParamVec<float>& values, const Crew& crew) {
-  const Tokenizer& target = *run.tokenizers.target;
-  const std::vector<std::string> expected = references(run);
-  std::vector<TokenIds> sources;
-  for (std::int64_t i = 0; i < std::ssize(expected); ++i)
-    sources.push_back(objective.framed_source(run.data.valid.sentence(Side::source, i)));
-  BeamOptions options;
-  options.beam_size = 1;
-  options.max_length = translation_limit(run.data.train.longest(Side::target));
-  options.banned = objective.never_written(target);
-  std::vector<std::string> hypotheses(sources.size());
-  crew.in_pieces(sources.size(), kTranslatedAtOnce, [&](std::size_t begin, std::size_t end) {
-    const std::span few(sources.data() + begin, end - begin);
-    for (const auto& found : beam_search(run.with(values), crew.pool(), few, options))
-      hypotheses[begin++] = found.empty() ? "" : target.decode(found.front().ids);
-  });
-  crew.gather(hypotheses);
-  Sums sums;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i)
-    sums += translation_counts(hypotheses[i], {expected[i]}, {.tokenize = "none"});
-  return sums;
-}
-
-}  // namespace
-
-std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<float>& values,
-                                              const std::function<bool()>& stop) const {
+std::optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective& objective,
+                                             std::int64_t step, const ParamVec<float>& values,
+                                             const std::function<bool()>& stop) {
   const Split& split = run.data.valid;
-  const Evaluation e = evaluate(run.with(values), objective.evaluation(split), crew, stop);
+  const Evaluation e = evaluate(run.with(values), objective.evaluation(split), run.crew, stop);
   if (e.sums.tokens == 0) return std::nullopt;
   Sums sums = e.counts(objective.scored_bytes(split));
   ValidEvent line{.step = step,
@@ -80,40 +82,15 @@ std::optional<ValidEvent> Validation::measure(std::int64_t step, const ParamVec<
   const std::string& select_by = run.config.train.select_by;
   const Figure* metric = selecting_figure(select_by);
   if (metric != nullptr && std::isfinite(e.loss())) {
-    if (metric->needs == Figure::translations)
-      sums = translation_sums(run, objective, values, crew);
+    if (metric->needs == Figure::translations) sums = translation_sums(run, objective, values);
     line.metric_name = select_by;
     line.metric = metric->of(sums);
   }
   return line;
 }
 
-Error Validation::out_of_memory() const {
-  const Split& valid = run.data.valid;
-  return {
-      Exit::memory,
-      "not enough memory for the validation" +
-          (valid.pairs() ? "; its longest sentence is " + valid.longest_in_words() : "") + ".",
-      "fewer --threads, or other held-out data (data.max_length does not drop any); heed resume "
-      "validates first"};
-}
-
-// BLEU counts up to four words in a row.
-std::string Validation::doubts() const {
-  if (run.config.train.select_by != "bleu") return "";
-  const std::vector<std::string> lines = references(run);
-  double words = 0;
-  for (const std::string& line : lines) words += static_cast<double>(split_words(line).size());
-  words /= static_cast<double>(lines.size());
-  if (words >= 4) return "";
-  return fmt::format(
-      "train.select_by bleu counts words between spaces, up to four in a row; the held-out targets "
-      "have {:.1f} on average, which it cannot judge: --set train.select_by=chrf",
-      words);
-}
-
-bool Validation::judge(ValidEvent& line, State& state, bool on_grid,
-                       const std::optional<State>& best) const {
+bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
+                      const std::optional<State>& best) {
   const Figure* by = line.metric ? selecting_figure(*line.metric_name) : nullptr;
   const auto named = [&](double loss, double metric, std::int64_t step) {
     return fmt::format("{} @ {}", by ? format_fixed(metric, by->digits) : format_fixed(loss, 4),
@@ -140,10 +117,31 @@ bool Validation::judge(ValidEvent& line, State& state, bool on_grid,
   return better;
 }
 
-std::optional<Validation> validation_of(const PreparedRun& run, const Objective& objective) {
-  if (!run.config.data.has_validation() || !predicts_any(objective.evaluation(run.data.valid)))
-    return std::nullopt;
-  return Validation{run, objective};
+std::string not_finite(const ParamTable& table, const ParamVec<float>& values,
+                       const ParamVec<float>& gradients, const std::string& otherwise) {
+  const std::string value = first_not_finite(table, values);
+  const std::string gradient = first_not_finite(table, gradients);
+  return "NaN or infinity in " + (!value.empty()      ? "the values of " + value
+                                  : !gradient.empty() ? "the gradient of " + gradient
+                                                      : otherwise);
+}
+
+double divergence_threshold(const Transformer& model) {
+  const double vocab = model.target_vocab, d_model = model.config.d_model;
+  return 4 * (std::log(vocab) + std::sqrt(d_model));
+}
+
+std::string checkpoint_defect(const Predictor& predictor, const ExampleList& examples, Pool& pool) {
+  const Transformer& model = predictor.model;
+  const std::string bad = first_not_finite(model.table, predictor.values);
+  if (!bad.empty()) return "NaN or infinity in the values of " + bad;
+  const ExampleList few{std::min<std::int64_t>(4, examples.count), examples.get};
+  const Evaluation e = evaluate(predictor, few, pool);
+  if (e.sums.tokens == 0 || e.loss() <= divergence_threshold(model)) return "";
+  if (!std::isfinite(e.loss())) return "NaN or infinity in the loss of the new weights";
+  return fmt::format(
+      "the new weights give a loss of {:.1e} nats per token, expected at most {:.0f}", e.loss(),
+      divergence_threshold(model));
 }
 
 }  // namespace heed

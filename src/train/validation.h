@@ -1,8 +1,10 @@
-// Validation while training: measures the held-out part, and judges what came out.
+// Validation while training: measures the held-out part, judges what came out, and says whether
+// weights are sound.
 #pragma once
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "data/objective.h"
 #include "store/run_records.h"
@@ -11,27 +13,33 @@
 
 namespace heed {
 
-struct Validation {
-  const PreparedRun& run;
-  const Objective& objective;
-  Crew crew = run.crew;
+// Is there a held-out part with a token to predict?
+bool can_validate(const PreparedRun& run, const Objective& objective);
 
-  // Loss, and the metric that the config selects by. Nothing if `stop` ended it early.
-  std::optional<ValidEvent> measure(std::int64_t step, const ParamVec<float>& values,
-                                    const std::function<bool()>& stop) const;
+// Loss of the held-out part, and the metric that the config selects by. Nothing if `stop` ended it
+// early.
+std::optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective& objective,
+                                             std::int64_t step, const ParamVec<float>& values,
+                                             const std::function<bool()>& stop);
 
-  Error out_of_memory() const;
+// Writes the verdict on a validation, which `state` already has. `best` is that of the run's
+// checkpoints, if there are any. One at a multiple of eval_every (`on_grid`) also counts for
+// patience, in the state: true if it is better than all of those before.
+bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
+                      const std::optional<State>& best);
 
-  // Why that metric cannot judge the held-out part, or "".
-  std::string doubts() const;
+// "NaN or infinity in the values of encoder.layers.0.fc1.weight": the first place that contains
+// one, values before gradients, else `otherwise`.
+std::string not_finite(const ParamTable& table, const ParamVec<float>& values,
+                       const ParamVec<float>& gradients, const std::string& otherwise);
 
-  // Writes the verdict on a validation, which `state` already has. `best` is that of the run's
-  // checkpoints, if there are any. One at a multiple of eval_every (`on_grid`) also counts for
-  // patience, in the state: true if it is better than all of those before.
-  bool judge(ValidEvent& line, State& state, bool on_grid, const std::optional<State>& best) const;
-};
+// The loss, in nats per token, above which weights count as ruined: four times the highest loss of
+// untrained ones, about ln(vocabulary) + sqrt(d_model). (With tied embeddings the token just read
+// has a logit of sqrt(d_model).)
+double divergence_threshold(const Transformer& model);
 
-// None without a held-out part, or if that has no token to predict.
-std::optional<Validation> validation_of(const PreparedRun& run, const Objective& objective);
+// Why training could not continue from a checkpoint of these values, or "": NaN or infinity, or a
+// loss above the threshold on the first few examples.
+std::string checkpoint_defect(const Predictor& predictor, const ExampleList& examples, Pool& pool);
 
 }  // namespace heed

@@ -78,12 +78,11 @@ class Branch(RunsTest):
             shutil.rmtree(self.folder / "branch")
         self.branch("--max-steps", 20, "--set", "optimizer.learning_rate=0.5", status=2,
                     facts=["1", "learning_rate", "warmup_steps"])
-        self.branch("--max-steps", 20, "--set", "optimizer.clip_norm=3", status=2,
-                    facts=["optimizer.clip_norm", "1", "3", "--set optimizer.clip_norm=1"])
+        self.branch("--max-steps", 20, "--set", "optimizer.clip_norm=3", status=2, facts="--set optimizer.clip_norm=1")
         self.branch("--max-steps", 20, "--set", "seed=4", status=2, facts="seed")
         self.branch("--max-steps", 12, status=2, facts=["12", "stem", "train.max_steps", "--max-steps"])
         self.assertEqual(self.traces(), before)
-        self.resume("stem", "--set", "optimizer.warmup_steps=8", status=2, facts=["--init-from", "--branch"])
+        self.resume("stem", "--set", "optimizer.warmup_steps=8", status=2, facts=["optimizer.warmup_steps", "--init-from", "--branch"])
         self.resume("stem", "--max-steps", 100, "--stop-at", 85)
         self.branch("--max-steps", 120, status=2, facts="81")
 
@@ -180,11 +179,9 @@ class Branch(RunsTest):
     def test_resuming_past_the_decay_says_where_the_rate_stays(self):
         self.stem(12, train__max_steps=20, optimizer__decay_steps=20, optimizer__min_learning_rate=0)
         self.resume("stem", "--more", 10, status=2, facts="--set optimizer.decay_steps=end")
-        self.resume("stem", "--more", 10, "--stop-at", 14, "--set", "optimizer.min_learning_rate=1e-5", facts=[
-            "optimizer.decay_steps", "20", "1e-05", "--set optimizer.decay_steps=end"])
+        self.resume("stem", "--more", 10, "--stop-at", 14, "--set", "optimizer.min_learning_rate=1e-5", facts=["20", "1e-05"])
         self.fresh(30, optimizer__decay_steps=20, optimizer__min_learning_rate=1e-5)
-        r = self.resume("stem")
-        self.assertNotIn("the schedule ends", r.err)
+        self.resume("stem")
         self.same_checkpoint("stem", "fresh", 30)
 
 

@@ -109,7 +109,7 @@ class YardsticksOfEvaluate(RunsTest):
         self.assertEqual(logged["values"], self.json("evaluate", "run")[0]["yardsticks"])
         text = (self.folder / "run" / "train.log").read_text()
         self.assertEqual(text.count("yardsticks on the held-out text, nats per token: uniform "), 1)
-        self.assertEqual(text.count("the same in bits per byte: uniform "), 1)
+        self.assertIn(" bits per byte), ", text)
         self.assertRegex(log, r"nats per token: (not )?better than .*6-gram \(\d\.\d\d\)")
 
     def test_without_the_line_of_metrics_they_are_measured_again(self):

@@ -220,7 +220,7 @@ class Export(RunsTest):
         self.check("evaluate", "hf", status=4, facts="another program")
 
     def test_what_no_class_computes_is_refused_by_key(self):
-        self.check("export", "other", "new/out", status=2, facts=["prefix_lm", "causal_lm and seq2seq"])
+        self.check("export", "other", "new/out", status=2, facts=["prefix_lm", "causal_lm or seq2seq"])
         for run, words in ("pairs", "seq2seq"), ("other", "no class of gguf"), ("gpt2", "--set model.norm_type=rms"):
             self.check("export", run, "out", "--to", "gguf", status=2, facts=words)
         self.assertEqual([*self.folder.glob("*out*"), *self.folder.glob("*new*")], [])

@@ -44,8 +44,7 @@ class InitFrom(RunsTest):
                 self.assertEqual(*first)
                 for change, said in (("model.d_model=16", "model.d_model is 8 there and 16 here"),
                                      ("tokenizer.type=bpe", 'tokenizer.type is "char" there and "bpe" here')):
-                    r = self.check(*args, "--run", "no", "--set", change, status=2)
-                    self.assertIn(said, r.err.splitlines()[0])
+                    self.assertIn(said, self.check(*args, "--run", "no", "--set", change, status=2).err)
                 self.check(*args, "--run", "no", "--like", "gpt", status=2, facts=["--like", "one of them"])
         self.train(self.config(family="seq2seq", train__max_steps=2), "pairs")
         self.check("train", "more.txt", "--init-from", "pairs", status=2, facts=["--init-from pairs", "data.pairs"])

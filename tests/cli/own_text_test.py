@@ -32,7 +32,7 @@ class OwnText(RunsTest):
 
     def test_a_text_trains_at_once_and_ends_with_a_sample_a_page_and_commands(self):
         self.write("mine.txt", text(2000))
-        r = self.start("mine.txt", facts=["mine.txt", "gpt", "runs/mine", "runs/mine/report.html", "10 %", "heed sample runs/mine", "heed resume runs/mine"])
+        r = self.start("mine.txt", facts=["mine.txt", "gpt", "runs/mine", "runs/mine/report.html", "heed sample runs/mine", "heed resume runs/mine"])
         self.assertIn(f"--more {self.last_step('runs/mine') // 2}\n", r.err)
         words = r.err.split("heed attend runs/mine ")[1].split(" --html")[0].strip("'").split()
         self.assertGreater(len(words), 1)
@@ -121,7 +121,6 @@ class OwnText(RunsTest):
                 r = self.start(name + ".txt", "--set", "train.max_steps=2")
                 self.assertEqual(self.run_config("runs/" + name)["tokenizer"]["type"], tokenizer)
                 self.assertEqual("not valid UTF-8: latin1.txt:1 (offset 3 in the file)" in r.err, tokenizer == "byte")
-                self.assertEqual("memorise" in r.err, name != "long")
 
     def test_folders_and_several_texts_are_read_in_order(self):
         for name in ("b.txt", "a.txt", ".hidden"):
@@ -129,27 +128,15 @@ class OwnText(RunsTest):
         (self.folder / "texts/deep").mkdir()
         self.write("texts/c.png", b"\x89PNG")
         self.write("more.txt", "\ufeff" + text(300, seed=9))
-        self.start("texts", "more.txt", "--stop-at", 1, facts=["texts/a.txt", "texts/b.txt", "more.txt", "3", "texts/c.png", "texts/deep/", "last", "10"])
+        self.start("texts", "more.txt", "--stop-at", 1, facts=["texts/a.txt", "texts/b.txt", "more.txt", "3", "texts/c.png", "texts/deep/"])
         names = [Path(p).name for p in self.run_config("runs/texts")["data"]["train"]]
         self.assertEqual(names, ["a.txt", "b.txt", "more.txt"])
 
-    def test_what_several_texts_are_read_as_is_said(self):
+    def test_where_the_end_of_several_texts_is_held_out_is_said(self):
         self.write("tr.en", text(300))
-        self.write("tr.de", "".join("ein Wort\n" for _ in text(300).splitlines()))
-        self.start("tr.en", "tr.de", "--stop-at", 1, facts=["paste", "heed init pairs.tsv", "the end of tr.de"])
-        r = self.start("tr.en", "a.txt", "tr.de", "--stop-at", 1, "--run", "three")
-        self.assertNotIn("paste", r.err)
+        self.start("a.txt", "tr.en", "--stop-at", 1, facts="the end of tr.en")
         config = self.config(data={"train": ["a.txt", "tr.en"], "valid_fraction": 0.6})
         self.check("train", config, "--stop-at", 1, facts=["the end of", "a.txt", "all of", "tr.en"])
-
-    def test_copies_are_said(self):
-        r = self.start("a.txt", "./a.txt", "--stop-at", 1, facts=["./a.txt of a.txt"])
-        self.assertNotIn("paste", r.err)
-        self.write("texts/b.txt", text(200, seed=4))
-        self.write("texts/b.txt~", text(200, seed=4))
-        self.write("texts/c.txt", text(200, seed=5))
-        r = self.start("texts", "--stop-at", 1, facts="texts/b.txt~ of texts/b.txt")
-        self.assertNotIn("c.txt of", r.err)
 
     def test_folders_without_texts_are_named(self):
         for name in ("nested/one/a.txt", "tf/saved_model.pb", "hf/model.safetensors", "hf/config.json", "hf/vocab.txt"):
@@ -212,7 +199,7 @@ class OwnText(RunsTest):
     def test_the_minutes_include_reading_and_validating(self):
         self.write("long.txt", text(60000))
         r = self.check("train", "long.txt", *TINY[2:], "--minutes", 0.001,
-                       facts=["reading the text took", "--minutes 0.001", "--minutes 1", "shorter"])
+                       facts=["reading the text took", "--minutes 0.001"])
         self.assertLess(r.err.index("reading the text took"), r.err.index("model: "))
         self.write("mine.txt", text(6000))
         r = self.start("mine.txt", "--set", "data.valid_fraction=0.6", "--set", "train.max_steps=24")

@@ -186,7 +186,7 @@ class Divergence(RunsTest):
             self.assertLess(loss, 40, step)  # held-out text; over 4 (ln 22 + sqrt 8) = 24 on training text is refused
         self.assertGreater(len(self.steps()), 0)
         for _ in range(5):  # its advice works, if not at once
-            line = r.err.split("continue with a lower rate: ")[1].split(";")[0]
+            line = r.err.split("with a lower rate: ")[1].split(",")[0]
             r = self.heed(*shlex.split(line)[1:])
             if r.status == 0:
                 break
@@ -240,20 +240,9 @@ class Output(RunsTest):
         self.assertRegex(self.out("--version"), f"^heed {re.escape(origin['version'])}\n")
         self.assertIn("processor", origin)
 
-    def test_a_long_run_says_after_20_steps_how_long_the_others_will_take(self):
-        config = self.config(train__max_steps=100_000_000)
-        estimates = lambda r: [line for line in r.err.splitlines() if line.endswith("left at this speed")]
-        r = self.train(config, "run", "--stop-at", 19)
-        self.assertEqual(estimates(r), [])
+    def test_the_plan_is_said(self):
+        r = self.train(self.config(train__max_steps=100_000_000), "run", "--stop-at", 1)
         self.assertRegex(r.err, r"plan: 100,000,000 steps of about \d+ tokens, on \d+ threads?, about \d+ MiB of memory\n")
-        r = self.resume("run", "--stop-at", 38)
-        self.assertEqual(estimates(r), [], "19 steps of this process are too few")
-        r = self.resume("run", "--stop-at", 65)
-        self.assertEqual(len(estimates(r)), 1)
-        self.assertRegex(estimates(r)[0], r"^about \d+[mhd]\w+ left at this speed$")
-        self.assertLess(r.err.index("step     55/"), r.err.index("left at this speed"))
-        self.assertLess(r.err.index("left at this speed"), r.err.index("step     60/"))
-        self.assertEqual(estimates(self.train(self.config(train__max_steps=40), "short")), [])
 
     def test_a_pipe_gets_plain_lines(self):
         r = self.train(self.config(), env={"TERM": "xterm-256color"})

@@ -37,9 +37,7 @@
 #include "step/exchange.cpp"
 #include "step/gradients.cpp"
 #include "step/newton_schulz.cpp"
-#include "step/optimizer.cpp"
 #include "step/optimizers.cpp"
-#include "step/slices.cpp"
 
 namespace heed {
 

@@ -106,8 +106,7 @@ class Ranks : public testing::Test {
     n.values = copy(stepper.values());
     n.used = copy(stepper.weights().used);
     for (ParamVec<float>& moments : stepper.optimizer().moment_arrays())
-      if (moments.size() > 0)
-        n.moments.insert(n.moments.end(), moments.data(), moments.data() + moments.size());
+      n.moments.insert(n.moments.end(), moments.data(), moments.data() + moments.size());
     return n;
   }
   RunConfig config_of(int shards, const std::string& optimizer) {
@@ -156,13 +155,6 @@ TEST_F(Ranks, SendEveryWeightTwice) {
 
 TEST_F(Ranks, ShareWhatTheFirstHas) {
   on_ranks(3, [](Exchange& exchange) {
-    std::vector<std::string> texts(7);
-    const Parts parts = equal_parts(texts.size(), 3);
-    for (std::size_t i = parts[exchange.rank()]; i < parts[exchange.rank() + 1]; ++i)
-      texts[i] = std::string(i * i, static_cast<char>(i));
-    exchange.gather(texts, parts);
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      EXPECT_EQ(texts[i], std::string(i * i, static_cast<char>(i)));
     std::string text = exchange.rank() == 0 ? "said" : "something longer";
     exchange.share(text);
     EXPECT_EQ(text, "said");
@@ -183,8 +175,6 @@ TEST_F(Ranks, DoTheTasksOfACrewTogether) {
     crew.gather(things);
     for (const auto* all : {&tasks, &things})
       for (std::size_t i = 0; i < all->size(); ++i) EXPECT_EQ((*all)[i], i);
-    EXPECT_TRUE(crew.any(exchange.rank() == 1));
-    EXPECT_FALSE(crew.any(false));
     EXPECT_EQ(crew.sum(exchange.rank()), 3);
     EXPECT_EQ(crew.in_words(), "2 threads in each of 3 processes");
   });

@@ -1,4 +1,4 @@
-// Muon's orthogonalisation: its formula, and what it does to singular values.
+// Muon's orthogonalisation is its formula.
 #include "step/newton_schulz.h"
 
 #include <gtest/gtest.h>
@@ -6,24 +6,43 @@
 #include <cmath>
 
 #include "base/noise.h"
-#include "step/newton_schulz_twin.h"
 
 namespace heed {
 namespace {
 
-// || Xᵀ X - I || over the short side, in the largest element.
-template <class T>
-double distance_from_orthogonal(Mat<T> x) {
-  const bool tall = x.rows > x.cols;
-  const int side = std::min(x.rows, x.cols), inner = std::max(x.rows, x.cols);
-  double worst = 0;
-  for (int i = 0; i < side; ++i)
-    for (int j = 0; j < side; ++j) {
-      double dot = 0;
-      for (int k = 0; k < inner; ++k) dot += tall ? x(k, i) * x(k, j) : x(i, k) * x(j, k);
-      worst = std::max(worst, std::abs(dot - (i == j)));
-    }
-  return worst;
+// Number by number.
+using Rows = std::vector<std::vector<double>>;
+Rows product(const Rows& a, const Rows& b) {
+  Rows c(a.size(), std::vector<double>(b[0].size()));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < b[0].size(); ++j)
+      for (std::size_t k = 0; k < b.size(); ++k) c[i][j] += a[i][k] * b[k][j];
+  return c;
+}
+Rows turned(const Rows& a) {
+  Rows t(a[0].size(), std::vector<double>(a.size()));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < a[0].size(); ++j) t[j][i] = a[i][j];
+  return t;
+}
+Rows newton_schulz(Rows x) {
+  double squares = 0;
+  for (const auto& row : x)
+    for (const double v : row) squares += v * v;
+  for (auto& row : x)
+    for (double& v : row) v /= std::sqrt(squares);
+  const bool tall = x.size() > x[0].size();
+  if (tall) x = turned(x);
+  for (int step = 0; step < 5; ++step) {
+    const Rows a = product(x, turned(x)), aa = product(a, a);
+    Rows b = a;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      for (std::size_t j = 0; j < a.size(); ++j) b[i][j] = -4.7750 * a[i][j] + 2.0315 * aa[i][j];
+    const Rows bx = product(b, x);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      for (std::size_t j = 0; j < x[0].size(); ++j) x[i][j] = 3.4445 * x[i][j] + bx[i][j];
+  }
+  return tall ? turned(x) : x;
 }
 
 template <class T>
@@ -70,36 +89,6 @@ TEST(NewtonSchulz, FloatStandsDirectionsThatAreMissing) {
   orthogonalize(Mat<float>(x.data(), rows, cols), blas_products<float>(), workspace);
   orthogonalize(Mat<double>(y.data(), rows, cols), blas_products<double>(), workspace);
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-4);
-}
-
-TEST(NewtonSchulz, MovesAllDirectionsAboutEquallyFar) {
-  Workspace workspace;
-  for (const auto& [rows, cols] : {std::pair{5, 40}, {40, 5}, {1, 7}}) {
-    std::vector<double> x = random_matrix<double>(rows, cols);
-    const Mat<double> m(x.data(), rows, cols);
-    orthogonalize(m, blas_products<double>(), workspace);
-    // Singular values between 0.68 and 1.21: squares are off 1 by at most 0.54.
-    EXPECT_LT(distance_from_orthogonal(m), 0.54) << rows << " x " << cols;
-  }
-}
-
-TEST(NewtonSchulz, KeepsTheDirectionsOfADiagonalMatrix) {
-  Workspace workspace;
-  std::vector<double> x{3, 0, 0, 0, -0.5, 0, 0, 0, 0.1};
-  orthogonalize(Mat<double>(x.data(), 3, 3), blas_products<double>(), workspace);
-  for (const int i : {1, 2, 3, 5, 6, 7}) EXPECT_EQ(x[i], 0);
-  EXPECT_NEAR(x[0], 1, 0.33);
-  EXPECT_NEAR(x[4], -1, 0.33);
-  EXPECT_NEAR(x[8], 1, 0.33);
-}
-
-TEST(NewtonSchulz, DoesNotDependOnTheLengthOfTheGradient) {
-  Workspace workspace;
-  std::vector<double> x = random_matrix<double>(6, 4), y = x;
-  for (double& v : y) v *= 1e-9;
-  orthogonalize(Mat<double>(x.data(), 6, 4), blas_products<double>(), workspace);
-  orthogonalize(Mat<double>(y.data(), 6, 4), blas_products<double>(), workspace);
-  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-12);
 }
 
 TEST(NewtonSchulz, ZerosAndWhatIsNearlyZeroBecomeZeros) {

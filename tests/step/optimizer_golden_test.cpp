@@ -1,6 +1,6 @@
 // Ten steps of Adam and AdamW against PyTorch's values.
 #include "nn/golden.h"
-#include "step/optimizer.h"
+#include "step/optimizers.h"
 #include "step/schedule.h"
 
 namespace heed {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace heed {
 namespace {
@@ -21,53 +23,42 @@ double rate(const OptimizerConfig& c, std::int64_t step) {
   return learning_rate(c, 64, step);
 }
 
-TEST(Schedule, AllButNoamRiseInAStraightLine) {
-  for (const char* type : {"constant", "linear", "cosine", "inverse_sqrt", "wsd"}) {
-    const OptimizerConfig c = schedule(type);
-    EXPECT_DOUBLE_EQ(rate(c, 1), 0.04);
-    EXPECT_DOUBLE_EQ(rate(c, 5), 0.2);
-    EXPECT_DOUBLE_EQ(rate(c, 10), 0.4);
-  }
-}
-
-TEST(Schedule, ConstantStays) {
-  EXPECT_DOUBLE_EQ(rate(schedule("constant"), 100000), 0.4);
-}
-
-TEST(Schedule, LinearFallsToTheMinimumAtDecaySteps) {
-  const OptimizerConfig c = schedule("linear");
-  EXPECT_DOUBLE_EQ(rate(c, 35), 0.4 - 0.3 / 4);
-  EXPECT_DOUBLE_EQ(rate(c, 60), 0.25);
-  EXPECT_DOUBLE_EQ(rate(c, 110), 0.1);
-  EXPECT_DOUBLE_EQ(rate(c, 5000), 0.1);
-}
-
-TEST(Schedule, CosineFallsToTheMinimumAtDecaySteps) {
-  const OptimizerConfig c = schedule("cosine");
-  EXPECT_NEAR(rate(c, 35), 0.1 + 0.3 * 0.5 * (1 + std::sqrt(0.5)), 1e-15);
-  EXPECT_NEAR(rate(c, 60), 0.25, 1e-15);
-  EXPECT_NEAR(rate(c, 110), 0.1, 1e-15);
-  EXPECT_NEAR(rate(c, 5000), 0.1, 1e-15);
-}
-
-TEST(Schedule, InverseSqrtHalvesInFourTimesTheSteps) {
-  OptimizerConfig c = schedule("inverse_sqrt");
-  EXPECT_DOUBLE_EQ(rate(c, 40), 0.2);
-  EXPECT_DOUBLE_EQ(rate(c, 1000), 0.04);
-  c.warmup_steps = 0;
-  EXPECT_DOUBLE_EQ(rate(c, 1), 0.4);
-  EXPECT_DOUBLE_EQ(rate(c, 4), 0.2);
-}
-
-TEST(Schedule, WsdStaysAndThenFallsInAStraightLine) {
-  OptimizerConfig c = schedule("wsd");  // falls in the last 22 of 110 steps
-  EXPECT_DOUBLE_EQ(rate(c, 11), 0.4);
-  EXPECT_DOUBLE_EQ(rate(c, 88), 0.4);
-  EXPECT_NEAR(rate(c, 99), 0.25, 1e-15);
-  EXPECT_NEAR(rate(c, 110), 0.1, 1e-15);
-  EXPECT_NEAR(rate(c, 5000), 0.1, 1e-15);
-  c.decay_fraction = 1;
-  EXPECT_NEAR(rate(c, 55), 0.25, 1e-15);
+TEST(Schedule, RatesAreThePapers) {
+  const auto with = [](const char* type, std::int64_t warmup, std::int64_t decay = 110) {
+    OptimizerConfig c = schedule(type);
+    c.warmup_steps = warmup;
+    c.decay_steps = decay;
+    return c;
+  };
+  OptimizerConfig all_falling = schedule("wsd");
+  all_falling.decay_fraction = 1;
+  const struct {
+    OptimizerConfig config;
+    std::vector<std::pair<std::int64_t, double>> rates;
+  } rows[] = {
+      {schedule("constant"), {{100000, 0.4}}},
+      {schedule("linear"), {{35, 0.4 - 0.3 / 4}, {60, 0.25}, {110, 0.1}, {5000, 0.1}}},
+      {schedule("cosine"),
+       {{35, 0.1 + 0.3 * 0.5 * (1 + std::sqrt(0.5))}, {60, 0.25}, {110, 0.1}, {5000, 0.1}}},
+      {schedule("inverse_sqrt"), {{40, 0.2}, {1000, 0.04}}},
+      {with("inverse_sqrt", 0), {{1, 0.4}, {4, 0.2}}},
+      // Falls in the last 22 of 110 steps.
+      {schedule("wsd"), {{11, 0.4}, {88, 0.4}, {99, 0.25}, {110, 0.1}, {5000, 0.1}}},
+      {all_falling, {{55, 0.25}}},
+      {schedule("noam"),
+       {{1, 0.4 / 8 * std::pow(10, -1.5)},
+        {10, 0.4 / 8 / std::sqrt(10.0)},
+        {1000, 0.4 / 8 / std::sqrt(1000.0)}}},
+      // A run that ends during warm-up falls at once.
+      {with("cosine", 10, 5), {{9, 0.36}, {10, 0.1}}},
+      {with("cosine", 0, 1), {{1, 0.1}}},
+  };
+  for (const auto& [config, rates] : rows)
+    for (const auto& [step, expected] : rates)
+      EXPECT_NEAR(rate(config, step), expected, 1e-15) << config.schedule << " " << step;
+  for (const char* type : {"constant", "linear", "cosine", "inverse_sqrt", "wsd"})
+    for (const std::int64_t step : {1, 5, 10})
+      EXPECT_DOUBLE_EQ(rate(schedule(type), step), 0.04 * static_cast<double>(step)) << type;
 }
 
 // So a branch may decay at another time, to another rate.
@@ -94,23 +85,6 @@ TEST(Schedule, AWarmUpThatReachesIntoTheDecayOfWsdEndsWhereTheyMeet) {
     EXPECT_LT(std::abs(rate(c, step) - before), 0.0152) << step;  // no jump
     before = rate(c, step);
   }
-}
-
-TEST(Schedule, NoamIsThePapers) {
-  const OptimizerConfig c = schedule("noam");
-  EXPECT_NEAR(rate(c, 1), 0.4 / 8 * std::pow(10, -1.5), 1e-15);
-  EXPECT_NEAR(rate(c, 10), 0.4 / 8 / std::sqrt(10.0), 1e-15);
-  EXPECT_NEAR(rate(c, 1000), 0.4 / 8 / std::sqrt(1000.0), 1e-15);
-}
-
-TEST(Schedule, ARunThatEndsDuringWarmUpFallsAtOnce) {
-  OptimizerConfig c = schedule("cosine");
-  c.decay_steps = 5;
-  EXPECT_DOUBLE_EQ(rate(c, 9), 0.36);
-  EXPECT_NEAR(rate(c, 10), 0.1, 1e-15);
-  c.warmup_steps = 0;
-  c.decay_steps = 1;
-  EXPECT_NEAR(rate(c, 1), 0.1, 1e-15);
 }
 
 }  // namespace

@@ -1,11 +1,9 @@
-#include "step/slices.h"
+#include "step/gradients.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
-
-#include "step/gradients.h"
 
 namespace heed {
 namespace {

@@ -47,9 +47,7 @@ TEST(EventFile, IsNewAtEveryStartAndInAFolderOfItsOwn) {
   std::ofstream(place / "events.out.tfevents.9999999998.1");
   EventFile last(place);
   EXPECT_EQ(names_in(place).back(), "events.out.tfevents.9999999999.100000");
-  EXPECT_TRUE(last.is_there());
   remove_tree(place);
-  EXPECT_FALSE(last.is_there());
   make_folder(place);
   std::filesystem::create_directory_symlink(place, folder.path() / "link");
   std::ofstream(folder.path() / "file");

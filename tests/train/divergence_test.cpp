@@ -1,4 +1,4 @@
-#include "train/divergence.h"
+#include "train/validation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,12 +40,9 @@ class Weights : public testing::Test {
   ParamVec<float> values_;
 };
 
-TEST_F(Weights, SoundOnesAreKept) {
+TEST_F(Weights, RuinedOnesAreTold) {
   EXPECT_EQ(fault(values_), "");
   EXPECT_EQ(fault(times(1.2F)), "");
-}
-
-TEST_F(Weights, RuinedOnesAreNot) {
   EXPECT_NEAR(divergence_threshold(model_), 4 * (3.912 + 4), 1e-2);  // 4 (ln 50 + sqrt 16)
   expect_facts(fault(times(300)), {"32"});
 }

@@ -15,7 +15,6 @@
 #include "math/blas.h"
 #include "store/layout.h"
 #include "train/resume.h"
-#include "train/start.h"
 
 namespace heed {
 namespace {

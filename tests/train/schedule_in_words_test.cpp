@@ -26,16 +26,14 @@ TEST(Schedule, InWords) {
             "rises to the end of the run, which is within optimizer.warmup_steps (100)");
   c.warmup_steps = 1900;
   EXPECT_EQ(words("wsd"),
-            "rises until it meets the fall to 0 at step 2000 (optimizer.warmup_steps is 1900)");
+            "rises until its fall to 0 at step 2000 (optimizer.warmup_steps is 1900)");
   EXPECT_EQ(words("wsd", 50),
             "rises to the end of the run, which is within optimizer.warmup_steps (1900)");
   c.warmup_steps = c.decay_steps = 20;
-  for (std::int64_t end : {20, 200})
-    EXPECT_EQ(words("linear", end),
-              "rises until it drops to 0 at step 20 (optimizer.warmup_steps is 20)");
-  for (const char* type : {"noam", "inverse_sqrt", "constant"})
-    EXPECT_EQ(words(type, 20),
-              "rises to the end of the run, which is within optimizer.warmup_steps (20)");
+  EXPECT_EQ(words("linear", 200),
+            "rises until its fall to 0 at step 20 (optimizer.warmup_steps is 20)");
+  EXPECT_EQ(words("noam", 20),
+            "rises to the end of the run, which is within optimizer.warmup_steps (20)");
   c.warmup_steps = 0;
   c.decay_fraction = 1;
   EXPECT_EQ(words("wsd", 20), "begins at 0.008, falls to 0 at step 20");

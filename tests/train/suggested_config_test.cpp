@@ -2,16 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/temporary_folder.h"
 #include "data/run_config.h"
 
 namespace heed {
 namespace {
 
 OwnText text_of(std::uint64_t bytes, int distinct, const std::string& like = "gpt") {
-  return {.name = "mine.txt",
-          .files = {"mine.txt"},
-          .facts = {.bytes = bytes, .characters = bytes, .distinct = distinct, .common = distinct},
-          .like = like};
+  return {.files = {"mine.txt"},
+          .like = like,
+          .name = "mine.txt",
+          .facts = {.bytes = bytes, .characters = bytes, .distinct = distinct, .common = distinct}};
 }
 
 // As heed init writes it and heed train reads it: that of heed train TEXT.
@@ -47,8 +50,7 @@ TEST(SuggestedConfig, TakesCharactersForLittleTextPiecesForMuchAndBytesForAnythi
 }
 
 TEST(SuggestedConfig, HasRoomForEveryCharacterOfALargeScript) {
-  for (const std::string& like : families())
-    EXPECT_GE(config_for(text_of(100'000, 3500, like)).tokenizer.vocab_size, 3500 + 256 + 40);
+  EXPECT_GE(config_for(text_of(100'000, 3500)).tokenizer.vocab_size, 3500 + 256 + 40);
 }
 
 TEST(SuggestedConfig, GrowsWithTheTextAndWithTheMinutes) {
@@ -71,7 +73,10 @@ TEST(SuggestedConfig, ReadsATextAtMost25TimesAndPairs60Times) {
   text.minutes = 10'000;
   EXPECT_NEAR(config_for(text).train.max_steps, 25 * 400, 12);
   text.pairs = true;
-  EXPECT_NEAR(config_for(text).train.max_steps, 60 * 400, 12);
+  const RunConfig pairs = config_for(text);
+  EXPECT_NEAR(pairs.train.max_steps, 60 * 400, 12);
+  EXPECT_EQ(pairs.objective.type, "seq2seq");
+  EXPECT_EQ(pairs.data.pairs, "mine.txt");
 }
 
 TEST(SuggestedConfig, DecaysWeightsInTwoPassesThroughTheText) {
@@ -131,12 +136,15 @@ TEST(SuggestedConfig, KeepsAStrangeNameOutOfItsText) {
   EXPECT_EQ(c.data.train.paths, text.files);
 }
 
-TEST(SuggestedConfig, OfPairsTranslates) {
-  OwnText text = text_of(30'000, 60);
-  text.pairs = true;
-  const RunConfig c = config_for(text);
-  EXPECT_EQ(c.objective.type, "seq2seq");
-  EXPECT_EQ(c.data.pairs, "mine.txt");
+TEST(NameOfText, IsThatOfTheFileOrFolderWithoutEndings) {
+  EXPECT_EQ(name_of_text("-"), "stdin");
+  EXPECT_EQ(name_of_text("a/mine.txt"), "mine");
+  EXPECT_EQ(name_of_text("mine.txt.gz"), "mine");
+  EXPECT_EQ(name_of_text("my.own.novel.txt"), "my.own.novel");
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "texts.d");
+  for (const char* end : {"", "/", "/."})
+    EXPECT_EQ(name_of_text((folder.path() / "texts.d").string() + end), "texts.d");
 }
 
 }  // namespace
