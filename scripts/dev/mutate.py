@@ -23,8 +23,8 @@ from mutations import MUTATIONS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build-mutate"
-TESTS = """math/* nn/* golden/* base/*.h base/input_file_test.cpp text/*.h text/normalize_test.cpp
-    text/vocabulary_file_test.cpp data/*.h data/objective_test.cpp data/own_text_test.cpp data/span_corruption_test.cpp
+TESTS = """math/* nn/* golden/* base/*.h base/input_file_test.cpp text/*.h text/utf8_test.cpp
+    text/vocabulary_file_test.cpp data/*.h data/objective_test.cpp data/corpus_test.cpp data/span_corruption_test.cpp
     evaluate/kneser_ney_test.cpp evaluate/yardsticks_test.cpp show/packed_maps_test.cpp show/film_test.cpp
     show/frame_calendar_test.cpp show/loss_curves_test.cpp step/* train/*.h train/speed_test.cpp
     train/suggested_config_test.cpp"""

@@ -11,10 +11,10 @@ KERNEL, LINEAR, FEED_FORWARD = "src/math/batch_invariant.cpp", "src/nn/linear.cp
 RESIDUAL, BLOCK, STACK = "src/nn/residual.h", "src/nn/block.cpp", "src/nn/stack.cpp"
 EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
 LOSS = "src/nn/loss.cpp"
-SPANS = "src/data/span_corruption.h"
+SPANS = "src/data/objectives.cpp"
 OPTIMIZERS, GRADIENTS = "src/step/optimizers.cpp", "src/step/gradients.cpp"
-UNPACKING, NORMALIZATION = "src/base/input_file.cpp", "src/text/normalize.cpp"
-VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/own_text.cpp"
+UNPACKING, NORMALIZATION = "src/base/input_file.cpp", "src/text/utf8.cpp"
+VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/corpus.cpp"
 KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.h", "src/evaluate/yardsticks.cpp"
 FILM, RUN_FILM = "src/show/frame_calendar.cpp", "src/show/film.cpp"
 ADVICE, SUGGESTED = "src/show/advice.cpp", "src/train/suggested_config.cpp"
@@ -104,7 +104,7 @@ MUTATIONS = [
     ("span_corruption: short spans are likelier", SPANS, "* places < runs", "* 2 < 1"),
     ("span_corruption: no span begins or ends a tile", SPANS, "kept.next() - (i == 0) - (i == noise.spans)", "kept.next() - 2 * (i == noise.spans)"),
     ("span_corruption: all tiles have the same noise", SPANS, "epoch, tile.begin)", "epoch)"),
-    ("masked_lm: shows the token to predict", "src/data/masked_lm.h", "fate < 0.8", "fate < 0.4"),
+    ("masked_lm: shows the token to predict", "src/data/objectives.cpp", "fate < 0.8", "fate < 0.4"),
     ("clipping: 1e-6 left out", OPTIMIZERS, "(gradient_norm + 1e-6)", "gradient_norm"),
     ("tree sum: a running sum", "src/step/gradients.h", "for (int s = 0; s + d < n; s += 2 * d) add(s, s + d);", "for (int s = 1; d == 1 && s < n; ++s) add(0, s);"),
     ("gradient norm: blocks one after the other", GRADIENTS, "return std::sqrt(tree_sum(squares_));", "double all = 0;\n  for (const double s : squares_) all += s;\n  return std::sqrt(all);"),

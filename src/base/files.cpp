@@ -7,22 +7,26 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
+#include <random>
 #include <system_error>
 #include <utility>
 
-#include "base/folders.h"
+#include "base/format.h"
+#include "base/input_file.h"
 
 namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-std::string hint_for(int error) {
+const char* hint_for(int error) {
   switch (error) {
     case ENOSPC:
     case EDQUOT:
       return "free some space on that disk, or use a folder on another one";
     case EROFS:
-      return "that file system is read-only; use a folder on another one";
+    case EINVAL:
+      return "that file system cannot do this; use a folder on another one";
     case EACCES:
     case EPERM:
       return "check the permissions of that path and of the folders above it";
@@ -36,13 +40,8 @@ std::string hint_for(int error) {
     case ENOENT:
       return "check the path";
     case EXDEV:
-      return "a folder from a lower layer of an overlay file system (a container image) cannot be "
-             "renamed: cp -a makes a copy that can; or use another run folder, --run DIR";
-    case EINVAL:
-      return "that file system cannot do this; use a folder on another one";
-    case EIO:
-      return "the device itself reports errors; if it is a disk, copy the run elsewhere and check "
-             "it";
+      return "a folder from a lower layer of a container image cannot be renamed; use another run "
+             "folder, --run DIR";
     default:
       return "";
   }
@@ -170,6 +169,183 @@ void AppendFile::append_line(std::string_view line) {
     system_calls().truncate(fd_, before);
     throw;
   }
+}
+
+namespace {
+
+// Calls make(temporary) and renames the result to `path`, durably. Removes it on failure.
+template <class Make>
+void make_and_rename(const fs::path& path, Make make) {
+  // A name that nobody can have prepared.
+  const fs::path temporary =
+      folder_of(path) / fmt::format(".tmp-{}-{:08x}", ::getpid(), std::random_device()());
+  try {
+    make(temporary);
+    rename_path(temporary, path);
+  } catch (const Error&) {
+    system_calls().remove_all(temporary.c_str());
+    throw;
+  }
+  sync_folder(folder_of(path));
+}
+
+}  // namespace
+
+void replace_file(const fs::path& path, std::string_view bytes, mode_t mode) {
+  make_and_rename(path, [&](const fs::path& temporary) {
+    OutputFile file(temporary, path, mode);
+    file.write(bytes);
+    file.finish();
+  });
+}
+
+void copy_file(const fs::path& from, const fs::path& to) {
+  InputFile input(from, InputFile::Allow::link);  // of a StoredInput
+  OutputFile output(to);
+  for (std::string block; input.append_to(block, 1 << 20); block.clear()) output.write(block);
+  output.finish();
+}
+
+void replace_symlink(const fs::path& path, const std::string& target) {
+  make_and_rename(path, [&](const fs::path& temporary) {
+    if (repeat_if_interrupted(
+            [&] { return system_calls().symlink(target.c_str(), temporary.c_str()); }) == 0)
+      return;
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+      throw_file_error("create the link", temporary, errno);
+    throw Error(Exit::store,
+                fmt::format("cannot create the link {}: its file system has no symbolic links",
+                            quoted_path(path)),
+                "use another file system: vfat, exFAT and some network shares have no links");
+  });
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+fs::file_type type_of(const fs::path& path) {
+  struct stat found = {};
+  if (system_calls().status(path.c_str(), &found) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG)
+      return fs::file_type::not_found;
+    throw_file_error("look at", path, errno);
+  }
+  return S_ISREG(found.st_mode)    ? fs::file_type::regular
+         : S_ISDIR(found.st_mode)  ? fs::file_type::directory
+         : S_ISLNK(found.st_mode)  ? fs::file_type::symlink
+         : S_ISFIFO(found.st_mode) ? fs::file_type::fifo
+                                   : fs::file_type::unknown;
+}
+
+bool path_exists(const fs::path& path) {
+  return type_of(path) != fs::file_type::not_found;
+}
+
+bool is_listed(const fs::path& path) {
+  return std::ranges::count(names_in(folder_of(path)), path.filename().string()) > 0;
+}
+
+std::vector<std::string> names_in(const fs::path& path) {
+  std::vector<std::string> names;
+  if (system_calls().list(path.c_str(), names) != 0) throw_file_error("list", path, errno);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> readable_names(const fs::path& path) try {
+  std::error_code none;
+  return fs::is_directory(path, none) ? names_in(path) : std::vector<std::string>{};
+} catch (const Error&) {
+  return {};
+}
+
+bool make_folder(const fs::path& path) {
+  if (repeat_if_interrupted([&] { return system_calls().mkdir(path.c_str(), 0777); }) == 0)
+    return true;
+  if (errno == EEXIST) return false;
+  throw_file_error("create the folder", path, errno);
+}
+
+void sync_folder(const fs::path& path) {
+  const int fd = repeat_if_interrupted(
+      [&] { return system_calls().open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); });
+  if (fd < 0) throw_file_error("open the folder", path, errno);
+  const int result = repeat_if_interrupted([&] { return system_calls().fsync(fd); });
+  const int error = errno;
+  const int closed = system_calls().close(fd);
+  // How file systems report that they cannot sync a folder (CIFS, some of FUSE).
+  const bool cannot = error == EINVAL || error == EOPNOTSUPP;
+  if (result != 0 && !cannot) throw_file_error("sync the folder", path, error);
+  if (closed != 0 && errno != EINTR) throw_file_error("close the folder", path, errno);
+}
+
+void rename_path(const fs::path& from, const fs::path& to, bool replace) {
+  const auto rename = replace ? &SystemCalls::rename : &SystemCalls::rename_new;
+  if (repeat_if_interrupted([&] { return (system_calls().*rename)(from.c_str(), to.c_str()); }) ==
+      0)
+    return;
+  const int error = errno;
+  throw_file_error("rename " + quoted_path(from) + " to", to, error);
+}
+
+NewFolder::NewFolder(const fs::path& place, const fs::path& aside) : place_(place), aside_(aside) {
+  std::error_code none;
+  fills_ = aside.empty() && fs::is_directory(place, none);
+  if (fills_ && !names_in(place).empty()) throw_file_error("fill", place, ENOTEMPTY);
+  path_ = fills_ ? place / ".tmp-heed"
+                 : folder_of(place) / fmt::format(".tmp-{}-{:08x}", place.filename().string(),
+                                                  std::random_device()());
+  if (!make_folder(path_)) throw_file_error("create the folder", path_, EEXIST);
+}
+
+NewFolder::~NewFolder() {
+  system_calls().remove_all(path_.c_str());  // the disk may be full
+}
+
+void NewFolder::put_in_place() {
+  std::vector<std::pair<fs::path, fs::path>> moves;
+  if (fills_) {
+    std::vector<std::string> names = names_in(path_);
+    std::stable_partition(names.begin(), names.end(),
+                          [](const auto& name) { return name != "config.json"; });
+    for (const std::string& name : names) moves.emplace_back(path_ / name, place_ / name);
+  } else {
+    if (!aside_.empty() && path_exists(place_)) moves.emplace_back(place_, aside_);
+    moves.emplace_back(path_, place_);
+  }
+  sync_folder(path_);
+  auto move = moves.begin();
+  try {
+    for (; move != moves.end(); ++move) rename_path(move->first, move->second, false);
+    sync_folder(folder_of(moves.back().second));
+    if (fills_) remove_tree(path_);
+  } catch (...) {
+    while (move != moves.begin()) {
+      --move;
+      system_calls().rename(move->second.c_str(), move->first.c_str());
+    }
+    throw;
+  }
+}
+
+void remove_tree(const fs::path& path) {
+  if (repeat_if_interrupted([&] { return system_calls().remove_all(path.c_str()); }) != 0)
+    throw_file_error("remove", path, errno);
+}
+
+double check_free_space(const fs::path& path, double needed) {
+  fs::path there = fs::absolute(path);
+  while (!path_exists(there) && there.has_relative_path()) there = there.parent_path();
+  std::error_code unknown;
+  const fs::space_info space = fs::space(there, unknown);
+  const auto available = static_cast<double>(space.available);
+  if (unknown || space.capacity == 0) return std::numeric_limits<double>::infinity();
+  if (available >= needed) return available;
+  throw Error(Exit::store,
+              fmt::format("no room for a checkpoint in {}: it needs about {}, {} are free",
+                          quoted_path(path), format_bytes(needed), format_bytes(available)),
+              "free some space on that disk, or --run on another");
 }
 
 }  // namespace heed

@@ -61,6 +61,11 @@ int open_input(const fs::path& path, InputFile::Allow allow) {
   return repeat_if_interrupted([&] { return system_calls().open(path.c_str(), flags, 0); });
 }
 
+[[noreturn]] void refuse(const fs::path& name, Exit exit, const std::string& what,
+                         const std::string& hint = "") {
+  throw Error(exit, fmt::format("cannot read {}: {}", quoted_path(name), what), hint);
+}
+
 // A device that may never end, like /dev/zero. Terminals and /dev/null do end.
 bool is_endless(int fd, const struct stat& info) {
   struct stat null = {};
@@ -78,15 +83,15 @@ InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
       may_be_utf16_(allow == Allow::text) {
   const int failed = errno;
   const bool any = allow >= Allow::anything;
-  const auto refuse = [&](const std::string& what) {
-    throw Error(exit, fmt::format("cannot read {}: it is {}, expected a {}", quoted_path(name_),
-                                  what, any ? "file or a pipe" : "regular file"));
+  const auto refuse_kind = [&](const char* what) {
+    refuse(name_, exit,
+           fmt::format("it is {}, expected a {}", what, any ? "file or a pipe" : "regular file"));
   };
   struct stat info = {};
   if (fd_ < 0) {
     const bool seen = allow == Allow::file && system_calls().status(path.c_str(), &info) == 0;
     if (seen && !S_ISREG(info.st_mode))
-      refuse(S_ISLNK(info.st_mode) ? "a symbolic link" : "a device or pipe");
+      refuse_kind(S_ISLNK(info.st_mode) ? "a symbolic link" : "a device or pipe");
     throw_file_error("read", name_, failed, exit);
   }
   const int status = system_calls().status(fd_, &info), unknown = errno;
@@ -94,7 +99,7 @@ InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
   if (status != 0 || (any ? is_endless(fd_, info) : !regular)) {
     ::close(fd_);
     if (status != 0) throw_file_error("read", name_, unknown, exit);
-    refuse(S_ISDIR(info.st_mode) ? "a folder" : any ? "a device" : "a device or pipe");
+    refuse_kind(S_ISDIR(info.st_mode) ? "a folder" : any ? "a device" : "a device or pipe");
   }
   if (regular) size_ = static_cast<std::uint64_t>(info.st_size);
 }
@@ -127,8 +132,7 @@ bool InputFile::compressed() {
     while (may_be_compressed(held_) && hold_more()) {
     }
     if (held_.starts_with(kXzMagic))
-      throw Error(exit_, fmt::format("cannot read {}: it is packed by xz", quoted_path(name_)),
-                  "xz -dc FILE | heed ... -");
+      refuse(name_, exit_, "it is packed by xz", "xz -dc FILE | heed ... -");
     if (held_.starts_with(kGzipMagic)) gzip_ = std::make_unique<Gzip>();
     looked_ = true;
   }
@@ -144,10 +148,7 @@ std::size_t InputFile::read_some(std::span<std::byte> bytes) {
     // A regular file fills `bytes`, even after compressed() has read ahead.
     return size_ > 0 ? n + read_raw(bytes.subspan(n)) : n;
   }
-  const auto refuse = [&](const std::string& what) {
-    throw Error(exit_, fmt::format("cannot read {}: {}", quoted_path(name_), what),
-                "gzip -t tests such a file");
-  };
+  constexpr const char* kHint = "gzip -t tests such a file";
   z_stream& s = gzip_->stream;
   s.next_out = reinterpret_cast<Bytef*>(bytes.data());
   s.avail_out = static_cast<uInt>(bytes.size());
@@ -159,11 +160,11 @@ std::size_t InputFile::read_some(std::span<std::byte> bytes) {
     const int status = inflate(&s, Z_NO_FLUSH);
     if (status == Z_MEM_ERROR) throw std::bad_alloc();
     if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-      refuse(fmt::format("it is damaged ({})", s.msg ? s.msg : "damaged data"));
+      refuse(name_, exit_, fmt::format("it is damaged ({})", s.msg ? s.msg : "its data"), kHint);
     held_.erase(0, held_.size() - s.avail_in);
     if (status == Z_STREAM_END) inflateReset(&s);
   }
-  if (s.avail_out > 0 && s.total_in > 0) refuse("it is cut short");
+  if (s.avail_out > 0 && s.total_in > 0) refuse(name_, exit_, "it is cut short", kHint);
   return bytes.size() - s.avail_out;
 }
 
@@ -174,9 +175,7 @@ void InputFile::rewind() {
 void InputFile::read_exactly(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
     const std::size_t n = read_some(bytes);
-    if (n == 0)
-      throw Error(exit_, fmt::format("cannot read {}: it ended {} bytes early", quoted_path(name_),
-                                     bytes.size()));
+    if (n == 0) refuse(name_, exit_, fmt::format("it ended {} bytes early", bytes.size()));
     bytes = bytes.subspan(n);
   }
 }
@@ -223,8 +222,8 @@ std::string read_file(InputFile& file, std::uint64_t limit, Exit exit) {
   while (size <= limit && file.append_to(bytes, kPiece))
     size = std::max<std::uint64_t>(size, bytes.size());
   if (size <= limit) return bytes;
-  throw Error(exit, fmt::format("cannot read {}: it has at least {} bytes, expected at most {}",
-                                quoted_path(file.name()), size, limit));
+  refuse(file.name(), exit,
+         fmt::format("it has at least {} bytes, expected at most {}", size, limit));
 }
 
 bool InputLines::has_newline() {
@@ -237,8 +236,7 @@ void InputLines::fill() {
   scanned_ -= begin_;
   begin_ = 0;
   if (bytes_.size() > longest_)
-    throw Error(exit_, fmt::format("cannot read {}: a line has more than {} bytes",
-                                   quoted_path(file_.name()), longest_));
+    refuse(file_.name(), exit_, fmt::format("a line has more than {} bytes", longest_));
   // A token takes some 50 bytes in all.
   if (bytes_.size() > asked_) {
     require_memory(100.0 * static_cast<double>(bytes_.size()),

@@ -2,13 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <iterator>
 #include <unordered_set>
-
-#include "base/utf8.h"
 
 namespace heed {
 namespace {
@@ -65,15 +62,10 @@ std::string full_key(const std::vector<Level>& levels) {
   } else {
     what = what.substr(what.find("] ") + 2);
   }
-  // The parser quotes what it read, which may be any bytes: keep printable ASCII only.
+  // The parser quotes what it read, which may be long, and any bytes: keep printable ASCII only.
+  if (what.size() > 200) what = what.substr(0, 200) + "...";
   for (char& ch : what)
     if (ch < ' ' || ch > '~') ch = '?';
-  constexpr std::string_view kQuoted = "last read: '";
-  if (const std::size_t from = what.find(kQuoted); from != std::string::npos) {
-    const std::size_t begin = from + kQuoted.size();
-    const std::size_t end = std::min(what.rfind("'; expected "), what.size() - 1);
-    what.replace(begin, end - begin, excerpt(what.substr(begin, end - begin)));
-  }
   source.fail("this is not JSON: " + what, fmt::format(":{}:{}", position.line, position.column));
 }
 

@@ -1,20 +1,13 @@
 #include "base/log.h"
 
 #include <fmt/core.h>
-#include <spdlog/logger.h>
-#include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/basic_file_sink.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
-#include <mutex>
 #include <utility>
-#include <vector>
 
-#include "base/error.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/utf8.h"
@@ -33,13 +26,6 @@ void write_all(int fd, std::string_view text) {
 }
 
 constexpr std::string_view kQuoted = "  | ";  // begins a line of a model's text
-
-enum class Look { plain, warning, fields, good_fields };
-
-bool set_in_environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value && *value;
-}
 
 }  // namespace
 
@@ -78,56 +64,14 @@ std::string fitting_fields(std::string_view line, int width) {
   return out;
 }
 
-// Lines quote file names and other people's text, and a terminal obeys control characters.
-struct Log::Outputs {
-  explicit Outputs(const LogOptions& options) : fd(options.fd), quiet(options.quiet) {
-    const char* term = std::getenv("TERM");
-    terminal = ::isatty(fd) == 1;
-    const bool capable = terminal && term && std::string_view(term) != "dumb";
-    bar = capable && !quiet;
-    colour = capable && !set_in_environment("NO_COLOR");
-  }
-
-  void write(Look look, std::string_view line) {
-    show(printable_lines(line), look);
-    write_file(line);
-  }
-  void write_file(std::string_view line) {
-    const std::lock_guard<std::mutex> lock(file_mutex);
-    if (file)
-      file->info(spdlog::string_view_t(printable_lines(line)));
-    else
-      earlier.push_back(printable_lines(line));
-  }
-  void show(std::string line, Look look) {
-    if (quiet && look != Look::warning) return;
-    const std::lock_guard<std::mutex> lock(mutex);
-    const bool fields = look == Look::fields || look == Look::good_fields;
-    if (terminal)
-      line = fields ? fitting_fields(line, terminal_width(fd))
-                    : wrapped(line, terminal_width(fd), line.starts_with(kQuoted) ? kQuoted : "  ");
-    if (colour && look == Look::warning) line = "\x1b[33m" + line + "\x1b[0m";
-    if (colour && look == Look::good_fields)
-      line = line.insert(line.rfind("| ") + 2, "\x1b[32m") + "\x1b[0m";
-    write_all(fd, (drawn.empty() ? "" : "\r\x1b[K") + line + "\n" + drawn);
-  }
-  void erase() {
-    if (!drawn.empty()) write_all(fd, "\r\x1b[K");
-    drawn.clear();
-  }
-
-  int fd;
-  bool quiet, terminal, bar, colour;
-  std::mutex mutex;   // of the terminal: lines and the bar share it
-  std::string drawn;  // the bar on the screen; empty: none
-  std::chrono::steady_clock::time_point drawn_at;
-  std::mutex file_mutex;
-  std::unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
-  std::vector<std::string> earlier;      // lines before it was opened
-  bool warned = false;
-};
-
-Log::Log(const LogOptions& options) : outputs_(std::make_unique<Outputs>(options)) {}
+Log::Log(const LogOptions& options) : fd_(options.fd), quiet_(options.quiet) {
+  const char* term = std::getenv("TERM");
+  terminal_ = ::isatty(fd_) == 1;
+  const bool capable = terminal_ && term && std::string_view(term) != "dumb";
+  bar_ = capable && !quiet_;
+  const char* no_colour = std::getenv("NO_COLOR");
+  colour_ = capable && !(no_colour && *no_colour);
+}
 
 Log::~Log() {
   end_progress();
@@ -135,55 +79,76 @@ Log::~Log() {
 
 void Log::open_file(const std::string& path) {
   refuse_link_or_pipe(path);
-  try {
-    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
-    sink->set_formatter(
-        std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, "\n"));
-    outputs_->file = std::make_unique<spdlog::logger>("", std::move(sink));
-  } catch (const spdlog::spdlog_ex& e) {
-    throw Error(Exit::store, fmt::format("cannot write the log {}: {}.", path, e.what()));
-  }
-  outputs_->file->flush_on(spdlog::level::info);
-  outputs_->file->set_error_handler([this](const std::string& what) {
-    if (!std::exchange(outputs_->warned, true))
-      outputs_->show(printable_lines("warning: the log file: " + what), Look::warning);
-  });
-  for (const std::string& line : std::exchange(outputs_->earlier, {}))
-    outputs_->file->info(spdlog::string_view_t(line));
-}
-
-void Log::info(std::string_view line) {
-  outputs_->write(Look::plain, line);
-}
-
-void Log::warn(std::string_view line) {
-  outputs_->write(Look::warning, "warning: " + std::string(line));
-}
-
-void Log::fields(std::string_view line, bool good) {
-  outputs_->write(good ? Look::good_fields : Look::fields, line);
+  file_.open(path, std::ios::app);
+  if (!file_) throw_file_error("write the log", path, errno);
+  path_ = path;
+  for (const std::string& line : std::exchange(earlier_, {})) only_file(line);
 }
 
 void Log::only_file(std::string_view line) {
-  outputs_->write_file(line);
+  const std::lock_guard<std::mutex> lock(file_mutex_);
+  if (path_.empty()) {
+    earlier_.emplace_back(line);
+    return;
+  }
+  file_ << printable_lines(line) << std::endl;
+  if (!file_ && !std::exchange(warned_, true))
+    show("warning: the log file " + path_ + " cannot be written", Look::warning);
+  file_.clear();
+}
+
+// Lines quote file names and other people's text, and a terminal obeys control characters.
+void Log::show(std::string_view text, Look look) {
+  if (quiet_ && look != Look::warning) return;
+  std::string line = printable_lines(text);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const bool fields = look == Look::fields || look == Look::good_fields;
+  if (terminal_)
+    line = fields ? fitting_fields(line, terminal_width(fd_))
+                  : wrapped(line, terminal_width(fd_), line.starts_with(kQuoted) ? kQuoted : "  ");
+  if (colour_ && look == Look::warning) line = "\x1b[33m" + line + "\x1b[0m";
+  if (colour_ && look == Look::good_fields)
+    line = line.insert(line.rfind("| ") + 2, "\x1b[32m") + "\x1b[0m";
+  write_all(fd_, (drawn_.empty() ? "" : "\r\x1b[K") + line + "\n" + drawn_);
+}
+
+void Log::write(std::string_view line, Look look) {
+  show(line, look);
+  only_file(line);
+}
+
+void Log::info(std::string_view line) {
+  write(line, Look::plain);
+}
+
+void Log::warn(std::string_view line) {
+  write("warning: " + std::string(line), Look::warning);
+}
+
+void Log::fields(std::string_view line, bool good) {
+  write(line, good ? Look::good_fields : Look::fields);
+}
+
+void Log::erase_bar() {
+  if (!drawn_.empty()) write_all(fd_, "\r\x1b[K");
+  drawn_.clear();
 }
 
 void Log::progress(const Progress& progress) {
-  Outputs& to = *outputs_;
-  if (!to.bar) return;
+  if (!bar_) return;
   const auto now = std::chrono::steady_clock::now();
-  const std::lock_guard<std::mutex> lock(to.mutex);
-  if (!to.drawn.empty() && now - to.drawn_at < std::chrono::milliseconds(100)) return;
-  const int width = terminal_width(to.fd);
-  if (width < 40) return to.erase();
-  to.drawn_at = now;
-  to.drawn = progress_line(progress, width);
-  write_all(to.fd, "\r" + to.drawn + "\x1b[K");
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!drawn_.empty() && now - drawn_at_ < std::chrono::milliseconds(100)) return;
+  const int width = terminal_width(fd_);
+  if (width < 40) return erase_bar();
+  drawn_at_ = now;
+  drawn_ = progress_line(progress, width);
+  write_all(fd_, "\r" + drawn_ + "\x1b[K");
 }
 
 void Log::end_progress() {
-  const std::lock_guard<std::mutex> lock(outputs_->mutex);
-  outputs_->erase();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  erase_bar();
 }
 
 }  // namespace heed

@@ -5,10 +5,13 @@
 // the environment turns colours off. All methods may be called from several threads.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <memory>
+#include <fstream>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heed {
 
@@ -26,6 +29,15 @@ std::string progress_line(const Progress& progress, int width);
 // "step 10 | ep 1.0 | loss 2.1 | ppl 8.2 | eta 3m": if it is too long, fields are dropped from the
 // right. The first one, the loss and the last one (the remaining time, or a verdict) stay.
 std::string fitting_fields(std::string_view line, int width);
+
+// Remarks that a log will have.
+struct Notes {
+  std::vector<std::string> notes, warnings;
+  void add(const Notes& more, const std::string& before = "") {
+    for (const std::string& note : more.notes) notes.push_back(before + note);
+    for (const std::string& warning : more.warnings) warnings.push_back(before + warning);
+  }
+};
 
 struct LogOptions {
   bool quiet = false;  // the terminal gets warnings only; the file gets everything
@@ -57,8 +69,21 @@ class Log {
   void end_progress();  // removes the bar
 
  private:
-  struct Outputs;
-  std::unique_ptr<Outputs> outputs_;
+  enum class Look { plain, warning, fields, good_fields };
+  void write(std::string_view line, Look look);
+  void show(std::string_view line, Look look);
+  void erase_bar();
+
+  const int fd_;
+  bool quiet_, terminal_, bar_, colour_;
+  std::mutex mutex_;   // of the terminal: lines and the bar share it
+  std::string drawn_;  // the bar on the screen; empty: none
+  std::chrono::steady_clock::time_point drawn_at_;
+  std::mutex file_mutex_;
+  std::string path_;  // of the file, once it is open
+  std::ofstream file_;
+  std::vector<std::string> earlier_;  // lines before it was opened
+  bool warned_ = false;
 };
 
 }  // namespace heed

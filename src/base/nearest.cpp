@@ -23,14 +23,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-}  // namespace
-
-std::string lower_case(std::string_view s) {
-  std::string out(s);
-  for (char& ch : out) ch = static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
-  return out;
-}
-
+// The fewest insertions, deletions, replacements and swaps of neighbours between the two:
 // d[i][j] is the distance of the first i and j letters: Levenshtein's recurrence, with swaps
 // (Damerau 1964).
 int edit_distance(std::string_view a, std::string_view b) {
@@ -47,6 +40,14 @@ int edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return d[n][m];
+}
+
+}  // namespace
+
+std::string lower_case(std::string_view s) {
+  std::string out(s);
+  for (char& ch : out) ch = static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
+  return out;
 }
 
 std::string nearest(std::string_view name, const std::vector<std::string>& names) {

@@ -11,9 +11,6 @@ namespace heed {
 
 std::string lower_case(std::string_view text);  // of ASCII letters
 
-// The fewest insertions, deletions, replacements and swaps of neighbours between the two.
-int edit_distance(std::string_view a, std::string_view b);
-
 // The nearest name if at most a third of its letters differ (ignoring case), else "".
 std::string nearest(std::string_view name, const std::vector<std::string>& names);
 

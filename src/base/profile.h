@@ -1,15 +1,31 @@
-// Where the time goes: while `profiling`, each thread adds the time of each kind of work to the
-// sums of the process. Kinds nest: time inside an inner Timed counts for the inner kind only. While
-// nothing is measured a Timed costs one branch.
+// The time, and where it goes: while `profiling`, each thread adds the time of each kind of work to
+// the sums of the process. Kinds nest: time inside an inner Timed counts for the inner kind only.
+// While nothing is measured a Timed costs one branch.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
+#include <string>
 #include <utility>
 
 namespace heed {
+
+// A monotonic clock, for measuring durations.
+inline double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Date, time and time zone: "2026-11-22T14:03:05+0100".
+inline std::string date_and_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  char text[64];
+  ::localtime_r(&now, &parts);
+  return {text, std::strftime(text, sizeof text, "%FT%T%z", &parts)};
+}
 
 enum class Work : int {
   linear_forward,

@@ -3,14 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "base/files.h"
-#include "base/folders.h"
 #include "base/format.h"
-#include "base/input_file.h"
-#include "base/nearest.h"
 #include "base/utf8.h"
 
 namespace heed {
@@ -33,124 +29,51 @@ constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
     {"\xFF\xD8\xFF", "a JPEG"}, {"PK\x03\x04", "a zip archive, as .docx, .odt and .epub are"},
 };
 
-constexpr const char* kPandoc = "pandoc -t plain FILE > text.txt";
-constexpr const char* kMinimalPairs =  // as BLiMP has them
-    "jq -r .sentence_good FILE > good.txt; jq -r .sentence_bad FILE > bad.txt";
-// In lower case. Marks that begin with \n may stand at the start of any line; before and in the
-// others white space does not count.
-struct Markup {
-  std::string_view marks, kind, command = "";
-};
-constexpr Markup kMarkup[] = {
-    {"<!doctype", "HTML", kPandoc},
-    {"<html", "HTML", kPandoc},
-    {"<!--", "HTML or XML", kPandoc},
-    {"<?xml", "XML"},
-    {"<?php", "PHP"},
-    {"{\\rtf", "RTF", kPandoc},
-    {"\\documentclass", "LaTeX", kPandoc},
-    {"{\"", "JSON", "jq -r .KEY FILE > text.txt"},
-    {"[{", "JSON", "jq -r '.[].KEY' FILE > text.txt"},
-    {"[\"", "JSON", "jq -r '.[]' FILE > text.txt"},
-    {"\nmsgid \"", "a PO catalogue"},
-    {"\nmessage-id: <", "mail"},
-    {"\n[[category:", "MediaWiki", "pandoc -f mediawiki -t plain FILE > text.txt"},
-};
-
-// Begins with <NAME, and has </NAME.
-bool is_tagged(std::string_view text) {
-  return text.size() > 1 && text[0] == '<' &&
-         std::isalpha(static_cast<unsigned char>(text[1])) != 0 &&
-         text.find("</" + std::string(text.substr(1, text.find_first_of("> \t\r\n") - 1))) !=
-             text.npos;
-}
-
 }  // namespace
 
 std::string other_program(const fs::path& path) {
-  constexpr std::string_view kModels[] = {".pt",   ".pth",     ".ckpt",        ".onnx",
-                                          ".gguf", ".msgpack", ".safetensors", ".keras"};
-  // In a folder of texts these may be data (train.bin).
-  constexpr std::string_view kPerhaps[] = {".bin", ".npz",   ".pkl",   ".h5",
-                                           ".pb",  ".index", ".tflite"};
-  const auto of_another = [&](const std::string& name, bool in_folder) {
-    const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
-    const bool may_be_data = in_folder && name.find("model") == name.npos;
-    return std::ranges::any_of(kModels, ends) ||
-           (!may_be_data && std::ranges::any_of(kPerhaps, ends));
-  };
-  if (const std::string name = path.filename(); of_another(name, false)) return name;
-  for (const std::string& name : readable_names(path))
-    if (of_another(name, true)) return name;
+  constexpr std::string_view kEndings[] = {".pt",      ".pth", ".ckpt",  ".onnx",       ".gguf",
+                                           ".msgpack", ".bin", ".keras", ".safetensors"};
+  std::vector<std::string> names = readable_names(path);
+  names.insert(names.begin(), path.filename());
+  for (const std::string& name : names)
+    for (const std::string_view ending : kEndings)
+      if (name.ends_with(ending)) return name;
   return "";
 }
 
-bool is_export(const fs::path& path) {
-  std::error_code none;
-  const fs::path folder = fs::is_directory(path, none) ? path : folder_of(path);
-  std::string begin;
-  for (const fs::path& file : {folder / "README.md", folder / "model.gguf"})
-    if (type_of(file) == fs::file_type::regular) InputFile(file).append_to(begin, 4096);
-  return begin.find("trained with heed") != begin.npos;
-}
-
 void throw_other_program(const fs::path& path, const std::string& name, Exit exit) {
-  if (is_export(path))
-    throw Error(exit, quoted_path(path) + " was written by heed export, for other programs",
-                "the run that it was exported from");
   throw Error(exit,
-              fmt::format("{} is a model of another program ({}); heed reads its own only",
+              fmt::format("{} is a model for other programs ({}); heed reads its own only",
                           quoted_path(path), name),
-              "heed train TEXT makes one; docs/formats.md says what a checkpoint has");
+              "heed train TEXT makes one; an exported one is still in its run");
 }
 
 std::string other_kind(std::string_view first) {
   if (first.empty()) return kEmptyKind;
   for (const auto& [bytes, kind] : kBeginnings)
     if (first.starts_with(bytes)) return kind;
-  if (first.substr(std::min<std::size_t>(257, first.size())).starts_with("ustar"))
-    return "a tar archive";
   std::size_t zeros[2] = {};  // of Western text in UTF-16, about half of the bytes are
   for (std::size_t i = 0; i < first.size(); ++i) zeros[i % 2] += first[i] == 0;
   const auto [few, many] = std::minmax(zeros[0], zeros[1]);
   if (4 * many > first.size() && 20 * few < many)
     return fmt::format("{}{}", kUtf16, zeros[1] == many ? "LE" : "BE");
-  if (first.find('\0') != std::string_view::npos)
-    return "binary data or UTF-16, with bytes of value 0";
+  if (many > 0) return "binary data or UTF-16, with bytes of value 0";
   std::size_t invalid = 0;
   each_code_point(first,
                   [&](CodePoint c, std::size_t) { invalid += c.value == kInvalidCodePoint; });
   return 2 * invalid > first.size() ? "text in another encoding, or binary data" : "";
 }
 
-std::string markup_in_words(const std::string& name, std::string_view first) {
-  first.remove_prefix(std::min(first.find_first_not_of(" \t\r\n\xEF\xBB\xBF"), first.size()));
-  const std::string text = "\n" + lower_case(first);
-  std::string beginning = text.substr(0, 80);
-  std::erase_if(beginning, [](unsigned char c) { return std::isspace(c) != 0; });
-  const auto row = std::ranges::find_if(kMarkup, [&](const Markup& m) {
-    return m.marks[0] == '\n' ? text.find(m.marks) != text.npos : beginning.starts_with(m.marks);
-  });
-  if (row == std::end(kMarkup) && !is_tagged(first)) return "";
-  Markup is = row == std::end(kMarkup) ? Markup{"", "HTML or XML", kPandoc} : *row;
-  if (is.kind == "JSON" && text.find("\"sentence_good\"") != text.npos) is.command = kMinimalPairs;
-  return fmt::format(
-      "{} looks like {}, which is read as it stands, with its marks and names; for the text in it "
-      "alone, extract that to a file of its own{}",
-      name, is.kind, is.command.empty() ? "" : fmt::format(" ({})", is.command));
-}
-
 void throw_no_text(const std::string& name, const std::string& kind, bool is_file) {
-  throw Error(
-      Exit::data, fmt::format("{}: this is {}; expected text in UTF-8.", name, kind),
-      kind.starts_with(kUtf16) || kind == kUtf32
-          ? fmt::format("iconv -f {} -t UTF-8 {}", kind.substr(kind.find("UTF")),
-                        is_file && name != "standard input" ? shell_word(name) + " > utf8.txt"
-                                                            : "FILE > utf8.txt")
-      : kind == kEmptyKind ? "a file with text in it"
-                           : "its text as plain text (unpacked, pdftotext, a word processor, iconv "
-                             "-f ENCODING -t UTF-8); heed train --set tokenizer.type=byte "
-                             "takes any bytes");
+  std::string hint =
+      "its text as plain text (unpacked, pdftotext, a word processor, iconv -f ENCODING -t UTF-8); "
+      "heed train --set tokenizer.type=byte takes any bytes";
+  if (kind.starts_with(kUtf16) || kind == kUtf32)
+    hint = fmt::format("iconv -f {} -t UTF-8 {} > utf8.txt", kind.substr(kind.find("UTF")),
+                       is_file && name != "standard input" ? shell_word(name) : "FILE");
+  if (kind == kEmptyKind) hint = "a file with text in it";
+  throw data_error("{}: this is {}; expected text in UTF-8.", name, kind).hint(hint);
 }
 
 }  // namespace heed

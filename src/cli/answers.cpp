@@ -70,7 +70,7 @@ class LineReader {
   void begin(const std::string& line) {
     const std::string kind = is_text_ && !line.empty() ? other_kind(line) : "";
     if (!kind.empty() && kind.find("binary data") == kind.npos) throw_no_text(name_, kind);
-    say_form(name_, line, input_.utf16(), log_);
+    if (input_.utf16()) log_.info(utf16_in_words({name_}));
   }
 
   std::string name_;
@@ -144,11 +144,6 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
 
 InputFile::Allow form_of_texts(const RunConfig& config) {
   return read_options(config).any_bytes ? InputFile::Allow::anything : InputFile::Allow::text;
-}
-
-void say_form(const std::string& name, std::string_view text, bool utf16, Log& log) {
-  if (utf16) log.info(utf16_in_words({name}));
-  if (const std::string marks = markup_in_words(name, text); !marks.empty()) log.warn(marks);
 }
 
 std::string with_masks(const OpenModel& m, const GivenText& given) {

@@ -88,8 +88,6 @@ Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,
 
 // How files of texts are opened: a byte tokenizer takes their bytes as they are.
 InputFile::Allow form_of_texts(const RunConfig& config);
-// Says that a text, by its beginning, is in UTF-16 or has the marks of HTML, JSON and the like.
-void say_form(const std::string& name, std::string_view text, bool utf16, Log& log);
 // The text with [MASK] for its other ways to be written: <mask>, [mask] and ___. Error (data)
 // without any, or if something stands beside one in its word: of words that keep their punctuation,
 // the answer to "[MASK]" is one like "big.".

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/nearest.h"

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/nearest.h"
 #include "base/utf8.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/folders.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/utf8.h"

@@ -1,7 +1,7 @@
 // heed init [TEXT...]
 #include <filesystem>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "cli/answers.h"
 #include "cli/command.h"
@@ -42,8 +42,6 @@ Exit run_init(CommandLine& line) {
   } else {
     read_own_text(text, false, log);
     text.pairs = text.files.size() == 1 && is_tsv(first) && like->count() == 0;
-    if (!text.pairs)
-      for (const std::string& file : text.files) say_form(file, first_bytes(file), false, log);
     if (text.pairs)
       for (const std::string& remark :
            read_tsv(text.files[0], {.any_bytes = text.facts.too_many_bad}).warnings)

@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/folders.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/utf8.h"

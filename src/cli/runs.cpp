@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/files.h"
-#include "base/folders.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/json.h"

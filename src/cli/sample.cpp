@@ -138,7 +138,7 @@ std::string read_prompt(const std::optional<std::string>& path, OpenModel& m) {
     return "";
   InputFile file(path.value_or("-"), form_of_texts(m.config), Exit::data);
   std::string text = read_file(file, kMost, Exit::data);
-  say_form(file.name(), text, file.utf16(), m.log);
+  if (file.utf16()) m.log.info(utf16_in_words({file.name()}));
   if (text.ends_with('\n')) text.pop_back();
   return text;
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/json.h"

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/files.h"
-#include "base/folders.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/command.h"

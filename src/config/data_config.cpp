@@ -12,36 +12,33 @@ std::vector<Field> fields(DataConfig& c, const When& pairs) {
   return {
       {"train", &c.train,
        "text to train on: a file, a folder (the files directly in it, by name) or a list of these; "
-       "each file ends with a newline, added if it is missing; here and everywhere, gzip is "
-       "unpacked, a byte order mark at the start is dropped, and UTF-16 that begins with its "
-       "mark is read as UTF-8 (but for tokenizer.type byte)",
+       "a missing newline at the end is added; everywhere, gzip is unpacked, a byte order mark "
+       "dropped, and UTF-16 that begins with its mark read as UTF-8 (but for tokenizer.type byte)",
        kAny, kMoved},
       {"source", &c.source, "source sentences, one per line (with `target`)", kAny, kMoved},
       {"target", &c.target, "target sentences, in the order of `source`", kAny, kMoved},
       {"pairs", &c.pairs,
-       "pairs, one per line: source, tab, target; pairs with an empty side are left out and "
-       "counted",
-       kAny, kMoved},
+       "pairs, one per line: source, tab, target; those with an empty side are left out", kAny,
+       kMoved},
       {"valid", &c.valid, "held-out text, like `train`", kAny, kMoved},
       {"valid_source", &c.valid_source, "held-out source sentences", kAny, kMoved},
       {"valid_target", &c.valid_target, "held-out target sentences", kAny, kMoved},
       {"valid_pairs", &c.valid_pairs, "held-out pairs", kAny, kMoved},
       only(all_in_one,
            {"valid_fraction", &c.valid_fraction,
-            "hold out this share at the end of the data, from the next line on, or the next white "
-            "space if the line goes on for 1,000 bytes; 0 = nothing",
+            "hold out this share at the end of the data, from the next line on (or the next white "
+            "space, if the line goes on for 1,000 bytes); 0 = nothing",
             kFraction, OnResume::refused, "0.1; 0 if a held-out file is given"}),
       {"limit", &c.limit,
-       "train only on this much from the start of the data: bytes of text, to the end of "
-       "the line as for valid_fraction, or pairs; 0 = all; the held-out part does not depend on it",
+       "train only on this much from the start of the data: bytes of text, to the end of the line, "
+       "or pairs; 0 = all; the held-out part stays the same",
        between(0, 1e12)},
       {"normalize", choice(c.normalize, {"none", "nfc", "nfkc"}),
-       "normalise all text (Unicode): nfc: one form for each character; nfkc: also for ligatures, "
-       "full-width letters and the like"},
+       "nfc: one form for each character; nfkc: also for ligatures, full-width letters and such"},
       {"lowercase", &c.lowercase, "convert all text to lower case"},
-      only(pairs, {"max_length", &c.max_length,
-                   "pairs with more tokens than this on one side are dropped and counted",
-                   between(1, 1'000'000)}),
+      only(pairs,
+           {"max_length", &c.max_length, "pairs with more tokens than this on one side are dropped",
+            between(1, 1'000'000)}),
   };
 }
 

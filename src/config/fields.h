@@ -3,7 +3,7 @@
 // Each config struct has a function `std::vector<Field> fields(ThatConfig&)` that lists its keys in
 // order, each with a pointer to the member, one line of documentation, a range, whether it may
 // change on resume, and where it has meaning. Reading, dumping, --set, the JSON Schema and the
-// table of keys all use this list (fields_json.h, fields_doc.h); nothing about a key is written
+// table of keys all use this list (fields_json.h); nothing about a key is written
 // anywhere else.
 //
 // A list points into the struct it was made from and must not outlive it. Some entries depend on

@@ -1,4 +1,3 @@
-#include "config/fields_doc.h"
 
 #include <fmt/core.h>
 
@@ -16,24 +15,11 @@ std::string number_text(double x) {
   return Json(x).dump();
 }
 
-// "an integer from 0 to 8", "a number greater than 0"
+// "an integer from 0 to 8", "a number greater than 0 and of at most 1"
 std::string in_range(const std::string& what, const Range& r) {
-  const bool low = std::isfinite(r.min), high = std::isfinite(r.max);
-  std::string out = what;
-  if (low && high && !r.open_min)
-    return fmt::format("{} from {} to {}{}", what, number_text(r.min), r.open_max ? "below " : "",
-                       number_text(r.max));
-  if (low) out += (r.open_min ? " greater than " : " of at least ") + number_text(r.min);
-  if (high)
-    out += (low ? " and" : "") + std::string(r.open_max ? " less than " : " of at most ") +
-           number_text(r.max);
-  return out;
-}
-
-void add_range(Json& schema, const Range& r) {
-  const auto bound = [](double x) { return x == std::floor(x) ? Json(std::llround(x)) : Json(x); };
-  if (std::isfinite(r.min)) schema[r.open_min ? "exclusiveMinimum" : "minimum"] = bound(r.min);
-  if (std::isfinite(r.max)) schema[r.open_max ? "exclusiveMaximum" : "maximum"] = bound(r.max);
+  const std::string min = number_text(r.min), max = number_text(r.max);
+  return r.open_min ? fmt::format("{} greater than {} and of at most {}", what, min, max)
+                    : fmt::format("{} from {} to {}{}", what, min, r.open_max ? "below " : "", max);
 }
 
 Json object_schema(const std::vector<Field>& fields);
@@ -84,9 +70,11 @@ struct Describe {
 
  private:
   Values number(const std::string& type) const {
-    Values out{in_range((type == "integer" ? "an " : "a ") + type, range), {{"type", type}}};
-    add_range(out.schema, range);
-    return out;
+    const auto bound = [](double x) { return Json::parse(number_text(x)); };
+    return {in_range((type == "integer" ? "an " : "a ") + type, range),
+            {{"type", type},
+             {range.open_min ? "exclusiveMinimum" : "minimum", bound(range.min)},
+             {range.open_max ? "exclusiveMaximum" : "maximum", bound(range.max)}}};
   }
 };
 

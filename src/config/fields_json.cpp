@@ -13,7 +13,7 @@
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/text_kind.h"
-#include "config/fields_doc.h"
+#include "base/utf8.h"
 
 namespace heed {
 
@@ -43,10 +43,12 @@ void to_json(Json& json, const Interval& interval) {
 }
 bool read_value(const Json& json, Interval& interval) {
   interval.epochs = json.is_string();
-  if (!interval.epochs) return read_value(json, interval.count);
+  if (!interval.epochs)
+    return read_value(json, interval.count) && between(0, 1e12).contains(interval.count);
   const std::string text = json;
   interval.count = read_number<std::int64_t>(text.substr(0, text.rfind(' '))).value_or(0);
-  return text.ends_with(" epoch") || text.ends_with(" epochs");
+  return between(1, 1e9).contains(interval.count) &&
+         (text.ends_with(" epoch") || text.ends_with(" epochs"));
 }
 
 void to_json(Json& json, const StepOrEnd& step) {
@@ -64,22 +66,15 @@ namespace {
 constexpr std::size_t kMaxBytes = 256 * 1024;
 constexpr std::size_t kMaxKey = 256;
 
-// A number in the range, a text without zero bytes, or a list of these.
-bool fits(const Range& range, double x) {
-  return range.contains(x);
-}
-bool fits(const Range&, const std::string& text) {
-  return text.find('\0') == text.npos;
-}
-bool fits(const Range& range, const std::array<double, 2>& pair) {
-  return fits(range, pair[0]) && fits(range, pair[1]);
-}
-bool fits(const Range& range, const PathList& list) {
-  return std::ranges::all_of(list.paths,
-                             [&](const std::string& path) { return fits(range, path); });
-}
-bool fits(const Range&, const Interval& interval) {
-  return (interval.epochs ? between(1, 1e9) : between(0, 1e12)).contains(interval.count);
+// Are numbers in the range?
+template <class T>
+bool fits(const Range& range, const T& value) {
+  if constexpr (std::is_convertible_v<T, double>)
+    return range.contains(static_cast<double>(value));
+  else if constexpr (std::is_same_v<T, std::array<double, 2>>)
+    return range.contains(value[0]) && range.contains(value[1]);
+  else
+    return true;
 }
 
 // Stores a JSON value in a member; false if it does not fit.
@@ -104,30 +99,16 @@ struct Store {
   bool operator()(const Field::Section&) const { return v.is_object(); }
 };
 
-struct Dump {
-  Json operator()(const Choice& x) const { return x.names[x.get()]; }
-  Json operator()(const Field::Section&) const { return Json::object(); }
-  template <class T>
-  Json operator()(const T* x) const {
-    return *x;
-  }
-};
-
-std::vector<std::string> keys_of(const std::vector<Leaf>& fields) {
-  std::vector<std::string> keys;
-  for (const Leaf& field : fields) keys.push_back(field.key);
-  return keys;
-}
-
 // The end of the message about an unknown key. Its likely meaning is the same key in another
 // section, a name from another program, or a similar key.
 std::string meant(const std::vector<Field>& root, const std::vector<Field>& section,
                   const std::string& prefix, const std::string& key) {
-  const std::vector<std::string> all = keys_of(fields_and_sections(root));
-  for (const std::string& full : all)
-    if (full == key || full.ends_with("." + key)) return did_you_mean(full);
+  std::vector<std::string> all, here;
+  for (const Leaf& leaf : fields_and_sections(root)) {
+    if (leaf.key == key || leaf.key.ends_with("." + key)) return did_you_mean(leaf.key);
+    all.push_back(leaf.key);
+  }
   if (const auto word = find_trade_word("key", key)) return heed_calls_it(*word);
-  std::vector<std::string> here;
   for (const Field& field : section) here.push_back(field.key);
   const std::string near = nearest(key, here);
   return did_you_mean(near.empty() ? nearest(prefix + key, all) : prefix + near);
@@ -157,9 +138,8 @@ struct Reader {
                             const std::string& key) const {
     const std::string full = prefix + key;
     const std::string end = meant(root, fields, prefix, key);
-    throw Error(Exit::usage,
-                fmt::format("{}: unknown key {}{}", text.where(full), shown(full), end),
-                end == "." ? "heed config --docs lists all keys" : "");
+    throw usage_error("{}: unknown key {}{}", text.where(full), shown(full), end)
+        .hint(end == "." ? "heed config --docs lists all keys" : "");
   }
   [[noreturn]] void mismatch(const Field& field, const std::string& full, const Json& value) const {
     std::string what = fmt::format("{}: {} must be {}; found {}", text.where(full), full,
@@ -178,31 +158,19 @@ Json nested(const std::string& full, const Json& value) {
   return out;
 }
 
-// As options take numbers, though JSON does not: 010, .5, +1; a list of them, too.
-Json number_or_text(const std::string& written) {
-  if (const auto n = read_number<std::uint64_t>(written)) return *n;
-  if (const auto x = read_number<double>(written)) return *x;
-  const std::size_t comma = written.find(',');
-  if (comma == written.npos || written.front() != '[' || written.back() != ']') return written;
-  const std::size_t second = written.find_first_not_of(' ', comma + 1);
-  return {number_or_text(written.substr(1, comma - 1)),
-          number_or_text(written.substr(second, written.size() - 1 - second))};
-}
-
 Json set_value(const Field& field, const std::string& written, const std::string& place) {
+  if (find_invalid_utf8(written) != written.npos)
+    throw usage_error("{}: the value is not valid UTF-8, as a config must be.", place)
+        .hint("if it names a file: rename the file, or make a link to it");
   try {
     return std::move(parse_json(written, place).json);
   } catch (const Error&) {
     const bool is_text = std::holds_alternative<std::string*>(field.ref) ||
                          std::holds_alternative<PathList*>(field.ref);
-    Json text = is_text ? Json(written) : number_or_text(written);
-    try {
-      text.dump();  // throws on invalid UTF-8
-    } catch (const Json::exception&) {
-      throw Error(Exit::usage, place + ": the value is not valid UTF-8, as a config must be.",
-                  "if it names a file: rename the file, or make a link to it");
-    }
-    return text;
+    // As options take numbers, though JSON does not: 010, .5, +1.
+    if (const auto n = read_number<std::uint64_t>(written); n && !is_text) return *n;
+    if (const auto x = read_number<double>(written); x && !is_text) return *x;
+    return written;
   }
 }
 
@@ -219,16 +187,15 @@ std::string JsonText::where(std::string_view full_key) const {
 
 JsonText parse_json(std::string_view text, const std::string& source) {
   if (text.size() > kMaxBytes)
-    throw Error(Exit::usage, fmt::format("{}: this is longer than {} KB: not a config.", source,
-                                         kMaxBytes / 1024));
+    throw usage_error("{}: this is longer than {} KB: not a config.", source, kMaxBytes / 1024);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    throw Error(Exit::usage, source + ": the file is empty; expected a JSON object.");
+    throw usage_error("{}: the file is empty; expected a JSON object.", source);
   JsonText out{nullptr, source};
   out.json = parse_strict_json(
       text, {.name = source, .exit = Exit::usage}, true, [&](const std::string& key, int line) {
         std::string place = fmt::format("{}:{}", source, line);
         if (key.size() > kMaxKey)
-          throw Error(Exit::usage, fmt::format("{}: the key {} is too long.", place, shown(key)));
+          throw usage_error("{}: the key {} is too long.", place, shown(key));
         out.places.emplace(key, std::move(place));
       });
   return out;
@@ -238,40 +205,29 @@ JsonText read_json_file(const std::string& path) {
   const std::string text = read_file(path, kMaxBytes, InputFile::Allow::link, Exit::usage);
   const std::string kind = other_kind(text);
   if (!kind.empty() && kind != kEmptyKind)
-    throw Error(Exit::usage, path + ": this is " + kind + "; expected JSON in UTF-8.",
-                "as UTF-8: iconv -f UTF-16 -t UTF-8, if it is a config");
+    throw usage_error("{}: this is {}; expected JSON in UTF-8.", path, kind);
   return parse_json(text, path);
 }
 
 Places read_fields(const JsonText& text, const std::vector<Field>& fields) {
   if (!text.json.is_object())
-    throw Error(Exit::usage, fmt::format("{}: expected a JSON object; found {}.", text.source,
-                                         shown(text.json)));
+    throw usage_error("{}: expected a JSON object; found {}.", text.source, shown(text.json));
   Reader reader{text, fields};
   reader.section(text.json, fields, "");
   return std::move(reader.given);
 }
 
-void apply_set(JsonText& text, const std::vector<Field>& fields, const std::string& set) {
+JsonText parse_set(const std::vector<Field>& fields, const std::string& set) {
   const std::size_t equals = set.find('=');
   const std::string key = set.substr(0, equals);
   const std::string place = "--set " + shown(set);
   if (equals == std::string::npos || key.empty() || key.size() > 256)
-    throw Error(Exit::usage, place + ": expected KEY=VALUE, as in --set train.max_steps=100.");
-  if (!text.json.is_object()) return;  // read_fields() will report it
+    throw usage_error("{}: expected KEY=VALUE, as in --set train.max_steps=100.", place);
   const std::vector<Leaf> all = fields_and_sections(fields);
   const auto leaf = std::ranges::find(all, key, &Leaf::key);
   if (leaf == all.end())
     read_fields(JsonText{nested(key, 0), place}, fields);  // throws: the key is unknown
-  const Json patch = nested(key, set_value(*leaf->field, set.substr(equals + 1), place));
-  text.places[key] = place;
-  const Json flat = patch.flatten();
-  for (const auto& [pointer, value] : flat.items()) {  // "/model/d_ff"
-    std::string full = pointer.substr(1);
-    std::replace(full.begin(), full.end(), '/', '.');
-    text.places[full] = place;
-  }
-  text.json.merge_patch(patch);
+  return {nested(key, set_value(*leaf->field, set.substr(equals + 1), place)), place};
 }
 
 void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
@@ -315,7 +271,15 @@ std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
 }
 
 Json dump_value(const Field& field) {
-  return std::visit(Dump{}, field.ref);
+  const auto dump = []<class Ref>(const Ref& ref) -> Json {
+    if constexpr (std::is_pointer_v<Ref>)
+      return *ref;
+    else if constexpr (std::is_same_v<Ref, Choice>)
+      return ref.names[ref.get()];
+    else
+      return Json::object();
+  };
+  return std::visit(dump, field.ref);
 }
 
 }  // namespace heed

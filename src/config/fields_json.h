@@ -1,5 +1,6 @@
-// Field lists and JSON: reading, --set, dumping, comparing. Errors are Exit::usage and name the
-// full key ("model.d_model"), its place, and what was expected and found.
+// Field lists and JSON: reading, --set, dumping, comparing, and (fields_doc.cpp) their
+// documentation: a JSON Schema for editors and programs, a markdown table for people. Errors are
+// Exit::usage and name the full key ("model.d_model"), its place, and what was expected and found.
 #pragma once
 
 #include <functional>
@@ -34,9 +35,8 @@ JsonText read_json_file(const std::string& path);
 // numbers out of range are errors.
 Places read_fields(const JsonText& text, const std::vector<Field>& fields);
 
-// Sets "a.b=v" in the text. v is JSON, or else a string. An object sets several keys at once; null
-// removes the key, so that its default applies.
-void apply_set(JsonText& text, const std::vector<Field>& fields, const std::string& set);
+// What --set "a.b=v" says, as {"a": {"b": v}}. v is JSON, or else a string.
+JsonText parse_set(const std::vector<Field>& fields, const std::string& set);
 
 // Copies the values of some keys between two lists of the same struct.
 void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
@@ -51,5 +51,14 @@ std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
 
 // The member as JSON, as in a config. Not for sections.
 Json dump_value(const Field& field);
+
+// JSON Schema, draft 2020-12. Defaults are the current values in the structs.
+Json fields_schema(const std::vector<Field>& fields, const std::string& title);
+
+// One table of all keys: key, values, default, meaning.
+std::string fields_markdown(const std::vector<Field>& fields);
+
+// The allowed values of a field, in words: "an integer from 1 to 64", "one of pre, post".
+std::string expected_values(const Field& field);
 
 }  // namespace heed

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/error.h"
+#include "base/format.h"
 #include "config/fields_json.h"
 #include "data/objective.h"
 #include "step/optimizers.h"
@@ -20,27 +20,24 @@ void require(bool holds, const std::string& what, const std::string& hint = "") 
   if (!holds) throw Error(Exit::usage, what, hint);
 }
 
+// A --set that takes a value back.
+std::string unset(const std::string& key) {
+  return "--set " + key + "=null";
+}
+
 // The data: one kind, complete, with held-out files of the same kind.
 void check_data(const DataConfig& d) {
-  const bool text = !d.train.empty();
-  const bool parallel = !d.source.empty() || !d.target.empty();
-  const bool pairs = !d.pairs.empty();
+  const bool text = !d.train.empty(), pairs = !d.pairs.empty(),
+             parallel = !d.source.empty() || !d.target.empty();
   require(text + parallel + pairs == 1,
           fmt::format("expected one of data.train (text), data.source and data.target (parallel "
-                      "lines) and data.pairs (TSV); found{}{}{}{}.",
-                      text ? " train" : "", parallel ? " source/target" : "", pairs ? " pairs" : "",
-                      text + parallel + pairs == 0 ? " none" : ""),
+                      "lines) and data.pairs (TSV); found {}.",
+                      text + parallel + pairs == 0 ? "none" : "several"),
           "--set data.train=/path/to/book.txt");
-  const auto together = [](const std::string& a, const std::string& b, const char* prefix) {
-    require(
-        a.empty() == b.empty(),
-        fmt::format("data.{0}source and data.{0}target belong together; data.{0}{1} is missing.",
-                    prefix, a.empty() ? "source" : "target"));
-  };
-  together(d.source, d.target, "");
-  together(d.valid_source, d.valid_target, "valid_");
-  const bool valid_pairs = !d.valid_source.empty() || !d.valid_pairs.empty();
-  require(text ? !valid_pairs : d.valid.empty(),
+  require(d.source.empty() == d.target.empty(), "data.source and data.target belong together.");
+  require(d.valid_source.empty() == d.valid_target.empty(),
+          "data.valid_source and data.valid_target belong together.");
+  require(text ? d.valid_source.empty() && d.valid_pairs.empty() : d.valid.empty(),
           "held-out text (data.valid) goes with data.train, held-out pairs (data.valid_source and "
           "data.valid_target, or data.valid_pairs) with pairs.");
   require(d.valid_source.empty() || d.valid_pairs.empty(),
@@ -67,25 +64,29 @@ void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
   };
   layers("model.encoder_layers", c.model.encoder_layers, objective.encoder());
   layers("model.decoder_layers", c.model.decoder_layers, objective.decoder());
-  require(
-      !objective.joined || c.tokenizer.shared,
-      "a decoder alone (model.encoder_layers 0) reads both sides of a pair with one vocabulary, "
-      "but tokenizer.shared is false.",
-      c.tokenizer.own_target() ? "no tokenizer.target, or model.encoder_layers above 0"
-                               : "--set tokenizer.shared=true, or model.encoder_layers above 0");
   constexpr std::size_t kMostSpecials = 10'000;
   require(objective.specials.size() <= kMostSpecials,
           fmt::format("objective.type {} needs {} special tokens for these lengths; a tokenizer "
                       "has at most {}.",
                       name, objective.specials.size(), kMostSpecials),
           "a smaller objective.source_length");
-  require(!c.tokenizer.own_target() || !c.tokenizer.shared,
+}
+
+void check_vocabularies(const RunConfig& c, bool joined) {
+  const TokenizersConfig& t = c.tokenizer;
+  require(
+      !joined || t.shared,
+      "a decoder alone (model.encoder_layers 0) reads both sides of a pair with one vocabulary, "
+      "but tokenizer.shared is false.",
+      t.own_target() ? "no tokenizer.target, or model.encoder_layers above 0"
+                     : "--set tokenizer.shared=true, or model.encoder_layers above 0");
+  require(!t.own_target() || !t.shared,
           "tokenizer.target is a vocabulary of the target's own, but tokenizer.shared is true.",
-          "--set tokenizer.shared=null");
-  require(c.tokenizer.own_target() || c.tokenizer.shared || c.tokenizer.file.empty(),
+          unset("tokenizer.shared"));
+  require(t.own_target() || t.shared || t.file.empty(),
           "tokenizer.file is one vocabulary, but tokenizer.shared is false.",
           "--set tokenizer.shared=true");
-  require(c.tokenizer.shared || c.model.tie != Tie::all,
+  require(t.shared || c.model.tie != Tie::all,
           "model.tie all needs one vocabulary, but tokenizer.shared is false.",
           "model.tie output or none");
 }
@@ -97,20 +98,19 @@ void check_model(const ModelConfig& m) {
   require(m.n_heads % kv_heads(m) == 0,
           fmt::format("model.n_kv_heads must divide model.n_heads; found {} for {} heads.",
                       kv_heads(m), m.n_heads),
-          "--set model.n_kv_heads=null, for as many as n_heads");
-  const int d_head = m.d_model / m.n_heads;
+          unset("model.n_kv_heads"));
   const AttentionKinds& a = m.attention;
-  using Named = std::pair<const char*, const AttentionConfig*>;
-  for (const auto& [where, of] : {Named{"encoder_self", &a.encoder_self},
-                                  {"decoder_self", &a.decoder_self},
-                                  {"cross", &a.cross}})
-    for (const auto& [what, projection] : {std::pair{"key", of->key}, {"value", of->value}})
-      require(projection != Projection::identity || kv_heads(m) == m.n_heads,
-              fmt::format("model.attention.{}.{} can be the identity only where every head of "
-                          "queries has its own; found model.n_kv_heads {} for {} heads.",
-                          where, what, kv_heads(m), m.n_heads),
-              fmt::format("--set model.n_kv_heads=null, or --set model.attention.{}.{}=random",
-                          where, what));
+  for (const auto& [name, kind] : {std::pair{"encoder_self", &a.encoder_self},
+                                   {"decoder_self", &a.decoder_self},
+                                   {"cross", &a.cross}})
+    require(kv_heads(m) == m.n_heads ||
+                (kind->key != Projection::identity && kind->value != Projection::identity),
+            fmt::format("model.attention.{0}.key and model.attention.{0}.value can be the identity "
+                        "only where every head of queries has its own; found model.n_kv_heads {1} "
+                        "for {2} heads.",
+                        name, kv_heads(m), m.n_heads),
+            unset("model.n_kv_heads"));
+  const int d_head = m.d_model / m.n_heads;
   require(m.positions != Positions::rotary || d_head % 2 == 0,
           fmt::format("rotary positions turn pairs of numbers: model.d_model / model.n_heads must "
                       "be even; found {}.",
@@ -132,7 +132,7 @@ void check_training(const RunConfig& c, bool pairs) {
   require(t.arithmetic == Arithmetic::native || t.precision == Precision::float32,
           "train.arithmetic portable is for train.precision float32: sums of bfloat16 numbers are "
           "not the same on all processors.",
-          "--set train.precision=null");
+          unset("train.precision"));
   require(t.max_steps > 0 || t.max_epochs > 0 || t.max_minutes > 0,
           "the run would never end: train.max_steps, max_epochs and max_minutes are all 0.");
   require(!falls || o.decay_steps > 0 || t.max_epochs > 0,
@@ -195,10 +195,9 @@ GivenKeys changed(const GivenKeys& keys, const GivenKeys& changes) {
   GivenKeys lost;
   for (const auto& [key, when] : without_meaning(all)) {
     if (changes.contains(key))
-      throw Error(Exit::usage,
-                  fmt::format("{}: {} has no meaning here, because {}: it is for {}.",
-                              changes.keys.at(key), key, when.why_not, when.where),
-                  fmt::format("leave the key out, or --set {}=null", key));
+      throw usage_error("{}: {} has no meaning here, because {}: it is for {}.",
+                        changes.keys.at(key), key, when.why_not, when.where)
+          .hint("leave the key out, or " + unset(key));
     if (!before.contains(key)) lost.reset.insert(key);
   }
   return with(all, lost);
@@ -207,11 +206,12 @@ GivenKeys changed(const GivenKeys& keys, const GivenKeys& changes) {
 RunConfig resolved(const GivenKeys& given) {
   require(!given.values.optimizer.decay_steps.at_end || fall_of(given.values.optimizer).from >= 0,
           "optimizer.decay_steps \"end\" is for optimizer.schedule wsd.",
-          "--set optimizer.decay_steps=null");
+          unset("optimizer.decay_steps"));
   RunConfig c = filled_in(given);
   check_data(c.data);
   const auto objective = make_objective(c);
   check_objective(c, objective->traits());
+  check_vocabularies(c, objective->traits().joined);
   check_model(c.model);
   check_training(c, objective->traits().pairs());
 

@@ -4,18 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "base/cgroup.h"
-#include "base/error.h"
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/input_file.h"
+#include "base/nearest.h"
 #include "base/text_kind.h"
 #include "base/utf8.h"
-#include "text/normalize.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -26,14 +26,13 @@ constexpr std::size_t kBlock = 1 << 20;
 constexpr std::size_t kFirstLook = 4096;  // bytes that tell a text from other files
 
 InputFile open_text(const std::string& path, const ReadOptions& options = {}) {
-  std::error_code none;
-  const fs::file_type type = path == "-" ? fs::file_type::none : fs::status(path, none).type();
-  if (type == fs::file_type::not_found)
-    throw Error(Exit::data, path + ": no such file.", "check the path");
-  if (type == fs::file_type::directory)
-    throw Error(Exit::data, path + ": is a directory; expected a text file.", "name a file in it");
   const bool raw = options.any_bytes && !options.decoded;
   return InputFile(path, raw ? InputFile::Allow::anything : InputFile::Allow::text, Exit::data);
+}
+
+// Are the bytes of a file that are not UTF-8 more than a few, 0.1 %?
+bool too_many_bad(std::uint64_t bad, std::uint64_t bytes) {
+  return bad > 0 && 1000 * bad >= bytes;
 }
 
 // Takes the bytes of a text file, in any parts, and gives them as the text.
@@ -49,8 +48,6 @@ class TextFile {
     if (in_file_ == 0 && raw.size() < kFirstLook && !at_end) return;
     std::string_view rest = raw;
     if (in_file_ == 0) {
-      if (options_.notes && options_.notes->markup.empty())
-        options_.notes->markup = markup_in_words(name_, rest);
       if (!options_.any_bytes)
         if (const std::string kind = other_kind(rest); !kind.empty() && kind != kEmptyKind)
           throw_no_text(name_, kind);
@@ -124,35 +121,20 @@ std::size_t chunk_end(std::string_view text, std::size_t end, Normalize normaliz
   return end == text.size() && end > 0 ? utf8_floor(text, end - 1) : utf8_floor(text, end);
 }
 
-// The visible files of a folder.
-std::vector<std::string> files_in(const std::string& path) try {
-  std::vector<std::string> files;
-  std::string inner = "a folder with texts";  // or one that is there
-  for (const std::string& name : names_in(path)) {
-    const fs::path file = path / fs::path(name);
-    if (std::error_code none; name.starts_with('.'))
-      continue;
-    else if (fs::is_regular_file(file, none))
-      files.push_back(file.string());
-    else if (fs::is_directory(file, none))
-      inner = shell_word(file.string());
-  }
-  if (files.empty())
-    throw Error(Exit::data, path + ": is a folder without files; expected texts directly in it.",
-                inner);
-  return files;
-} catch (const Error& e) {
-  throw e.as(Exit::data);
-}
+using Sides = std::vector<std::string_view>;  // source, target, further targets
 
-void add(Pairs& pairs, const std::string& path, std::size_t line, std::string_view source,
-         std::string_view target) {
-  if (is_blank(source) || is_blank(target)) {
-    if (pairs.empty++ == 0) pairs.first_empty = fmt::format("{}:{}", path, line);
+// Adds the pair on a line of these files; one with a blank side is counted instead.
+void add(Pairs& pairs, const std::vector<std::string>& paths, std::size_t line,
+         const Sides& sides) {
+  const auto blank = std::ranges::find_if(sides, is_blank);
+  if (blank != sides.end()) {
+    if (pairs.empty++ == 0)
+      pairs.first_empty = fmt::format("{}:{}", paths[blank - sides.begin()], line);
     return;
   }
-  pairs.source.push_back(source);
-  pairs.target.push_back(target);
+  pairs.source.push_back(sides[0]);
+  pairs.target.push_back(sides[1]);
+  for (std::size_t k = 2; k < sides.size(); ++k) pairs.references[k - 2].push_back(sides[k]);
   pairs.lines.push_back(line);
 }
 
@@ -163,17 +145,16 @@ Pairs checked(Pairs pairs, const std::string& path) {
         "left out {} of {} with an empty side, the first: {}", pairs.empty,
         counted(std::to_string(pairs.size() + pairs.empty), "pair"), pairs.first_empty));
   if (pairs.size() > 0) return pairs;
-  throw Error(Exit::data,
-              fmt::format("{}: no pair has words on both sides; {}.", path, pairs.warnings.back()));
+  throw data_error("{}: no pair has words on both sides; {}.", path, pairs.warnings.back());
 }
 
 // Appends the text of a file of pairs.
 void read_file_of(Pairs& pairs, const std::string& path, ReadOptions options) {
   TextNotes notes;
   options.notes = &notes;
-  pairs.files.push_back(read_text(std::array{path}, options));
+  pairs.texts.push_back(read_text(std::array{path}, options));
   notes.carriage_returns = 0;  // they end lines
-  notes.say(pairs.notes, pairs.warnings);
+  pairs.add(notes.in_words());
   pairs.replaced = pairs.replaced || notes.bad_bytes > 0;
 }
 
@@ -184,14 +165,33 @@ std::string as_read(std::string_view text, const ReadOptions& options) {
   return options.lowercase ? to_lower(read) : read;
 }
 
-std::vector<std::string> text_files(const std::vector<std::string>& paths) {
+std::vector<std::string> text_files(const std::vector<std::string>& paths) try {
   std::vector<std::string> files;
-  for (const std::string& path : paths)
-    if (std::error_code none; !fs::is_directory(path, none))
+  for (const std::string& path : paths) {
+    std::error_code none;
+    if (!fs::is_directory(path, none)) {
       files.push_back(path);
-    else
-      std::ranges::move(files_in(path), std::back_inserter(files));
+      continue;
+    }
+    const std::size_t before = files.size();
+    for (const std::string& name : names_in(path))
+      if (const fs::path file = fs::path(path) / name;
+          !name.starts_with('.') && fs::is_regular_file(file, none))
+        files.push_back(file.string());
+    if (files.size() == before)
+      throw data_error("{}: is a folder without files; expected texts directly in it.", path)
+          .hint("a folder with texts");
+  }
   return files;
+} catch (const Error& e) {
+  throw e.as(Exit::data);
+}
+
+void refuse_pipe(const std::string& path) {
+  std::error_code none;
+  if (fs::is_other(fs::status(path, none)))
+    throw data_error("{}: is a pipe or a device; expected a file, which can be read again.", path)
+        .hint("write its text to a file first");
 }
 
 std::string first_bytes(const std::string& path) {
@@ -207,24 +207,21 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
   const bool changed = options.lowercase || options.normalize != Normalize::none;
   if (options.notes) *options.notes = {};
   std::string raw, text;
-  std::uint64_t used = 0;
   const auto flush = [&](std::size_t end) {
     if (end == 0) return;
-    used += end;
     const std::string_view chunk(text.data(), end);
     changed ? use(as_read(chunk, options)) : use(chunk);
     text.erase(0, end);
   };
   for (const std::string& path : paths) {
     InputFile file = open_text(path, options);
-    if (options.notes) options.notes->begins.push_back(used + text.size());
     TextFile reader(shown_path(path), options);
     for (bool at_end = false; !at_end;) {
       at_end = !file.append_to(raw, kBlock);
       reader.take(raw, text, at_end);
       if (text.size() >= kBlock) flush(chunk_end(text, text.size(), options.normalize));
     }
-    if (reader.is_empty()) throw Error(Exit::data, path + ": is empty; expected text.");
+    if (reader.is_empty()) throw data_error("{}: is empty; expected text.", path);
     if (file.utf16() && options.notes) options.notes->utf16.push_back(shown_path(path));
   }
   flush(text.size());
@@ -234,20 +231,19 @@ std::string utf16_in_words(const std::vector<std::string>& names) {
   return "read as the same text in UTF-8: " + some_of(names) + ", written in UTF-16";
 }
 
-void TextNotes::say(std::vector<std::string>& notes, std::vector<std::string>& warnings) const {
+Notes TextNotes::in_words() const {
   const auto n = [](std::uint64_t x) { return format_count(static_cast<std::int64_t>(x)); };
-  if (!utf16.empty()) notes.push_back(utf16_in_words(utf16));
-  if (!markup.empty()) warnings.push_back(markup);
+  Notes all;
+  if (!utf16.empty()) all.notes.push_back(utf16_in_words(utf16));
   if (bad_bytes > 0)
-    warnings.push_back(fmt::format(
+    all.warnings.push_back(fmt::format(
         "{} not in UTF-8 and read as U+FFFD; the first: {} (iconv -f CP1252 -t UTF-8, if "
         "the whole text is Western)",
         counted(n(bad_bytes), "byte"), first_bad));
   if (carriage_returns > 0)
-    notes.push_back(
-        fmt::format("the text has {} (\\r), which stay (tr -d '\\r' drops them, tr '\\r' '\\n' "
-                    "makes them line ends)",
-                    counted(n(carriage_returns), "carriage return")));
+    all.notes.push_back(fmt::format("the text has {} (\\r), which stay (tr -d '\\r' drops them)",
+                                    counted(n(carriage_returns), "carriage return")));
+  return all;
 }
 
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {
@@ -264,40 +260,27 @@ void check_utf8(std::string_view text, const std::string& where) {
   if (text.find('\0') != std::string_view::npos) throw_no_text(where, other_kind(text), false);
   const std::size_t bad = find_invalid_utf8(text);
   if (bad == std::string_view::npos) return;
-  throw Error(Exit::data, fmt::format("{}: not valid UTF-8 at byte {}: found 0x{:02X}.", where,
-                                      bad + 1, static_cast<unsigned char>(text[bad])));
+  throw data_error("{}: not valid UTF-8 at byte {}: found 0x{:02X}.", where, bad + 1,
+                   static_cast<unsigned char>(text[bad]));
 }
 
 Pairs as_read(const Pairs& written, const ReadOptions& options) {
   Pairs read;
   static_cast<PairFacts&>(read) = written;
-  read.files.resize(2);
-  for (const bool target : {false, true}) {
-    std::string& file = read.files[target];
-    std::vector<std::size_t> ends;
-    for (const std::string_view line : target ? written.target : written.source) {
-      file += as_read(line, options);
-      ends.push_back(file.size());
-    }
-    std::size_t begin = 0;
-    for (const std::size_t end : ends) {
-      (target ? read.target : read.source)
-          .push_back(std::string_view(file).substr(begin, end - begin));
-      begin = end;
-    }
-  }
+  for (const std::string_view line : written.source)
+    read.source.push_back(read.texts.emplace_back(as_read(line, options)));
+  for (const std::string_view line : written.target)
+    read.target.push_back(read.texts.emplace_back(as_read(line, options)));
   return read;
 }
 
 void require_lines(const std::string& path, std::size_t n, const std::string& other,
                    std::size_t lines) {
-  const std::size_t least = std::min(n, lines);
   if (n == lines) return;
-  throw Error(
-      Exit::data,
-      fmt::format("{}:{}: {} has no such line; it has {}.", n > lines ? path : other, least + 1,
-                  n > lines ? other : path, counted(std::to_string(least), "line")),
-      "compare the files with: wc -l, paste");
+  if (n < lines) return require_lines(other, lines, path, n);
+  throw data_error("{}:{}: {} has no such line; it has {}.", path, lines + 1, other,
+                   counted(std::to_string(lines), "line"))
+      .hint("compare the files with: wc -l, paste");
 }
 
 Pairs read_parallel(const std::string& source_path, const std::string& target_path,
@@ -308,18 +291,16 @@ Pairs read_parallel(const std::string& source_path, const std::string& target_pa
   std::vector<std::string> paths = {source_path, target_path};
   paths.insert(paths.end(), more.begin(), more.end());
   for (const std::string& path : paths) read_file_of(pairs, path, options);
-  std::vector<std::vector<std::string_view>> sides;
+  std::vector<std::vector<std::string_view>> lines;  // of each file
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    sides.push_back(lines_of(pairs.files[i]));
-    require_lines(paths[i], sides[i].size(), source_path, sides[0].size());
+    lines.push_back(lines_of(pairs.texts[i]));
+    require_lines(paths[i], lines[i].size(), source_path, lines[0].size());
   }
   pairs.references.resize(more.size());
-  for (std::size_t i = 0; i < sides[0].size(); ++i) {
-    std::size_t k = 0;  // the first that is blank
-    while (k < sides.size() && !is_blank(sides[k][i])) ++k;
-    const bool whole = k == sides.size();
-    add(pairs, paths[k % sides.size()], i + 1, whole ? sides[0][i] : "", sides[1][i]);
-    for (k = 2; whole && k < sides.size(); ++k) pairs.references[k - 2].push_back(sides[k][i]);
+  for (std::size_t i = 0; i < lines[0].size(); ++i) {
+    Sides sides;
+    for (const auto& of_file : lines) sides.push_back(of_file[i]);
+    add(pairs, paths, i + 1, sides);
   }
   return checked(std::move(pairs), source_path);
 }
@@ -328,26 +309,93 @@ Pairs read_tsv(const std::string& path, const ReadOptions& options) {
   Pairs pairs;
   pairs.source_path = pairs.target_path = path;
   read_file_of(pairs, path, options);
-  const auto lines = lines_of(pairs.files[0]);
+  const auto lines = lines_of(pairs.texts[0]);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = lines[i];
     const auto tabs = std::ranges::count(line, '\t');
     if (tabs != 1 && !is_blank(line))
-      throw Error(
-          Exit::data,
-          fmt::format("{}:{}: found {} tabs; expected exactly one, between source and target.",
-                      path, i + 1, tabs),
-          tabs == 0 ? "a tab between the two sides; of two files of parallel lines: data.source "
-                      "and data.target"
+      throw data_error("{}:{}: found {} tabs; expected exactly one, between source and target.",
+                       path, i + 1, tabs)
+          .hint(tabs == 0
+                    ? "a tab between the two sides; of two files of parallel lines: "
+                      "data.source and data.target"
                     : "of more columns only two (cut -f1,2); a space for a tab in a sentence");
     const std::size_t tab = std::min(line.find('\t'), line.size());
-    add(pairs, path, i + 1, line.substr(0, tab), line.substr(std::min(tab + 1, line.size())));
+    add(pairs, {path, path}, i + 1,
+        {line.substr(0, tab), line.substr(std::min(tab + 1, line.size()))});
   }
   return checked(std::move(pairs), path);
 }
 
-std::size_t split_pairs(std::size_t n, double valid_fraction) {
-  return static_cast<std::size_t>(std::floor(static_cast<double>(n) * (1 - valid_fraction)));
+FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
+  FoundTexts found;
+  for (const std::string& path : paths) {
+    if (path == "-")
+      throw usage_error("- (standard input) stands alone, and only heed train takes it.");
+    std::error_code none;
+    const bool folder = fs::is_directory(path, none);
+    const std::size_t before = found.files.size();
+    for (const std::string& file : text_files({path})) {
+      refuse_pipe(file);
+      const std::string kind = any_bytes ? "" : other_kind(first_bytes(file));
+      if (!kind.empty() && !folder) throw_no_text(shown_path(file), kind);
+      (kind.empty() ? found.files : found.left_out).push_back(file);
+    }
+    if (!folder) continue;
+    if (found.files.size() == before)
+      throw data_error("{}: is a folder without text files; expected some directly in it.", path)
+          .hint("texts in UTF-8; folders in it by their names");
+    for (const std::string& name : names_in(path))
+      if (const fs::path inner = fs::path(path) / name;
+          !name.starts_with('.') && fs::is_directory(inner, none))
+        found.left_out.push_back((inner / "").string());
+  }
+  return found;
+}
+
+bool is_tsv(const std::string& path) {
+  const std::string name = lower_case(path);
+  return name.ends_with(".tsv") || name.ends_with(".tsv.gz");
+}
+
+void check_writable(const std::string& path) {
+  if (find_invalid_utf8(path) != std::string::npos)
+    throw usage_error("{}: this path is not valid UTF-8, so a config cannot name it.",
+                      printable(path))
+        .hint("another name for the file or folder; or a link elsewhere");
+}
+
+TextFacts text_facts(std::span<const std::string> files, bool any_bytes) {
+  TextFacts facts;
+  std::vector<std::uint64_t> counts(0x110000);  // of each code point
+  for (const std::string& file : files) {
+    std::uint64_t size = 0, lines = 0, bad = 0;
+    scan_text({&file, 1}, {.any_bytes = true, .decoded = !any_bytes}, [&](std::string_view text) {
+      each_code_point(text, [&](CodePoint c, std::size_t at) {
+        if (c.value == kInvalidCodePoint) {
+          ++bad;
+          if (facts.first_bad.empty())
+            facts.first_bad = fmt::format("{}:{} (offset {} in the file)", shown_path(file),
+                                          lines + 1, size + at);
+          c.value = kReplacement;
+        }
+        if (c.value == '\n') ++lines;
+        ++counts[c.value];
+      });
+      size += text.size();
+    });
+    facts.bytes += size;
+    facts.too_many_bad = facts.too_many_bad || too_many_bad(bad, size);
+  }
+  std::erase(counts, 0);
+  std::ranges::sort(counts, std::greater<>());
+  facts.distinct = static_cast<int>(counts.size());
+  for (const std::uint64_t n : counts) facts.characters += n;
+  std::uint64_t covered = 0;
+  for (; static_cast<double>(covered) < 0.99995 * static_cast<double>(facts.characters);
+       ++facts.common)
+    covered += counts[facts.common];
+  return facts;
 }
 
 }  // namespace heed

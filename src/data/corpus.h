@@ -9,28 +9,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "config/data_config.h"
 
 namespace heed {
 
 // What was noticed in texts that were read.
 struct TextNotes {
-  std::string markup;           // says that a file has marks, the first
   std::uint64_t bad_bytes = 0;  // that are not UTF-8
   std::string first_bad;        // the first one's message
   std::uint64_t carriage_returns = 0;
-  bool newline_added = false;         // to a file that ended without one
-  std::vector<std::string> utf16;     // files in UTF-16
-  std::vector<std::uint64_t> begins;  // where each file begins in the text; not quite if normalised
+  bool newline_added = false;      // to a file that ended without one
+  std::vector<std::string> utf16;  // files in UTF-16
 
-  // Appends sentences for the log.
-  void say(std::vector<std::string>& notes, std::vector<std::string>& warnings) const;
+  Notes in_words() const;
 };
 
 // Says that these are in UTF-16.
@@ -40,15 +39,11 @@ struct ReadOptions {
   bool any_bytes = false;                 // tokenizer `byte`: invalid UTF-8 is data
   bool lowercase = false;                 // data.lowercase
   Normalize normalize = Normalize::none;  // data.normalize
-  // A few bad bytes are read as U+FFFD, each, and counted here; null: they are an Error.
+  // A few bad bytes, less than 0.1 %, are read as U+FFFD, each, and counted here; null: they are an
+  // Error.
   TextNotes* notes = nullptr;
   bool decoded = false;  // any_bytes, but UTF-16 is read as UTF-8 all the same
 };
-
-// Are the bytes of a file that are not UTF-8 more than a few, 0.1 %? Then it is an Error.
-inline bool too_many_bad(std::uint64_t bad, std::uint64_t bytes) {
-  return bad > 0 && 1000 * bad >= bytes;
-}
 
 // A text as models read it: normalised, then lower-cased.
 std::string as_read(std::string_view text, const ReadOptions& options);
@@ -56,6 +51,9 @@ std::string as_read(std::string_view text, const ReadOptions& options);
 // The text files that paths name; a folder stands for the regular files directly in it, sorted by
 // name, without hidden ones. Error if it has none.
 std::vector<std::string> text_files(const std::vector<std::string>& paths);
+
+// Error (data) on a pipe or a device: data is read more than once.
+void refuse_pipe(const std::string& path);
 
 // The beginning of a file: at most a megabyte, unpacked; "" if it is empty. Errors as scan_text().
 std::string first_bytes(const std::string& path);
@@ -72,24 +70,23 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
 std::string read_text(std::span<const std::string> paths, const ReadOptions& options);
 
 // Where pairs are from, and what was noticed.
-struct PairFacts {
-  std::string source_path, target_path;      // of a TSV file: twice its path
-  std::vector<std::size_t> lines;            // of each pair in its file, from 1
-  std::size_t empty = 0;                     // pairs left out, because a side has no word
-  std::string first_empty;                   // "a.tsv:12"
-  bool replaced = false;                     // bytes that are not UTF-8
-  std::vector<std::string> notes, warnings;  // for the log
+struct PairFacts : Notes {
+  std::string source_path, target_path;  // of a TSV file: twice its path
+  std::vector<std::size_t> lines;        // of each pair in its file, from 1
+  std::size_t empty = 0;                 // pairs left out, because a side has no word
+  std::string first_empty;               // "a.tsv:12"
+  bool replaced = false;                 // bytes that are not UTF-8
 };
 
 // Sentence i of one side stands for sentence i of the other. The views point into memory that the
 // Pairs own; moving keeps them valid.
 struct Pairs : PairFacts {
   Pairs() = default;
-  Pairs(Pairs&&) noexcept = default;
-  Pairs& operator=(Pairs&&) noexcept = default;
+  Pairs(Pairs&&) = default;
+  Pairs& operator=(Pairs&&) = default;
 
   std::size_t size() const { return source.size(); }
-  std::vector<std::string> files;
+  std::deque<std::string> texts;
   std::vector<std::string_view> source, target;
   std::vector<std::vector<std::string_view>> references;  // further targets: those of each file
 };
@@ -106,10 +103,37 @@ void require_lines(const std::string& path, std::size_t n, const std::string& ot
 // One pair a line: source, one tab, target. Errors: as above; not exactly one tab.
 Pairs read_tsv(const std::string& path, const ReadOptions& options);
 
-// How many of n pairs are for training if the last `valid_fraction` is held out: floor(n * (1-f)).
-std::size_t split_pairs(std::size_t n, double valid_fraction);
-
 // Error (data) naming `where` (say, "prompt") unless the text is valid UTF-8 without NULs.
 void check_utf8(std::string_view text, const std::string& where);
+
+// The texts that a user names on the command line, before there is a config.
+struct FoundTexts {
+  std::vector<std::string> files;
+  std::vector<std::string> left_out;  // in folders: other files, and subfolders ("a/b/")
+};
+
+// The named files; for a folder, the texts directly in it. A file whose beginning has zero bytes or
+// is mostly not UTF-8 is not a text, unless any_bytes. Error (data) on a named file that is not a
+// text, or a folder without any.
+FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes);
+
+// Is it a table of pairs (source, tab, target) by its name, perhaps packed?
+bool is_tsv(const std::string& path);
+
+// Error (usage) if a config cannot write this path, because it is not UTF-8.
+void check_writable(const std::string& path);
+
+struct TextFacts {
+  std::uint64_t bytes = 0;
+  bool too_many_bad = false;   // bytes that are not UTF-8 (data/corpus.h); each is a U+FFFD here
+  std::string first_bad = "";  // where: "a.txt:3 (offset 70 in the file)"
+  std::uint64_t characters = 0;  // code points
+  int distinct = 0;              // different ones
+  int common = 0;                // the most frequent ones that make up 99.995 % of the text
+};
+
+// Reads the files once, as bytes if `any_bytes`. Memory: a chunk. Errors as scan_text(), except
+// invalid UTF-8.
+TextFacts text_facts(std::span<const std::string> files, bool any_bytes = false);
 
 }  // namespace heed

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/error.h"
 #include "base/format.h"
 #include "base/sha256.h"
 #include "data/objective.h"
-#include "text/vocabulary_file.h"
+#include "text/tokenizer_trainer.h"
 
 namespace heed {
 namespace {
@@ -21,38 +20,37 @@ double unknown_share(const Dataset& d) {
 }
 
 std::string unknown_in_words(const Dataset& d) {
-  return fmt::format(
-      "{:.0f} % of the training text is unknown to the vocabulary (<unk>), most often {}",
-      100 * unknown_share(d), d.train.unknown.most_frequent());
+  return fmt::format("{:.0f} % of the training text is unknown to the vocabulary (<unk>): {}",
+                     100 * unknown_share(d), d.train.unknown.summary());
 }
 
 namespace fs = std::filesystem;
 
 // What to try where data.<key> names no file: the same path from the current folder, or the script
 // that downloads it: below the current folder, if it cannot write where the config looks.
-std::string remedy(const std::string& key, const std::string& written, const fs::path& path) {
+std::string remedy(const std::string& key, const std::string& written, const std::string& path) {
+  constexpr std::string_view kDownloads = "data/downloads/";
   const std::string set = "--set data." + key + "=";
-  std::error_code ignored;
-  if (fs::exists(written, ignored))
-    return set + shell_word(fs::absolute(written).lexically_normal().string()) +
-           " (other paths start at the folder of the config)";
-  for (fs::path folder = path.parent_path(); folder.has_relative_path();
-       folder = folder.parent_path())
-    if (folder.filename() == "downloads" && folder.parent_path().filename() == "data") {
-      const fs::path file = path.lexically_relative(folder),
-                     here = fs::absolute("data/downloads" / file);
-      if (fs::exists(here, ignored)) return set + shell_word(here.string());
-      fs::path script = folder.parent_path().parent_path() / "scripts/get_data.sh";
-      if (!fs::exists(script, ignored)) script = "scripts/get_data.sh";
-      return fmt::format("{} {}, which downloads it; or {}PATH", shell_word(script.string()),
-                         (*file.begin()).stem().string(), set);
-    }
-  return "check the path; train and resume take another with " + set +
-         "PATH (from the folder of the config, or absolute), and then all commands look there";
+  const std::size_t at = path.find(kDownloads);
+  const std::string downloaded = at == path.npos ? "" : path.substr(at);
+  std::error_code none;
+  for (const std::string& here : {written, downloaded})
+    if (fs::exists(here, none))
+      return set + shell_word(fs::absolute(here).lexically_normal().string()) +
+             " (other paths start at the folder of the config)";
+  if (downloaded.empty())
+    return "check the path; train and resume take another with " + set +
+           "PATH (from the folder of the config, or absolute), and then all commands look there";
+  std::string script = path.substr(0, at) + "scripts/get_data.sh";
+  if (!fs::exists(script, none)) script = "scripts/get_data.sh";
+  const fs::path file = downloaded.substr(kDownloads.size());
+  return fmt::format("{} {}, which downloads it; or {}PATH", shell_word(script),
+                     (*file.begin()).stem().string(), set);
 }
 
-// "; 952 of 2,000 tokens occur"
+// "; 952 of 2,000 tokens occur", of pieces
 std::string occurring(const Tokenizer& tokenizer, const Split& train, std::optional<Side> side) {
+  if (!is_subword(tokenizer.type())) return "";
   const auto counts = counts_of(train, side);
   return fmt::format("; {} of {} tokens occur",
                      format_count(std::ssize(counts) - std::ranges::count(counts, 0)),
@@ -72,8 +70,8 @@ std::string DataHash::all() const {
 
 void refuse_foreign_vocabulary(const Dataset& data, const std::string& from) {
   if (unknown_share(data) <= 0.2) return;
-  throw Error(Exit::data, from + ": " + unknown_in_words(data),
-              "a vocabulary that was made from such text; or none, to learn one from this text");
+  throw data_error("{}: {}", from, unknown_in_words(data))
+      .hint("a vocabulary that was made from such text; or none, to learn one from this text");
 }
 
 std::unique_ptr<Tokenizer> make_tokenizer(const RunConfig& c, const TokenizerConfig& own,
@@ -97,41 +95,27 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
   // another order now and then.
   const bool portable = new_tokenizers && c.train.arithmetic == Arithmetic::portable;
   if (portable && learns(c, TokenizerConfig::unigram))
-    throw Error(Exit::usage, "train.arithmetic portable does not learn unigram pieces.",
-                "tokenizer.file, a run's tokenizer.model; or another tokenizer.type");
+    throw usage_error("train.arithmetic portable does not learn unigram pieces.")
+        .hint("tokenizer.file, a run's tokenizer.model; or another tokenizer.type");
   Dataset d = c.data.has_pairs() ? load_pair_dataset(c, folder, tokenizers)
                                  : load_text_dataset(c, folder, tokenizers);
   if (const std::string leak = leaks(d.train.facts, d.valid.facts); !leak.empty())
     d.warnings.push_back(leak);
   const bool two = tokenizers.separate_source != nullptr;
-  if (new_tokenizers && two && is_subword(tokenizers.source().type()))
-    d.notes[0] += occurring(tokenizers.source(), d.train, Side::source);
-  if (new_tokenizers && is_subword(tokenizers.target->type()))
+  if (new_tokenizers && two) d.notes[0] += occurring(tokenizers.source(), d.train, Side::source);
+  if (new_tokenizers)
     d.notes[two] +=
         occurring(*tokenizers.target, d.train, two ? std::optional(Side::target) : std::nullopt);
   if (portable && learns(c, TokenizerConfig::bpe))
     d.warnings.push_back(
         "another version of SentencePiece can give these bpe pieces other ids, and the run other "
         "bytes: there, tokenizer.file takes this run's tokenizer.model");
-  const auto say = [&](const Split& s, const char* name) {
-    if (s.unknown.count > 0) d.notes.push_back(std::string(name) + ": " + s.unknown.summary());
-    for (const std::string& text : s.notes) d.notes.push_back(std::string(name) + ": " + text);
-    for (const std::string& text : s.warnings)
-      d.warnings.push_back(std::string(name) + ": " + text);
-  };
-  say(d.train, "training data");
-  say(d.valid, "validation data");
-  const Split& scored = c.data.has_validation() ? d.valid : d.train;
-  if (scored.lossy && !d.train.lossy_said && !d.valid.lossy_said &&
-      make_objective(c)->traits().bits_per_byte)
-    d.notes.push_back(fmt::format("no bits per byte, because {}",
-                                  c.data.changes_text()
-                                      ? "data.lowercase or data.normalize changes the text"
-                                  : scored.unknown.count > 0 ? "there are unknown tokens"
-                                                             : "bytes were replaced"));
-  const auto& trained_on = c.data.train.paths;
-  if (d.hash.valid == d.hash.data ||
-      std::ranges::find_first_of(c.data.valid.paths, trained_on) != c.data.valid.paths.end())
+  for (const auto& [split, name] :
+       {std::pair{&d.train, "training data: "}, {&d.valid, "validation data: "}}) {
+    if (split->unknown.count > 0) d.notes.push_back(name + split->unknown.summary());
+    d.add(*split, name);
+  }
+  if (d.hash.valid == d.hash.data)
     d.warnings.push_back("held-out data is training data too: it can't show what was learnt");
   if (unknown_share(d) > 0.02) d.warnings.push_back(unknown_in_words(d));
   return d;
@@ -143,25 +127,15 @@ ReadOptions read_options(const RunConfig& c) {
   return {bytes && c.data.normalize == Normalize::none, c.data.lowercase, c.data.normalize};
 }
 
-void refuse_pipe(const std::string& path) {
-  std::error_code ignored;
-  if (fs::is_other(fs::status(path, ignored)))
-    throw Error(Exit::data,
-                path + ": is a pipe or a device; expected a file, which can be read again.",
-                "write its text to a file first");
-}
-
 std::string data_path(const std::string& folder, const std::string& key,
                       const std::string& written) {
   if (written == "-")
-    throw Error(Exit::data,
-                "data." + key + ": - is standard input; expected a file, which can be read again.",
-                key == "train" ? "heed train -, which stores the text" : "write it to a file");
+    throw data_error("data.{}: - is standard input; expected a file, which can be read again.", key)
+        .hint(key == "train" ? "heed train -, which stores the text" : "write it to a file");
   const std::string path = resolve_path(folder, written);
   std::error_code ignored;
   if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found)
-    throw Error(Exit::data, "data." + key + ": " + path + ": no such file.",
-                remedy(key, written, path));
+    throw data_error("data.{}: {}: no such file.", key, path).hint(remedy(key, written, path));
   refuse_pipe(path);
   return path;
 }

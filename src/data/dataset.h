@@ -27,11 +27,9 @@ struct DataHash {
   bool operator==(const DataHash&) const = default;
 };
 
-struct Dataset {
+struct Dataset : Notes {
   Split train, valid;
   DataHash hash;
-  std::string held_out_in;                   // of several files: "the end of b.txt"
-  std::vector<std::string> notes, warnings;  // for the log
 };
 
 // Error (data) if the vocabulary, which comes from elsewhere (`from`), knows too little of the
@@ -67,9 +65,6 @@ std::unique_ptr<Tokenizer> make_tokenizer(const RunConfig& config, const Tokeniz
 
 // How they are read.
 ReadOptions read_options(const RunConfig& config);
-
-// Error (data) on a pipe or a device: data is read more than once.
-void refuse_pipe(const std::string& path);
 
 // Path of the file that data.<key> names, relative to `folder`. Error (data) if it is missing, or
 // is a pipe or a device.

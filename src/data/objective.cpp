@@ -1,75 +1,12 @@
 #include "data/objective.h"
 
 #include <algorithm>
-#include <cassert>
 
-#include <fmt/core.h>
 #include "base/cgroup.h"
-#include "base/error.h"
 #include "base/format.h"
 #include "base/noise.h"
-#include "data/causal_lm.h"
-#include "data/masked_lm.h"
-#include "data/prefix_lm.h"
-#include "data/seq2seq.h"
-#include "data/span_corruption.h"
 
 namespace heed {
-namespace {
-
-template <class T>
-std::unique_ptr<const Objective> make(const RunConfig& config) {
-  return std::make_unique<T>(config);
-}
-
-// Its row, or the end of the table.
-auto row_of(const std::string& name) {
-  return std::ranges::find(objectives(), name,
-                           [](const ObjectiveKind& kind) { return kind.doc.name; });
-}
-
-}  // namespace
-
-std::vector<ObjectiveKind>& objectives() {
-  static std::vector<ObjectiveKind> kinds = {
-      {{"prefix_lm",
-        "the encoder reads text, the decoder writes what follows",
-        {"source_length", "target_length"}},
-       make<PrefixLm>},
-      {{"causal_lm", "the decoder alone", {"target_length"}}, make<CausalLm>},
-      {{"masked_lm", "the encoder fills in masked tokens", {"source_length", "mask_fraction"}},
-       make<MaskedLm>},
-      {{"seq2seq", "pairs; with encoder_layers 0 the decoder reads both sides", {}}, make<Seq2Seq>},
-      {{"span_corruption",
-        "the encoder reads text with sentinels in place of spans, the decoder writes the spans",
-        {"source_length", "mask_fraction", "mean_span"}},
-       make<SpanCorruption>},
-  };
-  return kinds;
-}
-
-void add_objective(ObjectiveKind kind) {
-  if (row_of(kind.doc.name) != objectives().end())
-    throw Error(Exit::internal, "objective " + kind.doc.name + " already exists.");
-  objectives().push_back(std::move(kind));
-}
-
-std::unique_ptr<const Objective> make_objective(const RunConfig& config) {
-  const auto kind = row_of(config.objective.type);
-  assert(kind != objectives().end());  // reading a config has checked it
-  return kind->make(config);
-}
-
-std::vector<std::string> further_specials(const RunConfig& config) {
-  return make_objective(config)->traits().specials;
-}
-
-std::string objectives_on(bool pairs) {
-  std::vector<std::string> names;
-  for (const ObjectiveKind& kind : objectives())
-    if (kind.make({})->traits().pairs() == pairs) names.push_back(kind.doc.name);
-  return listed(std::move(names), "or");
-}
 
 void Objective::example(const Split& split, std::int64_t epoch, std::int64_t index,
                         Example& out) const {
@@ -83,10 +20,10 @@ void Objective::example(const Split& split, std::int64_t epoch, std::int64_t ind
 
 ExampleList Objective::evaluation(const Split& split, int stride) const {
   if (stride > 0)
-    throw Error(Exit::usage,
-                "windows overlap only where each token is predicted from those before it "
-                "(objective.type causal_lm).",
-                "heed evaluate without --stride");
+    throw usage_error(
+        "windows overlap only where each token is predicted from those before it (objective.type "
+        "causal_lm).")
+        .hint("heed evaluate without --stride");
   return {count(split, kEvaluation),
           [this, &split](std::int64_t i, Example& out) { example(split, kEvaluation, i, out); }};
 }
@@ -94,9 +31,8 @@ ExampleList Objective::evaluation(const Split& split, int stride) const {
 void Objective::check_use(std::string_view command, const std::string& run) const {
   // `sample` works for every model that writes freely.
   if (command == use().command || (command == "sample" && !fills())) return;
-  throw Error(Exit::usage,
-              fmt::format("heed {} is not for this model, which takes {}.", command, use().takes),
-              fmt::format("heed {} {}{}", use().command, run, fills() ? " \"[MASK]\"" : ""));
+  throw usage_error("heed {} is not for this model, which takes {}.", command, use().takes)
+      .hint(fmt::format("heed {} {}{}", use().command, run, fills() ? " \"[MASK]\"" : ""));
 }
 
 std::string Objective::fit(Side side, std::size_t ids, const std::string& name,
@@ -106,11 +42,10 @@ std::string Objective::fit(Side side, std::size_t ids, const std::string& name,
                needed = 4.0 * heads_ * n * n * static_cast<double>(at_once);
   constexpr double kSmall = 1 << 24;
   if (const double available = needed > kSmall ? available_memory() : needed; needed > available)
-    throw Error(Exit::data,
-                fmt::format("{} has {} tokens; attention over them takes {} of memory, and {} are "
-                            "available.",
-                            name, ids, format_bytes(needed), format_bytes(available)),
-                "a shorter text");
+    throw data_error(
+        "{} has {} tokens; attention over them takes {} of memory, and {} are available.", name,
+        ids, format_bytes(needed), format_bytes(available))
+        .hint("a shorter text");
   const bool reads_longer = traits_.trained_on > 0;
   const int most = reads_longer ? traits_.trained_on : longest(side);
   if (ids <= static_cast<std::size_t>(most)) return "";
@@ -121,8 +56,8 @@ std::string Objective::fit(Side side, std::size_t ids, const std::string& name,
   const char* key = traits_.pairs()        ? "data.max_length"
                     : side == Side::source ? "objective.source_length"
                                            : "objective.target_length";
-  throw Error(Exit::data, what + ".",
-              fmt::format("a shorter text, or a model trained with a larger {}", key));
+  throw data_error("{}.", what)
+      .hint(fmt::format("a shorter text, or a model trained with a larger {}", key));
 }
 
 TokenIds Objective::framed_target(TokenIds tokens) {
@@ -146,6 +81,64 @@ TokenIds Objective::never_written(const Tokenizer& tokenizer) const {
   for (int id = 0; id < tokenizer.first_ordinary_id(); ++id)
     if (id != Tokenizer::kEos || !writes_end) never.push_back(id);
   return never;
+}
+
+Tiles TextObjective::tiles_of(std::size_t n, std::int64_t epoch) const {
+  Tiles tiles{n, tile_length_};
+  const std::size_t most = std::min(tile_length_, n);
+  if (epoch != kEvaluation && most > 0)
+    tiles.offset = combine(noise_key(seed_, Purpose::offset), epoch) % most;
+  return tiles;
+}
+
+std::int64_t TextObjective::count(const Split& split, std::int64_t epoch) const {
+  return tiles_of(split.target.size(), epoch).count();
+}
+
+void TextObjective::build(const Split& split, std::int64_t epoch, std::int64_t number,
+                          Example& out) const {
+  read_tile(split.target, tiles_of(split.target.size(), epoch)[number], epoch, out);
+}
+
+ScoredLine TextObjective::score(const TokenIds& source, const TokenIds& line, int vocab) const {
+  Ids text(vocab);
+  for (const TokenIds* ids : {&source, &line})
+    for (const int id : *ids) text.push_back(id);
+  ScoredLine scored{framed_source(source), line, {}};
+  const Tiles tiles = tiles_of(line.size(), kEvaluation);
+  for (std::int64_t i = 0; i < tiles.count(); ++i) {
+    const Tile of_line = tiles[i];
+    read_tile(text, {source.size() + of_line.begin, source.size() + of_line.end}, kEvaluation,
+              scored.examples.emplace_back());
+  }
+  if (!scored.examples.empty()) scored.source_ids = scored.examples.front().source;
+  return scored;
+}
+
+ScoredLine TextObjective::score_in_turn(const TokenIds& line, const Ask& ask) const {
+  ScoredLine scored{framed_source(line), line, {}};
+  const Tiles tiles = tiles_of(line.size(), kEvaluation);
+  for (std::int64_t i = 0; i < tiles.count(); ++i) {
+    const TokenIds tokens(line.begin() + static_cast<std::ptrdiff_t>(tiles[i].begin),
+                          line.begin() + static_cast<std::ptrdiff_t>(tiles[i].end));
+    for (std::size_t j = 0; j < tokens.size(); ++j) scored.examples.push_back(ask(tokens, j));
+  }
+  return scored;
+}
+
+Tile TextObjective::shown_tile(const Split& split) const {
+  const Tiles tiles = tiles_of(split.target.size(), kEvaluation);
+  return tiles[std::min<std::int64_t>(1, tiles.count() - 1)];
+}
+
+TokenIds part(const Ids& text, std::size_t begin, std::size_t end) {
+  TokenIds ids;
+  text.copy(begin, std::min(end, text.size()), ids);
+  return ids;
+}
+
+TokenIds last_of(const TokenIds& ids, std::size_t n) {
+  return {ids.end() - static_cast<std::ptrdiff_t>(std::min(n, ids.size())), ids.end()};
 }
 
 }  // namespace heed

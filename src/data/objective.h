@@ -1,10 +1,10 @@
 // What a model learns: which ids its halves read, and which labels it predicts.
 //
-// An objective is one class in a file of its own (prefix_lm, causal_lm, masked_lm, seq2seq,
-// span_corruption) and one row of the table in objective.cpp. Everything that depends on it is
-// here: the halves of the model, the examples of an epoch, how a user's text is framed, scored and
-// continued. No other file depends on which objective it is. An Objective is made from a config
-// alone and is immutable: any thread may call it.
+// An objective (prefix_lm, causal_lm, masked_lm, seq2seq, span_corruption) is one class and one row
+// of the table in objectives.cpp. Everything that depends on it is here: the halves of the model,
+// the examples of an epoch, how a user's text is framed, scored and continued. No other file
+// depends on which objective it is. An Objective is made from a config alone and is immutable: any
+// thread may call it.
 //
 // Texts come here as ids without <s> and </s>, and are framed as the model reads them:
 //
@@ -73,8 +73,6 @@ struct Use {
 };
 inline constexpr Use kContinues{"sample", "texts to continue", "how the model continues it",
                                 "Type how a text begins, or nothing."},
-    kAnswers{"sample", "texts to answer", "what the model answers",
-             "Type a text for the model to answer."},
     kTranslates{"translate", "texts to translate", "what the model answers",
                 "Type a line to translate."},
     kFills{"fill", "texts with a [MASK]", "what the model puts in its masks",
@@ -90,7 +88,7 @@ struct ObjectiveTraits {
   int trained_on = 0;            // it was trained on no more ids, but can read more; 0: it cannot
   int before_source = 0;         // ids before the text in a framed source
   bool joined = false;           // without an encoder: the decoder reads the source, after <s>
-  const Use* use = &kContinues;  // of the four above
+  const Use* use = &kContinues;  // of those above, or another
   Given scored_given = Given::nothing;
   bool bits_per_byte = true;               // every byte of a text is scored
   std::vector<std::string> specials = {};  // further special tokens, with the ids from 3 on
@@ -185,14 +183,64 @@ class Objective {
   int heads_;
 };
 
+// Tokens [begin, end) of a text.
+struct Tile {
+  std::size_t begin, end;
+};
+
+// Of n tokens: [0, offset), [offset, offset + length), ...; the last may be shorter.
+struct Tiles {
+  std::size_t n, length, offset = 0;  // offset < length, <= n
+
+  std::int64_t count() const {
+    return static_cast<std::int64_t>((offset > 0) + (n - offset + length - 1) / length);
+  }
+  Tile operator[](std::int64_t i) const {
+    if (offset > 0 && i == 0) return {0, offset};
+    const std::size_t begin = offset + static_cast<std::size_t>(i - (offset > 0)) * length;
+    return {begin, std::min(n, begin + length)};
+  }
+};
+
+// What the objectives on plain text share: an epoch covers the text once, in tiles that begin at a
+// keyed offset (at 0 when only scoring), and a line is scored in tiles as well.
+class TextObjective : public Objective {
+ public:
+  std::int64_t count(const Split& split, std::int64_t epoch) const override;
+  // The line follows the source, as one text.
+  ScoredLine score(const TokenIds& source, const TokenIds& line, int vocab) const override;
+
+ protected:
+  TextObjective(const RunConfig& config, ObjectiveTraits traits, int tile_length)
+      : Objective(config, std::move(traits)), tile_length_(tile_length) {}
+
+  void build(const Split& split, std::int64_t epoch, std::int64_t number,
+             Example& out) const override;
+  // The example of one tile of a text.
+  virtual void read_tile(const Ids& text, Tile tile, std::int64_t epoch, Example& out) const = 0;
+  Tiles tiles_of(std::size_t n, std::int64_t epoch) const;
+  // Masks each token of a line in turn: its pseudo-log-likelihood (Salazar et al. 2020).
+  // ask(tokens, i): the example that predicts token i of a tile.
+  using Ask = std::function<Example(const TokenIds& tokens, std::size_t i)>;
+  ScoredLine score_in_turn(const TokenIds& line, const Ask& ask) const;
+  // The tile that a report shows: the second, since nothing precedes the first.
+  Tile shown_tile(const Split& split) const;
+
+  std::size_t tile_length_;
+};
+
+// Ids [begin, end) of a text, which may end earlier.
+TokenIds part(const Ids& text, std::size_t begin, std::size_t end);
+// At most the last n ids.
+TokenIds last_of(const TokenIds& ids, std::size_t n);
+
 // A row of the table.
 struct ObjectiveKind {
   KindDoc doc;  // its name is objective.type
   std::unique_ptr<const Objective> (*make)(const RunConfig& config);
 };
+// The table. A row may be added before the first config is read.
 std::vector<ObjectiveKind>& objectives();
-// Adds a row under a new name. Call it before the first config is read, from one thread.
-void add_objective(ObjectiveKind kind);
 // "a, b or c": the objectives that learn from pairs, or those that learn from text.
 std::string objectives_on(bool pairs);
 

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/error.h"
@@ -13,6 +14,11 @@
 
 namespace heed {
 namespace {
+
+// How many of n pairs are for training if the last `valid_fraction` is held out.
+std::size_t split_pairs(std::size_t n, double valid_fraction) {
+  return static_cast<std::size_t>(std::floor(static_cast<double>(n) * (1 - valid_fraction)));
+}
 
 // The pairs [begin, end). Those for training are dropped if they are longer than data.max_length;
 // the others if the model cannot read them, even `at_once` together. Error if none of these is
@@ -37,7 +43,6 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
     TextToIds to_ids(*tokenizers.target);
     to_ids.take(pairs.target[i], s, s.target);
     s.lossy = s.lossy || s.unknown.count > of_source || !to_ids.exact();
-    to_ids.say_difference(s);
     const std::size_t of_first = s.source.size() - s.source_begin.back(),
                       of_second = s.target.size() - s.target_begin.back(),
                       longest = std::max(of_first, of_second),
@@ -71,12 +76,6 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
     s.warnings.push_back(fmt::format("left out {} of {}, the first: {}", s.dropped,
                                      counted(std::to_string(end - begin), "pair"), first->what()));
   return s;
-}
-
-// What was noticed in files of pairs goes with this part of them.
-void say(const Pairs& pairs, Split& split) {
-  split.notes.insert(split.notes.end(), pairs.notes.begin(), pairs.notes.end());
-  split.warnings.insert(split.warnings.end(), pairs.warnings.begin(), pairs.warnings.end());
 }
 
 std::string hash_of(const Pairs& pairs) {
@@ -133,43 +132,39 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   d.hash.data = hash_of(all);
   const std::size_t n = split_pairs(all.size(), c.data.valid_fraction);
   if (n == 0)
-    throw Error(Exit::data, fmt::format("no pair is left for training: {} in all, "
-                                        "data.valid_fraction holds out the rest.",
-                                        all.size()));
+    throw data_error(
+        "no pair is left for training: {} in all, data.valid_fraction holds out the rest.",
+        all.size());
   const auto limit = static_cast<std::size_t>(c.data.limit);
   const std::size_t used = limit > 0 ? std::min(limit, n) : n;
   if (!tokenizers.target)
     make_pair_tokenizers(c, folder, std::span(all.source).first(used),
                          std::span(all.target).first(used), d, tokenizers);
   d.train = encode_pairs(all, 0, used, c, tokenizers, true);
-  say(all, d.train);
-  const DataConfig& files = c.data;
-  if (files.has_valid_files()) {
+  d.train.add(all);
+  if (c.data.has_valid_files()) {
     const Pairs valid = read_pairs(c, folder, true);
     d.hash.valid = hash_of(valid);
     d.valid = encode_pairs(valid, 0, valid.size(), c, tokenizers, false, 0);
-    say(valid, d.valid);
+    d.valid.add(valid);
   } else if (n < all.size()) {
     d.valid = encode_pairs(all, n, all.size(), c, tokenizers, false, 0);
   }
   if (d.train.sentences() == 0)
-    throw Error(
-        Exit::data,
-        fmt::format("every pair is longer than data.max_length {} tokens.", c.data.max_length),
-        fmt::format("--set data.max_length={}", 2 * c.data.max_length));
+    throw data_error("every pair is longer than data.max_length {} tokens.", c.data.max_length)
+        .hint(fmt::format("--set data.max_length={}", 2 * c.data.max_length));
   if (d.train.dropped > 0)
-    (100 * d.train.dropped < used ? d.notes : d.warnings)
-        .push_back(fmt::format("left out {} of {} longer than data.max_length {} tokens, the first "
-                               "on line {}",
-                               d.train.dropped, counted(std::to_string(used), "pair"),
-                               c.data.max_length, d.train.first_dropped));
+    d.warnings.push_back(
+        fmt::format("left out {} of {} longer than data.max_length {} tokens, the first on line {}",
+                    d.train.dropped, counted(std::to_string(used), "pair"), c.data.max_length,
+                    d.train.first_dropped));
   return d;
 }
 
 Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& tokenizers,
                  std::size_t at_once) {
   Split split = encode_pairs(pairs, 0, pairs.size(), c, tokenizers, false, at_once);
-  say(pairs, split);
+  split.add(pairs);
   return split;
 }
 

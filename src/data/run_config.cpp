@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/json.h"
-#include "config/fields_doc.h"
 #include "config/fields_json.h"
 #include "data/objective.h"
 #include "step/optimizers.h"
@@ -61,22 +60,22 @@ GivenKeys given_keys(const RunConfig& config) {
 }
 
 GivenKeys read_sets(const std::vector<std::string>& sets) {
-  JsonText text = parse_json("{}", "--set");
+  JsonText text{Json::object(), "--set"};
   RunConfig any;
   std::set<std::string> nulls;
   const std::vector<Field> all = fields(any);
   for (const std::string& set : sets) {
-    JsonText alone = parse_json("{}", "--set");
-    apply_set(alone, all, set);
-    for (const Leaf& leaf : leaves(all))
-      if (alone.places.contains(leaf.key) && text.places.contains(leaf.key))
-        throw Error(Exit::usage,
-                    fmt::format("{} and {} both set {}.", text.where(leaf.key),
-                                alone.where(leaf.key), leaf.key),
-                    "one of them");
-    for (const auto& [key, place] : alone.places)
-      if (!alone.json.contains(pointer_to(key))) nulls.insert(key);
-    apply_set(text, all, set);
+    const JsonText one = parse_set(all, set);
+    for (const Leaf& leaf : fields_and_sections(all)) {
+      const Json::json_pointer at = pointer_to(leaf.key);
+      if (!one.json.contains(at)) continue;
+      const auto [place, first] = text.places.emplace(leaf.key, one.source);
+      if (!first && !section_of(*leaf.field))
+        throw usage_error("{} and {} both set {}.", place->second, one.source, leaf.key)
+            .hint("one of them");
+      if (one.json[at].is_null()) nulls.insert(leaf.key);
+    }
+    text.json.merge_patch(one.json);
   }
   GivenKeys given = keys_of(text);
   given.reset = std::move(nulls);

@@ -17,7 +17,6 @@
 #include "config/data_config.h"
 #include "config/fields.h"
 #include "config/model_config.h"
-#include "config/optimizer_config.h"
 #include "config/train_config.h"
 
 namespace heed {

@@ -9,7 +9,6 @@
 
 #include "base/cgroup.h"
 #include "base/format.h"
-#include "base/utf8.h"
 
 namespace heed {
 namespace {
@@ -42,19 +41,13 @@ void Ids::grow() {
 
 std::string Split::longest_in_words() const {
   if (sentences() == 0) return "";
-  std::uint64_t most = 0;
+  const std::int64_t source_length = longest(Side::source), most = longest(Side::target);
+  const bool of_source = source_length >= most;
+  const auto& begin = of_source ? source_begin : target_begin;
   std::size_t at = 0;
-  const std::string* file = &source_file;
-  for (const bool of_source : {true, false}) {
-    const auto& begin = of_source ? source_begin : target_begin;
-    for (std::size_t i = 0; i < sentences(); ++i) {
-      if (begin[i + 1] - begin[i] <= most) continue;
-      most = begin[i + 1] - begin[i];
-      at = i;
-      file = of_source ? &source_file : &target_file;
-    }
-  }
-  return fmt::format("{}:{}, {} tokens", *file, lines[at], most);
+  while (std::cmp_less(begin[at + 1] - begin[at], of_source ? source_length : most)) ++at;
+  return fmt::format("{}:{}, {} tokens", of_source ? source_file : target_file, lines[at],
+                     begin[at + 1] - begin[at]);
 }
 
 std::int64_t Split::longest(Side side) const {
@@ -71,13 +64,6 @@ std::vector<int> Split::sentence(Side side, std::int64_t i) const {
   return ids;
 }
 
-void TextToIds::say_difference(Split& split) const {
-  if (difference_.empty() || split.lossy_said) return;
-  split.lossy_said = true;
-  split.notes.push_back("the tokens do not give back the text exactly: " + difference_ +
-                        "; so there may be no bits per byte");
-}
-
 void TextToIds::take(std::string_view part, Split& split, Ids& ids) {
   // Every byte and every known character has an id of its own.
   const bool loses =
@@ -90,11 +76,10 @@ void TextToIds::take(std::string_view part, Split& split, Ids& ids) {
       split.unknown.add(part.substr(t.begin, t.end - t.begin));
       between_.clear();
       mid_text_ = true;
-    } else if (loses && difference_.empty()) {
+    } else if (loses && same_) {
       const std::string text = between_ + std::string(part.substr(from, t.end - from));
       const std::string given = tokenizer_.text_after(previous_, t.id);
-      if (text != given && !(mid_text_ && text == " " + given))
-        difference_ = fmt::format("'{}' becomes '{}'", excerpt(text), excerpt(given));
+      same_ = text == given || (mid_text_ && text == " " + given);
       previous_ = t.id;
       between_.clear();
       mid_text_ = false;

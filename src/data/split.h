@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -70,21 +71,19 @@ class LineFacts {
 
 // Text is one stream, `target`, whichever half of the model will read it; pairs are two, with the
 // place of each sentence.
-struct Split {
+struct Split : Notes {  // on the text
   Split() = default;
   Split(int source_vocab, int target_vocab) : source(source_vocab), target(target_vocab) {}
   Ids source, target;
   std::vector<std::uint64_t> source_begin, target_begin;  // pairs: sentence i is [i], [i + 1)
   std::uint64_t target_bytes = 0;  // UTF-8 bytes of the target text, one newline per sentence
   bool lossy = false;  // the tokens do not give back the files' text: bytes were not predicted
-  std::uint64_t dropped = 0;                 // pairs that are too long,
-  std::size_t first_dropped = 0;             // on this line first
-  Unknown unknown;                           // what became <unk>, both sides
-  bool lossy_said = false;                   // in the notes
-  std::vector<std::string> notes, warnings;  // on the text, for the log
-  LineFacts facts;                           // of its lines, or of all pairs that were read
-  std::string source_file, target_file;      // held-out pairs: where they are written,
-  std::vector<std::size_t> lines;            // and on which lines
+  std::uint64_t dropped = 0;             // pairs that are too long,
+  std::size_t first_dropped = 0;         // on this line first
+  Unknown unknown;                       // what became <unk>, both sides
+  LineFacts facts;                       // of its lines, or of all pairs that were read
+  std::string source_file, target_file;  // held-out pairs: where they are written,
+  std::vector<std::size_t> lines;        // and on which lines
 
   bool pairs() const { return !target_begin.empty(); }
   std::size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }
@@ -113,18 +112,14 @@ class TextToIds {
 
   // Appends the part's ids to `ids`, one of the split's sides, and counts what became <unk>.
   void take(std::string_view part, Split& split, Ids& ids);
-  // The first difference: "'  fox' becomes ' fox'". "" if the known tokens have given back all.
-  const std::string& difference() const { return difference_; }
-  bool exact() const { return difference_.empty() && between_.empty(); }
-  // Adds a sentence about it to the split's notes, once.
-  void say_difference(Split& split) const;
+  bool exact() const { return same_ && between_.empty(); }  // the known tokens have given back all
 
  private:
   const Tokenizer& tokenizer_;
   bool mid_text_;
   int previous_ = -1;
   std::string between_;  // the text since the last token
-  std::string difference_;
+  bool same_ = true;     // so far
 };
 
 }  // namespace heed

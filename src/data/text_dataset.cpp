@@ -2,10 +2,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
-#include "base/error.h"
 #include "base/format.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
@@ -94,10 +92,8 @@ Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
 }
 
 [[noreturn]] void throw_too_short(std::size_t tokens) {
-  throw Error(
-      Exit::data,
-      fmt::format("the training text is too short: {}.", counted(std::to_string(tokens), "token")),
-      "more text, a larger data.limit or a smaller data.valid_fraction");
+  throw data_error("the training text is too short: {}.", counted(std::to_string(tokens), "token"))
+      .hint("more text, a larger data.limit or a smaller data.valid_fraction");
 }
 
 // Calls use(text, part) for the text in pieces, cut between the parts.
@@ -138,18 +134,6 @@ void show_text(TokenizerTrainer& trainer, const RunConfig& c, const std::vector<
   if (!lines && notes.newline_added) trainer.add("\n");  // known where the text ends, too
 }
 
-// The files from byte `at` of their text on: "the end of b.txt, all of c.txt"; "" if there are
-// none.
-std::string files_from(const std::vector<std::string>& paths,
-                       const std::vector<std::uint64_t>& begins, std::uint64_t at) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < paths.size(); ++i)
-    if (i + 1 == paths.size() || begins[i + 1] > at)
-      names.push_back((begins[i] < at ? "the end of " : "all of ") +
-                      std::filesystem::path(paths[i]).filename().string());
-  return some_of(std::move(names));
-}
-
 // Both parts as ids, and the hash of the text.
 void read_parts(const RunConfig& c, const std::vector<std::string>& paths, const Cuts& cuts,
                 const Tokenizer& tokenizer, Dataset& d) {
@@ -179,12 +163,11 @@ void read_parts(const RunConfig& c, const std::vector<std::string>& paths, const
     const bool exact = training ? training_ids.exact() : !held_out_ids || held_out_ids->exact();
     s.lossy = c.data.changes_text() || s.unknown.count > 0 || !exact ||
               (replaced[training] && notes.bad_bytes > 0);
+    if (!exact)
+      s.notes.push_back(
+          "the tokens do not give back the text exactly: there may be no bits per byte");
   }
-  if (paths.size() > 1 && c.data.valid_fraction > 0 && cuts.held_out < kUncut.held_out)
-    d.held_out_in = files_from(paths, notes.begins, cuts.held_out);
-  notes.say(d.train.notes, d.train.warnings);
-  training_ids.say_difference(d.train);
-  if (held_out_ids && !d.train.lossy_said) held_out_ids->say_difference(d.valid);
+  d.train.add(notes.in_words());
 }
 
 }  // namespace
@@ -207,9 +190,8 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   }
   if (d.train.target.size() < 2) throw_too_short(d.train.target.size());
   if (c.data.has_validation() && d.valid.target.size() == 0)
-    throw Error(Exit::data,
-                "the validation part is empty: the text is too short for data.valid_fraction.",
-                "--set data.valid_fraction=0");
+    throw data_error("the validation part is empty: the text is too short for data.valid_fraction.")
+        .hint("--set data.valid_fraction=0");
   return d;
 }
 

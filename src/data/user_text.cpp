@@ -13,7 +13,6 @@
 namespace heed {
 namespace {
 
-constexpr const char* kNeedsText = "--target needs the TEXT that it belongs to.";
 constexpr std::string_view kBetweenSides = " ||| ";
 
 // The end, and the ids of text that does not begin with a space after `previous`.
@@ -24,8 +23,11 @@ TokenIds without_space(const Tokenizer& tokenizer, int previous) {
   return ids;
 }
 
-bool is_target_alone(const GivenText& given) {
-  return given.text.empty() && given.target && !given.is_line;
+// Is the target alone? Error (usage) if it needs its text.
+bool is_target_alone(const GivenText& given, bool needs_text) {
+  const bool alone = given.text.empty() && given.target && !given.is_line;
+  if (alone && needs_text) throw usage_error("--target needs the TEXT that it belongs to.");
+  return alone;
 }
 
 }  // namespace
@@ -43,12 +45,10 @@ TokenIds one_token(const std::string& word, const std::string& option, const Tok
     if (names.back() == word) found.push_back(id);
   }
   if (!found.empty()) return found;
-  if (read.size() > 1 && std::ranges::count(read, Tokenizer::kUnk) == 0)
-    throw usage_error("{}: \"{}\" is several tokens of this model: {}.", option, word,
-                      some_of(tokenizer.pieces(read)))
-        .hint(fmt::format("the first of them, {} {}", option, shell_word(names[read[0]])));
+  const bool several = read.size() > 1 && std::ranges::count(read, Tokenizer::kUnk) == 0;
   throw usage_error("{}: \"{}\" is not one token of this model{}", option, word,
-                    did_you_mean(nearest(word, names)))
+                    several ? ", but several: " + some_of(tokenizer.pieces(read))
+                            : did_you_mean(nearest(word, names)))
       .hint("heed tokenize shows what is");
 }
 
@@ -157,9 +157,7 @@ ReadText UserTexts::read(const GivenText& asked, bool cut) {
     add(Side::target, given.text + given.target.value_or(""), given.name);
     return out;
   }
-  const bool alone = is_target_alone(given);
-  if (alone && traits.scored_given != Given::maybe_source) throw usage_error("{}", kNeedsText);
-  if (alone)
+  if (is_target_alone(given, traits.scored_given != Given::maybe_source))
     out.read.source = objective_.framed_source({});
   else
     add(Side::source, given.text, given.name);
@@ -177,7 +175,7 @@ ScoredLine UserTexts::scored(const GivenText& asked) {
   if (given.target && needed == Given::nothing)
     throw usage_error("this model reads one text: --target does not apply.")
         .hint("TEXT, or the lines of --file");
-  if (is_target_alone(given) && needed == Given::source) throw usage_error("{}", kNeedsText);
+  is_target_alone(given, needed == Given::source);
   std::string source, target = given.text;
   if (given.target) {
     source = given.text;

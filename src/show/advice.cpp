@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "data/objective.h"
 #include "step/schedule.h"

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/profile.h"
 #endif
 
 #include "step/exchange.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/optimizer_config.h"
+#include "config/train_config.h"
 #include "nn/transformer.h"
 #include "step/crew.h"
 

@@ -28,7 +28,7 @@
 
 #include "base/pool.h"
 #include "config/fields.h"
-#include "config/optimizer_config.h"
+#include "config/train_config.h"
 #include "math/products.h"
 #include "nn/param.h"
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "config/fields.h"
-#include "config/optimizer_config.h"
+#include "config/train_config.h"
 
 namespace heed {
 

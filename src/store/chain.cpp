@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "store/layout.h"

@@ -9,7 +9,6 @@
 #include <map>
 
 #include "base/files.h"
-#include "base/folders.h"
 #include "base/sha256.h"
 #include "step/optimizers.h"
 #include "store/layout.h"

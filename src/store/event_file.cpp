@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/protobuf.h"
 

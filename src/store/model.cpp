@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/folders.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "store/checkpoint.h"

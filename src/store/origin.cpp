@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/clock.h"
 #include "base/fields.h"
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/input_file.h"
+#include "base/profile.h"
 #include "math/blas.h"
 #include "store/layout.h"
 

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "base/files.h"
-#include "base/folders.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/nearest.h"

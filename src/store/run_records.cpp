@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
-#include "base/folders.h"
 #include "base/input_file.h"
 #include "nn/attention.h"
 

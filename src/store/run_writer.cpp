@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "store/chain.h"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "store/checkpoint.h"
 #include "store/run_records.h"
 

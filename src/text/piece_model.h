@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace heed {
@@ -37,8 +38,9 @@ struct PieceModel {
   bool unigram = false;                    // else bpe
   std::vector<std::string> specials = {};  // names of the further special tokens
   std::vector<Piece> pieces = {};
-  bool by_line = false;  // lines are split whole, as SentencePiece does it; else word by word
-  Reading reading = {};  // only if by_line
+  bool by_line = false;       // lines are split whole, as SentencePiece does it; else word by word
+  Reading reading = {};       // only if by_line
+  std::string charsmap = {};  // the table of its normaliser, as the library at hand has it
 
   int first_byte_id() const { return 3 + static_cast<int>(specials.size()); }
   int first_piece_id() const { return first_byte_id() + 256; }
@@ -60,15 +62,10 @@ std::string byte_piece(int byte);
 // token in heed) and invalid bytes (length 1). They become byte tokens.
 int reserved_length(std::string_view text, std::size_t at);
 
-// `charsmap`: the table of the normaliser.
-std::string write_piece_model(const PieceModel& model, std::string_view charsmap = {});
+std::string write_piece_model(const PieceModel& model);
 
-// Reads a model written by heed or by SentencePiece's trainer. Error (store, naming `path`) if the
-// bytes are not such a model, or if a piece is duplicate, misplaced, empty, too long or not as
-// described above.
-// `charsmap`, if not null, becomes the table of its normaliser.
-PieceModel read_piece_model(std::string_view bytes, const std::string& path,
-                            std::string* charsmap = nullptr);
+// Reads a model that heed wrote. Error (store, naming `path`) if it would write other bytes.
+PieceModel read_piece_model(std::string_view bytes, const std::string& path);
 
 // Any SentencePiece model: the ordinary and user-defined pieces with their scores, in order, after
 // `specials` and the bytes, and its way of reading a line. So the texts of its pieces are
@@ -76,7 +73,6 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path,
 struct AdoptedPieces {
   PieceModel model;
   std::vector<std::string> left_out;  // pieces that are too long, or are heed's own already
-  bool other_table = false;           // its normaliser's table is not that of the library at hand
 };
 // Error (store) as above if the bytes are not a bpe or unigram model, if no piece is usable, or if
 // its normaliser is not one of SentencePiece's own.
@@ -86,6 +82,10 @@ AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
 // The table ("precompiled charsmap") of one of SentencePiece's own normalisers, which the library
 // writes into the models that it trains; models of others are read with the table of the library at
 // hand, never with their own.
-const std::string& normalizer_table(const std::string& name);
+std::string normalizer_table(const std::string& name);
+
+// The SentencePiece model that its trainer learns from these lines. Error (data) if it cannot.
+std::string learn_pieces(const std::unordered_map<std::string, std::string>& settings,
+                         const std::vector<std::string>& lines);
 
 }  // namespace heed

@@ -1,12 +1,10 @@
 #include "text/piece_tokenizer.h"
 
-#include <fmt/core.h>
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/error.h"
 #include "base/format.h"
 #include "text/utf8.h"
 
@@ -34,16 +32,13 @@ PieceTokenizer::PieceTokenizer(PieceModel model, const std::string& path)
     : Tokenizer(model.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe, model.specials),
       model_(std::move(model)),
       processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
-  const auto status = processor_->LoadFromSerializedProto(
-      write_piece_model(model_, normalizer_table(model_.reading.normalizer)));
-  if (!status.ok())
-    throw Error(Exit::store,
-                fmt::format("{}: SentencePiece rejects it: {}.", path, status.ToString()));
+  model_.charsmap = normalizer_table(model_.reading.normalizer);
+  const auto status = processor_->LoadFromSerializedProto(serialize());
+  if (!status.ok()) throw store_error("{}: SentencePiece rejects it: {}.", path, status.ToString());
   bytes_.resize(model_.first_byte_id());
   for (int byte = 0; byte < 256; ++byte) bytes_.emplace_back(1, static_cast<char>(byte));
-  for (const auto& piece : model_.pieces) {
+  for (const auto& piece : model_.pieces)
     bytes_.push_back(replace_all(piece.text, kSpaceMark, " "));
-  }
 }
 
 PieceTokenizer::~PieceTokenizer() = default;
@@ -119,16 +114,6 @@ std::string PieceTokenizer::ordinary_piece(int id) const {
   if (id >= model_.first_piece_id())
     return printable(model_.pieces[id - model_.first_piece_id()].text);
   return byte_piece(id - model_.first_byte_id());
-}
-
-std::unique_ptr<Tokenizer> piece_tokenizer_from_file(std::string_view bytes,
-                                                     const std::string& path) {
-  std::string table;  // of the library that wrote it
-  PieceModel model = read_piece_model(bytes, path, &table);
-  if (write_piece_model(model, table) != bytes)
-    throw Error(Exit::store, path + ": not a tokenizer that heed wrote: its settings differ.",
-                "use another checkpoint of the run");
-  return std::make_unique<PieceTokenizer>(std::move(model), path);
 }
 
 }  // namespace heed

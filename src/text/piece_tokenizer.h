@@ -35,9 +35,7 @@ class PieceTokenizer final : public Tokenizer {
   int size() const override { return model_.size(); }
   void scan(std::string_view text, const Sink& sink) const override;
   std::string text_after(int previous, int id) const override;
-  std::string serialize() const override {
-    return write_piece_model(model_, normalizer_table(model_.reading.normalizer));
-  }
+  std::string serialize() const override { return write_piece_model(model_); }
 
  protected:
   std::string ordinary_piece(int id) const override;
@@ -54,9 +52,5 @@ class PieceTokenizer final : public Tokenizer {
   std::vector<std::string> bytes_;  // the text of each id
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
 };
-
-// Accepts only what write_piece_model writes. Errors as in load_tokenizer.
-std::unique_ptr<Tokenizer> piece_tokenizer_from_file(std::string_view bytes,
-                                                     const std::string& path);
 
 }  // namespace heed

@@ -5,58 +5,35 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/error.h"
 #include "base/format.h"
 #include "text/piece_tokenizer.h"
-#include "text/tokenizer_json.h"
+#include "text/token_list.h"
 #include "text/utf8.h"
 
 namespace heed {
-namespace {
 
-constexpr std::string_view kSource = "source_";
-
-}  // namespace
+static constexpr std::string_view kSource = "source_";  // begins the file of a separate source
 
 std::string Unknown::summary() const {
   if (count == 0) return "";
-  std::string text;
+  std::vector<std::string> words;
   for (const std::string& kind : kinds) {
-    if (!text.empty()) text += ", ";
-    text += "'" + excerpt(kind) + "'";
     const CodePoint c = code_point_at(kind, 0);
-    if (static_cast<std::size_t>(c.length) == kind.size() && c.value > 0x7E &&
-        c.value != kInvalidCodePoint)
-      text += " (" + code_point_name(c.value) + ")";
+    const bool named =
+        std::cmp_equal(c.length, kind.size()) && c.value > 0x7E && c.value != kInvalidCodePoint;
+    words.push_back(
+        fmt::format("'{}'{}", excerpt(kind), named ? " (" + code_point_name(c.value) + ")" : ""));
   }
-  return fmt::format("{}: {}{}", counted(std::to_string(count), "unknown token"), text,
-                     more_kinds ? ", ..." : "");
+  if (more_kinds) words.emplace_back("...");
+  return fmt::format("{}: {}", counted(std::to_string(count), "unknown token"), joined(words));
 }
 
-std::string Unknown::most_frequent() const {
-  std::vector<std::pair<std::size_t, std::string_view>> order;
-  for (const auto& [kind, times] : counts) order.emplace_back(times, kind);
-  std::ranges::stable_sort(order, std::greater(), &std::pair<std::size_t, std::string_view>::first);
-  std::string text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(5, order.size()); ++i)
-    text +=
-        fmt::format("{}'{}' ({}{})", i == 0 ? "" : ", ", excerpt(order[i].second), order[i].first,
-                    i > 0                 ? ""
-                    : order[i].first == 1 ? " time"
-                                          : " times");
-  return text;
-}
-
-void Unknown::add(std::string_view kind, std::size_t times) {
-  constexpr std::size_t kMaxBytes = 400;
-  count += times;
-  if (kind.size() > kMaxBytes) kind = kind.substr(0, utf8_floor(kind, kMaxBytes));
-  if (const auto found = counts.find(kind); found != counts.end()) {
-    found->second += times;
-    return;
-  }
-  if (counts.size() < kMaxCounted) counts.emplace(kind, times);
-  if (kinds.size() < kMaxKinds)
+void Unknown::add(std::string_view kind) {
+  constexpr std::size_t kMostKinds = 20, kMostBytes = 400;
+  ++count;
+  kind = kind.substr(0, utf8_floor(kind, kMostBytes));
+  if (std::ranges::count(kinds, kind) > 0) return;
+  if (kinds.size() < kMostKinds)
     kinds.emplace_back(kind);
   else
     more_kinds = true;
@@ -64,10 +41,9 @@ void Unknown::add(std::string_view kind, std::size_t times) {
 
 Unknown& Unknown::operator+=(const Unknown& more) {
   const std::size_t sum = count + more.count;
-  for (const std::string& kind : more.kinds) add(kind, more.counts.at(kind));
-  for (const auto& [kind, times] : more.counts)
-    if (std::ranges::find(more.kinds, kind) == more.kinds.end()) add(kind, times);
-  count = sum;  // those without a place among the counts too
+  for (const std::string& kind : more.kinds) add(kind);
+  more_kinds = more_kinds || more.more_kinds;
+  count = sum;
   return *this;
 }
 
@@ -160,9 +136,10 @@ bool is_special_name(std::string_view name) {
 std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::string_view bytes,
                                           const std::string& path) {
   if (bytes.size() > Tokenizer::kMaxFileBytes)
-    throw Error(Exit::store, fmt::format("{}: {} bytes; a tokenizer file has at most {}.", path,
-                                         bytes.size(), Tokenizer::kMaxFileBytes));
-  if (file_name == kTokenizerModel) return piece_tokenizer_from_file(bytes, path);
+    throw store_error("{}: {} bytes; a tokenizer file has at most {}.", path, bytes.size(),
+                      Tokenizer::kMaxFileBytes);
+  if (file_name == kTokenizerModel)
+    return std::make_unique<PieceTokenizer>(read_piece_model(bytes, path), path);
   assert(file_name == kTokenizerJson);
   return tokenizer_of(read_token_list(bytes, path));
 }
@@ -183,11 +160,11 @@ Tokenizers Tokenizers::load(std::span<const NamedBytes> files,
     const bool source = name.starts_with(kSource);
     if (source) name.remove_prefix(kSource.size());
     if (name != kTokenizerJson && name != kTokenizerModel)
-      throw Error(Exit::store, (folder / file.name).string() + " is not a heed tokenizer.");
+      throw store_error("{} is not a heed tokenizer.", (folder / file.name).string());
     (source ? t.separate_source : t.target) =
         load_tokenizer(name, file.bytes, (folder / file.name).string());
   }
-  if (!t.target) throw Error(Exit::store, folder.string() + " has no tokenizer.");
+  if (!t.target) throw store_error("{} has no tokenizer.", folder.string());
   return t;
 }
 

@@ -11,7 +11,7 @@
 //   byte     one id per byte; takes any bytes
 //   word     one id per whitespace-separated word and per newline; decode puts one space between
 //            words and none next to a newline. With tokenizer.punctuation "split", a punctuation
-//            mark is a word; decode then places spaces by rules (word_tokenizer.h) that do not
+//            mark is a word; decode then places spaces by rules (token_list.cpp) that do not
 //            restore every text
 //   bpe      SentencePiece pieces with byte fallback (Sennrich et al. 2016); nothing is unknown
 //   unigram  the same, with pieces of a unigram language model (Kudo 2018)
@@ -24,7 +24,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,18 +44,11 @@ struct Unknown {
   std::size_t count = 0;           // of <unk> tokens
   std::vector<std::string> kinds;  // distinct, in order of appearance, as in the text
   bool more_kinds = false;         // some were not kept
-  // How often each occurred. Of a very long one, the beginning.
-  std::map<std::string, std::size_t, std::less<>> counts;
 
   // "3 unknown tokens: 'é' (U+00E9), 'x'", or "" for none
   std::string summary() const;
-  // "'the' (10 times), 'of' (7)"
-  std::string most_frequent() const;
-  void add(std::string_view kind, std::size_t times = 1);
+  void add(std::string_view kind);  // of a very long one, the beginning
   Unknown& operator+=(const Unknown& more);
-
-  static constexpr std::size_t kMaxKinds = 20;
-  static constexpr std::size_t kMaxCounted = 20'000;  // the first ones
 };
 
 class Tokenizer {

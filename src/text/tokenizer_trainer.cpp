@@ -1,7 +1,6 @@
 #include "text/tokenizer_trainer.h"
 
 #include <fmt/core.h>
-#include <sentencepiece_trainer.h>
 
 #include <algorithm>
 #include <string>
@@ -9,14 +8,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/cgroup.h"
-#include "base/error.h"
 #include "base/format.h"
 #include "base/noise.h"
-#include "config/data_config.h"
 #include "text/piece_model.h"
 #include "text/piece_tokenizer.h"
-#include "text/tokenizer_json.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -64,14 +59,6 @@ std::vector<std::string> LineSample::take() {
 
 namespace {
 
-struct TrainedPieces {
-  PieceModel model;
-  int rare_characters;  // distinct, beyond 99.995 % of the text; written as bytes
-};
-
-constexpr double kCharacterCoverage = 0.99995;
-constexpr int kAutomaticVocabSize = 4000;
-
 using Counts = std::unordered_map<char32_t, std::int64_t>;
 
 Counts count_characters(const std::vector<std::string>& lines) {
@@ -83,7 +70,7 @@ Counts count_characters(const std::vector<std::string>& lines) {
   return counts;
 }
 
-// The most frequent characters that together make up kCharacterCoverage of the text.
+// The most frequent characters that together make up 99.995 % of the text.
 std::unordered_set<char32_t> frequent(const Counts& counts) {
   std::vector<std::pair<std::int64_t, char32_t>> order;
   std::int64_t total = 0;
@@ -95,62 +82,42 @@ std::unordered_set<char32_t> frequent(const Counts& counts) {
   std::unordered_set<char32_t> kept;
   std::int64_t covered = 0;
   for (const auto& [minus_n, c] : order) {
-    if (static_cast<double>(covered) >= kCharacterCoverage * static_cast<double>(total)) break;
+    if (static_cast<double>(covered) >= 0.99995 * static_cast<double>(total)) break;
     covered -= minus_n;
     kept.insert(c);
   }
   return kept;
 }
 
-// Iterates over the longest parts of all lines with only kept characters.
-class PartIterator final : public sentencepiece::SentenceIterator {
- public:
-  PartIterator(const std::vector<std::string>& lines, const std::unordered_set<char32_t>& kept) {
-    const auto separates = [&](char32_t c) { return !kept.contains(c); };  // includes reserved
-    for (const std::string_view line : lines)
-      for (const std::string_view part : parts_between(line, separates)) parts_.emplace_back(part);
-  }
-  bool done() const override { return next_ >= parts_.size(); }
-  void Next() override { ++next_; }
-  const std::string& value() const override { return parts_[next_]; }
-  sentencepiece::util::Status status() const override { return {}; }
-
- private:
-  std::vector<std::string> parts_;
-  std::size_t next_ = 0;
-};
-
 int vocabulary_size(const TokenizerConfig& config, int minimum) {
-  if (config.vocab_size == 0) return std::max(kAutomaticVocabSize, 2 * minimum);
-  if (config.vocab_size < minimum)
-    throw Error(Exit::usage,
-                fmt::format("tokenizer.vocab_size is {}; this text needs at least {} with "
-                            "tokenizer.type \"{}\": the special ids, 256 bytes, every character of "
-                            "the text and one more.",
-                            config.vocab_size, minimum, type_name(config.type)),
-                fmt::format("set tokenizer.vocab_size to {}, or leave it out",
-                            std::max(minimum * 2, 1000)));
-  return config.vocab_size;
+  if (config.vocab_size == 0) return std::max(4000, 2 * minimum);
+  if (config.vocab_size >= minimum) return config.vocab_size;
+  throw usage_error(
+      "tokenizer.vocab_size is {}; this text needs at least {} with tokenizer.type \"{}\": the "
+      "special ids, 256 bytes, every character of the text and one more.",
+      config.vocab_size, minimum, type_name(config.type))
+      .hint(fmt::format("set tokenizer.vocab_size to {}, or leave it out",
+                        std::max(minimum * 2, 1000)));
 }
+
 // Error (data) if fewer than two distinct tokens, without line ends, were `kept` of those `found`.
 // `what`: "word".
 void need_two(std::size_t kept, std::size_t found, const std::string& what) {
   if (kept >= 2) return;
-  throw Error(
-      Exit::data,
-      fmt::format("the training text has {} besides line ends; there is nothing to learn.",
-                  counted(std::to_string(kept), "distinct " + what)),
-      kept < found ? "a lower tokenizer.min_frequency" : "more text, with different " + what + "s");
+  throw data_error("the training text has {} besides line ends; there is nothing to learn.",
+                   counted(std::to_string(kept), "distinct " + what))
+      .hint(kept < found ? "a lower tokenizer.min_frequency"
+                         : "more text, with different " + what + "s");
 }
 
-// Lines of valid UTF-8 without newlines. Errors: usage if config.vocab_size is too small for the
-// characters (the message names the minimum); data if there are fewer than two distinct characters
-// or SentencePiece fails.
-TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std::string>& specials,
-                           const std::vector<std::string>& lines) {
-  const Counts counts = count_characters(lines);
-  need_two(counts.size(), counts.size(), "character");
-  const auto kept = frequent(counts);
+// From lines of valid UTF-8 without newlines, as far as their characters are `kept`.
+PieceModel train_pieces(const TokenizerConfig& config, const std::vector<std::string>& specials,
+                        const std::vector<std::string>& lines,
+                        const std::unordered_set<char32_t>& kept) {
+  std::vector<std::string> parts;
+  const auto separates = [&](char32_t c) { return !kept.contains(c); };  // includes reserved
+  for (const std::string_view line : lines)
+    for (const std::string_view part : parts_between(line, separates)) parts.emplace_back(part);
   const auto minimum =
       static_cast<int>(Tokenizer::kFirstFurther + specials.size() + 256 + kept.size() + 1);
   const std::unordered_map<std::string, std::string> settings = {
@@ -171,19 +138,10 @@ TrainedPieces train_pieces(const TokenizerConfig& config, const std::vector<std:
       {"control_symbols", joined(specials, ",")},
       {"minloglevel", "3"},
   };
-  PartIterator parts(lines, kept);
-  std::string trained;
-  const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &parts, &trained);
-  if (!status.ok())
-    throw Error(Exit::data,
-                fmt::format("SentencePiece cannot learn a vocabulary: {}.", status.ToString()),
-                "more text, another tokenizer.vocab_size, or tokenizer.type \"byte\"");
-  return {read_piece_model(trained, "the trained model"),
-          static_cast<int>(counts.size() - kept.size())};
+  return adopt_pieces(learn_pieces(settings, parts), "the trained model", specials).model;
 }
 
-constexpr std::size_t kWatchedWords = 1 << 16;  // as many at a time, of some 500 bytes at most
-constexpr std::size_t kMaxWordBytes = 1000;     // longer words become <unk>
+constexpr std::size_t kMaxWordBytes = 1000;  // longer words become <unk>
 
 // At most `room` keys with a count of at least min_frequency, by falling count, then rising key.
 std::vector<std::string> most_frequent(const StringMap<std::int64_t>& counts,
@@ -200,8 +158,7 @@ std::vector<std::string> most_frequent(const StringMap<std::int64_t>& counts,
 
 std::string megabytes(std::uint64_t bytes) {
   if (bytes < 100'000) return fmt::format("{} bytes", bytes);
-  const std::uint64_t tenths = (bytes + 50'000) / 100'000;
-  return fmt::format("{}.{} MB", tenths / 10, tenths % 10);
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
 }  // namespace
@@ -218,19 +175,12 @@ TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, std::vector<st
   const bool fixed = config.type == TokenizerConfig::byte;
   const int size = config.vocab_size;
   if (size != 0 && (size < least || size > Tokenizer::kMaxSize || (fixed && size != least)))
-    throw Error(
-        Exit::usage,
-        fmt::format("tokenizer.vocab_size is {}; tokenizer.type \"{}\" needs {}, special ids "
-                    "included.",
-                    size, type_name(config.type),
-                    fixed ? fmt::format("exactly {}", least)
-                          : fmt::format("at least {} and at most {}", least, Tokenizer::kMaxSize)),
-        "leave tokenizer.vocab_size out");
-}
-
-std::size_t TokenizerTrainer::room() const {
-  const int ids = config_.vocab_size == 0 ? Tokenizer::kMaxSize : config_.vocab_size;
-  return static_cast<std::size_t>(ids - first_id());
+    throw usage_error(
+        "tokenizer.vocab_size is {}; tokenizer.type \"{}\" needs {}, special ids included.", size,
+        type_name(config.type),
+        fixed ? fmt::format("exactly {}", least)
+              : fmt::format("at least {} and at most {}", least, Tokenizer::kMaxSize))
+        .hint("leave tokenizer.vocab_size out");
 }
 
 void TokenizerTrainer::add(std::string_view text) {
@@ -243,16 +193,13 @@ void TokenizerTrainer::add(std::string_view text) {
       for (const char byte : text) ++characters_[static_cast<unsigned char>(byte)];
       break;
     case TokenizerConfig::word:
-      WordTokenizer::split(text, config_.punctuation, [&](std::size_t begin, std::size_t end) {
+      each_word(text, config_.punctuation, [&](std::size_t begin, std::size_t end) {
         if (end - begin > kMaxWordBytes) return;
         const std::string_view word = text.substr(begin, end - begin);
-        const auto found = words_.find(word);
-        if (found != words_.end())
+        if (const auto found = words_.find(word); found != words_.end())
           ++found->second;
         else
           words_.emplace(word, 1);
-        if (words_.size() > kWatchedWords && words_.size() % kWatchedWords == 0)
-          require_memory(kWatchedWords * 500.0, "the list of words");
       });
       break;
     default:
@@ -272,7 +219,9 @@ TrainedTokenizer TokenizerTrainer::finish_tokens() {
     if (characters_[c] > 0) words_.emplace(encode_utf8(c), characters_[c]);
   const bool words = config_.type == TokenizerConfig::word;
   const std::string what = words ? "word" : "character";
-  list.tokens = most_frequent(words_, config_.min_frequency, room());
+  const int ids = config_.vocab_size == 0 ? Tokenizer::kMaxSize : config_.vocab_size;
+  list.tokens = most_frequent(words_, config_.min_frequency,
+                              static_cast<std::size_t>(ids - first_id()));  // room for learnt ones
   const std::size_t kept = list.tokens.size();
   const auto lines = static_cast<std::size_t>(std::ranges::count(list.tokens, "\n"));
   need_two(kept - lines, words_.size() - lines, what);
@@ -284,23 +233,24 @@ TrainedTokenizer TokenizerTrainer::finish_pieces() {
   const bool all = sample_.bytes_seen() <= static_cast<std::uint64_t>(config_.sample_bytes);
   std::string note = all ? "pieces learnt from all of it"
                          : "pieces learnt from a sample of " + megabytes(sample_.bytes_kept());
-  TrainedPieces trained = train_pieces(config_, specials_, sample_.take());
-  if (trained.model.size() < config_.vocab_size)
+  const std::vector<std::string> lines = sample_.take();
+  const Counts counts = count_characters(lines);
+  need_two(counts.size(), counts.size(), "character");
+  const auto kept = frequent(counts);
+  PieceModel model = train_pieces(config_, specials_, lines, kept);
+  if (model.size() < config_.vocab_size)
     note += fmt::format(", too little text for tokenizer.vocab_size {}", config_.vocab_size);
-  if (trained.rare_characters > 0)
-    note += ", " + counted(std::to_string(trained.rare_characters), "rare character") +
-            " written as bytes";
-  return {std::make_unique<PieceTokenizer>(std::move(trained.model), "the trained model"), note};
+  if (const std::size_t rare = counts.size() - kept.size(); rare > 0)
+    note += fmt::format(", {} written as bytes", counted(std::to_string(rare), "rare character"));
+  return {std::make_unique<PieceTokenizer>(std::move(model), "the trained model"), note};
 }
 
 TrainedTokenizer TokenizerTrainer::finish() {
   TrainedTokenizer trained = is_subword(config_.type) ? finish_pieces() : finish_tokens();
   const Tokenizer& tokenizer = *trained.tokenizer;
   if (tokenizer.serialize().size() > Tokenizer::kMaxFileBytes)
-    throw Error(
-        Exit::data,
-        fmt::format("the vocabulary would take more than {}.", megabytes(Tokenizer::kMaxFileBytes)),
-        "set tokenizer.vocab_size or tokenizer.min_frequency");
+    throw data_error("the vocabulary would take more than {}.", megabytes(Tokenizer::kMaxFileBytes))
+        .hint("set tokenizer.vocab_size or tokenizer.min_frequency");
   trained.note =
       fmt::format("tokenizer {}: {} ids from {} of training text; {}", type_name(config_.type),
                   tokenizer.size(), megabytes(bytes_), trained.note);

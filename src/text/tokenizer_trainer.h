@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/word_tokenizer.h"
+#include "text/token_list.h"
 
 namespace heed {
 
@@ -67,7 +67,6 @@ class TokenizerTrainer {
 
  private:
   int first_id() const { return Tokenizer::kFirstFurther + static_cast<int>(specials_.size()); }
-  std::size_t room() const;  // for learnt ids
   TrainedTokenizer finish_tokens();
   TrainedTokenizer finish_pieces();
 
@@ -79,5 +78,11 @@ class TokenizerTrainer {
   StringMap<std::int64_t> words_;
   LineSample sample_;
 };
+
+// An existing vocabulary (vocabulary_file.cpp). `specials`: the names of the further special
+// tokens. Errors: data if the file cannot be read or is none of these; usage if it does not match
+// config.type and config.punctuation.
+TrainedTokenizer read_vocabulary(const TokenizerConfig& config,
+                                 const std::vector<std::string>& specials, const std::string& path);
 
 }  // namespace heed

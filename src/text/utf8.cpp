@@ -4,6 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "base/error.h"
 
 namespace heed {
 namespace {
@@ -39,6 +44,25 @@ bool cased_follows(std::string_view text) {
   return false;
 }
 
+// True if no form can join the character with the text before it: the first character of its full
+// decomposition has combining class 0 and always begins a grapheme cluster. (Every second character
+// of a composition extends a cluster or is a Hangul vowel or final.)
+bool begins_anew(char32_t c) {
+  std::array<utf8proc_int32_t, 64> parts{};  // U+FDFA is the longest: 18
+  int none = 0;
+  const auto n = utf8proc_decompose_char(
+      static_cast<utf8proc_int32_t>(c), parts.data(), parts.size(),
+      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT), &none);
+  if (n < 1) return false;
+  const utf8proc_property_t& first = *utf8proc_get_property(parts[0]);
+  constexpr std::array kJoining = {UTF8PROC_BOUNDCLASS_EXTEND, UTF8PROC_BOUNDCLASS_SPACINGMARK,
+                                   UTF8PROC_BOUNDCLASS_ZWJ, UTF8PROC_BOUNDCLASS_V,
+                                   UTF8PROC_BOUNDCLASS_T};
+  return first.combining_class == 0 && std::ranges::count(kJoining, first.boundclass) == 0;
+}
+
+constexpr std::size_t kLongestRun = 100'000;  // bytes without a boundary that are kept together
+
 }  // namespace
 
 std::string to_lower(std::string_view text) {
@@ -58,6 +82,30 @@ std::string to_lower(std::string_view text) {
     if (!is_case_ignorable(c.value)) after_cased = is_cased(c.value);
   });
   return lower;
+}
+
+std::string normalize(std::string_view text, Normalize form) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (form == Normalize::none || std::ranges::all_of(text, is_ascii)) return std::string(text);
+  int options = UTF8PROC_STABLE | UTF8PROC_COMPOSE;
+  if (form == Normalize::nfkc) options |= UTF8PROC_COMPAT;
+  utf8proc_uint8_t* bytes = nullptr;
+  const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                              static_cast<utf8proc_ssize_t>(text.size()), &bytes,
+                              static_cast<utf8proc_option_t>(options));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
+  if (n == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
+  if (n < 0) throw Error(Exit::data, "only valid UTF-8 can be normalised (data.normalize).");
+  return {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(n)};
+}
+
+std::size_t last_normalization_boundary(std::string_view text, std::size_t end) {
+  const std::size_t nearest = end > kLongestRun ? end - kLongestRun : 0;
+  while (end > nearest) {
+    end = utf8_floor(text, end - 1);
+    if (begins_anew(code_point_at(text, end).value)) break;
+  }
+  return end;
 }
 
 bool is_punctuation(char32_t c) {

@@ -1,5 +1,5 @@
-// UTF-8 as text: lower case, words. Pure functions on bytes that the caller owns; safe from any
-// thread.
+// UTF-8 as text: lower case, normal forms, words. Pure functions on bytes that the caller owns;
+// safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,21 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "config/data_config.h"
 
 namespace heed {
 
 // Lower case as Unicode maps it without a language, and as Python's str.lower does: U+0130 becomes
 // two characters, a capital sigma at the end of a word the final one. Invalid bytes stay.
 std::string to_lower(std::string_view text);
+
+// A normal form (UAX #15). Error (data) on invalid UTF-8. Normalize::none returns the text as is.
+std::string normalize(std::string_view text, Normalize form);
+
+// The last position before byte `end` where the text can be cut so that normalising the parts
+// separately, in either form, gives the same result as the whole; else 0, or a place 100 KB before
+// `end`. Any text may follow text[0, end).
+std::size_t last_normalization_boundary(std::string_view text, std::size_t end);
 
 // The parts of `text` between runs of separators, as views into it.
 template <class Separates>

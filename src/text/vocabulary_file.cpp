@@ -1,17 +1,22 @@
-#include "text/vocabulary_file.h"
+// An existing vocabulary (tokenizer.file): tokenizer.json or tokenizer.model from a heed run, a
+// SentencePiece model from another program, or a text file with one token per line ("\n" is the
+// newline). The content tells which it is.
+//
+// The file gives the tokens and their order. Ids are heed's: special tokens as the objective needs
+// them, then, with bpe and unigram, 256 bytes, then the tokens. So the vocabulary of a run fits
+// every objective, and a foreign model need not have heed's special ids. Declared in
+// tokenizer_trainer.h.
+#include "text/tokenizer_trainer.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/json.h"
-#include "base/text_kind.h"
 #include "base/utf8.h"
 #include "text/piece_tokenizer.h"
-#include "text/tokenizer_json.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -21,11 +26,10 @@ constexpr const char* kListHint = "a list with one token on each line";
 
 void require_same(const std::string& key, std::string_view found, std::string_view wanted,
                   const std::string& path) {
-  if (found == wanted) return;
-  throw Error(Exit::usage,
-              fmt::format("tokenizer.{} is {}, but in tokenizer.file {} it is {}.", key, wanted,
-                          path, found),
-              fmt::format("--set tokenizer.{}={}", key, found));
+  if (found != wanted)
+    throw usage_error("tokenizer.{} is {}, but in tokenizer.file {} it is {}.", key, wanted, path,
+                      found)
+        .hint(fmt::format("--set tokenizer.{}={}", key, found));
 }
 
 TrainedTokenizer pieces_from(std::string_view bytes, const TokenizerConfig& config,
@@ -34,39 +38,28 @@ TrainedTokenizer pieces_from(std::string_view bytes, const TokenizerConfig& conf
   require_same("type",
                type_name(adopted.model.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe),
                type_name(config.type), path);
-  const PieceModel::Reading& reading = adopted.model.reading;
   std::string note;
   if (adopted.model.by_line)
-    note = fmt::format("; lines are read as SentencePiece reads them (normaliser {}{}{})",
-                       reading.normalizer, reading.add_dummy_prefix ? ", a space in front" : "",
-                       reading.remove_extra_whitespaces ? ", extra spaces removed" : "");
-  if (adopted.other_table)
-    note += "; its table is of another version of SentencePiece, the one here is used";
+    note = fmt::format("; lines are read as SentencePiece reads them (normaliser {})",
+                       adopted.model.reading.normalizer);
   note += "; newlines and characters without a piece are single bytes";
-  if (!adopted.left_out.empty()) {
-    std::vector<std::string> names;
-    for (const std::string& text : adopted.left_out)
-      if (names.size() < 5) names.push_back("'" + excerpt(text) + "'");
-    note += fmt::format("; {} of its pieces left out as unusable: {}{}", adopted.left_out.size(),
-                        joined(names), names.size() < adopted.left_out.size() ? ", ..." : "");
-  }
+  std::vector<std::string> names;
+  for (const std::string& text : adopted.left_out) names.push_back("'" + excerpt(text) + "'");
+  if (!names.empty()) note += "; left out as unusable: " + some_of(names);
   return {std::make_unique<PieceTokenizer>(std::move(adopted.model), path), note};
 }
 
 // One token per line; names of special tokens are skipped.
 TokenList list_of_lines(std::string_view text, TokenizerConfig::Type type,
                         const std::vector<std::string>& specials, const std::string& path) {
-  if (Json::accept(text) && text.find_first_of("{[") != text.npos) {
-    if (is_export(path)) throw_other_program(path, "a tokenizer", Exit::data);
-    throw Error(Exit::data, path + ": is JSON, but no tokenizer that heed wrote.", kListHint);
-  }
+  if (Json::accept(text) && text.find_first_of("{[") != text.npos)
+    throw data_error("{}: is JSON, but no tokenizer that heed wrote.", path).hint(kListHint);
   if (type != TokenizerConfig::char_ && type != TokenizerConfig::word)
-    throw Error(Exit::usage,
-                fmt::format("tokenizer.type is {}, but tokenizer.file {} is a list of tokens.",
-                            type_name(type), path),
-                "--set tokenizer.type=word");
+    throw usage_error("tokenizer.type is {}, but tokenizer.file {} is a list of tokens.",
+                      type_name(type), path)
+        .hint("--set tokenizer.type=word");
   if (find_invalid_utf8(text) != std::string_view::npos)
-    throw Error(Exit::data, path + ": not valid UTF-8.");
+    throw data_error("{}: not valid UTF-8.", path);
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   TokenList list{.type = type};
   for (const std::string_view token : lines_of(text)) {
@@ -91,37 +84,30 @@ TrainedTokenizer tokens_from(std::string_view bytes, const TokenizerConfig& conf
   std::string fault = fault_of(list);
   if (fault.empty() && !json && list.tokens.size() == 1)
     fault = "it has one token; expected one on each of several lines";
-  if (!fault.empty()) throw Error(Exit::data, fmt::format("{}: {}.", path, fault), kListHint);
+  if (!fault.empty()) throw data_error("{}: {}.", path, fault).hint(kListHint);
   return {tokenizer_of(std::move(list)), ""};
-}
-
-TrainedTokenizer tokenizer_from(std::string_view bytes, const TokenizerConfig& config,
-                                const std::vector<std::string>& specials, const std::string& path) {
-  // Zero bytes occur in the scores of a model, never in a list.
-  const auto read = bytes.find('\0') != std::string_view::npos ? pieces_from : tokens_from;
-  try {
-    return read(bytes, config, specials, path);
-  } catch (const Error& e) {
-    if (e.exit() != Exit::store) throw;
-    // Its hint is about checkpoints.
-    throw Error(Exit::data, e.text(), "heed config --docs: tokenizer.file");
-  }
 }
 
 }  // namespace
 
 TrainedTokenizer read_vocabulary(const TokenizerConfig& config,
                                  const std::vector<std::string>& specials,
-                                 const std::string& path) {
+                                 const std::string& path) try {
   const std::string bytes =
       read_file(path, Tokenizer::kMaxFileBytes, InputFile::Allow::link, Exit::data);
-  TrainedTokenizer t = tokenizer_from(bytes, config, specials, path);
+  // Zero bytes occur in the scores of a model, never in a list.
+  const auto read = bytes.find('\0') != std::string::npos ? pieces_from : tokens_from;
+  TrainedTokenizer t = read(bytes, config, specials, path);
   if (t.tokenizer->size() > Tokenizer::kMaxSize ||
       t.tokenizer->serialize().size() > Tokenizer::kMaxFileBytes)
-    throw Error(Exit::data, path + ": the vocabulary is too large.");
+    throw data_error("{}: the vocabulary is too large.", path);
   t.note = fmt::format("tokenizer {}: {} ids from {}{}", type_name(config.type),
                        t.tokenizer->size(), path, t.note);
   return t;
+} catch (const Error& e) {
+  if (e.exit() != Exit::store) throw;
+  // Its hint is about checkpoints.
+  throw Error(Exit::data, e.text(), "heed config --docs: tokenizer.file");
 }
 
 }  // namespace heed

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "config/optimizer_config.h"
+#include "config/train_config.h"
 #include "data/dataset.h"
 #include "data/run_config.h"
 #include "decode/predictor.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "show/advice.h"
 #include "step/schedule.h"

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/profile.h"
 #include "data/batcher.h"
 #include "math/blas.h"
 #include "step/stepper.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/signals.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "data/own_text.h"
+#include "data/corpus.h"
 #include "data/run_config.h"
 
 namespace heed {

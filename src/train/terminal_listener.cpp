@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "base/clock.h"
 #include "base/format.h"
+#include "base/profile.h"
 #include "evaluate/figures.h"
 #include "train/listener.h"
 

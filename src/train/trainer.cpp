@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/format.h"
+#include "base/profile.h"
 #include "base/signals.h"
 #include "step/schedule.h"
 #include "store/safetensors.h"

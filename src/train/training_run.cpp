@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/signals.h"
 #include "math/bfloat16.h"
@@ -33,7 +33,6 @@ void say_start(Log& log, const PreparedRun& run, std::int64_t done) {
   if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));
   if (c.data.has_validation())
     text += fmt::format(", {} held out", n(data.valid.target.size() + data.valid.source.size()));
-  if (!data.held_out_in.empty()) text += ": " + data.held_out_in;
   log.info(text);
   const std::string steps = run.plan.steps > 0 ? n(run.plan.steps) + " " : "";
   log.info(fmt::format("plan: {}steps of about {} tokens, on {}, about {} of memory", steps,

@@ -13,10 +13,10 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/log.h"
+#include "base/profile.h"
 #include "store/layout.h"
 #include "store/origin.h"
 #include "train/prepared_run.h"

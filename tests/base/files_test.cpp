@@ -8,7 +8,6 @@
 
 #include "base/error_of.h"
 #include "base/faulty_calls.h"
-#include "base/folders.h"
 #include "base/input_file.h"
 #include "base/temporary_folder.h"
 

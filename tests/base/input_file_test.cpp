@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/error_of.h"
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/packed.h"
 #include "base/temporary_folder.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/temporary_folder.h"
 
 namespace heed {

@@ -13,7 +13,7 @@
 #include "base/temporary_folder.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "data/text_objective.h"
+#include "data/objective.h"
 #include "show/report.h"
 #include "store/small_checkpoint.h"
 
@@ -23,6 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
+
+constexpr Use kAnswers{"sample", "texts to answer", "what the model answers",
+                       "Type a text for the model to answer."};
 
 // The encoder reads [BACK] and a tile of a text; the decoder writes the tile backwards and </s>.
 class Backwards final : public TextObjective {
@@ -73,7 +76,7 @@ class AddedObjective : public testing::Test {
  protected:
   // A run of 200 steps, and one that was stopped at step 90 and resumed on more threads.
   static void SetUpTestSuite() {
-    add_objective(
+    objectives().push_back(
         {{"backwards", "the decoder writes backwards what the encoder reads", {"target_length"}},
          [](const RunConfig& c) -> std::unique_ptr<const Objective> {
            return std::make_unique<Backwards>(c);
@@ -121,14 +124,6 @@ TEST_F(AddedObjective, IsAChoiceOfItsKey) {
         run_command({"config", at("config.json"), without});
       },
       Exit::usage, {"objective.type", "backwards", "model.decoder_layers", "1"});
-}
-
-TEST_F(AddedObjective, ANameIsTakenOnce) {
-  expect_error(
-      [] {
-        add_objective({{"causal_lm", "another", {}}, nullptr});
-      },
-      Exit::internal, {"causal_lm"});
 }
 
 TEST_F(AddedObjective, ResumedBytesAreThoseOfARunThatWentThrough) {

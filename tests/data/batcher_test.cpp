@@ -124,16 +124,6 @@ TEST(Batcher, ShardsAreBalancedAndMicroBatchesLimited) {
   }
 }
 
-TEST(Batcher, MoreShardsThanSequencesLeaveSomeEmpty) {
-  const Split pairs = numbered_pairs(3);
-  const RunConfig c = batch_config(1000, 16, 0);
-  const Examples examples(pairs, c);
-  StepBatch batch;
-  Batcher(*examples.objective, pairs, c).fill(1, {}, batch);
-  EXPECT_EQ(sequences(batch).size(), 3u);
-  EXPECT_EQ(std::count(batch.used.begin(), batch.used.end(), 1), 3);
-}
-
 TEST(Batcher, TheSameCursorGivesTheSameStepWhateverWasFilledBefore) {
   const Split pairs = numbered_pairs(200);
   const RunConfig c = batch_config(300, 3, 50);

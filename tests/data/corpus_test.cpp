@@ -11,8 +11,7 @@
 #include "base/error_of.h"
 #include "base/packed.h"
 #include "base/temporary_folder.h"
-#include "base/text_kind.h"
-#include "text/normalize.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -99,31 +98,8 @@ TEST_F(Corpus, WhatMayBeOutOfPlaceIsSaid) {
   const std::string inside = "ab\ncd\r\n";
   TextNotes notes;
   EXPECT_EQ(text({file("a", inside)}, {.notes = &notes}), inside);
-  std::vector<std::string> said, warnings;
-  notes.say(said, warnings);
-  ASSERT_EQ(said.size(), 1u);
-  expect_facts(said[0], {"1", "\\r"});
-}
-
-TEST_F(Corpus, TextsWithMarksAreNamedWithWhatTakesThemOff) {
-  EXPECT_EQ(markup_in_words("m", "From here on\nit is prose.\n"), "");
-  const struct {
-    const char *bytes, *kind, *command;
-  } cases[] = {
-      {"\n<!DOCTYPE html><p>x</p>", "HTML", "pandoc"},
-      {"<!-- c --><b>x</b>", "HTML", "pandoc"},
-      {"{\"a\": 1}", "JSON", "jq"},
-      {"\uFEFF{ \"field\": 1}\n", "JSON", "jq -r .KEY FILE"},
-  };
-  for (const auto& [bytes, kind, command] : cases)
-    expect_facts(markup_in_words("m", bytes), {"m", kind, command});
-  TextNotes notes;
-  text({file("prose", "prose\n"), file("j", "[\"a\"]\n"), file("k", "[\"a\"]\n")},
-       {.notes = &notes});
-  std::vector<std::string> said, warnings;
-  notes.say(said, warnings);
-  ASSERT_EQ(warnings.size(), 1u);
-  expect_facts(warnings[0], {"/j", "JSON", "jq"});
+  ASSERT_EQ(notes.in_words().notes.size(), 1u);
+  expect_facts(notes.in_words().notes[0], {"1", "\\r"});
 }
 
 TEST_F(Corpus, FewBadBytesAreReplacedAndCounted) {
@@ -134,10 +110,8 @@ TEST_F(Corpus, FewBadBytesAreReplacedAndCounted) {
   const std::string read = text({path}, {.notes = &notes});
   EXPECT_TRUE(read == "one\ntw\uFFFD" + std::string(2'000'000, 'x') + "\uFFFD\uFFFD\n");
   EXPECT_EQ(notes.bad_bytes, 3u);
-  std::vector<std::string> said, warnings;
-  notes.say(said, warnings);
-  ASSERT_EQ(warnings.size(), 1u);
-  expect_facts(warnings[0], {"3", "UTF-8", "U+FFFD", "/a:2"});
+  ASSERT_EQ(notes.in_words().warnings.size(), 1u);
+  expect_facts(notes.in_words().warnings[0], {"3", "UTF-8", "U+FFFD", "/a:2"});
   expect_data_error([&] { text({path}); }, {"/a:2", "UTF-8"});
   const std::string many = file("b", "one\ntw\xF6" + std::string(900, 'x'));
   expect_data_error([&] { text({many}, {.notes = &notes}); }, {"/b:2", "UTF-8"});
@@ -197,12 +171,6 @@ TEST_F(Corpus, NormalisationDoesNotDependOnWhereTheTextIsCut) {
       }
   EXPECT_EQ(text({file("A", "E\u0301")}, {.lowercase = true, .normalize = Normalize::nfc}),
             "\u00E9\n");
-  // Nowhere to cut: parted by joiners, in linear time.
-  const std::string never = long_text("\u0301");
-  std::string read = text({file("m", never)}, {.normalize = Normalize::nfc});
-  EXPECT_GT(read.size(), never.size() + never.size() / 70);
-  for (std::size_t at = 0; (at = read.find("\u034F", at)) != std::string::npos;) read.erase(at, 2);
-  EXPECT_TRUE(read == never + "\n");
 }
 
 TEST_F(Corpus, InvalidUtf8NamesLineAndByte) {
@@ -264,11 +232,6 @@ TEST_F(Corpus, AByteOrderMarkIsNoPartOfLines) {
             "a");
 }
 
-TEST_F(Corpus, SplitsTheTailOff) {
-  EXPECT_EQ(split_pairs(10, 0.25), 7u);
-  EXPECT_EQ(split_pairs(29000, 0.1), 26100u);
-}
-
 TEST_F(Corpus, ParallelLines) {
   const Pairs pairs = read_parallel(file("s", "one\r\ntwo words\nthree"),
                                     file("t", "eins\nzwei Wörter\ndrei\n"), {});
@@ -309,6 +272,67 @@ TEST_F(Corpus, EmptyPairsAreLeftOutAndCounted) {
   EXPECT_THAT(two.source, ElementsAre("a"));
   EXPECT_THAT(two.warnings, ElementsAre(AllOf(HasSubstr("2 of 3 pairs"), EndsWith("/s:2"))));
   EXPECT_THAT(read_tsv(file("whole", "a\tb\n"), {}).warnings, ElementsAre());
+}
+
+TEST_F(Corpus, APathThatIsNotUtf8IsRefused) {
+  EXPECT_NO_THROW(check_writable("café/text"));
+  EXPECT_THROW(check_writable("caf\xe9/text"), Error);
+}
+
+TEST_F(Corpus, CharactersAreCountedNotBytes) {
+  const std::string files[] = {file("a", "aé"), file("b", "é天\n")};
+  const TextFacts facts = text_facts(files);
+  EXPECT_FALSE(facts.too_many_bad);
+  EXPECT_EQ(facts.bytes, 10u);
+  EXPECT_EQ(facts.characters, 6u);
+  EXPECT_EQ(facts.distinct, 4);
+}
+
+TEST_F(Corpus, ARareCharacterIsNotCommon) {
+  const std::string files[] = {
+      file("a", std::string(50'000, 'x') + std::string(50'000, 'y') + "z")};
+  const TextFacts facts = text_facts(files);
+  EXPECT_EQ(facts.distinct, 4);  // and the newline
+  EXPECT_EQ(facts.common, 2);
+}
+
+TEST_F(Corpus, TheFirstInvalidByteIsFoundEvenLate) {
+  const std::string good = file("good", "\xEF\xBB\xBFgood\n");
+  const std::string bad = file("bad", std::string(3'000'000, 'x') + "\nx\xff\xff");
+  const TextFacts facts = text_facts(std::vector{good, bad});
+  EXPECT_EQ(facts.first_bad, bad + ":2 (offset 3000002 in the file)");
+  EXPECT_FALSE(facts.too_many_bad);
+  EXPECT_EQ(facts.bytes, 3'000'010u);  // without the byte order mark, with the last newline
+  EXPECT_EQ(facts.distinct, 6);
+}
+
+TEST_F(Corpus, AFileThatIsNoTextIsRefusedWithWhatItSeemsToBe) {
+  const auto refuses = [](const std::string& path, const Facts& facts) {
+    expect_error([&] { find_texts({path}, false); }, Exit::data, facts);
+  };
+  using namespace std::string_literals;
+  EXPECT_NO_THROW(find_texts({file("a", "\xFF\xFEh\0i\0"s)}, false));
+  refuses(file("a", "\xFF\xFE\0\0h\0\0\0"s), {"iconv -f UTF-32 -t UTF-8"});
+  refuses(file("a.png", "\x89PNG\r\n"), {"a.png", "PNG"});
+  refuses(file("a", "%PDF-1.4\n"), {"PDF"});
+  refuses(file("a", "h\0i\0"s), {"iconv -f UTF-16LE -t UTF-8"});
+  refuses(file("a", gzip("\0h\0i"s)), {"iconv -f UTF-16BE -t UTF-8"});
+  refuses(file("a", "hi, h\0i, hi"s), {"0"});
+  refuses(file("a", "\xCD\xE5\xF2, \xED\xE5\xF2"), {folder_ + "/a"});  // Windows-1251
+  EXPECT_NO_THROW(find_texts({file("a", "caf\xe9 au lait")}, false));
+  EXPECT_THAT(find_texts({file("a", "\0"s)}, true).files, ElementsAre(folder_ + "/a"));
+}
+
+TEST_F(Corpus, OfAFolderTheTextsAreTakenAndTheRestIsNamed) {
+  for (const char* folder : {"t/deep", "t/.git", "none/deep"})
+    std::filesystem::create_directories(folder_ + "/" + folder);
+  const std::string a = file("t/a.txt", "text"), b = file("t/b.gz", gzip("text"));
+  const std::string png = file("t/a.png", "\x89PNG"), empty = file("t/empty", "");
+  file("none/a.png", "\x89PNG");
+  const FoundTexts found = find_texts({b, folder_ + "/t"}, false);
+  EXPECT_THAT(found.files, ElementsAre(b, a, b));
+  EXPECT_THAT(found.left_out, ElementsAre(png, empty, folder_ + "/t/deep/"));
+  EXPECT_THROW(find_texts({folder_ + "/none"}, false), Error);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST_F(DatasetTest, BytesAreCountedOnlyWhereTheTokensGiveThemBack) {
     EXPECT_EQ(d.train.lossy, tokenizer == std::string("word")) << tokenizer;
   }
   EXPECT_THAT(load_text(spaces, "word").notes,
-              Contains(HasSubstr("do not give back the text exactly: '  two' becomes ' two'")));
+              Contains(HasSubstr("do not give back the text exactly")));
   const Dataset indented = [&] {  // the cut is at a line's beginning
     file("a.txt", "one two\none two\n  one two\n");
     return load(text_config({"data.valid_fraction=0.4", "tokenizer.type=word"}));
@@ -186,7 +186,7 @@ TEST_F(DatasetTest, ALargeShareOfUnknownWordsIsSaid) {
   EXPECT_THAT(loaded("a b").warnings, testing::IsEmpty());  // 2 of 100, with the newline
   const Dataset three = loaded("a b a");
   EXPECT_THAT(three.warnings, ElementsAre("3 % of the training text is unknown to the vocabulary "
-                                          "(<unk>), most often 'a' (2 times), 'b' (1)"));
+                                          "(<unk>): 3 unknown tokens: 'a', 'b'"));
   EXPECT_NO_THROW(refuse_foreign_vocabulary(three, "v"));
   std::string many;
   for (int i = 0; i < 25; ++i) many += "no ";
@@ -246,16 +246,6 @@ TEST_F(DatasetTest, LowerCasingIsUnicodesAndLosesBytes) {
   const Dataset d = load(text_config({"data.lowercase=true", "data.valid_fraction=0"}));
   EXPECT_EQ(decoded(d.train), "äbäbäbäbäb\n");
   EXPECT_TRUE(d.train.lossy);
-}
-
-TEST_F(DatasetTest, LongTextsAreReadWhole) {
-  std::string text;
-  for (int i = 0; text.size() < 3'000'000; ++i) text += "line " + std::to_string(i * 7919) + "é\n";
-  file("a.txt", text);
-  const Dataset d = load(text_config({"data.valid_fraction=0.37"}));
-  const std::string train = decoded(d.train), valid = decoded(d.valid);
-  EXPECT_TRUE(train + valid == text);
-  EXPECT_NEAR(static_cast<double>(valid.size()), 0.37 * static_cast<double>(text.size()), 20.0);
 }
 
 TEST_F(DatasetTest, AMaskedModelGetsAMask) {

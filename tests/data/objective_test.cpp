@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "data/splits.h"
-#include "data/text_objective.h"
 
 namespace heed {
 namespace {
@@ -52,13 +51,6 @@ TEST(Objective, PrefixLmReadsWhatStandsBeforeATile) {
   EXPECT_THAT(e.target, ElementsAre(kBos, 18));
   EXPECT_THAT(e.labels, ElementsAre(18, 19));
   EXPECT_EQ(e.tokens(), 5);
-}
-
-TEST(Objective, PrefixLmWithALongWindowReadsAllThereIs) {
-  const Split text = counting_text(6);
-  const RunConfig c = text_config({"objective.source_length=100", "objective.target_length=2"});
-  const Examples examples(text, c);
-  EXPECT_THAT(example(examples, kEvaluation, 2).source, ElementsAre(10, 11, 12, 13));
 }
 
 TEST(Objective, CausalLmPredictsEachTokenFromTheOneBefore) {
@@ -200,12 +192,6 @@ class LastIdFirst final : public TextObjective {
 TEST(Objective, ALineIsScoredWithTheVocabularyOfItsTokenizer) {
   const LastIdFirst objective(text_config({}));
   EXPECT_THAT(objective.score({}, {5, 6}, 50).examples[0].target, ElementsAre(49));
-}
-
-TEST(Objective, MaskedLmCanMaskEverything) {
-  const Split text = counting_text(100);
-  const Examples examples(text, masked_config({"objective.mask_fraction=1"}));
-  EXPECT_EQ(masking(text, examples, 3).chosen, 100);
 }
 
 }  // namespace

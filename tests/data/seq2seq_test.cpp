@@ -1,4 +1,4 @@
-#include "data/seq2seq.h"
+#include "data/objective.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ TEST(Seq2Seq, NeverWritesWhatWouldEndALine) {
   for (const Type type : {TokenizerConfig::char_, TokenizerConfig::byte, TokenizerConfig::word,
                           TokenizerConfig::bpe, TokenizerConfig::unigram}) {
     const auto tokenizer = train(type, text);
-    const TokenIds banned = Seq2Seq(pairs_config()).never_written(*tokenizer);
+    const TokenIds banned = make_objective(pairs_config())->never_written(*tokenizer);
     EXPECT_GE(banned.size(), 3u) << type;
     for (int id = 0; id < tokenizer->size(); ++id) {
       const std::string written = tokenizer->decode(std::array{id});

@@ -1,4 +1,4 @@
-#include "data/span_corruption.h"
+#include "data/objective.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include "store/safetensors.h"
 #include "store/state.h"
 #include "text/piece_model.h"
-#include "text/tokenizer_json.h"
+#include "text/token_list.h"
 
 using namespace heed;
 namespace fs = std::filesystem;
@@ -63,10 +63,9 @@ void make(const fs::path& root) {
 
   Seeds tokenizers(root, "fuzz_tokenizer");
   using Type = TokenizerConfig::Type;
-  tokenizers.add('\0' +
-                 tokenizer_json(Type::char_, {"<unk>", "<s>", "</s>"}, {"\n", " ", "a", "ü"}));
-  tokenizers.add('\0' + tokenizer_json(Type::byte, {"<unk>", "<s>", "</s>", "[MASK]"}, {}));
-  tokenizers.add('\0' + tokenizer_json(Type::word, {"<unk>", "<s>", "</s>"}, {"a", "dog", "\n"}));
+  tokenizers.add('\0' + tokenizer_json({.type = Type::char_, .tokens = {"\n", " ", "a", "ü"}}));
+  tokenizers.add('\0' + tokenizer_json({.type = Type::byte, .further = {"[MASK]"}}));
+  tokenizers.add('\0' + tokenizer_json({.type = Type::word, .tokens = {"a", "dog", "\n"}}));
   for (const bool unigram : {false, true}) {
     PieceModel model;
     model.unigram = unigram;

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/temporary_folder.h"
 
 namespace heed {

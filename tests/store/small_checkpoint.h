@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error_of.h"
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/input_file.h"
 #include "store/checkpoint.h"
 

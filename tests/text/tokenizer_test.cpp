@@ -151,13 +151,6 @@ TEST(CharTokenizer, OrdersByFrequencyThenCodePoint) {
   EXPECT_EQ(tokenizer->size(), 9);
 }
 
-TEST(CharTokenizer, RoundTripOfKnownCharacters) {
-  std::string text = training_text();
-  for (const std::string& hard : hard_texts()) text += hard;
-  const auto tokenizer = train(TokenizerConfig::char_, text);
-  EXPECT_EQ(tokenizer->decode(tokenizer->encode(text)), text);
-}
-
 TEST(CharTokenizer, CountsAndNamesUnknownCharacters) {
   const auto tokenizer = train(TokenizerConfig::char_, "abc");
   const Unknown unknown = tokenizer->unknown("aéxé\nb");
@@ -170,7 +163,7 @@ TEST(CharTokenizer, CountsAndNamesUnknownCharacters) {
   Unknown both = tokenizer->unknown("xyx");
   both += tokenizer->unknown("yyézzyABCDEFGHIJKLMNOPQRSTx");
   EXPECT_EQ(both.count, 30u);
-  EXPECT_EQ(both.most_frequent(), "'y' (4 times), 'x' (3), 'z' (2), 'A' (1), 'B' (1)");
+  EXPECT_TRUE(both.summary().starts_with("30 unknown tokens: 'x', 'y', 'é' (U+00E9), 'z', 'A'"));
   const auto ids = tokenizer->encode("aéb");
   EXPECT_EQ(tokenizer->decode(ids), "ab");
   EXPECT_EQ(tokenizer->decode(ids, true), "a<unk>b");

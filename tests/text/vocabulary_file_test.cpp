@@ -1,4 +1,4 @@
-#include "text/vocabulary_file.h"
+#include "text/tokenizer_trainer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/faulty_calls.h"
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/input_file.h"
 #include "base/temporary_folder.h"
 #include "cli/command.h"

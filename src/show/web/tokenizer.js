@@ -8,8 +8,7 @@ const spaceMark = "\u2581";
 // A text as the model's data was read: normalised, then in lower case. Names of special tokens stay.
 function asRead(text, { normalize, lowercase }, tokenizer) {
   return tokenizer.parts(wellFormed(text)).map(({ part, special }) => {
-    // Ordering marks takes quadratic time, so many in a row are parted (UAX #15, stream-safe text).
-    if (normalize !== "none") part = part.replace(/(\p{Mn}{30})(?=\p{Mn})/gu, "$1\u034f").normalize(normalize.toUpperCase());
+    if (normalize !== "none") part = part.normalize(normalize.toUpperCase());
     return (lowercase ? part.toLowerCase() : part) + (special >= 0 ? tokenizer.specials[special] : "");
   }).join("");
 }

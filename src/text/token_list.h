@@ -1,4 +1,4 @@
-// The file tokenizer.json of char, byte and word tokenizers:
+// char, byte and word tokenizers, which are lists of tokens, and their file tokenizer.json:
 //   {"format": "heed-tokenizer", "version": 1, "type": "char",
 //    "special": ["<unk>", "<s>", "</s>"], "tokens": ["\n", " ", "e", ...]}
 // The special tokens have the first ids, in this order: these three, then further ones ("[MASK]").
@@ -6,19 +6,26 @@
 // "punctuation": "split" after its type.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "text/tokenizer.h"
 
 namespace heed {
 
-// `specials`: all of them.
-std::string tokenizer_json(TokenizerConfig::Type type, const std::vector<std::string>& specials,
-                           const std::vector<std::string>& tokens,
-                           Punctuation punctuation = Punctuation::keep);
+// Allows lookup with a string_view in maps keyed by std::string.
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+template <class T>
+using StringMap = std::unordered_map<std::string, T, StringHash, std::equal_to<>>;
 
 // The contents of such a file.
 struct TokenList {
@@ -28,6 +35,8 @@ struct TokenList {
   std::vector<std::string> tokens = {};
 };
 
+std::string tokenizer_json(const TokenList& list);
+
 // The fault of a list's tokens, in words; "" if they are valid.
 std::string fault_of(const TokenList& list);
 
@@ -36,5 +45,11 @@ TokenList read_token_list(std::string_view bytes, const std::string& path);
 
 // The list must have no fault.
 std::unique_ptr<Tokenizer> tokenizer_of(TokenList list);
+
+// Calls use(begin, end) for every word and newline of a text, as a word tokenizer splits it: ASCII
+// whitespace separates words; punctuation stays with its word, or every mark and symbol (Unicode's
+// P and S) is a word.
+void each_word(std::string_view text, Punctuation punctuation,
+               const std::function<void(std::size_t, std::size_t)>& use);
 
 }  // namespace heed

@@ -1,7 +1,8 @@
-// What held-out data has in common with the training data.
 #include "data/split.h"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <tuple>
 
 #include "data/data_folder.h"
 
@@ -78,6 +79,23 @@ TEST_F(Leaks, OccurringTokensAreCounted) {
   const auto n = std::ssize(counts) - std::ranges::count(counts, 0);
   EXPECT_THAT(d.notes[0], HasSubstr("; " + std::to_string(n) + " of " +
                                     std::to_string(tokenizers_.target->size()) + " tokens occur"));
+}
+
+TEST(Ids, TakeTwoBytesWhereTheVocabularyAllows) {
+  for (const auto& [vocab, bytes, largest] :
+       {std::tuple{65536, 2, 65535}, std::tuple{65537, 4, 65536}, std::tuple{1000000, 4, 999999}}) {
+    Ids ids(vocab);
+    ids.push_back(0);
+    ids.push_back(largest);
+    ids.push_back(7);
+    EXPECT_EQ(ids.bytes_per_id(), bytes);
+    std::vector<int> out;
+    ids.copy(0, 3, out);
+    EXPECT_THAT(out, testing::ElementsAre(0, largest, 7));
+    ids.truncate(2);
+    EXPECT_EQ(ids.size(), 2u);
+    EXPECT_EQ(ids[1], largest);
+  }
 }
 
 }  // namespace
