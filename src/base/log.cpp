@@ -79,7 +79,7 @@ Log::~Log() {
 
 void Log::open_file(const std::string& path) {
   refuse_link_or_pipe(path);
-  file_.open(path, std::ios::app);
+  file_ = std::ofstream(path, std::ios::app);
   if (!file_) throw_file_error("write the log", path, errno);
   path_ = path;
   for (const std::string& line : std::exchange(earlier_, {})) only_file(line);
