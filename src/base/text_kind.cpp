@@ -32,8 +32,9 @@ constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
 }  // namespace
 
 std::string other_program(const fs::path& path) {
-  constexpr std::string_view kEndings[] = {".pt",      ".pth", ".ckpt",  ".onnx",       ".gguf",
-                                           ".msgpack", ".bin", ".keras", ".safetensors"};
+  constexpr std::string_view kEndings[] = {".pt",   ".pth",     ".ckpt",       ".onnx",
+                                           ".gguf", ".msgpack", ".bin",        ".pb",
+                                           ".h5",   ".keras",   ".safetensors"};
   std::vector<std::string> names = readable_names(path);
   names.insert(names.begin(), path.filename());
   for (const std::string& name : names)
