@@ -1,7 +1,6 @@
 #include "base/cgroup.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -17,41 +16,61 @@ namespace fs = std::filesystem;
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-// The folders of this process's group and of those above it.
-std::vector<fs::path> groups_of(const fs::path& root) {
-  const fs::path top = root / "sys/fs/cgroup";
-  std::vector<fs::path> groups{top};
+// The folders of the groups that limit this process's use of a resource ("memory" or "cpu").
+std::vector<fs::path> groups_of(const fs::path& root, const std::string& resource) {
+  const fs::path mounted = root / "sys/fs/cgroup", unified = mounted / "unified";
+  std::vector<fs::path> groups{mounted};  // if /proc cannot be read
   std::error_code none;
   std::ifstream file(root / "proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("0::")) continue;  // "0::/user.slice/a.scope"; others are of version 1
-    fs::path below = fs::path(line.substr(3)).lexically_normal().relative_path();
+  // "0::/user.slice/a.scope" (version 2) or "4:cpu,cpuacct:/user.slice" (version 1)
+  for (std::string number, resources, path; std::getline(file, number, ':') &&
+                                            std::getline(file, resources, ':') &&
+                                            std::getline(file, path);) {
+    fs::path top;
+    if (resources.empty())
+      top = fs::exists(unified, none) ? unified : mounted;
+    else if (("," + resources + ",").find("," + resource + ",") != std::string::npos)
+      top = mounted / resource;
+    else
+      continue;
     // In a container the path may be the host's. Then the group is the top one here.
-    if (!fs::exists(top / below, none)) continue;
+    fs::path below = fs::path(path).lexically_normal().relative_path();
+    if (!fs::exists(top / below, none)) below.clear();
     for (; !below.empty(); below = below.parent_path()) groups.push_back(top / below);
+    groups.push_back(top);
   }
   return groups;
 }
 
-// The number in a file, or `otherwise`: "max" is no limit.
+// The number in a file, or `otherwise`: version 2 writes "max" for no limit.
 double number_in(const fs::path& file, double otherwise) {
   double number;
   return std::ifstream(file) >> number ? number : otherwise;
 }
 
+struct MemoryFiles {
+  const char *limit, *used, *inactive, *active;  // the last two: lines of memory.stat
+};
+
+double memory_left(const fs::path& group, const MemoryFiles& files) {
+  const double limit = number_in(group / files.limit, kNoLimit);
+  double used = number_in(group / files.used, 0), bytes = 0;
+  // The kernel reclaims cached file pages before it refuses memory.
+  std::ifstream stat(group / "memory.stat");
+  for (std::string key; stat >> key >> bytes;)
+    if (key == files.inactive || key == files.active) used -= bytes;
+  return std::max(0.0, limit - std::max(0.0, used));
+}
+
 }  // namespace
 
 double cgroup_memory(const fs::path& root) {
+  constexpr MemoryFiles kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes",
+                                  "total_inactive_file", "total_active_file"};
+  constexpr MemoryFiles kVersion2{"memory.max", "memory.current", "inactive_file", "active_file"};
   double least = kNoLimit;
-  for (const fs::path& group : groups_of(root)) {
-    double used = number_in(group / "memory.current", 0), bytes = 0;
-    // The kernel reclaims cached file pages before it refuses memory.
-    std::ifstream stat(group / "memory.stat");
-    for (std::string key; stat >> key >> bytes;)
-      if (key == "inactive_file" || key == "active_file") used -= bytes;
-    const double limit = number_in(group / "memory.max", kNoLimit);
-    least = std::min(least, std::max(0.0, limit - std::max(0.0, used)));
-  }
+  for (const fs::path& group : groups_of(root, "memory"))
+    least = std::min({least, memory_left(group, kVersion1), memory_left(group, kVersion2)});
   return least;
 }
 
@@ -71,7 +90,9 @@ void require_memory(double bytes, const std::string& what) {
   constexpr double kSmall = 1 << 20;  // looking takes longer than filling it
   const double available = bytes > kSmall ? available_memory() : bytes;
   if (bytes <= available) return;
-  const auto mib = [](double x) { return std::to_string(std::lround(x / (1 << 20))) + " MiB"; };
+  const auto mib = [](double x) {
+    return std::to_string(static_cast<long>(x / (1 << 20))) + " MiB";
+  };
   throw Error(Exit::memory,
               what + " does not fit into memory: it needs " + mib(bytes) + " more, and " +
                   mib(available) + " are available.",
@@ -80,10 +101,12 @@ void require_memory(double bytes, const std::string& what) {
 
 double cgroup_cores(const fs::path& root) {
   double least = kNoLimit;
-  for (const fs::path& group : groups_of(root)) {
-    double quota = 0, period = 0;  // microseconds of CPU time in each period; or "max"
-    if (std::ifstream(group / "cpu.max") >> quota >> period && period > 0)
-      least = std::min(least, quota / period);
+  for (const fs::path& group : groups_of(root, "cpu")) {
+    // Microseconds of CPU time in each period; "max" or -1: no limit.
+    double quota = number_in(group / "cpu.cfs_quota_us", -1);
+    double period = number_in(group / "cpu.cfs_period_us", 0);
+    std::ifstream(group / "cpu.max") >> quota >> period;
+    if (quota > 0 && period > 0) least = std::min(least, quota / period);
   }
   return least;
 }

@@ -1,7 +1,8 @@
 // Memory and CPU time that this process may use under its control groups: the limits of a
-// container, of systemd-run or of a batch system (Linux, cgroups(7), version 2).
+// container, of systemd-run or of a batch system (Linux, cgroups(7)).
 //
-// /proc/self/cgroup names a process's group; the limits of its parents apply too. `root` contains
+// /proc/self/cgroup names a process's groups; the limits of their parents apply too. There is one
+// tree of groups for all resources (version 2), one for each (version 1), or both. `root` contains
 // /proc and /sys; tests use trees of their own.
 #pragma once
 
