@@ -111,6 +111,7 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
       texts(*objective, config, tokenizers, log) {
   line.only_where(config.train.arithmetic == Arithmetic::native, {"--precision"},
                   "for a run of train.arithmetic native");
+  line.only_where(config.model.encoder_layers > 0, {"--side"}, "for a model with an encoder");
   prepare_arithmetic(config.train.arithmetic, pool.threads());
   for (const std::string& with : line.with()) {
     const Model& other = others.emplace_back(load_model(with, ""));

@@ -257,6 +257,13 @@ Exit run_attend(CommandLine& line) {
   r.draws = !line.json() && (r.prompts || r.html.empty());
   OpenModel m(line);
   check_selection(line, r, m.config.model);
+  const bool decoder = m.net.has_decoder(), has_target = r.texts.target || r.texts.target_file;
+  line.only_where(decoder || r.pull, {"--target", "--target-file"},
+                  "for a decoder, or with --pull");
+  line.only_where(decoder && !r.pull && !has_target && m.objective->text_side() == Side::source,
+                  {"--max-tokens"}, "where the model writes the target");
+  line.only_where(line.json(), {"--contributions"}, "with --json");
+  line.only_where(r.draws || line.json(), {"--pull", "--names"}, "with --json, or no --html");
   Attended text;  // the one that is answered now
   const auto answer = [&](const GivenText& given) {
     text = attended(r, given, m);

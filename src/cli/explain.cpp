@@ -235,6 +235,7 @@ Exit run_explain(CommandLine& line) {
   line.parse();
   check_page(line, o.html);
   OpenModel m(line);
+  line.only_where(m.net.has_decoder(), {"--target", "--target-file"}, "for a decoder");
   const auto answer = [&](const GivenText& text) {
     const Json e = explanation_json(m, prediction_of(o, m, text));
     if (!o.html.empty()) write_live_page(m, o.html, opening(text, e));

@@ -174,9 +174,15 @@ Exit run_sample(CommandLine& line) {
       "itself (may be repeated)",
       "TEXT");
   line.parse();
+  line.only_where(r.rules.temperature > 0, {"--top-p", "--min-p", "--seed"},
+                  "with a --temperature above 0");
+  line.only_where(r.rules.temperature > 0 || line.json(), {"--top-k"},
+                  "with a --temperature above 0, or --json");
   if (line.json()) r.n_best = r.rules.top_k > 0 ? r.rules.top_k : 5;
   OpenModel m(line);
   m.objective->check_use("sample", m.run);
+  line.only_where(!m.objective->continues(), {"--min-tokens"},
+                  "for a model whose texts end (pairs, spans)");
   for (std::string& stop : stops) {
     if (stop.empty())
       throw usage_error("--stop: expected a text, found an empty one.").hint("heed sample --help");

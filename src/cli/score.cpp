@@ -154,6 +154,8 @@ Exit run_score(CommandLine& line) {
       ->type_name("FILE")
       ->needs("--file");
   line.parse();
+  line.only_where(tokens || line.json(), {"--top-k"}, "with --tokens or --json");
+  line.only_where(!given.against, {"--tokens", "--top-k", "--target-file"}, "without --against");
 
   OpenModel m(line);
   Comparison comparison;

@@ -43,6 +43,8 @@ void print_plain(const Json& line) {
 
 // Completes the options by what every translation begins with.
 void set_prefix(OpenModel& m, const std::string& text, BeamOptions& beam) {
+  if (text.find('\n') != text.npos)
+    throw usage_error("--prefix has several lines; this model translates one line.");
   const TokenizedText prefix = m.texts.inspected(Side::target, text, "--prefix", false);
   const std::string unknown = m.tokenizers.target->unknown(prefix.text).summary();
   if (!unknown.empty()) throw data_error("--prefix has {}, which the model cannot write.", unknown);
@@ -102,6 +104,8 @@ Exit run_translate(CommandLine& line) {
       ->type_name("TEXT");
   line.parse();
   const bool n_best = line.app().count("--n-best") > 0;
+  line.only_where(options.beam_size > 1 || n_best || line.json(), {"--length-penalty"},
+                  "with a --beam-size above 1, or for scores");
   if (options.n_best > options.beam_size)
     throw usage_error("--n-best {0} needs a --beam-size of at least {0}; found {1}.",
                       options.n_best, options.beam_size);
