@@ -12,7 +12,6 @@
 
 #include "base/fields.h"
 #include "base/files.h"
-#include "base/files.h"
 #include "base/format.h"
 #include "base/protobuf.h"
 #include "train/listener.h"
@@ -65,8 +64,6 @@ class EventFile : private OutputFile {
     add(0, proto_bytes(3, "brain.Event:2"));     // file_version
     add(0, proto_bytes(7, proto_number(1, 1)));  // session_log.status START
   }
-
-  bool is_there() const { return is_same_file(fd_, path_); }  // else moved or removed
 
   void scalar(std::int64_t step, const std::string& tag, float value) {
     add(step, summary(tag, proto_fixed(2, value)));  // simple_value
