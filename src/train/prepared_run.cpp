@@ -49,7 +49,7 @@ double pass_memory(const Transformer& model, const Products<float>& products,
     batch.add(example.source, example.target, example.labels);
     rows += example.tokens();
   } while (rows + example.tokens() <= tokens);
-  Workspace workspace(static_cast<std::size_t>(most));
+  Workspace workspace{static_cast<std::size_t>(most)};
   TransformerSaved<float> saved;
   Pass<float> pass{.values = values,
                    .workspace = workspace,

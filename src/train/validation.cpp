@@ -12,6 +12,7 @@
 #include "evaluate/scorer.h"
 #include "evaluate/translation.h"
 #include "store/run_folder.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -54,6 +55,22 @@ Sums translation_sums(const PreparedRun& run, const Objective& objective,
 }
 
 }  // namespace
+
+std::string doubts_of_bleu(const PreparedRun& run) {
+  if (run.config.train.select_by != "bleu") return "";
+  const Split& valid = run.data.valid;
+  double words = 0;
+  for (std::int64_t i = 0; i < valid.sentences(); ++i) {
+    const std::string target = run.tokenizers.target->decode(valid.sentence(Side::target, i), true);
+    words += static_cast<double>(split_words(target).size());
+  }
+  words /= static_cast<double>(valid.sentences());
+  if (words >= 4) return "";
+  return fmt::format(
+      "train.select_by bleu counts words between spaces, up to four in a row; the held-out targets "
+      "have {:.1f} on average, which it cannot judge: --set train.select_by=chrf",
+      words);
+}
 
 bool can_validate(const PreparedRun& run, const Objective& objective) {
   if (!run.config.data.has_validation()) return false;

@@ -13,6 +13,9 @@
 
 namespace heed {
 
+// Why BLEU, which counts up to four words in a row, cannot select the best of this run, or "".
+std::string doubts_of_bleu(const PreparedRun& run);
+
 // Is there a held-out part with a token to predict?
 bool can_validate(const PreparedRun& run, const Objective& objective);
 

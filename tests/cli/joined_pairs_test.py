@@ -94,7 +94,7 @@ class JoinedPairs(RunsTest):
         self.check("translate", "gpt", "miller " * 17, status=3, facts="17")
         self.check("translate", "gpt", "miller " * 14, "--prefix", "miller " * 3, status=3, facts=["18", "17", "--prefix"])
         told = self.check("translate", "gpt", "miller " * 13, "--prefix", "miller " * 3, "--min-tokens", 9)
-        self.tells(told.err, ["4 tokens", "positions"])
+        self.tells(told.err, "did not end")
         self.assertEqual(told.out, "miller miller miller\n")
         self.assertLessEqual(len(self.json("sample", "gpt", "miller " * 15, "--max-tokens", 9)[-1]["ids"]), 2)
 
