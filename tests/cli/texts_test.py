@@ -10,13 +10,6 @@ DATA, USAGE = 3, 2
 
 
 class PartsOfTexts(RunsTest):
-    def test_runs_with_different_limits_have_the_same_held_out_text(self):
-        self.train(self.config(), "all")
-        self.train(self.config(data__limit=500), "some")
-        self.assertEqual(self.state(20, "all")["data_hash"], self.state(20, "some")["data_hash"])
-        self.assertEqual(*[self.json("evaluate", run)[0]["bytes"] for run in ("all", "some")])
-        self.resume("some", "--set", "data.limit=600", status=USAGE, facts="data.limit")
-
     def test_typed_text_is_normalised_as_the_data_was(self):
         (self.folder / "a.txt").write_text("le café était fermé\n" * 50)
         self.train(self.config(data__normalize="nfc", train__max_steps=4))

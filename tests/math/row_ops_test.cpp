@@ -17,23 +17,6 @@ class RowPass : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(RowPass, Types);
 
-TYPED_TEST(RowPass, SetZeroCopyAndFill) {
-  using T = TypeParam;
-  for (int rows : {0, 1, 4, 7}) {
-    const auto from = Buffer<T>::random(rows, 5, 1), b = Buffer<T>::random(1, 5, 2);
-    auto to = Buffer<T>::random(rows, 5, 3);
-    copy_rows(from.view(), to.mat());
-    test::expect_near(
-        to, [&](int r, int c) { return from(r, c); }, 0);
-    fill_rows(b.view(), to.mat());
-    test::expect_near(
-        to, [&](int, int c) { return b(0, c); }, 0);
-    set_zero(to.mat());
-    test::expect_near(
-        to, [](int, int) { return 0; }, 0);
-  }
-}
-
 TYPED_TEST(RowPass, ColumnSumsAreAdded) {
   using T = TypeParam;
   for (int rows : {0, 1, 3, 4, 9}) {
@@ -117,13 +100,6 @@ TYPED_TEST(RowPass, DropoutKeepsItsRateAndScalesTheRest) {
     const double n = rows * cols, deviation = std::sqrt(n * rate * (1 - rate));
     EXPECT_NEAR(dropped, n * rate, 5 * deviation) << rate;
   }
-}
-
-TYPED_TEST(RowPass, DropoutOffIsNothing) {
-  const auto keys = row_keys(4);
-  for (const Dropout& d : {Dropout{}, Dropout{0.0, keys.data(), 1}, Dropout{0.5, nullptr, 1}})
-    test::expect_near(
-        mask<TypeParam>(4, 9, d), [](int, int) { return 1; }, 0);
 }
 
 // Correlation of two masks of the same size.
