@@ -34,7 +34,7 @@ def command(name, *edits, own="", named="", help=True, rows=True):
 
 # {name: (its own files, what tests of it name, [(file, lines or text, instead?)])}
 ROWS = {
-    "explain": command("explain", own="src/show/explain.* tests/cli/explain_test.py tests/show/explain_test.cpp"),
+    "explain": command("explain", rows=False, own="src/show/explain.* tests/cli/explain_test.py tests/show/explain_test.cpp"),
     "compare": command("compare", ("src/cli/report.cpp", r"cli/compare\.h|add_comparisons\(data"),
                        ("src/cli/report.cpp", r"(?s)// Runs that differ in seed alone.*?^}\n\n", ""),
                        named="compare_groups|compared", own="tests/cli/compare_test.py tests/pages/check_comparison_page.py"),
@@ -52,7 +52,7 @@ ROWS = {
                     [("src/train/listeners.cpp", r",\s*tensorboard_listener", ""), ("src/store/layout.h", r"kTensorboard ="),
                      ("src/store/layout.h", r"kTensorboard,", ""), ("src/data/run_config.h", r'"tensorboard",', ""),
                      ("src/cli/verify.cpp", r"file == kTensorboard\s*\? fs::file_type::directory\s*: ", ""),
-                     ("src/cli/verify.cpp", ", kTensorboard", ""),
+
                      ("src/config/train_config.h", "tensorboard"), ("src/config/train_config.cpp", r'{"tensorboard"(.|\n)*?},', "")]),
     "chain": ("src/store/chain.* tests/store/chain_test.cpp", "chain",
               [("src/store/run_writer.cpp", r"store/chain\.h|stem_ = chain_hash"), ("src/store/run_writer.h", "std::string stem_;"),
@@ -86,13 +86,12 @@ ROWS = {
                ("src/cli/bench.cpp", r'crew\.alone|r\["(ranks|bytes_per_step|bytes_by_formula|exchange_share)"\] ='),
                ("src/cli/bench.cpp", r'(?s)  if \(r.contains\("ranks"\)\).*?;\n', ""),
                ("tests/cli/same_bytes_test.py", r"self.with_ranks = .*", "self.with_ranks = False")]),
-    "live": ("src/show/web/live.* tests/cli/live_* tests/pages/check_live_page.py", "[Ll]ive_?[Pp]age|--live|live_html",
-             [("src/show/page.cpp", r"(?s)^namespace {\n\n// The weights in the order.*?^}  // namespace\n", ""),
-              ("src/show/page.cpp", r"(?s)^std::string live_page\(.*?^}\n", ""), ("src/show/page.h", "live_html"),
-              ("src/show/page.h", r"(?s)^inline constexpr double kMostLiveBytes.*?reloads = false\);\n", ""),
-              ("src/cli/report.cpp", r"(?s)^  if \(live\b.*?;\n", ""), ("src/cli/report.cpp", "  bool live|\"--live\""),
+    "live": ("src/show/live_page.* src/show/web/live.* tests/cli/live_* tests/pages/check_live_page.py",
+             r"[Ll]ive_?[Pp]age|--live|live_html|live_page",
+             [("src/show/page.h", "live_html"), (r"src/cli/report.cpp", r"(?s)^  if \(live\b.*?;\n", ""), ("src/cli/report.cpp", "  bool live|\"--live\""),
               ("src/cli/answers.cpp", r"(?s)^void write_live_page\(.*?^}\n", ""), ("src/cli/answers.h", "write_live_page"),
               *[(f"src/cli/{name}.cpp", "write_live_page") for name in ("attend", "explain")],
+              *[(f"src/cli/{name}", r"live_page\.h") for name in ("answers.h", "report.cpp", "train.cpp")],
               ("src/cli/attend.cpp", r"(?s)^// What the page shows first\..*?\n}\n\n", ""),
               ("src/cli/explain.cpp", r"(?s)^// What the page shows first\..*?\n}\n\n", ""),
               ("src/cli/train.cpp", "2 \\* story.*kMostLiveBytes", "false"),

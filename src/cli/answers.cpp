@@ -11,7 +11,6 @@
 #include "data/corpus.h"
 #include "data/dataset.h"
 #include "math/arithmetic.h"
-#include "show/page.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
 

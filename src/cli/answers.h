@@ -89,7 +89,7 @@ std::string with_masks(const OpenModel& model, const GivenText& given);
 // --html writes the page of one text. Error (usage) if there may be more, or if standard output is
 // also for something else.
 void check_page(const CommandLine& line, const std::string& html);
-// The page of the model, opened where `opening` says (show/page.h).
+// The page of the model, opened where `opening` says (show/live_page.h).
 void write_live_page(OpenModel& model, const std::string& html, const Json& opening);
 
 }  // namespace heed

@@ -182,6 +182,10 @@ struct RunComparer {
 
   void measure(const std::string& run) {
     Model m = load_model(run, "");
+    const auto arithmetic = [](const MeasuredRun& r) { return r.config.train.arithmetic; };
+    if (m.config.train.arithmetic == Arithmetic::native &&
+        std::ranges::count(runs, Arithmetic::portable, arithmetic) > 0)
+      log.warn(run + " is measured with portable arithmetic, as a run before it");
     prepare_arithmetic(m.config.train.arithmetic, pool.threads());
     m.products = make_products(m.config.train.precision);
     const bool pairs = m.objective->traits().pairs(), first = runs.empty();

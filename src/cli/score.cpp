@@ -151,9 +151,10 @@ Exit run_score(CommandLine& line) {
   line.app()
       .add_option("--against", given.against,
                   "with --file: how often is a line of it more probable than that of FILE?")
-      ->type_name("FILE")
-      ->needs("--file");
+      ->type_name("FILE");
   line.parse();
+  line.only_where(given.file.has_value(), {"--against"}, "with --file");
+  if (!given.file) given.against.reset();
   line.only_where(tokens || line.json(), {"--top-k"}, "with --tokens or --json");
   line.only_where(!given.against, {"--tokens", "--top-k", "--target-file"}, "without --against");
 

@@ -16,7 +16,7 @@
 #include "data/corpus.h"
 #include "data/objective.h"
 #include "show/film.h"
-#include "show/page.h"
+#include "show/live_page.h"
 #include "show/report.h"
 #include "store/layout.h"
 #include "store/origin.h"

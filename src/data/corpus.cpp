@@ -48,6 +48,8 @@ class TextFile {
     if (in_file_ == 0 && raw.size() < kFirstLook && !at_end) return;
     std::string_view rest = raw;
     if (in_file_ == 0) {
+      if (options_.notes && options_.notes->markup.empty())
+        options_.notes->markup = markup_in_words(name_, rest);
       if (!options_.any_bytes)
         if (const std::string kind = other_kind(rest); !kind.empty() && kind != kEmptyKind)
           throw_no_text(name_, kind);
@@ -235,6 +237,7 @@ Notes TextNotes::in_words() const {
   const auto n = [](std::uint64_t x) { return format_count(static_cast<std::int64_t>(x)); };
   Notes all;
   if (!utf16.empty()) all.notes.push_back(utf16_in_words(utf16));
+  if (!markup.empty()) all.warnings.push_back(markup);
   if (bad_bytes > 0)
     all.warnings.push_back(fmt::format(
         "{} not in UTF-8 and read as U+FFFD; the first: {} (iconv -f CP1252 -t UTF-8, if "
@@ -342,6 +345,9 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
       (kind.empty() ? found.files : found.left_out).push_back(file);
     }
     if (!folder) continue;
+    if (const std::string model = other_program(path);
+        !model.empty() && path_exists(fs::path(path) / "config.json"))
+      throw_other_program(path, model, Exit::data);
     if (found.files.size() == before)
       throw data_error("{}: is a folder without text files; expected some directly in it.", path)
           .hint("texts in UTF-8; folders in it by their names");

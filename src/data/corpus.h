@@ -23,6 +23,7 @@ namespace heed {
 
 // What was noticed in texts that were read.
 struct TextNotes {
+  std::string markup;           // says that a file has marks, the first
   std::uint64_t bad_bytes = 0;  // that are not UTF-8
   std::string first_bad;        // the first one's message
   std::uint64_t carriage_returns = 0;

@@ -115,7 +115,9 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
     if (split->unknown.count > 0) d.notes.push_back(name + split->unknown.summary());
     d.add(*split, name);
   }
-  if (d.hash.valid == d.hash.data)
+  const auto& trained_on = c.data.train.paths;
+  if (d.hash.valid == d.hash.data ||
+      std::ranges::find_first_of(c.data.valid.paths, trained_on) != c.data.valid.paths.end())
     d.warnings.push_back("held-out data is training data too: it can't show what was learnt");
   if (unknown_share(d) > 0.02) d.warnings.push_back(unknown_in_words(d));
   return d;

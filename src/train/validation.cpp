@@ -60,7 +60,7 @@ std::string doubts_of_bleu(const PreparedRun& run) {
   if (run.config.train.select_by != "bleu") return "";
   const Split& valid = run.data.valid;
   double words = 0;
-  for (std::int64_t i = 0; i < valid.sentences(); ++i) {
+  for (std::int64_t i = 0; i < std::ssize(valid.target_begin) - 1; ++i) {
     const std::string target = run.tokenizers.target->decode(valid.sentence(Side::target, i), true);
     words += static_cast<double>(split_words(target).size());
   }

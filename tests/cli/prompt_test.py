@@ -130,8 +130,6 @@ class Prompt(RunsTest):
             self.assertIn("expected next: ", t.answer(text, prompt))
             data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S).group(1))
             self.assertEqual((data["opening"]["text"], data["reloads"]), (text, True))
-        self.tells(t.answer(":html all", prompt), ":html page.html")
-        self.assertFalse((self.folder / "all").exists())
         t.type(CTRL_D)
         self.ends(t)
         self.check("attend", "pairs", "the", "--html", "page.html")

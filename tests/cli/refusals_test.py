@@ -80,7 +80,7 @@ ROWS = {2: r"""
     attend run --layer -1 => --layer, 0, -1
     attend run --gold x => scripts/gold.py
     attend run --source text => TEXT, --file
-    score pairs the --target-file lines => TEXT, --target-file
+    score pairs the --target-file lines => --file, --target-file
     score pairs --file lines --target t => --file, heed score --help
     score pairs --target the => TEXT
     score pairs --target-file lines => --file
@@ -252,7 +252,6 @@ ROWS = {2: r"""
 """, 0: r"""
     NEW data.train=same.txt --set data.valid=same.txt --set data.valid_fraction=null --stop-at 1 => warning:
     NEW 'data.train=["good","same.txt"]' --set data.valid=same.txt --set data.valid_fraction=null --stop-at 1 => warning:
-    NEW objective.target_length=5000 --set model.positions=learned --stop-at 1 => warning:, 5,000
     NEW data.train=bytes --set tokenizer.type=byte --stop-at 2 => stopped and saved at step 2
     PAIRS data.source=null --set data.target=null --set data.pairs=p.tsv --stop-at 1 => 2, 83, p.tsv:2
     train page.xml --run new --minutes 0.01 --set train.max_steps=2 => page.xml, HTML

@@ -179,7 +179,7 @@ class Divergence(RunsTest):
             self.assertLess(loss, 40, step)  # held-out text; over 4 (ln 22 + sqrt 8) = 24 on training text is refused
         self.assertGreater(len(self.steps()), 0)
         for _ in range(5):  # its advice works, if not at once
-            line = r.err.split("continue with a lower rate: ")[1].split(";")[0]
+            line = r.err.split("with a lower rate: ")[1].split(";")[0]
             r = self.heed(*shlex.split(line)[1:])
             if r.status == 0:
                 break

@@ -83,8 +83,8 @@ class Verify(RunsTest):
         self.assertEqual((r.status, wrong["name"]), (STORE, STEPS[-1]))
         self.tells(wrong["wrong"], "Permission denied")
         plain = self.as_nobody("verify", "run")
-        self.assertIn("NOT READ", plain.out)
-        self.assertNotIn("DAMAGED", plain.out)
+        self.assertIn("NOT WHOLE: ", plain.out)
+        self.assertNotIn("damaged", plain.out)
 
     def test_a_newest_checkpoint_that_does_not_load_is_not_promised(self):
         shutil.copy(self.step(12, "pairs") / "config.json", self.step(12))

@@ -1,5 +1,7 @@
 #include "show/page.h"
 
+#include "show/live_page.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
