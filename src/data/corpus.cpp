@@ -346,7 +346,8 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
     }
     if (!folder) continue;
     if (const std::string model = other_program(path);
-        !model.empty() && path_exists(fs::path(path) / "config.json"))
+        !model.empty() &&
+        (found.files.size() == before || path_exists(fs::path(path) / "config.json")))
       throw_other_program(path, model, Exit::data);
     if (found.files.size() == before)
       throw data_error("{}: is a folder without text files; expected some directly in it.", path)

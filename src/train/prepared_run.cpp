@@ -63,6 +63,8 @@ double pass_memory(const Transformer& model, const Products<float>& products,
   return static_cast<double>(workspace.bytes());
 } catch (const std::length_error&) {
   return std::numeric_limits<double>::infinity();
+} catch (const std::bad_alloc&) {
+  return std::numeric_limits<double>::infinity();
 }
 
 // Error (memory) if the training does not fit into the memory that was `available`.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <utility>
 
 #include "base/format.h"
@@ -151,21 +150,8 @@ bool Trainer::validate(bool on_grid) {
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
   stepper_.gather_used_weights(Exchange::To::all);
-  std::optional<ValidEvent> line;
-  try {
-    line =
-        measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
-  } catch (const std::bad_alloc&) {
-    if (!crew_.alone()) throw;  // the others cannot save
-    state_.validation_due = on_grid;
-    save();
-    const Split& valid = prepared_.data.valid;
-    throw Error(Exit::memory,
-                "not enough memory for the validation" +
-                    (valid.pairs() ? "; its longest sentence is " + valid.longest_in_words() : "") +
-                    ".",
-                "fewer --threads, or other held-out data; heed resume validates first");
-  }
+  std::optional<ValidEvent> line =
+      measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
   if (!line) {
     state_.validation_due = on_grid;
     last_.requests |= kStop;  // of whichever process
@@ -234,8 +220,9 @@ void Trainer::diverged(const std::string& what) {
       Exit::diverged,
       text + (saved_ < 0 ? ". There is no checkpoint yet."
                          : fmt::format(". The checkpoints up to step {} are good.", saved_)),
-      fmt::format("see it again: heed resume {0} --set train.log_every=1; with a lower rate: heed "
-                  "resume {0} --set optimizer.learning_rate={1:.1e}, or from the start",
+      fmt::format("see it again: heed resume {0} --set train.log_every=1; continue with a lower "
+                  "rate: heed resume {0} --set optimizer.learning_rate={1:.1e}; if that diverges "
+                  "at once, start over with that rate",
                   run_ ? shell_word(run_->path().string()) : "RUN",
                   prepared_.config.optimizer.learning_rate / 10));
 }

@@ -51,7 +51,7 @@ class Endings(RunsTest):
     def test_a_run_at_a_rate_of_0_says_so_and_proposes_another(self):
         schedule = {"optimizer": {"schedule": "linear", "warmup_steps": 1, "decay_steps": 5, "learning_rate": 0.01}}
         r = self.train(self.config(**{**SMALL, **schedule}), "run", "--stop-at", 6, facts=["warning:", "step 5"])
-        command = self.commands(self.resume("run", facts=["warning:", "6 steps"]).err)[-1]
+        command = self.commands(self.resume("run", facts=["warning:", "from 7 on"]).err)[-1]
         self.assertEqual(command[:2], ["train", str(self.folder / "run/config.json")])
         r = self.check(*command, facts=said("finished", 24))
         self.assertNotIn("warning:", r.err)

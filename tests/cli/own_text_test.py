@@ -124,7 +124,6 @@ class OwnText(RunsTest):
             self.put(name, b"GGUF\0" if name.endswith((".pb", "tensors", "gguf")) else "{}")
         for name, fact in (("tf", "saved_model.pb"), ("hf", "model.safetensors"), ("gpt2.gguf", "gpt2.gguf")):
             self.start(name, status=DATA, facts=[name, fact])
-        self.check("config", "hf", status=USAGE, facts=["hf", "model.safetensors"])
         self.check("sample", "tf", "x", status=4, facts="saved_model.pb")
 
     def test_files_may_have_odd_names(self):
