@@ -25,7 +25,8 @@ FILES = {  # of all rows
     "gpt/meta.pkl": b"", "gpt/config.json": b"{}", "gpt/merges.txt": b"the mill\n" * 40, "x.pt": b"", "x.pkl": b"", "x.safetensors": b"",
     "new/model.safetensors": b"", "new/generation_config.json": b"", "sharded/model-00001-of-00002.safetensors": b"",
     "same.txt": b"the river and the mill and the stone\n" * 40, "page.xml": b"<!DOCTYPE html>\n<p>text</p>\n" * 40,
-    "b": b'{"sentence_good": "the mill", "sentence_bad": "the mills"}\n', "j": b'{"text": "the mill"}\n' * 20, "bytes": bytes(range(256)) * 8, "lines": b"the old\nthe mill\n",
+    "b": b'{"sentence_good": "the mill", "sentence_bad": "mill the"}\n',
+    "j": b'{"text": "the mill"}\n' * 20, "bytes": bytes(range(256)) * 8, "lines": b"the old\nthe mill\n",
 }
 # ROWS[status]: lines "command => facts, separated by commas". NEW: train c.json --run new --set; PAIRS: train pairs.json, likewise.
 ROWS = {2: r"""
