@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace {
@@ -17,19 +18,19 @@ namespace fs = std::filesystem;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 // The folders of the groups that limit this process's use of a resource ("memory" or "cpu").
-std::vector<fs::path> groups_of(const fs::path& root, const std::string& resource) {
+vector<fs::path> groups_of(const fs::path& root, const string& resource) {
   const fs::path mounted = root / "sys/fs/cgroup", unified = mounted / "unified";
-  std::vector<fs::path> groups{mounted};  // if /proc cannot be read
+  vector<fs::path> groups{mounted};  // if /proc cannot be read
   std::error_code none;
   std::ifstream file(root / "proc/self/cgroup");
   // "0::/user.slice/a.scope" (version 2) or "4:cpu,cpuacct:/user.slice" (version 1)
-  for (std::string number, resources, path; std::getline(file, number, ':') &&
-                                            std::getline(file, resources, ':') &&
-                                            std::getline(file, path);) {
+  for (string number, resources, path; std::getline(file, number, ':') &&
+                                       std::getline(file, resources, ':') &&
+                                       std::getline(file, path);) {
     fs::path top;
     if (resources.empty())
       top = fs::exists(unified, none) ? unified : mounted;
-    else if (("," + resources + ",").find("," + resource + ",") != std::string::npos)
+    else if (("," + resources + ",").find("," + resource + ",") != string::npos)
       top = mounted / resource;
     else
       continue;
@@ -57,7 +58,7 @@ double memory_left(const fs::path& group, const MemoryFiles& files) {
   double used = number_in(group / files.used, 0), bytes = 0;
   // The kernel reclaims cached file pages before it refuses memory.
   std::ifstream stat(group / "memory.stat");
-  for (std::string key; stat >> key >> bytes;)
+  for (string key; stat >> key >> bytes;)
     if (key == files.inactive || key == files.active) used -= bytes;
   return std::max(0.0, limit - std::max(0.0, used));
 }
@@ -77,7 +78,7 @@ double cgroup_memory(const fs::path& root) {
 double available_memory() {
   double available = 1e18;
   std::ifstream info("/proc/meminfo");
-  for (std::string key, unit; info >> key;) {
+  for (string key, unit; info >> key;) {
     double kib = 0;
     info >> kib;
     std::getline(info, unit);
@@ -86,7 +87,7 @@ double available_memory() {
   return std::min(available, cgroup_memory());
 }
 
-void require_memory(double bytes, const std::string& what) {
+void require_memory(double bytes, const string& what) {
   constexpr double kSmall = 1 << 20;  // looking takes longer than filling it
   const double available = bytes > kSmall ? available_memory() : bytes;
   if (bytes <= available) return;

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <string>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 // Bytes that can still be allocated, or infinity. Cached file pages count as free.
@@ -19,7 +21,7 @@ double cgroup_memory(const std::filesystem::path& root = "/");
 double available_memory();
 
 // Error (memory) if there are fewer than `bytes` bytes, unless that is little; `what`: "the data".
-void require_memory(double bytes, const std::string& what);
+void require_memory(double bytes, const string& what);
 
 // CPU seconds per second, or infinity.
 double cgroup_cores(const std::filesystem::path& root = "/");

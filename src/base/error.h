@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 // Exit codes of the command line (README, "Exit codes").
@@ -26,30 +28,30 @@ class Error : public std::runtime_error {
  public:
   // `text`: one or more sentences that begin in lower case, after "heed: error: "; the last full
   // stop is optional. `hint`: what to try.
-  Error(Exit exit, const std::string& text, const std::string& hint = "")
+  Error(Exit exit, const string& text, const string& hint = "")
       : std::runtime_error(sentence(text) + (hint.empty() ? "" : kTry + hint)),
         exit_(exit),
         text_(sentence(text)),
         hint_(hint) {}
   Exit exit() const { return exit_; }
-  const std::string& text() const { return text_; }  // what() without the hint
+  const string& text() const { return text_; }  // what() without the hint
 
   // The same with a hint.
-  Error hint(const std::string& what) const { return as(exit_, what); }
+  Error hint(const string& what) const { return as(exit_, what); }
   // The same with another exit code and, unless empty, one more hint.
-  Error as(Exit exit, const std::string& more = "") const {
+  Error as(Exit exit, const string& more = "") const {
     return {exit, text_, hint_ + (hint_.empty() || more.empty() ? "" : kTry) + more};
   }
 
  private:
   static constexpr const char* kTry = "\n  try: ";
 
-  static std::string sentence(const std::string& text) {
+  static string sentence(const string& text) {
     return text.ends_with('.') || text.ends_with('?') || text.ends_with(':') ? text : text + '.';
   }
 
   Exit exit_;
-  std::string text_, hint_;
+  string text_, hint_;
 };
 
 }  // namespace heed

@@ -21,6 +21,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "base/std_names.h"
 
 namespace heed {
 
@@ -77,15 +78,15 @@ inline bool read_value(const Json& json, bool& x) {
   if (json.is_boolean()) x = json.get<bool>();
   return json.is_boolean();
 }
-inline bool read_value(const Json& json, std::string& x) {
-  if (json.is_string()) x = json.get<std::string>();
+inline bool read_value(const Json& json, string& x) {
+  if (json.is_string()) x = json.get<string>();
   return json.is_string();
 }
 inline bool read_value(const Json& json, double& x) {
   if (json.is_number())
     x = json.get<double>();
   else if (json == "inf" || json == "-inf")
-    x = std::stod(json.get<std::string>());
+    x = std::stod(json.get<string>());
   else if (json.is_null() || json == "nan")
     x = std::numeric_limits<double>::quiet_NaN();
   else
@@ -94,34 +95,32 @@ inline bool read_value(const Json& json, double& x) {
 }
 template <std::integral T>
 bool read_value(const Json& json, T& x) {
-  std::optional<T> whole;
+  optional<T> whole;
   const auto take = [&](auto number) {
-    if (std::in_range<T>(number)) whole = static_cast<T>(number);
+    if (std::in_range<T>(number)) whole = T(number);
   };
   if (json.is_number_float())
     whole = whole_number<T>(json.get<double>());
   else if (json.is_number_unsigned())
-    take(json.get<std::uint64_t>());
+    take(json.get<uint64_t>());
   else if (json.is_number_integer())
-    take(json.get<std::int64_t>());
+    take(json.get<int64_t>());
   x = whole.value_or(x);
   return whole.has_value();
 }
 
 // Of each fault the first one, in words; or "".
 struct Faults {
-  std::string wrong, missing, unknown;
-  std::string first() const {
-    return !wrong.empty() ? wrong : !missing.empty() ? missing : unknown;
-  }
+  string wrong, missing, unknown;
+  string first() const { return !wrong.empty() ? wrong : !missing.empty() ? missing : unknown; }
 };
 
 // Reads what there is and has its form; the rest stays as it is. False if something has another
 // form or is missing. `key`: the keys around it, for the faults.
 template <class T>
-bool read_json(const Json& json, T& x, Faults& faults, const std::string& key = "") {
-  const auto inner = [&](const std::string& name) { return key.empty() ? name : key + "." + name; };
-  const auto fault = [](std::string& first, const std::string& text) {
+bool read_json(const Json& json, T& x, Faults& faults, const string& key = "") {
+  const auto inner = [&](const string& name) { return key.empty() ? name : key + "." + name; };
+  const auto fault = [](string& first, const string& text) {
     if (first.empty()) first = text;
     return false;
   };
@@ -135,7 +134,7 @@ bool read_json(const Json& json, T& x, Faults& faults, const std::string& key = 
     if (!whole) x.reset();
   } else if constexpr (HasFields<T>) {
     if (!json.is_object()) return must_be("an object");
-    std::vector<std::string> keys = {"kind"};
+    vector<string> keys = {"kind"};
     for_each_field(x, [&]<class Value>(const char* name, Value& value) {
       keys.push_back(name);
       if (const auto found = json.find(name); found != json.end())

@@ -14,6 +14,7 @@
 
 #include "base/format.h"
 #include "base/input_file.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace fs = std::filesystem;
@@ -49,7 +50,7 @@ const char* hint_for(int error) {
 
 }  // namespace
 
-int SystemCalls::list(const char* folder, std::vector<std::string>& names) {
+int SystemCalls::list(const char* folder, vector<string>& names) {
   std::error_code error;
   fs::directory_iterator entries(folder, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error))
@@ -90,23 +91,22 @@ SystemCalls& use_system_calls(SystemCalls& calls) {
   return in_use(&calls);
 }
 
-std::string quoted_path(const fs::path& path) {
+string quoted_path(const fs::path& path) {
   return '"' + path.string() + '"';
 }
 
-void throw_file_error(std::string_view operation, const fs::path& path, int error, Exit exit) {
-  const std::string what = fmt::format("cannot {} {}: {}", operation, quoted_path(path),
-                                       std::generic_category().message(error));
+void throw_file_error(string_view operation, const fs::path& path, int error, Exit exit) {
+  const string what = fmt::format("cannot {} {}: {}", operation, quoted_path(path),
+                                  std::generic_category().message(error));
   throw Unreadable(exit, what, hint_for(error));
 }
 
 void refuse_link_or_pipe(const fs::path& path) {
   const fs::file_type type = type_of(path);
   if (type == fs::file_type::symlink || type == fs::file_type::fifo)
-    throw Error(Exit::store,
-                fmt::format("cannot write {}: it is a {}, expected a file", quoted_path(path),
-                            type == fs::file_type::fifo ? "pipe" : "symbolic link"),
-                "remove it or move it away");
+    throw store_error("cannot write {}: it is a {}, expected a file", quoted_path(path),
+                      type == fs::file_type::fifo ? "pipe" : "symbolic link")
+        .hint("remove it or move it away");
 }
 
 bool is_same_file(int fd, const fs::path& path) {
@@ -123,8 +123,8 @@ OutputFile::OutputFile(const fs::path& path) : OutputFile("create", O_TRUNC, pat
 OutputFile::OutputFile(const fs::path& path, const fs::path& named, mode_t mode)
     : OutputFile("create", O_EXCL, path, named, mode) {}
 
-OutputFile::OutputFile(std::string_view operation, int flag, const fs::path& path,
-                       const fs::path& named, mode_t mode)
+OutputFile::OutputFile(string_view operation, int flag, const fs::path& path, const fs::path& named,
+                       mode_t mode)
     : path_(named) {
   refuse_link_or_pipe(path);
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flag;
@@ -136,13 +136,13 @@ OutputFile::~OutputFile() {
   if (fd_ >= 0) system_calls().close(fd_);
 }
 
-void OutputFile::write(std::span<const std::byte> bytes) {
+void OutputFile::write(span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = repeat_if_interrupted(
         [&] { return system_calls().write(fd_, bytes.data(), bytes.size()); });
     if (n < 0) throw_file_error("write", path_, errno);
     if (n == 0) throw_file_error("write", path_, EIO);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    bytes = bytes.subspan(size_t(n));
   }
 }
 
@@ -160,9 +160,9 @@ void OutputFile::finish() {
 
 AppendFile::AppendFile(const fs::path& path) : OutputFile("open", O_APPEND, path, path) {}
 
-void AppendFile::append_line(std::string_view line) {
+void AppendFile::append_line(string_view line) {
   const off_t before = system_calls().seek(fd_, 0, SEEK_END);
-  const std::string text = std::string(line) + '\n';
+  const string text = string(line) + '\n';
   try {
     write(text);
   } catch (const Error&) {
@@ -191,7 +191,7 @@ void make_and_rename(const fs::path& path, Make make) {
 
 }  // namespace
 
-void replace_file(const fs::path& path, std::string_view bytes, mode_t mode) {
+void replace_file(const fs::path& path, string_view bytes, mode_t mode) {
   make_and_rename(path, [&](const fs::path& temporary) {
     OutputFile file(temporary, path, mode);
     file.write(bytes);
@@ -202,21 +202,20 @@ void replace_file(const fs::path& path, std::string_view bytes, mode_t mode) {
 void copy_file(const fs::path& from, const fs::path& to) {
   InputFile input(from, InputFile::Allow::link);  // of a StoredInput
   OutputFile output(to);
-  for (std::string block; input.append_to(block, 1 << 20); block.clear()) output.write(block);
+  for (string block; input.append_to(block, 1 << 20); block.clear()) output.write(block);
   output.finish();
 }
 
-void replace_symlink(const fs::path& path, const std::string& target) {
+void replace_symlink(const fs::path& path, const string& target) {
   make_and_rename(path, [&](const fs::path& temporary) {
     if (repeat_if_interrupted(
             [&] { return system_calls().symlink(target.c_str(), temporary.c_str()); }) == 0)
       return;
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
       throw_file_error("create the link", temporary, errno);
-    throw Error(Exit::store,
-                fmt::format("cannot create the link {}: its file system has no symbolic links",
-                            quoted_path(path)),
-                "use another file system: vfat, exFAT and some network shares have no links");
+    throw store_error("cannot create the link {}: its file system has no symbolic links",
+                      quoted_path(path))
+        .hint("use another file system: vfat, exFAT and some network shares have no links");
   });
 }
 
@@ -246,16 +245,16 @@ bool is_listed(const fs::path& path) {
   return std::ranges::count(names_in(folder_of(path)), path.filename().string()) > 0;
 }
 
-std::vector<std::string> names_in(const fs::path& path) {
-  std::vector<std::string> names;
+vector<string> names_in(const fs::path& path) {
+  vector<string> names;
   if (system_calls().list(path.c_str(), names) != 0) throw_file_error("list", path, errno);
   std::sort(names.begin(), names.end());
   return names;
 }
 
-std::vector<std::string> readable_names(const fs::path& path) try {
+vector<string> readable_names(const fs::path& path) try {
   std::error_code none;
-  return fs::is_directory(path, none) ? names_in(path) : std::vector<std::string>{};
+  return fs::is_directory(path, none) ? names_in(path) : vector<string>{};
 } catch (const Error&) {
   return {};
 }
@@ -304,12 +303,12 @@ NewFolder::~NewFolder() {
 }
 
 void NewFolder::put_in_place() {
-  std::vector<std::pair<fs::path, fs::path>> moves;
+  vector<std::pair<fs::path, fs::path>> moves;
   if (fills_) {
-    std::vector<std::string> names = names_in(path_);
+    vector<string> names = names_in(path_);
     std::stable_partition(names.begin(), names.end(),
                           [](const auto& name) { return name != "config.json"; });
-    for (const std::string& name : names) moves.emplace_back(path_ / name, place_ / name);
+    for (const string& name : names) moves.emplace_back(path_ / name, place_ / name);
   } else {
     if (!aside_.empty() && path_exists(place_)) moves.emplace_back(place_, aside_);
     moves.emplace_back(path_, place_);
@@ -339,13 +338,12 @@ double check_free_space(const fs::path& path, double needed) {
   while (!path_exists(there) && there.has_relative_path()) there = there.parent_path();
   std::error_code unknown;
   const fs::space_info space = fs::space(there, unknown);
-  const auto available = static_cast<double>(space.available);
+  const auto available = double(space.available);
   if (unknown || space.capacity == 0) return std::numeric_limits<double>::infinity();
   if (available >= needed) return available;
-  throw Error(Exit::store,
-              fmt::format("no room for a checkpoint in {}: it needs about {}, {} are free",
-                          quoted_path(path), format_bytes(needed), format_bytes(available)),
-              "free some space on that disk, or --run on another");
+  throw store_error("no room for a checkpoint in {}: it needs about {}, {} are free",
+                    quoted_path(path), format_bytes(needed), format_bytes(available))
+      .hint("free some space on that disk, or --run on another");
 }
 
 }  // namespace heed

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/std_names.h"
 
 namespace heed {
 
@@ -29,14 +30,12 @@ class SystemCalls {
  public:
   virtual ~SystemCalls() = default;
   virtual int open(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
-  virtual ssize_t read(int fd, void* bytes, std::size_t size) { return ::read(fd, bytes, size); }
+  virtual ssize_t read(int fd, void* bytes, size_t size) { return ::read(fd, bytes, size); }
   virtual off_t seek(int fd, off_t to, int from) { return ::lseek(fd, to, from); }
   virtual int status(int fd, struct stat* found) { return ::fstat(fd, found); }
   virtual int status(const char* path, struct stat* found) { return ::lstat(path, found); }
-  virtual int list(const char* folder, std::vector<std::string>& names);
-  virtual ssize_t write(int fd, const void* bytes, std::size_t size) {
-    return ::write(fd, bytes, size);
-  }
+  virtual int list(const char* folder, vector<string>& names);
+  virtual ssize_t write(int fd, const void* bytes, size_t size) { return ::write(fd, bytes, size); }
   virtual int fsync(int fd) { return ::fsync(fd); }
   virtual int close(int fd) { return ::close(fd); }
   virtual int truncate(int fd, off_t size) { return ::ftruncate(fd, size); }
@@ -69,14 +68,14 @@ class Unreadable : public Error {
 
 // The bytes of a number, as files have them: the lowest first.
 template <class T>
-std::string bytes_of(T number) {
+string bytes_of(T number) {
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
 // A path in quotes, for messages.
-std::string quoted_path(const std::filesystem::path& path);
+string quoted_path(const std::filesystem::path& path);
 // "cannot write /a/b: No space left on device", with a hint for common errors. It is Unreadable.
-[[noreturn]] void throw_file_error(std::string_view operation, const std::filesystem::path& path,
+[[noreturn]] void throw_file_error(string_view operation, const std::filesystem::path& path,
                                    int error, Exit exit = Exit::store);
 
 // Call before creating or extending a file. Error if the path is a symbolic link (to an unknown
@@ -97,13 +96,13 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  void write(std::span<const std::byte> bytes);
-  void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  void write(span<const std::byte> bytes);
+  void write(string_view text) { write(std::as_bytes(span(text))); }
   void sync();
   void finish();  // fsync and close
 
  protected:
-  OutputFile(std::string_view operation, int flag, const std::filesystem::path& path,
+  OutputFile(string_view operation, int flag, const std::filesystem::path& path,
              const std::filesystem::path& named, mode_t mode = 0666);
 
   std::filesystem::path path_;  // in errors
@@ -116,19 +115,19 @@ class AppendFile : private OutputFile {
  public:
   explicit AppendFile(const std::filesystem::path& path);
 
-  void append_line(std::string_view line);  // without its newline
+  void append_line(string_view line);  // without its newline
   using OutputFile::sync;
 };
 
 // Replaces a file atomically: at any time the old or the new one is there, complete. On return the
 // new one is durable. Uses a sibling named ".tmp-PROCESS-...". `mode`: of the new one, less the
 // umask.
-void replace_file(const std::filesystem::path& path, std::string_view bytes, mode_t mode = 0666);
+void replace_file(const std::filesystem::path& path, string_view bytes, mode_t mode = 0666);
 // A copy of a file at a free name, durable but for the name.
 void copy_file(const std::filesystem::path& from, const std::filesystem::path& to);
 // Points the symbolic link `path` at `target` (stored as given, relative to the link), durably. The
 // link always exists.
-void replace_symlink(const std::filesystem::path& path, const std::string& target);
+void replace_symlink(const std::filesystem::path& path, const string& target);
 
 // The folder that contains a path; "." for a bare name.
 std::filesystem::path folder_of(const std::filesystem::path& path);
@@ -140,9 +139,9 @@ std::filesystem::file_type type_of(const std::filesystem::path& path);
 // are gone.
 bool is_listed(const std::filesystem::path& path);
 // The names in a folder, sorted.
-std::vector<std::string> names_in(const std::filesystem::path& path);
+vector<string> names_in(const std::filesystem::path& path);
 // The same; none if it is no folder, or cannot be listed.
-std::vector<std::string> readable_names(const std::filesystem::path& path);
+vector<string> readable_names(const std::filesystem::path& path);
 // False if something is already there.
 bool make_folder(const std::filesystem::path& path);
 // Makes the names in a folder durable.

@@ -18,6 +18,8 @@
 
 #include "base/cgroup.h"
 #include "base/files.h"
+#include "base/format.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 
 namespace heed {
@@ -35,21 +37,21 @@ struct Gzip {
 
 namespace {
 
-constexpr std::string_view kGzipMagic = "\x1F\x8B\x08";              // RFC 1952
-constexpr std::string_view kXzMagic("\xFD\x37\x7A\x58\x5A\x00", 6);  // xz-file-format.txt
+constexpr string_view kGzipMagic = "\x1F\x8B\x08";              // RFC 1952
+constexpr string_view kXzMagic("\xFD\x37\x7A\x58\x5A\x00", 6);  // xz-file-format.txt
 
 // Are these first bytes too few to tell whether the file is compressed?
-bool may_be_compressed(std::string_view bytes) {
-  const auto may_be = [&](std::string_view magic) {
+bool may_be_compressed(string_view bytes) {
+  const auto may_be = [&](string_view magic) {
     return bytes.size() < magic.size() && magic.starts_with(bytes);
   };
   return may_be(kGzipMagic) || may_be(kXzMagic);
 }
 
-constexpr std::string_view kUtf32Mark("\xFF\xFE\0\0", 4);  // little-endian
-constexpr std::size_t kPiece = 1 << 16;
-constexpr std::size_t kBlock = 16 << 20;  // of a StoredInput
-constexpr std::string_view kFolder = "/proc/self/fd/";
+constexpr string_view kUtf32Mark("\xFF\xFE\0\0", 4);  // little-endian
+constexpr size_t kPiece = 1 << 16;
+constexpr size_t kBlock = 16 << 20;  // of a StoredInput
+constexpr string_view kFolder = "/proc/self/fd/";
 
 int open_input(const fs::path& path, InputFile::Allow allow) {
   using Allow = InputFile::Allow;
@@ -61,8 +63,8 @@ int open_input(const fs::path& path, InputFile::Allow allow) {
   return repeat_if_interrupted([&] { return system_calls().open(path.c_str(), flags, 0); });
 }
 
-[[noreturn]] void refuse(const fs::path& name, Exit exit, const std::string& what,
-                         const std::string& hint = "") {
+[[noreturn]] void refuse(const fs::path& name, Exit exit, const string& what,
+                         const string& hint = "") {
   throw Error(exit, fmt::format("cannot read {}: {}", quoted_path(name), what), hint);
 }
 
@@ -101,14 +103,14 @@ InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
     if (status != 0) throw_file_error("read", name_, unknown, exit);
     refuse_kind(S_ISDIR(info.st_mode) ? "a folder" : any ? "a device" : "a device or pipe");
   }
-  if (regular) size_ = static_cast<std::uint64_t>(info.st_size);
+  if (regular) size_ = uint64_t(info.st_size);
 }
 
 InputFile::~InputFile() {
   ::close(fd_);
 }
 
-std::size_t InputFile::read_raw(std::span<std::byte> bytes) {
+size_t InputFile::read_raw(span<std::byte> bytes) {
   const auto read = [&] { return system_calls().read(fd_, bytes.data(), bytes.size()); };
   ssize_t n = read();
   while (n < 0 && (errno == EINTR || errno == EAGAIN)) {
@@ -117,13 +119,13 @@ std::size_t InputFile::read_raw(std::span<std::byte> bytes) {
     n = read();
   }
   if (n < 0) throw_file_error("read", name_, errno, exit_);
-  return static_cast<std::size_t>(n);
+  return size_t(n);
 }
 
 bool InputFile::hold_more() {
-  const std::size_t size = held_.size();
+  const size_t size = held_.size();
   held_.resize(size + kPiece);
-  held_.resize(size + read_raw(std::as_writable_bytes(std::span(held_).subspan(size))));
+  held_.resize(size + read_raw(std::as_writable_bytes(span(held_).subspan(size))));
   return held_.size() > size;
 }
 
@@ -139,10 +141,10 @@ bool InputFile::compressed() {
   return gzip_ != nullptr;
 }
 
-std::size_t InputFile::read_some(std::span<std::byte> bytes) {
+size_t InputFile::read_some(span<std::byte> bytes) {
   if (!compressed()) {
     if (held_.empty()) return read_raw(bytes);
-    const std::size_t n = std::min(bytes.size(), held_.size());
+    const size_t n = std::min(bytes.size(), held_.size());
     std::memcpy(bytes.data(), held_.data(), n);
     held_.erase(0, n);
     // A regular file fills `bytes`, even after compressed() has read ahead.
@@ -172,27 +174,27 @@ void InputFile::rewind() {
   if (system_calls().seek(fd_, 0, SEEK_SET) != 0) throw_file_error("read", name_, errno, exit_);
 }
 
-void InputFile::read_exactly(std::span<std::byte> bytes) {
+void InputFile::read_exactly(span<std::byte> bytes) {
   while (!bytes.empty()) {
-    const std::size_t n = read_some(bytes);
+    const size_t n = read_some(bytes);
     if (n == 0) refuse(name_, exit_, fmt::format("it ended {} bytes early", bytes.size()));
     bytes = bytes.subspan(n);
   }
 }
 
-bool InputFile::append_to(std::string& text, std::size_t n) {
-  const auto read = [&](std::string& to) {
-    const std::size_t size = to.size();
+bool InputFile::append_to(string& text, size_t n) {
+  const auto read = [&](string& to) {
+    const size_t size = to.size();
     to.resize(size + n);
-    to.resize(size + read_some(std::as_writable_bytes(std::span(to).subspan(size))));
+    to.resize(size + read_some(std::as_writable_bytes(span(to).subspan(size))));
     return to.size() > size;
   };
   if (!may_be_utf16_ && !utf16_) return read(text);
-  const std::size_t size = text.size();
+  const size_t size = text.size();
   for (bool more = true; more && text.size() == size;) {
     more = read(undecoded_);
     if (may_be_utf16_) {
-      const std::string_view bytes = undecoded_, mark = bytes.substr(0, 2);
+      const string_view bytes = undecoded_, mark = bytes.substr(0, 2);
       if (more && bytes.size() < 4 && (bytes[0] == '\xFE' || bytes[0] == '\xFF')) continue;
       may_be_utf16_ = false;
       big_endian_ = mark == "\xFE\xFF";
@@ -209,18 +211,17 @@ bool InputFile::ready() const {
   return !held_.empty() || ::poll(&more, 1, 0) > 0;
 }
 
-std::string read_file(const fs::path& path, std::uint64_t limit, InputFile::Allow allow,
-                      Exit exit) {
+string read_file(const fs::path& path, uint64_t limit, InputFile::Allow allow, Exit exit) {
   InputFile file(path, allow, exit);
   return read_file(file, limit, exit);
 }
 
-std::string read_file(InputFile& file, std::uint64_t limit, Exit exit) {
-  std::string bytes;
-  std::uint64_t size = file.size();
+string read_file(InputFile& file, uint64_t limit, Exit exit) {
+  string bytes;
+  uint64_t size = file.size();
   if (size <= limit) bytes.reserve(size + kPiece);
   while (size <= limit && file.append_to(bytes, kPiece))
-    size = std::max<std::uint64_t>(size, bytes.size());
+    size = std::max<uint64_t>(size, bytes.size());
   if (size <= limit) return bytes;
   refuse(file.name(), exit,
          fmt::format("it has at least {} bytes, expected at most {}", size, limit));
@@ -239,8 +240,7 @@ void InputLines::fill() {
     refuse(file_.name(), exit_, fmt::format("a line has more than {} bytes", longest_));
   // A token takes some 50 bytes in all.
   if (bytes_.size() > asked_) {
-    require_memory(100.0 * static_cast<double>(bytes_.size()),
-                   "a line of " + file_.name().string());
+    require_memory(100.0 * double(bytes_.size()), "a line of " + file_.name().string());
     asked_ = bytes_.size() + (1 << 20);
   }
   at_end_ = !file_.append_to(bytes_, kPiece);
@@ -254,11 +254,11 @@ bool InputLines::ready() {
   return true;
 }
 
-std::optional<std::string> InputLines::next() {
+optional<string> InputLines::next() {
   while (!has_newline() && !at_end_) fill();
   if (begin_ == bytes_.size()) return std::nullopt;
   ended_ = scanned_ < bytes_.size();
-  std::string line = bytes_.substr(begin_, scanned_ - begin_);
+  string line = bytes_.substr(begin_, scanned_ - begin_);
   begin_ = scanned_ = std::min(scanned_ + 1, bytes_.size());
   return line;
 }
@@ -266,8 +266,8 @@ std::optional<std::string> InputLines::next() {
 StoredInput::StoredInput() : fd_(::memfd_create("standard input", MFD_CLOEXEC)) {
   InputFile input("-", InputFile::Allow::anything, Exit::data);
   std::ofstream file(path(), std::ios::binary);
-  std::size_t stored = 0, room = 0;  // it is kept in memory
-  for (std::string block; file && input.append_to(block, 1 << 20); block.clear()) {
+  size_t stored = 0, room = 0;  // it is kept in memory
+  for (string block; file && input.append_to(block, 1 << 20); block.clear()) {
     if (stored + block.size() > room) {
       require_memory(kBlock, "standard input");
       room = stored + kBlock;
@@ -276,18 +276,18 @@ StoredInput::StoredInput() : fd_(::memfd_create("standard input", MFD_CLOEXEC)) 
     stored += block.size();
   }
   if (!file.flush()) throw_file_error("keep", "standard input", errno, Exit::memory);
-  if (file.tellp() == 0) throw Error(Exit::data, "standard input is empty; expected text.");
+  if (file.tellp() == 0) throw data_error("standard input is empty; expected text.");
 }
 
 StoredInput::~StoredInput() {
   ::close(fd_);
 }
 
-std::string StoredInput::path() const {
-  return std::string(kFolder) + std::to_string(fd_);
+string StoredInput::path() const {
+  return string(kFolder) + std::to_string(fd_);
 }
 
-std::string shown_path(const std::string& path) {
+string shown_path(const string& path) {
   return path.starts_with(kFolder) ? "standard input" : path;
 }
 

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/std_names.h"
 
 namespace heed {
 
@@ -38,37 +39,37 @@ class InputFile {
 
   const std::filesystem::path& name() const { return name_; }
   // On disk when opened; 0 for pipes and devices.
-  std::uint64_t size() const { return size_; }
+  uint64_t size() const { return size_; }
   bool utf16() const { return utf16_; }  // what append_to() has read is in UTF-16
   void rewind();  // back to the first byte; only with Allow::file and Allow::link
   // Fills `bytes`; Error if the file ends early.
-  void read_exactly(std::span<std::byte> bytes);
+  void read_exactly(span<std::byte> bytes);
   // Appends the available bytes, at most n (of UTF-16, before it is decoded); waits for the first.
   // False at the end.
-  bool append_to(std::string& text, std::size_t n);
+  bool append_to(string& text, size_t n);
   bool ready() const;  // append_to() will not wait
 
  private:
-  std::size_t read_raw(std::span<std::byte> bytes);
-  std::size_t read_some(std::span<std::byte> bytes);
+  size_t read_raw(span<std::byte> bytes);
+  size_t read_some(span<std::byte> bytes);
   bool compressed();  // waits for the first bytes
   bool hold_more();   // false at the end
 
   std::filesystem::path name_;
   Exit exit_;
   int fd_ = -1;
-  std::uint64_t size_ = 0;
-  bool looked_;       // the first bytes have been seen, or do not matter
-  std::string held_;  // read from the file, not yet handed out or unpacked
+  uint64_t size_ = 0;
+  bool looked_;  // the first bytes have been seen, or do not matter
+  string held_;  // read from the file, not yet handed out or unpacked
   bool may_be_utf16_, utf16_ = false, big_endian_ = false;
-  std::string undecoded_;
-  std::unique_ptr<Gzip> gzip_;
+  string undecoded_;
+  unique_ptr<Gzip> gzip_;
 };
 
 // All bytes, at most `limit`.
-std::string read_file(InputFile& file, std::uint64_t limit, Exit exit = Exit::store);
-std::string read_file(const std::filesystem::path& path, std::uint64_t limit,
-                      InputFile::Allow allow = InputFile::Allow::file, Exit exit = Exit::store);
+string read_file(InputFile& file, uint64_t limit, Exit exit = Exit::store);
+string read_file(const std::filesystem::path& path, uint64_t limit,
+                 InputFile::Allow allow = InputFile::Allow::file, Exit exit = Exit::store);
 
 // The lines of an InputFile, in order.
 class InputLines {
@@ -77,11 +78,11 @@ class InputLines {
   // what will be made of it.
   explicit InputLines(const std::filesystem::path& path,
                       InputFile::Allow allow = InputFile::Allow::file, Exit exit = Exit::store,
-                      std::size_t longest = std::string::npos)
+                      size_t longest = string::npos)
       : file_(path, allow, exit), exit_(exit), longest_(longest) {}
 
   // Waits for the next line, without its \n; nullopt at the end.
-  std::optional<std::string> next();
+  optional<string> next();
   bool ready();                          // next() will not wait
   bool ended() const { return ended_; }  // the last line had its \n
   bool utf16() const { return file_.utf16(); }
@@ -92,11 +93,11 @@ class InputLines {
 
   InputFile file_;
   Exit exit_;
-  std::size_t longest_;
-  std::string bytes_;            // read so far; not yet returned from begin_ on
-  std::size_t asked_ = 1 << 20;  // for so many bytes there is memory
-  std::size_t begin_ = 0;        // of the next line
-  std::size_t scanned_ = 0;      // no \n between begin_ and here
+  size_t longest_;
+  string bytes_;            // read so far; not yet returned from begin_ on
+  size_t asked_ = 1 << 20;  // for so many bytes there is memory
+  size_t begin_ = 0;        // of the next line
+  size_t scanned_ = 0;      // no \n between begin_ and here
   bool at_end_ = false, ended_ = true;
 };
 
@@ -110,13 +111,13 @@ class StoredInput {
   StoredInput(const StoredInput&) = delete;
   StoredInput& operator=(const StoredInput&) = delete;
 
-  std::string path() const;  // valid while this object lives
+  string path() const;  // valid while this object lives
 
  private:
   int fd_;
 };
 
 // The name of an input in messages: "standard input" for the path() of a StoredInput.
-std::string shown_path(const std::string& path);
+string shown_path(const string& path);
 
 }  // namespace heed

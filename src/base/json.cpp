@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/std_names.h"
 
 #include <fmt/core.h>
 
@@ -10,7 +11,7 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kMostKeys = 100'000;  // of an object: a key is searched among all before it
+constexpr size_t kMostKeys = 100'000;  // of an object: a key is searched among all before it
 
 // How far the parser has read.
 struct Position {
@@ -39,12 +40,12 @@ struct Cursor {
 
 // An object or list that encloses the parser's position.
 struct Level {
-  std::string key;  // the last one read; "" in a list
-  std::unordered_set<std::string> keys;
+  string key;  // the last one read; "" in a list
+  std::unordered_set<string> keys;
 };
 
-std::string full_key(const std::vector<Level>& levels) {
-  std::string full;
+string full_key(const vector<Level>& levels) {
+  string full;
   for (const Level& level : levels)
     if (!level.key.empty()) full += (full.empty() ? "" : ".") + level.key;
   return full;
@@ -52,10 +53,10 @@ std::string full_key(const std::vector<Level>& levels) {
 
 [[noreturn]] void refuse_text(const Json::exception& e, const JsonSource& source,
                               Position position) {
-  std::string what = e.what();
+  string what = e.what();
   int line = 0, column = 0;
-  const std::size_t place = what.find("at line ");
-  if (place != std::string::npos &&
+  const size_t place = what.find("at line ");
+  if (place != string::npos &&
       std::sscanf(what.c_str() + place, "at line %d, column %d", &line, &column) == 2) {
     position = {line, column};
     what = what.substr(what.find(": ", place) + 2);
@@ -71,36 +72,36 @@ std::string full_key(const std::vector<Level>& levels) {
 
 }  // namespace
 
-std::string text_of(const Json& json) {
+string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string shown(const Json& value) {
-  const std::string out = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+string shown(const Json& value) {
+  const string out = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   return out.size() <= 80 ? out : out.substr(0, 76) + " ...";
 }
 
-void JsonSource::fail(const std::string& what, const std::string& place) const {
+void JsonSource::fail(const string& what, const string& place) const {
   throw Error(exit, fmt::format("{}{}: {}{}", name, place, verdict, what), hint);
 }
 
-Json parse_strict_json(std::string_view text, const JsonSource& source, bool comments,
+Json parse_strict_json(string_view text, const JsonSource& source, bool comments,
                        const JsonKeySeen& key_seen) {
   using Event = Json::parse_event_t;
   Position position;
-  std::vector<Level> levels;
-  const auto fail = [&](const std::string& what) {
+  vector<Level> levels;
+  const auto fail = [&](const string& what) {
     source.fail(what, fmt::format(":{}", position.line));
   };
   // The first pass only checks; the second one builds the value.
   const auto check = [&](int depth, Event event, Json& value) {
     if (event == Event::object_start || event == Event::array_start) {
       if (depth == source.depth) fail("this is nested too deeply.");
-      levels.resize(static_cast<std::size_t>(depth));
+      levels.resize(size_t(depth));
       levels.emplace_back();
     } else if (event == Event::key) {
-      levels.resize(static_cast<std::size_t>(depth));
-      levels.back().key = value.get_ref<const std::string&>();
+      levels.resize(size_t(depth));
+      levels.back().key = value.get_ref<const string&>();
       const bool twice = !levels.back().keys.insert(levels.back().key).second;
       if (levels.back().keys.size() > kMostKeys) fail("an object has too many keys.");
       if (twice) fail(fmt::format("the key {} occurs twice.", shown(full_key(levels))));

@@ -12,31 +12,32 @@
 
 #include "base/error.h"
 #include "base/json_fwd.h"
+#include "base/std_names.h"
 
 namespace heed {
 
 // On one line. NaN and infinity become null, bytes that are not UTF-8 U+FFFD.
-std::string text_of(const Json& json);
+string text_of(const Json& json);
 
 // A value for messages: JSON in printable ASCII, shortened if long.
-std::string shown(const Json& value);
+string shown(const Json& value);
 
 // Where JSON comes from, and the message if it is wrong: "name:line: verdict what\n  try: hint".
 struct JsonSource {
-  std::string name;         // of the file
+  string name;              // of the file
   Exit exit = Exit::store;  // if it is wrong
-  std::string verdict = "", hint = "";
+  string verdict = "", hint = "";
   int depth = 16;  // objects and lists may be nested this deep
 
   // `place`: ":line" in the file.
-  [[noreturn]] void fail(const std::string& what, const std::string& place = "") const;
+  [[noreturn]] void fail(const string& what, const string& place = "") const;
 };
 
 // Called for each key with its full name ("model.d_model") and its line.
-using JsonKeySeen = std::function<void(const std::string& full_key, int line)>;
+using JsonKeySeen = function<void(const string& full_key, int line)>;
 
 // `comments` allows comments as in C++. Memory is proportional to the text.
-Json parse_strict_json(std::string_view text, const JsonSource& source, bool comments = false,
+Json parse_strict_json(string_view text, const JsonSource& source, bool comments = false,
                        const JsonKeySeen& key_seen = {});
 
 }  // namespace heed

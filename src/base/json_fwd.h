@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 using Json = nlohmann::ordered_json;
 
 // What is stored as an object, in its order.
 template <class T>
-using ByName = std::vector<std::pair<std::string, T>>;
+using ByName = vector<std::pair<string, T>>;
 
 }  // namespace heed

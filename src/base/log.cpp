@@ -17,22 +17,23 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/format.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 
 namespace heed {
 namespace {
 
 // A terminal that has gone away must not stop a run: failures are ignored.
-void write_all(int fd, std::string_view text) {
+void write_all(int fd, string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(n));
+    text.remove_prefix(size_t(n));
   }
 }
 
-constexpr std::string_view kQuoted = "  | ";  // begins a line of a model's text
+constexpr string_view kQuoted = "  | ";  // begins a line of a model's text
 
 enum class Look { plain, warning, fields, good_fields };
 
@@ -43,35 +44,33 @@ bool set_in_environment(const char* name) {
 
 }  // namespace
 
-std::string progress_line(const Progress& p, int width) {
+string progress_line(const Progress& p, int width) {
   constexpr int kBar = 12;  // at least this many columns for "[====>    ] "
-  const std::size_t room = static_cast<std::size_t>(std::max(width - 1, 0));
-  std::string text =
-      p.total > 0 ? fmt::format("{}/{}", p.done, p.total) : fmt::format("{}", p.done);
-  const std::string eta = p.eta_seconds < 0 ? "" : " | eta " + format_duration(p.eta_seconds);
-  const std::string status = p.status.empty() ? "" : " | " + p.status;
-  const std::size_t bar = p.total > 0 ? kBar : 0;
+  const size_t room = size_t(std::max(width - 1, 0));
+  string text = p.total > 0 ? fmt::format("{}/{}", p.done, p.total) : fmt::format("{}", p.done);
+  const string eta = p.eta_seconds < 0 ? "" : " | eta " + format_duration(p.eta_seconds);
+  const string status = p.status.empty() ? "" : " | " + p.status;
+  const size_t bar = p.total > 0 ? kBar : 0;
   if (bar + text.size() + status.size() + eta.size() <= room)
     text += status + eta;
   else if (bar + text.size() + eta.size() <= room)
     text += eta;
   if (p.total <= 0 || text.size() + kBar > room) return text.substr(0, room);
 
-  const std::size_t cells = std::min<std::size_t>(room - text.size() - 3, 40);
-  const double share =
-      std::clamp(static_cast<double>(p.done) / static_cast<double>(p.total), 0., 1.);
-  const auto full = static_cast<std::size_t>(share * static_cast<double>(cells));
-  const std::string done = std::string(full, '=') + (full < cells ? ">" : "");
+  const size_t cells = std::min<size_t>(room - text.size() - 3, 40);
+  const double share = std::clamp(double(p.done) / double(p.total), 0., 1.);
+  const auto full = size_t(share * double(cells));
+  const string done = string(full, '=') + (full < cells ? ">" : "");
   return fmt::format("[{:<{}}] {}", done, cells, text);
 }
 
-std::string fitting_fields(std::string_view line, int width) {
-  constexpr std::string_view kBetween = " | ";
-  std::string out(line);
-  std::size_t end = out.rfind(kBetween);  // of the next field that may be dropped
-  while (out.size() > static_cast<std::size_t>(width) && end != std::string::npos && end > 0) {
-    const std::size_t begin = out.rfind(kBetween, end - 1);
-    if (begin == std::string::npos) break;
+string fitting_fields(string_view line, int width) {
+  constexpr string_view kBetween = " | ";
+  string out(line);
+  size_t end = out.rfind(kBetween);  // of the next field that may be dropped
+  while (out.size() > size_t(width) && end != string::npos && end > 0) {
+    const size_t begin = out.rfind(kBetween, end - 1);
+    if (begin == string::npos) break;
     if (!out.substr(begin).starts_with(" | loss ")) out.erase(begin, end - begin);
     end = begin;
   }
@@ -83,23 +82,23 @@ struct Log::Outputs {
   explicit Outputs(const LogOptions& options) : fd(options.fd), quiet(options.quiet) {
     const char* term = std::getenv("TERM");
     terminal = ::isatty(fd) == 1;
-    const bool capable = terminal && term && std::string_view(term) != "dumb";
+    const bool capable = terminal && term && string_view(term) != "dumb";
     bar = capable && !quiet;
     colour = capable && !set_in_environment("NO_COLOR");
   }
 
-  void write(Look look, std::string_view line) {
+  void write(Look look, string_view line) {
     show(printable_lines(line), look);
     write_file(line);
   }
-  void write_file(std::string_view line) {
+  void write_file(string_view line) {
     const std::lock_guard<std::mutex> lock(file_mutex);
     if (file)
       file->info(spdlog::string_view_t(printable_lines(line)));
     else
       earlier.push_back(printable_lines(line));
   }
-  void show(std::string line, Look look) {
+  void show(string line, Look look) {
     if (quiet && look != Look::warning) return;
     const std::lock_guard<std::mutex> lock(mutex);
     const bool fields = look == Look::fields || look == Look::good_fields;
@@ -118,12 +117,12 @@ struct Log::Outputs {
 
   int fd;
   bool quiet, terminal, bar, colour;
-  std::mutex mutex;   // of the terminal: lines and the bar share it
-  std::string drawn;  // the bar on the screen; empty: none
+  std::mutex mutex;  // of the terminal: lines and the bar share it
+  string drawn;      // the bar on the screen; empty: none
   std::chrono::steady_clock::time_point drawn_at;
   std::mutex file_mutex;
-  std::unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
-  std::vector<std::string> earlier;      // lines before it was opened
+  unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
+  vector<string> earlier;           // lines before it was opened
   bool warned = false;
 };
 
@@ -133,7 +132,7 @@ Log::~Log() {
   end_progress();
 }
 
-void Log::open_file(const std::string& path) {
+void Log::open_file(const string& path) {
   refuse_link_or_pipe(path);
   try {
     auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
@@ -141,30 +140,30 @@ void Log::open_file(const std::string& path) {
         std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, "\n"));
     outputs_->file = std::make_unique<spdlog::logger>("", std::move(sink));
   } catch (const spdlog::spdlog_ex& e) {
-    throw Error(Exit::store, fmt::format("cannot write the log {}: {}.", path, e.what()));
+    throw store_error("cannot write the log {}: {}.", path, e.what());
   }
   outputs_->file->flush_on(spdlog::level::info);
-  outputs_->file->set_error_handler([this](const std::string& what) {
+  outputs_->file->set_error_handler([this](const string& what) {
     if (!std::exchange(outputs_->warned, true))
       outputs_->show(printable_lines("warning: the log file: " + what), Look::warning);
   });
-  for (const std::string& line : std::exchange(outputs_->earlier, {}))
+  for (const string& line : std::exchange(outputs_->earlier, {}))
     outputs_->file->info(spdlog::string_view_t(line));
 }
 
-void Log::info(std::string_view line) {
+void Log::info(string_view line) {
   outputs_->write(Look::plain, line);
 }
 
-void Log::warn(std::string_view line) {
-  outputs_->write(Look::warning, "warning: " + std::string(line));
+void Log::warn(string_view line) {
+  outputs_->write(Look::warning, "warning: " + string(line));
 }
 
-void Log::fields(std::string_view line, bool good) {
+void Log::fields(string_view line, bool good) {
   outputs_->write(good ? Look::good_fields : Look::fields, line);
 }
 
-void Log::only_file(std::string_view line) {
+void Log::only_file(string_view line) {
   outputs_->write_file(line);
 }
 

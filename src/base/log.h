@@ -11,29 +11,31 @@
 #include <string_view>
 #include <vector>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 struct Progress {
-  std::int64_t done = 0;
-  std::int64_t total = 0;   // 0: not known
-  std::string status;       // "loss 1.82 | 48.2k tok/s" (ASCII)
+  int64_t done = 0;
+  int64_t total = 0;        // 0: not known
+  string status;            // "loss 1.82 | 48.2k tok/s" (ASCII)
   double eta_seconds = -1;  // below 0: not known
 };
 
 // The bar, always narrower than the terminal of `width` columns. If space is short, the status is
 // dropped first, then the remaining time.
-std::string progress_line(const Progress& progress, int width);
+string progress_line(const Progress& progress, int width);
 
 // "step 10 | ep 1.0 | loss 2.1 | ppl 8.2 | eta 3m": if it is too long, fields are dropped from the
 // right. The first one, the loss and the last one (the remaining time, or a verdict) stay.
-std::string fitting_fields(std::string_view line, int width);
+string fitting_fields(string_view line, int width);
 
 // Remarks that a log will have.
 struct Notes {
-  std::vector<std::string> notes, warnings;
-  void add(const Notes& more, const std::string& before = "") {
-    for (const std::string& note : more.notes) notes.push_back(before + note);
-    for (const std::string& warning : more.warnings) warnings.push_back(before + warning);
+  vector<string> notes, warnings;
+  void add(const Notes& more, const string& before = "") {
+    for (const string& note : more.notes) notes.push_back(before + note);
+    for (const string& warning : more.warnings) warnings.push_back(before + warning);
   }
 };
 
@@ -52,15 +54,15 @@ class Log {
   // Also appends all lines to this file, including earlier ones. Error (Exit::store) if it
   // cannot be opened. Later write failures give one warning and do not stop the run. Call it before
   // other threads log. A file that is moved goes on growing.
-  void open_file(const std::string& path);
+  void open_file(const string& path);
 
   // A terminal breaks a long line at spaces.
-  void info(std::string_view line);
-  void warn(std::string_view line);  // adds "warning: "
+  void info(string_view line);
+  void warn(string_view line);  // adds "warning: "
   // A line of fields, "a | b | c". A narrow terminal shows fewer of them
   // (fitting_fields); `good` colours the last one.
-  void fields(std::string_view line, bool good = false);
-  void only_file(std::string_view line);  // for text that the terminal shows differently
+  void fields(string_view line, bool good = false);
+  void only_file(string_view line);  // for text that the terminal shows differently
 
   // Draws the bar, at most ten times a second; does nothing without a terminal or when quiet.
   void progress(const Progress& progress);
@@ -68,7 +70,7 @@ class Log {
 
  private:
   struct Outputs;
-  std::unique_ptr<Outputs> outputs_;
+  unique_ptr<Outputs> outputs_;
 };
 
 }  // namespace heed

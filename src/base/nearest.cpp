@@ -1,4 +1,5 @@
 #include "base/nearest.h"
+#include "base/std_names.h"
 
 #include <fmt/core.h>
 
@@ -11,14 +12,14 @@ extern const char* const trade_words_tsv;
 
 namespace {
 
-constexpr std::size_t kLongest = 64;  // a longer word is not a typing mistake
+constexpr size_t kLongest = 64;  // a longer word is not a typing mistake
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
+vector<string_view> split(string_view text, char separator) {
+  vector<string_view> parts;
   for (;;) {
-    const std::size_t end = text.find(separator);
+    const size_t end = text.find(separator);
     parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
+    if (end == string_view::npos) return parts;
     text.remove_prefix(end + 1);
   }
 }
@@ -26,13 +27,13 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 // The fewest insertions, deletions, replacements and swaps of neighbours between the two:
 // d[i][j] is the distance of the first i and j letters: Levenshtein's recurrence, with swaps
 // (Damerau 1964).
-int edit_distance(std::string_view a, std::string_view b) {
-  const std::size_t n = a.size(), m = b.size();
-  std::vector<std::vector<int>> d(n + 1, std::vector<int>(m + 1));
-  for (std::size_t i = 0; i <= n; ++i) d[i][0] = static_cast<int>(i);
-  for (std::size_t j = 0; j <= m; ++j) d[0][j] = static_cast<int>(j);
-  for (std::size_t i = 1; i <= n; ++i) {
-    for (std::size_t j = 1; j <= m; ++j) {
+int edit_distance(string_view a, string_view b) {
+  const size_t n = a.size(), m = b.size();
+  vector<vector<int>> d(n + 1, vector<int>(m + 1));
+  for (size_t i = 0; i <= n; ++i) d[i][0] = int(i);
+  for (size_t j = 0; j <= m; ++j) d[0][j] = int(j);
+  for (size_t i = 1; i <= n; ++i) {
+    for (size_t j = 1; j <= m; ++j) {
       const int replaced = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
@@ -44,18 +45,18 @@ int edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string lower_case(std::string_view s) {
-  std::string out(s);
+string lower_case(string_view s) {
+  string out(s);
   for (char& ch : out) ch = static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
   return out;
 }
 
-std::string nearest(std::string_view name, const std::vector<std::string>& names) {
+string nearest(string_view name, const vector<string>& names) {
   if (name.empty() || name.size() > kLongest) return "";
-  const std::string wanted = lower_case(name);
-  int best = std::max<int>(1, static_cast<int>(wanted.size()) / 3) + 1;
-  std::string found;
-  for (const std::string& candidate : names) {
+  const string wanted = lower_case(name);
+  int best = std::max<int>(1, int(wanted.size()) / 3) + 1;
+  string found;
+  for (const string& candidate : names) {
     const int distance = edit_distance(wanted, lower_case(candidate));
     if (distance < best) {
       best = distance;
@@ -65,37 +66,37 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
   return found;
 }
 
-std::string did_you_mean(const std::string& near) {
+string did_you_mean(const string& near) {
   return near.empty() ? "." : "; did you mean \"" + near + "\"?";
 }
 
-std::vector<TradeWord> trade_words() {
-  std::vector<TradeWord> rows;
-  for (const std::string_view line : split(trade_words_tsv, '\n')) {
+vector<TradeWord> trade_words() {
+  vector<TradeWord> rows;
+  for (const string_view line : split(trade_words_tsv, '\n')) {
     if (line.empty() || line.starts_with('#')) continue;
-    std::vector<std::string_view> columns = split(line, '\t');
+    vector<string_view> columns = split(line, '\t');
     columns.resize(4);
     rows.push_back({columns[0], columns[1], columns[2], columns[3]});
   }
   return rows;
 }
 
-std::optional<TradeWord> find_trade_word(std::string_view kind, std::string_view word,
-                                         const std::function<bool(const std::string&)>& has) {
-  std::string wanted = lower_case(word);
+optional<TradeWord> find_trade_word(string_view kind, string_view word,
+                                    const function<bool(const string&)>& has) {
+  string wanted = lower_case(word);
   std::ranges::replace(wanted, '-', '_');
   for (TradeWord row : trade_words()) {
     if (row.kind != kind || wanted.empty() ||
         std::ranges::count(split(row.words, ' '), wanted) == 0)
       continue;
     if (row.heed.empty()) return row;
-    for (const std::string_view name : split(row.heed, ' '))
-      if (row.heed = name; has(std::string(name))) return row;
+    for (const string_view name : split(row.heed, ' '))
+      if (row.heed = name; has(string(name))) return row;
   }
   return std::nullopt;
 }
 
-std::string heed_calls_it(const TradeWord& row) {
+string heed_calls_it(const TradeWord& row) {
   if (row.heed.empty()) return fmt::format("; {}.", row.note);
   return fmt::format("; heed calls it {}{}.", row.heed,
                      row.note.empty() ? "" : fmt::format(" ({})", row.note));

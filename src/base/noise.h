@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/std_names.h"
+
 namespace heed {
 
-enum class Purpose : std::uint64_t {
+enum class Purpose : uint64_t {
   init = 1,
   order,
   offset,
@@ -24,7 +26,7 @@ enum class Purpose : std::uint64_t {
   probe,
 };
 
-constexpr std::uint64_t hash64(std::uint64_t x) {
+constexpr uint64_t hash64(uint64_t x) {
   x += 0x9E3779B97F4A7C15u;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
@@ -32,50 +34,50 @@ constexpr std::uint64_t hash64(std::uint64_t x) {
 }
 
 // Adds one more part to a key.
-constexpr std::uint64_t combine(std::uint64_t key, std::uint64_t part) {
+constexpr uint64_t combine(uint64_t key, uint64_t part) {
   return hash64(key ^ (part * 0xD6E8FEB86659FD93u + 0x2545F4914F6CDD1Du));
 }
 
 template <class... Parts>
-constexpr std::uint64_t noise_key(std::uint64_t seed, Purpose purpose, Parts... parts) {
-  std::uint64_t key = combine(hash64(seed), static_cast<std::uint64_t>(purpose));
-  ((key = combine(key, static_cast<std::uint64_t>(parts))), ...);
+constexpr uint64_t noise_key(uint64_t seed, Purpose purpose, Parts... parts) {
+  uint64_t key = combine(hash64(seed), uint64_t(purpose));
+  ((key = combine(key, uint64_t(parts))), ...);
   return key;
 }
 
 // A key from the name of a layer or tensor.
-constexpr std::uint64_t name_key(std::string_view name) {
-  std::uint64_t key = 0;
+constexpr uint64_t name_key(string_view name) {
+  uint64_t key = 0;
   for (char c : name) key = combine(key, static_cast<unsigned char>(c));
   return key;
 }
 
 // 32 random bits for `column` under `key`.
-constexpr std::uint32_t noise32(std::uint64_t key, std::uint32_t column) {
-  std::uint32_t x = column * 0x9E3779B9u + static_cast<std::uint32_t>(key);
+constexpr uint32_t noise32(uint64_t key, uint32_t column) {
+  uint32_t x = column * 0x9E3779B9u + uint32_t(key);
   x = (x ^ (x >> 16)) * 0x21F0AAADu;
-  x ^= static_cast<std::uint32_t>(key >> 32);
+  x ^= uint32_t(key >> 32);
   x = (x ^ (x >> 15)) * 0xD35A2D97u;
   return x ^ (x >> 15);
 }
 
 // Uniform in [0, 1), 53 bits.
-constexpr double uniform01(std::uint64_t key, std::uint64_t index) {
-  return static_cast<double>(combine(key, index) >> 11) * 0x1.0p-53;
+constexpr double uniform01(uint64_t key, uint64_t index) {
+  return double(combine(key, index) >> 11) * 0x1.0p-53;
 }
 
 // A permutation of 0..n-1, computed, not stored: a four-round Feistel network (Luby and Rackoff
 // 1988) on the smallest even number of bits that holds n, repeated until the value is below n
 // (cycle walking, Black and Rogaway 2002).
-constexpr std::uint64_t permuted(std::uint64_t key, std::uint64_t n, std::uint64_t i) {
+constexpr uint64_t permuted(uint64_t key, uint64_t n, uint64_t i) {
   if (n < 2) return i;
   int half = 1;
-  while ((std::uint64_t{1} << (2 * half)) < n) ++half;
-  const std::uint64_t mask = (std::uint64_t{1} << half) - 1;
+  while ((uint64_t{1} << (2 * half)) < n) ++half;
+  const uint64_t mask = (uint64_t{1} << half) - 1;
   do {
-    std::uint64_t left = i >> half, right = i & mask;
-    for (std::uint64_t round = 0; round < 4; ++round) {
-      const std::uint64_t next = left ^ (combine(key, (round << 60) | right) & mask);
+    uint64_t left = i >> half, right = i & mask;
+    for (uint64_t round = 0; round < 4; ++round) {
+      const uint64_t next = left ^ (combine(key, (round << 60) | right) & mask);
       left = right;
       right = next;
     }

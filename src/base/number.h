@@ -12,21 +12,23 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/format.h"
+#include "base/std_names.h"
 
 namespace heed {
 
 // x, if it is a whole number that I holds.
 template <std::integral I>
-std::optional<I> whole_number(double x) {
+optional<I> whole_number(double x) {
   const bool whole = x == std::floor(x) && std::fabs(x) < 9e15;
-  if (!whole || !std::in_range<I>(static_cast<std::int64_t>(x))) return std::nullopt;
+  if (!whole || !std::in_range<I>(int64_t(x))) return std::nullopt;
   return static_cast<I>(x);
 }
 
 // A decimal number that T holds: "10", "010", "+1", ".001", "5.", and "1e3" for a whole one, too.
 // Nothing for any other text: "", " 1", "0x10", "1_000", "nan", "1e999".
 template <class T>
-std::optional<T> read_number(std::string_view text) {
+optional<T> read_number(string_view text) {
   if (text.starts_with('+') && text.find_first_of("+-", 1) != 1) text.remove_prefix(1);
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -44,10 +46,10 @@ using Float16 = _Float16;
 #endif
 
 // Error (usage) if it is too large; it is one of the tensor `name`.
-inline Float16 to_float16(float x, const std::string& name, const std::string& hint) {
+inline Float16 to_float16(float x, const string& name, const string& hint) {
   const auto rounded = static_cast<Float16>(x);
-  if (std::isfinite(static_cast<float>(rounded))) return rounded;
-  throw Error(Exit::usage, name + " has a number beyond 65504, the largest float16.", hint);
+  if (std::isfinite(float(rounded))) return rounded;
+  throw usage_error("{} has a number beyond 65504, the largest float16.", name).hint(hint);
 }
 
 }  // namespace heed

@@ -11,6 +11,7 @@
 
 #include "base/cgroup.h"
 #include "base/error.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace {
@@ -36,11 +37,11 @@ void spin_while(const std::atomic<T>& value, T old) {
 }  // namespace
 
 int available_cores() {
-  int cores = static_cast<int>(std::thread::hardware_concurrency());
+  int cores = int(std::thread::hardware_concurrency());
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
-  return std::max(1, static_cast<int>(std::min<double>(cores, std::ceil(cgroup_cores()))));
+  return std::max(1, int(std::min<double>(cores, std::ceil(cgroup_cores()))));
 }
 
 Pool::Pool(int threads, int cores) {
@@ -77,7 +78,7 @@ void Pool::take_tasks(int worker) {
 }
 
 void Pool::work(int worker) {
-  std::uint32_t seen = 0;
+  uint32_t seen = 0;
   while (true) {
     if (spin_) spin_while(round_, seen);
     while (round_.load(std::memory_order_acquire) == seen) round_.wait(seen);
@@ -97,7 +98,7 @@ void Pool::run_tasks(int tasks, Function function, void* context) {
   if (workers_.empty() || tasks == 1) {
     take_tasks(0);
   } else {
-    busy_ = static_cast<int>(workers_.size());
+    busy_ = int(workers_.size());
     round_.fetch_add(1);
     round_.notify_all();
     take_tasks(0);

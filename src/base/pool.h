@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 // What to try if a thread cannot be started.
@@ -33,7 +35,7 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+  int threads() const { return int(workers_.size()) + 1; }
 
   template <class F>
   void run(int tasks, F&& f) {
@@ -53,14 +55,14 @@ class Pool {
   void stop();
   void take_tasks(int worker);
 
-  std::vector<std::thread> workers_;
+  vector<std::thread> workers_;
   Function function_ = nullptr;
   void* context_ = nullptr;
   int tasks_ = 0;
   bool spin_ = true;
   std::atomic<int> next_{0};
   std::atomic<int> busy_{0};
-  std::atomic<std::uint32_t> round_{0};  // each run() is a round
+  std::atomic<uint32_t> round_{0};  // each run() is a round
   std::atomic<bool> stop_{false};
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;

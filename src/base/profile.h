@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 // A monotonic clock, for measuring durations.
@@ -19,7 +21,7 @@ inline double seconds_now() {
 }
 
 // Date, time and time zone: "2026-11-22T14:03:05+0100".
-inline std::string date_and_time() {
+inline string date_and_time() {
   const std::time_t now = std::time(nullptr);
   std::tm parts = {};
   char text[64];
@@ -39,12 +41,12 @@ enum class Work : int {
   count,
 };
 
-inline constexpr std::array<const char*, static_cast<int>(Work::count)> kWorkNames = {
+inline constexpr std::array<const char*, int(Work::count)> kWorkNames = {
     "linear_forward", "linear_backward", "attention", "loss",
     "other_layers",   "gradient_sum",    "optimizer", "waiting"};
 
 inline std::atomic<bool> profiling{false};
-inline std::array<std::atomic<std::uint64_t>, kWorkNames.size()> work_ns{};
+inline std::array<std::atomic<uint64_t>, kWorkNames.size()> work_ns{};
 
 class Timed {
  public:
@@ -65,8 +67,7 @@ class Timed {
     thread_local Work current = Work::count;  // count: none
     thread_local Clock::time_point since;
     const Clock::time_point now = Clock::now();
-    if (current != Work::count)
-      work_ns[static_cast<int>(current)] += static_cast<std::uint64_t>((now - since).count());
+    if (current != Work::count) work_ns[int(current)] += uint64_t((now - since).count());
     since = now;
     return std::exchange(current, work);
   }

@@ -7,31 +7,32 @@
 #include <string_view>
 
 #include "base/files.h"
+#include "base/std_names.h"
 
 namespace heed {
 
 enum ProtoWire { kProtoVarint = 0, kProtoFixed64 = 1, kProtoBytes = 2, kProtoFixed32 = 5 };
 
-inline std::string varint(std::uint64_t value) {
-  std::string out;
+inline string varint(uint64_t value) {
+  string out;
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
   return out + static_cast<char>(value);
 }
 
-inline std::string proto_key(int field, ProtoWire wire) {
-  return varint(static_cast<std::uint64_t>(field) << 3 | wire);
+inline string proto_key(int field, ProtoWire wire) {
+  return varint(uint64_t(field) << 3 | wire);
 }
 
-inline std::string proto_number(int field, std::uint64_t value) {
+inline string proto_number(int field, uint64_t value) {
   return proto_key(field, kProtoVarint) + varint(value);
 }
 
-inline std::string proto_bytes(int field, std::string_view value) {
-  return proto_key(field, kProtoBytes) + varint(value.size()) + std::string(value);
+inline string proto_bytes(int field, string_view value) {
+  return proto_key(field, kProtoBytes) + varint(value.size()) + string(value);
 }
 
 template <class Number>  // float, double
-std::string proto_fixed(int field, Number value) {
+string proto_fixed(int field, Number value) {
   return proto_key(field, sizeof value == 4 ? kProtoFixed32 : kProtoFixed64) + bytes_of(value);
 }
 

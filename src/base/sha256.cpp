@@ -1,4 +1,5 @@
 #include "base/sha256.h"
+#include "base/std_names.h"
 
 #include <fmt/core.h>
 #include <openssl/evp.h>
@@ -22,27 +23,27 @@ Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
   expect(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr));
 }
 
-void Sha256::update(std::span<const std::byte> bytes) {
+void Sha256::update(span<const std::byte> bytes) {
   expect(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()));
 }
 
-std::string Sha256::hex() {
+string Sha256::hex() {
   unsigned char digest[32];
   expect(EVP_DigestFinal_ex(context_.get(), digest, nullptr));
-  std::string text;
+  string text;
   for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
   return text;
 }
 
-std::string sha256(std::string_view bytes) {
+string sha256(string_view bytes) {
   Sha256 hash;
   hash.update(bytes);
   return hash.hex();
 }
 
-std::string sha256_of(InputFile& file) {
+string sha256_of(InputFile& file) {
   Sha256 hash;
-  for (std::string piece; file.append_to(piece, 1 << 18); piece.clear()) hash.update(piece);
+  for (string piece; file.append_to(piece, 1 << 18); piece.clear()) hash.update(piece);
   return hash.hex();
 }
 

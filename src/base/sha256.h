@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/input_file.h"
+#include "base/std_names.h"
 
 struct evp_md_ctx_st;  // libcrypto's
 
@@ -17,19 +18,19 @@ class Sha256 {
  public:
   Sha256();
 
-  void update(std::span<const std::byte> bytes);
-  void update(std::string_view text) { update(std::as_bytes(std::span(text))); }
-  std::string hex();  // once, at the end
+  void update(span<const std::byte> bytes);
+  void update(string_view text) { update(std::as_bytes(span(text))); }
+  string hex();  // once, at the end
 
  private:
   struct Free {
     void operator()(evp_md_ctx_st* context) const;
   };
-  std::unique_ptr<evp_md_ctx_st, Free> context_;
+  unique_ptr<evp_md_ctx_st, Free> context_;
 };
 
-std::string sha256(std::string_view bytes);
+string sha256(string_view bytes);
 // Of the unread rest of a file.
-std::string sha256_of(InputFile& file);
+string sha256_of(InputFile& file);
 
 }  // namespace heed

@@ -1,4 +1,5 @@
 #include "base/signals.h"
+#include "base/std_names.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@ volatile std::sig_atomic_t noted = 0;
 bool terminal = false;  // stderr is one
 
 // For the handler: skips the text if writing would block.
-void say(std::string_view text) {
+void say(string_view text) {
   const int before = errno;
   pollfd out{STDERR_FILENO, POLLOUT, 0};
   if (::poll(&out, 1, 0) > 0) {

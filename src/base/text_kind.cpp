@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/nearest.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 
 namespace heed {
@@ -23,7 +24,7 @@ using namespace std::string_view_literals;
 constexpr const char* kUtf16 = "text in UTF-16";
 constexpr const char* kUtf32 = "text in UTF-32";
 // First bytes of files often mistaken for texts.
-constexpr std::pair<std::string_view, const char*> kBeginnings[] = {
+constexpr std::pair<string_view, const char*> kBeginnings[] = {
     {"\xFF\xFE\0\0"sv, kUtf32}, {"\0\0\xFE\xFF"sv, kUtf32},
     {"\xFF\xFE", kUtf16},       {"\xFE\xFF", kUtf16},
     {"BZh", "packed by bzip2"}, {"\x28\xB5\x2F\xFD", "packed by zstd"},
@@ -37,7 +38,7 @@ constexpr const char* kMinimalPairs =  // as BLiMP has them
 // In lower case. Marks that begin with \n may stand at the start of any line; before and in the
 // others white space does not count.
 struct Markup {
-  std::string_view marks, kind, command = "";
+  string_view marks, kind, command = "";
 };
 constexpr Markup kMarkup[] = {
     {"<!doctype", "HTML", kPandoc},
@@ -56,60 +57,57 @@ constexpr Markup kMarkup[] = {
 };
 
 // Begins with <NAME, and has </NAME.
-bool is_tagged(std::string_view text) {
+bool is_tagged(string_view text) {
   return text.size() > 1 && text[0] == '<' &&
          std::isalpha(static_cast<unsigned char>(text[1])) != 0 &&
-         text.find("</" + std::string(text.substr(1, text.find_first_of("> \t\r\n") - 1))) !=
-             text.npos;
+         text.find("</" + string(text.substr(1, text.find_first_of("> \t\r\n") - 1))) != text.npos;
 }
 
 }  // namespace
 
-std::string other_program(const fs::path& path) {
-  constexpr std::string_view kModels[] = {".pt",   ".pth",     ".ckpt",        ".onnx",
-                                          ".gguf", ".msgpack", ".safetensors", ".keras"};
+string other_program(const fs::path& path) {
+  constexpr string_view kModels[] = {".pt",   ".pth",     ".ckpt",        ".onnx",
+                                     ".gguf", ".msgpack", ".safetensors", ".keras"};
   // In a folder of texts these may be data (train.bin).
-  constexpr std::string_view kPerhaps[] = {".bin", ".npz",   ".pkl",   ".h5",
-                                           ".pb",  ".index", ".tflite"};
-  const auto of_another = [&](const std::string& name, bool in_folder) {
-    const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
+  constexpr string_view kPerhaps[] = {".bin", ".npz", ".pkl", ".h5", ".pb", ".index", ".tflite"};
+  const auto of_another = [&](const string& name, bool in_folder) {
+    const auto ends = [&](string_view ending) { return name.ends_with(ending); };
     const bool may_be_data = in_folder && name.find("model") == name.npos;
     return std::ranges::any_of(kModels, ends) ||
            (!may_be_data && std::ranges::any_of(kPerhaps, ends));
   };
-  if (const std::string name = path.filename(); of_another(name, false)) return name;
-  for (const std::string& name : readable_names(path))
+  if (const string name = path.filename(); of_another(name, false)) return name;
+  for (const string& name : readable_names(path))
     if (of_another(name, true)) return name;
   return "";
 }
 
-void throw_other_program(const fs::path& path, const std::string& name, Exit exit) {
+void throw_other_program(const fs::path& path, const string& name, Exit exit) {
   throw Error(exit,
               fmt::format("{} is a model for other programs ({}); heed reads its own only",
                           quoted_path(path), name),
               "heed train TEXT makes one; an exported one is still in its run");
 }
 
-std::string other_kind(std::string_view first) {
+string other_kind(string_view first) {
   if (first.empty()) return kEmptyKind;
   for (const auto& [bytes, kind] : kBeginnings)
     if (first.starts_with(bytes)) return kind;
-  std::size_t zeros[2] = {};  // of Western text in UTF-16, about half of the bytes are
-  for (std::size_t i = 0; i < first.size(); ++i) zeros[i % 2] += first[i] == 0;
+  size_t zeros[2] = {};  // of Western text in UTF-16, about half of the bytes are
+  for (size_t i = 0; i < first.size(); ++i) zeros[i % 2] += first[i] == 0;
   const auto [few, many] = std::minmax(zeros[0], zeros[1]);
   if (4 * many > first.size() && 20 * few < many)
     return fmt::format("{}{}", kUtf16, zeros[1] == many ? "LE" : "BE");
   if (many > 0) return "binary data or UTF-16, with bytes of value 0";
-  std::size_t invalid = 0;
-  each_code_point(first,
-                  [&](CodePoint c, std::size_t) { invalid += c.value == kInvalidCodePoint; });
+  size_t invalid = 0;
+  each_code_point(first, [&](CodePoint c, size_t) { invalid += c.value == kInvalidCodePoint; });
   return 2 * invalid > first.size() ? "text in another encoding, or binary data" : "";
 }
 
-std::string markup_in_words(const std::string& name, std::string_view first) {
+string markup_in_words(const string& name, string_view first) {
   first.remove_prefix(std::min(first.find_first_not_of(" \t\r\n\xEF\xBB\xBF"), first.size()));
-  const std::string text = "\n" + lower_case(first);
-  std::string beginning = text.substr(0, 80);
+  const string text = "\n" + lower_case(first);
+  string beginning = text.substr(0, 80);
   std::erase_if(beginning, [](unsigned char c) { return std::isspace(c) != 0; });
   const auto row = std::ranges::find_if(kMarkup, [&](const Markup& m) {
     return m.marks[0] == '\n' ? text.find(m.marks) != text.npos : beginning.starts_with(m.marks);
@@ -123,8 +121,8 @@ std::string markup_in_words(const std::string& name, std::string_view first) {
       name, is.kind, is.command.empty() ? "" : fmt::format(" ({})", is.command));
 }
 
-void throw_no_text(const std::string& name, const std::string& kind, bool is_file) {
-  std::string hint =
+void throw_no_text(const string& name, const string& kind, bool is_file) {
+  string hint =
       "its text as plain text (unpacked, pdftotext, a word processor, iconv -f ENCODING -t UTF-8); "
       "heed train --set tokenizer.type=byte takes any bytes";
   if (kind.starts_with(kUtf16) || kind == kUtf32)

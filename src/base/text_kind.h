@@ -7,24 +7,24 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/std_names.h"
 
 namespace heed {
 
 // What a file is, by its first bytes; "" for text. A part of a text: has it a byte of value 0?
-std::string other_kind(std::string_view first);
+string other_kind(string_view first);
 
 // Says that a text has the marks of HTML, JSON and the like, and what takes them off; "" if it has
 // none.
-std::string markup_in_words(const std::string& name, std::string_view first);
+string markup_in_words(const string& name, string_view first);
 
 // Error (data): `name`, a file or another place ("line 3"), is of that kind.
-[[noreturn]] void throw_no_text(const std::string& name, const std::string& kind,
-                                bool is_file = true);
+[[noreturn]] void throw_no_text(const string& name, const string& kind, bool is_file = true);
 
 // What a model of another program, a file or a folder, is known by: "pytorch_model.bin"; "" if it
 // is none.
-std::string other_program(const std::filesystem::path& path);
-[[noreturn]] void throw_other_program(const std::filesystem::path& path, const std::string& name,
+string other_program(const std::filesystem::path& path);
+[[noreturn]] void throw_other_program(const std::filesystem::path& path, const string& name,
                                       Exit exit);
 
 extern const char* const kEmptyKind;  // other_kind("")

@@ -1,4 +1,5 @@
 #include "base/utf8.h"
+#include "base/std_names.h"
 
 #include <fmt/core.h>
 #include <utf8proc.h>
@@ -27,7 +28,7 @@ bool is_control(char32_t c) {
 }
 
 // A control or an invalid byte, escaped.
-std::string escaped(CodePoint c, char byte) {
+string escaped(CodePoint c, char byte) {
   switch (c.value) {
     case '\n':
       return "\\n";
@@ -41,9 +42,9 @@ std::string escaped(CodePoint c, char byte) {
   }
 }
 
-std::string without_controls(std::string_view text, bool keep_lines) {
-  std::string out;
-  each_code_point(text, [&](CodePoint c, std::size_t at) {
+string without_controls(string_view text, bool keep_lines) {
+  string out;
+  each_code_point(text, [&](CodePoint c, size_t at) {
     const bool kept = keep_lines && (c.value == '\n' || c.value == '\t');
     if ((is_control(c.value) && !kept) || c.value == kInvalidCodePoint)
       out += escaped(c, text[at]);
@@ -55,38 +56,38 @@ std::string without_controls(std::string_view text, bool keep_lines) {
 
 }  // namespace
 
-CodePoint code_point_at(std::string_view text, std::size_t at) {
+CodePoint code_point_at(string_view text, size_t at) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
   if (*bytes < 0x80) return {*bytes, 1};
   utf8proc_int32_t value = 0;
   const auto left = static_cast<utf8proc_ssize_t>(text.size() - at);
   const utf8proc_ssize_t length = utf8proc_iterate(bytes, left, &value);
   if (length < 1) return {kInvalidCodePoint, 1};
-  return {static_cast<char32_t>(value), static_cast<int>(length)};
+  return {static_cast<char32_t>(value), int(length)};
 }
 
-std::size_t find_invalid_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
+size_t find_invalid_utf8(string_view text) {
+  for (size_t at = 0; at < text.size();) {
     const CodePoint c = code_point_at(text, at);
     if (c.value == kInvalidCodePoint) return at;
     at += c.length;
   }
-  return std::string_view::npos;
+  return string_view::npos;
 }
 
-std::string encode_utf8(char32_t c) {
+string encode_utf8(char32_t c) {
   std::array<utf8proc_uint8_t, 4> bytes;
   const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes.data());
-  return {reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length)};
+  return {reinterpret_cast<const char*>(bytes.data()), size_t(length)};
 }
 
-std::string take_utf16(std::string& bytes, bool big_endian, bool at_end) {
-  const auto unit = [&](std::size_t at) -> char32_t {
+string take_utf16(string& bytes, bool big_endian, bool at_end) {
+  const auto unit = [&](size_t at) -> char32_t {
     const auto byte = [&](bool second) { return static_cast<unsigned char>(bytes[at + second]); };
     return at + 2 > bytes.size() ? 0 : byte(!big_endian) << 8 | byte(big_endian);
   };
-  std::string text;
-  std::size_t at = 0;
+  string text;
+  size_t at = 0;
   for (; at + 2 <= bytes.size(); at += 2) {
     const char32_t first = unit(at), second = unit(at + 2);
     const bool begins_pair = (first & 0xFC00) == 0xD800;
@@ -100,9 +101,9 @@ std::string take_utf16(std::string& bytes, bool big_endian, bool at_end) {
   return text;
 }
 
-int columns_of(std::string_view text) {
+int columns_of(string_view text) {
   int columns = 0;
-  each_code_point(text, [&](CodePoint c, std::size_t) {
+  each_code_point(text, [&](CodePoint c, size_t) {
     columns += c.value == kInvalidCodePoint
                    ? 1
                    : std::max(0, utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)));
@@ -110,51 +111,51 @@ int columns_of(std::string_view text) {
   return columns;
 }
 
-std::size_t utf8_floor(std::string_view text, std::size_t at) {
+size_t utf8_floor(string_view text, size_t at) {
   if (at >= text.size()) return text.size();
-  std::size_t start = at;
+  size_t start = at;
   for (int i = 0; i < 3 && start > 0 && is_continuation(text[start]); ++i) --start;
   return is_continuation(text[start]) ? at : start;
 }
 
-std::string_view whole_words(std::string_view text, std::size_t most) {
-  const std::size_t space = text.find_last_of(" \n", most);
-  if (space != std::string_view::npos && space >= most / 2) return text.substr(0, space);
+string_view whole_words(string_view text, size_t most) {
+  const size_t space = text.find_last_of(" \n", most);
+  if (space != string_view::npos && space >= most / 2) return text.substr(0, space);
   return text.substr(0, utf8_floor(text, most));
 }
 
-std::string code_point_name(char32_t code_point) {
+string code_point_name(char32_t code_point) {
   return fmt::format("U+{:04X}", static_cast<unsigned>(code_point));
 }
 
-std::string printable(std::string_view text) {
+string printable(string_view text) {
   return without_controls(text, false);
 }
 
-std::string shortened(std::string text, int most) {
+string shortened(string text, int most) {
   if (columns_of(text) <= most) return text;
-  std::size_t end = 0;
+  size_t end = 0;
   for (int columns = 0, length = 0;; end += length) {
     length = code_point_at(text, end).length;
-    columns += columns_of(std::string_view(text).substr(end, length));
+    columns += columns_of(string_view(text).substr(end, length));
     if (columns >= most) return text.substr(0, end) + "\u2026";
   }
 }
 
-std::string excerpt(std::string_view text) {
+string excerpt(string_view text) {
   constexpr int kColumns = 80;
   // Escaping makes no text narrower, and no character has more than four bytes.
-  const std::string all = printable(text.substr(0, utf8_floor(text, 4 * (kColumns + 1))));
+  const string all = printable(text.substr(0, utf8_floor(text, 4 * (kColumns + 1))));
   int columns = 0;
-  std::size_t kept = 0;
-  each_code_point(all, [&](CodePoint c, std::size_t at) {
+  size_t kept = 0;
+  each_code_point(all, [&](CodePoint c, size_t at) {
     columns += std::max(utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)), 1);
-    if (columns <= kColumns - 3) kept = at + static_cast<std::size_t>(c.length);
+    if (columns <= kColumns - 3) kept = at + size_t(c.length);
   });
   return columns <= kColumns ? all : all.substr(0, kept) + "...";
 }
 
-std::string printable_lines(std::string_view text) {
+string printable_lines(string_view text) {
   return without_controls(text, true);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "evaluate/test_text.h"
@@ -12,19 +13,19 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kOnScreen = 20;  // rows
-constexpr double kMinute = 4e11;       // operations: a minute on two cores of a laptop
-constexpr std::int64_t kFewestSequences = 20;
+constexpr size_t kOnScreen = 20;  // rows
+constexpr double kMinute = 4e11;  // operations: a minute on two cores of a laptop
+constexpr int64_t kFewestSequences = 20;
 
 // The first sequences of the held-out data: as many as a minute allows, unless `limit` says.
-std::vector<Example> first_held_out(OpenModel& m, std::int64_t limit) {
+vector<Example> first_held_out(OpenModel& m, int64_t limit) {
   NamedText held_out;
   const TestText text = test_text(m, held_out, m.pool, m.log);
   const ExampleList all = m.objective->evaluation(text.split);
-  const double passes = 2.0 * static_cast<double>(parts_of(m.net).size());
+  const double passes = 2.0 * double(parts_of(m.net).size());
   double operations = 0;
-  std::vector<Example> examples;
-  for (std::int64_t i = 0; i < all.count; ++i) {
+  vector<Example> examples;
+  for (int64_t i = 0; i < all.count; ++i) {
     if (limit > 0 ? i == limit : i >= kFewestSequences && operations > kMinute) break;
     Example e;
     all.get(i, e);
@@ -38,13 +39,13 @@ std::vector<Example> first_held_out(OpenModel& m, std::int64_t limit) {
   return examples;
 }
 
-std::string interval_text(const Json& part) {
+string interval_text(const Json& part) {
   const double low = part["low"], high = part["high"];
   return std::isnan(low) ? "-" : fmt::format("{:+.4f} to {:+.4f}", low, high);
 }
 
 // `all`: the number of parts.
-void print_ablation(const Json& result, std::size_t all) {
+void print_ablation(const Json& result, size_t all) {
   print_prose(fmt::format(
       "loss {:.4f} nats per token on {} held-out sequences{}, {} tokens; {} forward passes\n\n",
       result["loss"].get<double>(), format_count(result["sequences"]),
@@ -60,15 +61,15 @@ void print_ablation(const Json& result, std::size_t all) {
   print_prose(
       "\nall but this one: the loss when only this part of its sort is kept, minus that of the "
       "whole model. Differences do not add up.\n");
-  if (const std::size_t shown = result["parts"].size(); shown < all)
+  if (const size_t shown = result["parts"].size(); shown < all)
     print(fmt::format("(the first {} of {}; --top for more)\n", shown, all));
 }
 
 }  // namespace
 
 Exit run_ablate(CommandLine& line) {
-  std::size_t top = 0;
-  std::int64_t limit = 0;
+  size_t top = 0;
+  int64_t limit = 0;
   bool zero = false;
   CLI::App& app = line.app();
   line.add_model();
@@ -82,7 +83,7 @@ Exit run_ablate(CommandLine& line) {
   Json result{{"checkpoint", checkpoint_name(m.folder)}, {"step", m.state.step}};
   result.update(ablate(m.net, m.values, first_held_out(m, limit), m.pool, zero));
   Json& parts = result["parts"];
-  const std::size_t all = parts.size();
+  const size_t all = parts.size();
   if (top == 0) top = line.json() || !on_terminal() ? all : kOnScreen;
   while (parts.size() > top) parts.erase(parts.size() - 1);
   line.json() ? print_line(result) : print_ablation(result, all);

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/nearest.h"
+#include "base/std_names.h"
 #include "base/text_kind.h"
 #include "base/utf8.h"
 #include "cli/output.h"
@@ -19,29 +20,29 @@ namespace heed {
 namespace {
 
 // Any text, as it is in a file of lines.
-std::string as_line(std::string_view text) {
+string as_line(string_view text) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (text.ends_with('\r')) text.remove_suffix(1);
-  return std::string(text);
+  return string(text);
 }
 
 // Reads lines a few at a time, for commands that answer as they read.
 class LineReader {
  public:
-  LineReader(const std::string& path, std::size_t limit, OpenModel& model)
+  LineReader(const string& path, size_t limit, OpenModel& model)
       : name_(path == "-" ? "standard input" : path),
         limit_(limit),
         log_(model.log),
         form_(form_of_texts(model.config)),
         input_(path, form_, Exit::data) {}
 
-  const std::string& name() const { return name_; }
+  const string& name() const { return name_; }
 
   // The next lines; empty at the end.
-  std::vector<GivenText> read() {
-    std::vector<GivenText> texts;
+  vector<GivenText> read() {
+    vector<GivenText> texts;
     while (texts.size() < kLinesAtOnce && number_ < limit_ && (texts.empty() || input_.ready())) {
-      const std::optional<std::string> line = input_.next();
+      const optional<string> line = input_.next();
       if (!line) break;
       if (++number_ == 1) check_kind(*line);
       texts.push_back({as_line(*line), {}, fmt::format("{}:{}", name_, number_), true});
@@ -50,39 +51,39 @@ class LineReader {
   }
 
   // All lines; Error where the file cannot be read any further.
-  std::vector<GivenText> read_all() {
-    std::vector<GivenText> all;
+  vector<GivenText> read_all() {
+    vector<GivenText> all;
     for (auto part = read(); !part.empty(); part = read())
       std::ranges::move(part, std::back_inserter(all));
     return all;
   }
 
  private:
-  void check_kind(const std::string& line) {
+  void check_kind(const string& line) {
     if (form_ != InputFile::Allow::text || line.empty()) return;
-    if (const std::string kind = other_kind(line);
+    if (const string kind = other_kind(line);
         !kind.empty() && kind.find("binary data") == kind.npos)
       throw_no_text(name_, kind);
     warn_of_markup(name_, line, log_);
   }
 
-  std::string name_;
-  std::size_t limit_;
+  string name_;
+  size_t limit_;
   Log& log_;
   InputFile::Allow form_;
   InputLines input_;
-  std::size_t number_ = 0;
+  size_t number_ = 0;
 };
 
 // All lines of a file with those of another as their targets, or one after the other.
-std::vector<GivenText> read_both(LineReader lines, LineReader others, bool compared) {
-  const std::vector<GivenText> texts = lines.read_all(), beside = others.read_all();
+vector<GivenText> read_both(LineReader lines, LineReader others, bool compared) {
+  const vector<GivenText> texts = lines.read_all(), beside = others.read_all();
   if (texts.size() != beside.size())
     throw Error(compared ? Exit::usage : Exit::data,
                 fmt::format("{} has {} lines, {} has {}.", lines.name(), texts.size(),
                             others.name(), beside.size()));
-  std::vector<GivenText> both;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
+  vector<GivenText> both;
+  for (size_t i = 0; i < texts.size(); ++i) {
     both.push_back(texts[i]);
     if (compared)
       both.push_back(beside[i]);
@@ -93,7 +94,7 @@ std::vector<GivenText> read_both(LineReader lines, LineReader others, bool compa
 }
 
 // `precision`: "" is as each was trained.
-void choose_products(const std::string& precision, Model& m, Log& log) {
+void choose_products(const string& precision, Model& m, Log& log) {
   const bool rounded = m.config.train.arithmetic == Arithmetic::native &&
                        (precision.empty() ? m.config.train.precision == Precision::bfloat16
                                           : precision == "bfloat16");
@@ -113,9 +114,9 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
                   "for a run of train.arithmetic native");
   line.only_where(config.model.encoder_layers > 0, {"--side"}, "for a model with an encoder");
   prepare_arithmetic(config.train.arithmetic, pool.threads());
-  for (const std::string& with : line.with()) {
+  for (const string& with : line.with()) {
     const Model& other = others.emplace_back(load_model(with, ""));
-    std::vector<std::string> differ;
+    vector<string> differ;
     for (const KeyChange& change : misfits(config, other.config))
       differ.push_back(in_words(change));
     if (differ.empty() && other.tokenizers.files() != tokenizers.files())
@@ -133,14 +134,14 @@ InputFile::Allow form_of_texts(const RunConfig& config) {
   return read_options(config).any_bytes ? InputFile::Allow::anything : InputFile::Allow::text;
 }
 
-void warn_of_markup(const std::string& name, std::string_view text, Log& log) {
-  if (const std::string marks = markup_in_words(name, text); !marks.empty()) log.warn(marks);
+void warn_of_markup(const string& name, string_view text, Log& log) {
+  if (const string marks = markup_in_words(name, text); !marks.empty()) log.warn(marks);
 }
 
-std::string with_masks(const OpenModel& m, const GivenText& given) {
-  std::string text = given.text;
+string with_masks(const OpenModel& m, const GivenText& given) {
+  string text = given.text;
   for (const char* mask : {"<mask>", "<MASK>", "[mask]"}) text = replace_all(text, mask, kMaskText);
-  for (std::size_t at = 0; (at = text.find("___", at)) != text.npos; at += kMaskText.size())
+  for (size_t at = 0; (at = text.find("___", at)) != text.npos; at += kMaskText.size())
     text.replace(at, std::min(text.find_first_not_of('_', at), text.size()) - at, kMaskText);
   if (text.find(kMaskText) == text.npos)
     throw data_error("{} has no [MASK], <mask> or ___.", given.name)
@@ -148,7 +149,7 @@ std::string with_masks(const OpenModel& m, const GivenText& given) {
                           shell_word(shortened(text, 60) + " [MASK]")));
   const TokenizerConfig& t = m.config.tokenizer;
   if (t.type != TokenizerConfig::word || t.punctuation != Punctuation::keep) return text;
-  for (const std::string_view word : split_words(text))
+  for (const string_view word : split_words(text))
     if (word != kMaskText && word.find(kMaskText) != word.npos)
       throw data_error("{} has {}: words of this model keep their marks.", given.name,
                        excerpt(word))
@@ -156,7 +157,7 @@ std::string with_masks(const OpenModel& m, const GivenText& given) {
   return text;
 }
 
-void check_page(const CommandLine& line, const std::string& html) {
+void check_page(const CommandLine& line, const string& html) {
   const bool asks = prompts(line);
   if (!html.empty() && !asks && !line.texts().text && !line.texts().target)
     throw usage_error("--html writes the page of one text; lines of a file may be many.")
@@ -166,12 +167,12 @@ void check_page(const CommandLine& line, const std::string& html) {
   if (asks) throw usage_error("--html -: a prompt needs standard output; name a file.");
 }
 
-void write_live_page(OpenModel& m, const std::string& html, const Json& opening) {
+void write_live_page(OpenModel& m, const string& html, const Json& opening) {
   const char* hint = "the same without --html, or --json";
   write_page(html, live_page(m, hint, opening, prompts(m.line)), m.log);
 }
 
-std::string OpenModel::refusal_of(const GivenText& text, const std::function<void()>& use) try {
+string OpenModel::refusal_of(const GivenText& text, const function<void()>& use) try {
   use();
   return "";
 } catch (const Error& e) {
@@ -183,7 +184,7 @@ std::string OpenModel::refusal_of(const GivenText& text, const std::function<voi
 
 Exit answer_texts(OpenModel& m, const TextSource& source, const Answer& answer) {
   const TextArguments& given = m.line.texts();
-  const auto answer_one = [&](const std::string& text) {
+  const auto answer_one = [&](const string& text) {
     const GivenText one{as_line(text), given.target, "the text"};
     answer({&one, 1});
     m.texts.say_unknown();
@@ -193,30 +194,30 @@ Exit answer_texts(OpenModel& m, const TextSource& source, const Answer& answer) 
     answer_one(given.text.value_or(""));
     return Exit::ok;
   }
-  const std::string file = given.file.value_or("-");
-  const auto answer_lines = [&](std::span<const GivenText> texts) {
+  const string file = given.file.value_or("-");
+  const auto answer_lines = [&](span<const GivenText> texts) {
     answer(texts);
     flush_output();
   };
   if (const auto& beside = given.against ? given.against : given.target_file) {
-    const std::vector<GivenText> texts =
+    const vector<GivenText> texts =
         read_both({file, source.limit, m}, {*beside, source.limit, m}, beside == given.against);
-    for (std::size_t i = 0; i < texts.size(); i += kLinesAtOnce)
-      answer_lines(std::span(texts).subspan(i, std::min(kLinesAtOnce, texts.size() - i)));
+    for (size_t i = 0; i < texts.size(); i += kLinesAtOnce)
+      answer_lines(span(texts).subspan(i, std::min(kLinesAtOnce, texts.size() - i)));
   } else {
     LineReader reader(file, source.limit, m);
-    for (std::vector<GivenText> texts; !(texts = reader.read()).empty();) answer_lines(texts);
+    for (vector<GivenText> texts; !(texts = reader.read()).empty();) answer_lines(texts);
   }
   m.texts.say_unknown();
   return m.refused ? Exit::data : Exit::ok;
 }
 
 Exit answer_each(OpenModel& m, const TextSource& source, const char* key,
-                 const std::function<Json(const GivenText&)>& answer,
-                 const std::function<void(const Json&)>& view) {
-  return answer_texts(m, source, [&](std::span<const GivenText> texts) {
+                 const function<Json(const GivenText&)>& answer,
+                 const function<void(const Json&)>& view) {
+  return answer_texts(m, source, [&](span<const GivenText> texts) {
     for (const GivenText& text : texts) {
-      const std::string error = m.refusal_of(text, [&] {
+      const string error = m.refusal_of(text, [&] {
         const Json found = answer(text);
         m.line.json() ? print_line(found) : view(found);
       });

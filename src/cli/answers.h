@@ -24,6 +24,7 @@
 #include "base/input_file.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "base/std_names.h"
 #include "cli/command.h"
 #include "data/user_text.h"
 #include "store/model.h"
@@ -43,22 +44,22 @@ struct OpenModel : Model {
 
   // Calls use(). An Error (data) of a line costs that line alone: it is named, and the result is
   // its text; else "". Any other goes on.
-  std::string refusal_of(const GivenText& text, const std::function<void()>& use);
+  string refusal_of(const GivenText& text, const function<void()>& use);
 };
 
 // What to answer, besides what the command line says.
 struct TextSource {
-  std::string_view instructions;           // what to type at a prompt
-  std::vector<std::string> settings = {};  // options that may change between answers there
-  bool allow_empty = false;                // an empty line is a text too
+  string_view instructions;      // what to type at a prompt
+  vector<string> settings = {};  // options that may change between answers there
+  bool allow_empty = false;      // an empty line is a text too
   // Gives a setting a value; if null, CommandLine::set() does.
-  std::function<void(const std::string& name, const std::vector<std::string>& values)> set = {};
-  std::size_t limit = std::numeric_limits<std::size_t>::max();  // lines of a file
+  function<void(const string& name, const vector<string>& values)> set = {};
+  size_t limit = std::numeric_limits<size_t>::max();  // lines of a file
 };
 
 // Answers texts that were read together: the lines of a file as they arrive, at most kLinesAtOnce.
-using Answer = std::function<void(std::span<const GivenText>)>;
-inline constexpr std::size_t kLinesAtOnce = 1024;  // an even number
+using Answer = function<void(span<const GivenText>)>;
+inline constexpr size_t kLinesAtOnce = 1024;  // an even number
 
 // Answers what the command line names (add_texts()); if nothing, asks for texts on a terminal, else
 // reads standard input. Texts and lines come without a byte order mark before them and the \n or
@@ -67,8 +68,8 @@ Exit answer_texts(OpenModel& model, const TextSource& source, const Answer& answ
 // Each by itself, as JSON and in a `view` of it for people. In the place of a line that cannot be
 // answered stands {KEY: null, "error": ...}, or nothing.
 Exit answer_each(OpenModel& model, const TextSource& source, const char* key,
-                 const std::function<Json(const GivenText&)>& answer,
-                 const std::function<void(const Json&)>& view);
+                 const function<Json(const GivenText&)>& answer,
+                 const function<void(const Json&)>& view);
 
 // A command without a text, whose standard streams are terminals, prompts "COMMAND> " for texts
 // while the model stays loaded. Lines can be edited and have a history (libedit; it ends with the
@@ -76,20 +77,20 @@ Exit answer_each(OpenModel& model, const TextSource& source, const char* key,
 // with exit code 0, Ctrl-C with 130. After an error in a text the prompt asks for the next one.
 bool prompts(const CommandLine& line);  // for texts, because none is given
 Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,
-                      const std::function<void(const std::string& text)>& answer);
+                      const function<void(const string& text)>& answer);
 
 // How files of texts are opened: a byte tokenizer takes their bytes as they are.
 InputFile::Allow form_of_texts(const RunConfig& config);
 // Warns if a text, by its beginning, has the marks of HTML, JSON and the like.
-void warn_of_markup(const std::string& name, std::string_view text, Log& log);
+void warn_of_markup(const string& name, string_view text, Log& log);
 // The text with [MASK] for its other ways to be written: <mask>, [mask] and ___. Error (data)
 // without any, or if something stands beside one in its word: of words that keep their punctuation,
 // the answer to "[MASK]" is one like "big.".
-std::string with_masks(const OpenModel& model, const GivenText& given);
+string with_masks(const OpenModel& model, const GivenText& given);
 // --html writes the page of one text. Error (usage) if there may be more, or if standard output is
 // also for something else.
-void check_page(const CommandLine& line, const std::string& html);
+void check_page(const CommandLine& line, const string& html);
 // The page of the model, opened where `opening` says (show/live_page.h).
-void write_live_page(OpenModel& model, const std::string& html, const Json& opening);
+void write_live_page(OpenModel& model, const string& html, const Json& opening);
 
 }  // namespace heed

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "evaluate/scorer.h"
@@ -24,11 +25,11 @@ namespace heed {
 namespace {
 
 struct AttendOptions {
-  std::string html;
+  string html;
   TextArguments texts;
-  std::optional<int> max_tokens;
+  optional<int> max_tokens;
   HeadChoice heads;
-  std::size_t limit = TextSource{}.limit;
+  size_t limit = TextSource{}.limit;
   bool contributions = false, pull = false, names = false;
   bool prompts = false;  // texts are typed
   bool draws = false;    // a typed text with or without a page
@@ -69,12 +70,12 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
 
 void check_selection(const CommandLine& line, const AttendOptions& r, const ModelConfig& model) {
   check_page(line, r.html);
-  const std::string where = r.heads.kind.empty() ? "this model" : "--kind " + r.heads.kind;
+  const string where = r.heads.kind.empty() ? "this model" : "--kind " + r.heads.kind;
   int layers = 0;
   for (const AttentionKind kind : kAttentionKinds)
     if (r.heads.has(kind)) layers = std::max(layers, attention_layers(model, kind));
   if (layers == 0) throw usage_error("{}: this model has no such attention.", where);
-  const auto check_number = [&](const char* name, const std::optional<int>& given, int count) {
+  const auto check_number = [&](const char* name, const optional<int>& given, int count) {
     if (given && *given >= count)
       throw usage_error("--{0} {1}: the {0}s of {2} are 0 to {3}.", name, *given, where, count - 1);
   };
@@ -84,7 +85,7 @@ void check_selection(const CommandLine& line, const AttendOptions& r, const Mode
 
 // A text, and where each head looks in it.
 struct Attended : ReadText {
-  std::string target = {}, written = {};  // as given; as the model wrote it, for people
+  string target = {}, written = {};  // as given; as the model wrote it, for people
   InputTokens tokens = {};
   AttentionMaps maps = {};
 };
@@ -104,7 +105,7 @@ void write_target(const AttendOptions& r, OpenModel& m, Attended& text) {
                    text.not_next);
   }
   text.written = to_valid_utf8(m.tokenizers.target->decode(ids));
-  if (static_cast<int>(ids.size()) > most) {
+  if (int(ids.size()) > most) {
     ids.resize(most);
     text.written += fmt::format("\n  (below, its first {} tokens; {}max-tokens for more)", most,
                                 r.prompts ? ":" : "--");
@@ -139,15 +140,15 @@ Attended attended(const AttendOptions& r, const GivenText& given, OpenModel& m) 
 // {"PREFIX_KIND": numbers(map, layer, head)} of each kind that has chosen heads, [layer][head]
 // [query][key].
 template <class Numbers>
-void add_maps(Json& json, const AttentionMaps& maps, const HeadChoice& choice,
-              const std::string& prefix, Numbers&& numbers) {
+void add_maps(Json& json, const AttentionMaps& maps, const HeadChoice& choice, const string& prefix,
+              Numbers&& numbers) {
   const auto add = [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
     Json& layers = json[prefix + attention_name(kind)];
     if (head == choice.head.value_or(0)) layers.push_back(Json::array());
     Json& queries = layers.back().emplace_back(Json::array());
     const auto rows = numbers(map, layer, head);
     for (int q = 0; q < rows.rows; ++q)
-      queries.push_back(std::vector(rows.row(q), rows.row(q) + rows.cols));
+      queries.push_back(vector(rows.row(q), rows.row(q) + rows.cols));
   };
   for_heads(maps, add, choice);
 }
@@ -180,13 +181,13 @@ Json attention_json(const AttendOptions& r, const Attended& text, const Model& m
 }
 
 // What the model expected after the user's text.
-std::string expected_next(const Attended& text, OpenModel& m) {
+string expected_next(const Attended& text, OpenModel& m) {
   if (!m.net.has_decoder() || m.objective->fills()) return "";
   Example read = text.read;
   read.labels.assign(read.target.size(), -1);
   (text.written.empty() ? read.labels.back() : read.labels.front()) = 0;  // any token
   const TokenOdds expected = label_odds(m.predictor(), {read}, m.pool, kNextTokens).front().front();
-  std::vector<std::string> odds;
+  vector<string> odds;
   for (const ScoredToken& b : expected.best)
     odds.push_back(fmt::format("“{}” {:.0f} %", m.tokenizers.target->piece(b.id),
                                100 * std::exp(b.log_probability)));
@@ -225,8 +226,8 @@ Json opening(const AttendOptions& r, const GivenText& given, const Attended& tex
 }
 
 // ":head 1 0", ":layer all": at the prompt.
-void set_heads(CommandLine& line, AttendOptions& r, const ModelConfig& model,
-               const std::string& name, const std::vector<std::string>& values) {
+void set_heads(CommandLine& line, AttendOptions& r, const ModelConfig& model, const string& name,
+               const vector<string>& values) {
   const AttendOptions before = r;
   const bool all = joined(values) == "all";
   try {
@@ -279,7 +280,7 @@ Exit run_attend(CommandLine& line) {
                      {.instructions = "Type a text to see where each head looks.",
                       .settings = {"kind", "layer", "head", "max-tokens", "html"},
                       .set =
-                          [&](const std::string& name, const std::vector<std::string>& values) {
+                          [&](const string& name, const vector<string>& values) {
                             set_heads(line, r, m.config.model, name, values);
                           },
                       .limit = r.limit},

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "store/model.h"
@@ -14,31 +15,30 @@ namespace heed {
 namespace {
 
 // Ascending.
-std::vector<std::int64_t> newest_steps(const std::string& run, std::size_t n) {
-  std::vector<std::int64_t> steps = list_steps(run);
+vector<int64_t> newest_steps(const string& run, size_t n) {
+  vector<int64_t> steps = list_steps(run);
   std::erase(steps, 0);  // before training
   if (steps.size() < n)
     throw usage_error("expected {} checkpoints of steps in {}; found {}.", n, run, steps.size())
         .hint("a smaller number; more are kept with --set train.keep_last=N");
-  return {steps.end() - static_cast<std::ptrdiff_t>(n), steps.end()};
+  return {steps.end() - std::ptrdiff_t(n), steps.end()};
 }
 
 // Takes the run's lock. Error (usage) if there are fewer.
-Json average_checkpoints(const std::string& folder, std::size_t n) {
+Json average_checkpoints(const string& folder, size_t n) {
   RunWriter run = RunWriter::open(folder);
-  const std::vector<std::int64_t> steps = newest_steps(folder, n);
-  const auto open = [&](std::int64_t step) { return Checkpoint::open(step_folder(folder, step)); };
+  const vector<int64_t> steps = newest_steps(folder, n);
+  const auto open = [&](int64_t step) { return Checkpoint::open(step_folder(folder, step)); };
   const Checkpoint newest = open(steps.back());
   Model model = load_model(newest);
   const auto slots = tensor_slots(model.net.table, model.values);
   float* values = model.values.data();
-  std::vector<double> sums(model.values.size());
-  for (const std::int64_t step : steps) {
+  vector<double> sums(model.values.size());
+  for (const int64_t step : steps) {
     open(step).load_model(slots);
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
   }
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    values[i] = static_cast<float>(sums[i] / static_cast<double>(steps.size()));
+  for (size_t i = 0; i < sums.size(); ++i) values[i] = float(sums[i] / double(steps.size()));
 
   CheckpointContents contents{.model = slots,
                               .training = {},
@@ -47,7 +47,7 @@ Json average_checkpoints(const std::string& folder, std::size_t n) {
                               .tokenizers = newest.tokenizers(),
                               .state = newest.state()};
   contents.state.valid_loss = contents.state.valid_metric = kNotMeasured;
-  const std::string name = fmt::format("{}{}-{}", kAveragePrefix, steps.front(), steps.back());
+  const string name = fmt::format("{}{}-{}", kAveragePrefix, steps.front(), steps.back());
   run.begin_writing();
   write_checkpoint(run.checkpoints(), name, contents);
   return {{"checkpoint", (run.checkpoints() / name).string()}, {"steps", steps}};
@@ -56,8 +56,8 @@ Json average_checkpoints(const std::string& folder, std::size_t n) {
 }  // namespace
 
 Exit run_average(CommandLine& line) {
-  std::string run;
-  std::size_t last = 0;
+  string run;
+  size_t last = 0;
   line.add_run(run, "run folder");
   line.add_number("--last", last, "average the newest N checkpoints", 1, 1'000'000)
       ->default_str("")

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/std_names.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "train/speed.h"
@@ -25,20 +26,20 @@ Json bench_json(const PreparedRun& run, const Speed& speed) {
   const int threads = run.pool->threads();
   const double peak = measure_sgemm(std::min(threads, available_cores()), 3.0),
                reached = speed.flops / speed.step_seconds * 1e-9;
-  const double steps = static_cast<double>(run.plan.steps);
+  const double steps = double(run.plan.steps);
   Json r{{"tokens_per_second", speed.tokens / speed.step_seconds},
          {"steps_per_second", 1 / speed.step_seconds},
          {"gflop_per_step", speed.flops * 1e-9},
          {"gflops", reached},
          {"sgemm_gflops", peak},
          {"utilisation", reached / peak},
-         {"peak_rss_mib", static_cast<double>(usage.ru_maxrss) / 1024.0},
+         {"peak_rss_mib", double(usage.ru_maxrss) / 1024.0},
          {"steps", speed.steps},
          {"threads", threads},
          {"training_seconds", steps > 0 ? Json(steps * speed.step_seconds) : Json()}};
   const double total = std::accumulate(speed.work_ns.begin(), speed.work_ns.end(), 0.0);
-  for (std::size_t i = 0; i < speed.work_ns.size(); ++i)
-    r["breakdown"][kWorkNames[i]] = static_cast<double>(speed.work_ns[i]) / total;
+  for (size_t i = 0; i < speed.work_ns.size(); ++i)
+    r["breakdown"][kWorkNames[i]] = double(speed.work_ns[i]) / total;
   if (run.config.train.precision == Precision::bfloat16) r["bfloat16"] = bfloat16_info();
   if (run.crew.alone()) return r;
   r["ranks"] = run.crew.ranks();
@@ -48,12 +49,12 @@ Json bench_json(const PreparedRun& run, const Speed& speed) {
   return r;
 }
 
-std::string in_percent(double share) {
+string in_percent(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }
 
 // `all_steps`: of the config, 0 if it does not say.
-void print_bench(const Json& r, std::int64_t all_steps) {
+void print_bench(const Json& r, int64_t all_steps) {
   const auto number = [&](const char* key) { return r[key].get<double>(); };
   Json fields{{"tokens/s", format_rate(number("tokens_per_second"))},
               {"steps/s", fixed<3>(r["steps_per_second"])},
@@ -83,8 +84,8 @@ void print_bench(const Json& r, std::int64_t all_steps) {
 }  // namespace
 
 Exit run_bench_command(CommandLine& line) {
-  std::string path;
-  std::int64_t steps = 0;
+  string path;
+  int64_t steps = 0;
   line.app()
       .add_option("CONFIG|TEXT|RUN", path, "a config, a text to train on, or a run")
       ->type_name("PATH")
@@ -98,9 +99,9 @@ Exit run_bench_command(CommandLine& line) {
   if (!text) path = config_path(path);
   const RunConfig config =
       text ? config_for(path, line.given(), log) : load_config(path, line.given());
-  const std::string folder = text ? "." : data_folder_of(path);
+  const string folder = text ? "." : data_folder_of(path);
   const PreparedRun run = prepare_run(config, folder, {}, line.threads(), line.crew());
-  const Speed speed = measure_speed(run, [&](std::int64_t measured, double seconds) {
+  const Speed speed = measure_speed(run, [&](int64_t measured, double seconds) {
     return steps > 0 ? measured >= steps : measured >= 5 && seconds >= 6;
   });
   const Json result = bench_json(run, speed);

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/nearest.h"
+#include "base/std_names.h"
 #include "cli/output.h"
 #include "data/run_config.h"
 #include "decode/beam.h"
@@ -17,23 +18,23 @@ namespace heed {
 namespace {
 
 // "lr" of "--lr=1e-3".
-std::string option_word(const std::string& arg) {
-  const std::size_t begin = std::min(arg.find_first_not_of('-'), arg.size());
+string option_word(const string& arg) {
+  const size_t begin = std::min(arg.find_first_not_of('-'), arg.size());
   return arg.substr(begin, arg.find('=') - begin);
 }
 
 // The config key that ends in an option's name (max-steps), or "".
-std::string key_called(const std::string& word) {
-  const std::string end = "." + replace_all(word, "-", "_");
+string key_called(const string& word) {
+  const string end = "." + replace_all(word, "-", "_");
   RunConfig config;
-  const std::vector<Field> all = fields(config);
+  const vector<Field> all = fields(config);
   for (const Leaf& leaf : leaves(all))
     if (("." + leaf.key).ends_with(end)) return leaf.key;
   return "";
 }
 
 // Also a run that has lost its config.json.
-bool has_a_model(const std::string& path) {
+bool has_a_model(const string& path) {
   std::error_code none;
   return std::filesystem::is_directory(std::filesystem::path(path) / kCheckpoints, none) ||
          is_checkpoint(path);
@@ -41,7 +42,7 @@ bool has_a_model(const std::string& path) {
 
 }  // namespace
 
-CommandLine::CommandLine(const Command& command, std::vector<std::string> args, const Crew& crew)
+CommandLine::CommandLine(const Command& command, vector<string> args, const Crew& crew)
     : name_(command.name),
       args_(std::move(args)),
       crew_(crew),
@@ -52,32 +53,29 @@ CommandLine::CommandLine(const Command& command, std::vector<std::string> args, 
   app_.add_flag("--json", json_, "machine-readable output");
 }
 
-CLI::Option* CommandLine::add_file(const std::string& name, std::string& path,
-                                   const std::string& text, const std::string& type) {
+CLI::Option* CommandLine::add_file(const string& name, string& path, const string& text,
+                                   const string& type) {
   return app_.add_option(name, path, text)->type_name(type);
 }
 
-CLI::Option* CommandLine::add_choice(const std::string& name, std::string& choice,
-                                     const std::string& text,
-                                     const std::vector<std::string>& choices) {
-  const std::string all = joined(choices);
-  const auto chosen = [=](std::string& given) {
-    const std::string lower = lower_case(given);
+CLI::Option* CommandLine::add_choice(const string& name, string& choice, const string& text,
+                                     const vector<string>& choices) {
+  const string all = joined(choices);
+  const auto chosen = [=](string& given) {
+    const string lower = lower_case(given);
     if (std::ranges::count(choices, lower) == 0)
       return fmt::format("expected one of {}; found \"{}\"", all, excerpt(given));
     given = lower;
-    return std::string();
+    return string();
   };
   return app_.add_option(name, choice, text)->transform(CLI::Validator(chosen, "{" + all + "}"));
 }
 
-CLI::Option* CommandLine::add_run(std::string& run, const std::string& text,
-                                  const std::string& name) {
+CLI::Option* CommandLine::add_run(string& run, const string& text, const string& name) {
   return add_file(name, run, text)->required(name == "RUN")->transform(run_finder());
 }
 
-CLI::Option* CommandLine::add_runs(std::vector<std::string>& runs, const std::string& text,
-                                   const std::string& name) {
+CLI::Option* CommandLine::add_runs(vector<string>& runs, const string& text, const string& name) {
   return app_.add_option(name, runs, text)
       ->default_str("")
       ->required(name == "RUN")
@@ -105,23 +103,22 @@ void CommandLine::add_with() {
       ->transform(run_finder());
 }
 
-void CommandLine::add_texts(TextArguments& texts, const std::string& text,
-                            const std::string& file) {
+void CommandLine::add_texts(TextArguments& texts, const string& text, const string& file) {
   texts_ = &texts;
   app_.allow_extras();  // the words after the first one: of several, CLI11 would split "[a, b]"
   CLI::Option* words = app_.add_option("TEXT", texts.text, text);
   app_.add_option("--file", texts.file, file)->type_name("FILE")->excludes(words);
 }
 
-void CommandLine::add_targets(TextArguments& texts, const std::string& text) {
+void CommandLine::add_targets(TextArguments& texts, const string& text) {
   app_.add_option("--target", texts.target, text)->excludes("--file");
   app_.add_option("--target-file", texts.target_file, "with --file: the same for each of its lines")
       ->type_name("FILE")
       ->needs("--file");
 }
 
-CLI::Option* CommandLine::add_list(const std::string& name, std::vector<std::string>& values,
-                                   const std::string& text, const std::string& type) {
+CLI::Option* CommandLine::add_list(const string& name, vector<string>& values, const string& text,
+                                   const string& type) {
   return app_.add_option(name, values, text)
       ->type_name(type)
       ->expected(1)
@@ -161,7 +158,7 @@ void CommandLine::add_side() {
              {"source", "target"});
 }
 
-CLI::Option* CommandLine::add_like(std::string& like) {
+CLI::Option* CommandLine::add_like(string& like) {
   return add_choice("--like", like, "text: the kind of model", families());
 }
 
@@ -169,16 +166,15 @@ CLI::Option* CommandLine::add_minutes(double& minutes) {
   return add_number("--minutes", minutes, "text: how long training may take", 1e-3, 1e6);
 }
 
-CLI::Option* CommandLine::add_steps(const std::string& name, std::int64_t& steps,
-                                    const std::string& text) {
+CLI::Option* CommandLine::add_steps(const string& name, int64_t& steps, const string& text) {
   // train.max_steps may be twice as large.
-  return add_number(name, steps, text, std::int64_t{1}, 500'000'000'000)->default_str("");
+  return add_number(name, steps, text, int64_t{1}, 500'000'000'000)->default_str("");
 }
 
 void CommandLine::only_where(bool holds, std::initializer_list<const char*> options,
-                             const std::string& where) const {
-  std::vector<std::string> given;
-  for (const std::string name : options)
+                             const string& where) const {
+  vector<string> given;
+  for (const string name : options)
     if (!holds && has(name) && app_.count(name) > 0) given.push_back(name);
   if (!given.empty())
     Log({.quiet = quiet_}).warn(fmt::format("no effect: {} (only {})", joined(given), where));
@@ -186,21 +182,21 @@ void CommandLine::only_where(bool holds, std::initializer_list<const char*> opti
 
 void CommandLine::parse() {
   for (CLI::Option* option : app_.get_options())
-    if (const std::string type = option->get_type_name(); type == "PATH" || type == "FILE")
-      option->check([](const std::string& given) -> std::string {
+    if (const string type = option->get_type_name(); type == "PATH" || type == "FILE")
+      option->check([](const string& given) -> string {
         return given.empty() ? "expected a path, found an empty text" : "";
       });
-  const std::string hint = app_.get_name() + " --help";
+  const string hint = app_.get_name() + " --help";
   try {
-    app_.parse(std::vector<std::string>(args_.rbegin(), args_.rend()));  // as CLI11 wants them
+    app_.parse(vector<string>(args_.rbegin(), args_.rend()));  // as CLI11 wants them
   } catch (const CLI::CallForHelp&) {
     throw;
   } catch (const CLI::ExtrasError&) {
-    std::vector<std::string> left = app_.remaining();
+    vector<string> left = app_.remaining();
     std::erase(left, "--");
     throw usage_error("{}", unexpected(left.front())).hint(hint);
   } catch (const CLI::ParseError& e) {  // "--set: 1 required KEY=VALUE missing"
-    const std::string what = e.what();
+    const string what = e.what();
     const CLI::Option* option = app_.get_option_no_throw(what.substr(0, what.find(':')));
     const bool values = option != nullptr && e.get_name() == "ArgumentMismatch";
     throw usage_error("{}{}", what, (values ? " (" + option->get_description() + ")" : ""))
@@ -208,7 +204,7 @@ void CommandLine::parse() {
   }
   if (texts_ == nullptr) return;
   bool options_end = false;  // after "--"
-  for (const std::string& word : app_.remaining()) {
+  for (const string& word : app_.remaining()) {
     if (!options_end && word == "--") {
       options_end = true;
       continue;
@@ -221,7 +217,7 @@ void CommandLine::parse() {
       {texts_->file.value_or(""), texts_->target_file.value_or(""), texts_->against.value_or("")});
 }
 
-void CommandLine::set(const std::string& name, const std::vector<std::string>& values) try {
+void CommandLine::set(const string& name, const vector<string>& values) try {
   CLI::Option* option = app_.get_option("--" + name);
   if (values.size() != 1)
     throw usage_error(":{} needs a value: {}.", name, option->get_description());
@@ -233,9 +229,9 @@ void CommandLine::set(const std::string& name, const std::vector<std::string>& v
 }
 
 CLI::Validator CommandLine::run_finder() const {
-  return {[this](std::string& run) -> std::string {
-            const std::string name = run.ends_with('/') ? run.substr(0, run.size() - 1) : run;
-            const bool name_alone = !name.empty() && name.find('/') == std::string::npos;
+  return {[this](string& run) -> string {
+            const string name = run.ends_with('/') ? run.substr(0, run.size() - 1) : run;
+            const bool name_alone = !name.empty() && name.find('/') == string::npos;
             if (!name_alone || has_a_model(run) || !has_a_model("runs/" + name)) return "";
             run = "runs/" + name;
             Log({.quiet = quiet_}).info("run: " + run);
@@ -244,18 +240,18 @@ CLI::Validator CommandLine::run_finder() const {
           ""};
 }
 
-bool CommandLine::has(const std::string& name) const {
+bool CommandLine::has(const string& name) const {
   return app_.get_option_no_throw(name) != nullptr;
 }
 
 // How the message about another program's option ends, or "".
-std::string CommandLine::other_name(const std::string& arg) const {
-  const std::string word = option_word(arg);
+string CommandLine::other_name(const string& arg) const {
+  const string word = option_word(arg);
   const auto option =
-      find_trade_word("option", word, [&](const std::string& name) { return has(name); });
+      find_trade_word("option", word, [&](const string& name) { return has(name); });
   if (option) return heed_calls_it(*option);
   if (!has("--set")) return "";
-  std::string key = key_called(word), note;
+  string key = key_called(word), note;
   if (const auto known = find_trade_word("key", word); key.empty() && known) {
     if (known->heed.empty()) return heed_calls_it(*known);
     key = known->heed;
@@ -265,30 +261,30 @@ std::string CommandLine::other_name(const std::string& arg) const {
                      : fmt::format("; it is a key of the config: --set {}=VALUE{}.", key, note);
 }
 
-void CommandLine::require_one_input(const std::vector<std::string>& files) {
+void CommandLine::require_one_input(const vector<string>& files) {
   if (std::ranges::count(files, "-") > 1)
     throw usage_error("only one file can be standard input (-).");
 }
 
-std::string CommandLine::unexpected(const std::string& first) const {
-  const std::string typed = "--" + option_word(first);
+string CommandLine::unexpected(const string& first) const {
+  const string typed = "--" + option_word(first);
   if (!first.starts_with('-') || typed == "--")
     return fmt::format("unexpected argument \"{}\".", excerpt(first));
-  std::vector<std::string> names;
+  vector<string> names;
   for (const CLI::Option* option : app_.get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  std::vector<std::string> longer;
-  for (const std::string& name : names)
+    for (const string& name : option->get_lnames()) names.push_back("--" + name);
+  vector<string> longer;
+  for (const string& name : names)
     if (name.starts_with(typed)) longer.push_back("\"" + name + "\"");
-  std::string end =
+  string end =
       longer.empty() ? other_name(first) : fmt::format("; did you mean {}?", listed(longer, "or"));
   if (end.empty()) end = did_you_mean(nearest(typed, names));
   return fmt::format("unknown option \"{}\"{}", excerpt(first), end);
 }
 
-std::string CommandLine::as_typed() const {
-  std::string out = app_.get_name();
-  for (const std::string& arg : args_) out += " " + shell_word(arg);
+string CommandLine::as_typed() const {
+  string out = app_.get_name();
+  for (const string& arg : args_) out += " " + shell_word(arg);
   return out;
 }
 

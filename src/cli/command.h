@@ -30,6 +30,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "data/run_config.h"
 #include "data/split.h"
@@ -41,16 +42,16 @@ namespace heed {
 // what was expected. It becomes decimal: 010 is octal to CLI11.
 template <class T>
 CLI::Validator in_range(T low, T high) {
-  const std::string range = !std::integral<T> && high == std::numeric_limits<T>::max()
-                                ? fmt::format("of at least {}", low)
-                                : fmt::format("from {} to {}", low, high);
-  return {[=](std::string& text) {
-            const std::optional<T> value = read_number<T>(text);
+  const string range = !std::integral<T> && high == std::numeric_limits<T>::max()
+                           ? fmt::format("of at least {}", low)
+                           : fmt::format("from {} to {}", low, high);
+  return {[=](string& text) {
+            const optional<T> value = read_number<T>(text);
             if (!value || *value < low || *value > high)
               return fmt::format("expected a {} number {}; found \"{}\"",
                                  std::integral<T> ? "whole" : "finite", range, excerpt(text));
             if constexpr (std::integral<T>) text = std::to_string(*value);
-            return std::string();
+            return string();
           },
           ""};
 }
@@ -68,141 +69,139 @@ struct Command {
 
 // The text a command works on, and its other side.
 struct TextArguments {
-  std::optional<std::string> text, target;  // TEXT, --target
+  optional<string> text, target;  // TEXT, --target
   // --file, --target-file, --against; "-": standard input
-  std::optional<std::string> file, target_file, against;
+  optional<string> file, target_file, against;
 
   bool given() const { return text || target || file; }
 };
 
 class CommandLine {
  public:
-  CommandLine(const Command& command, std::vector<std::string> args, const Crew& crew = {});
+  CommandLine(const Command& command, vector<string> args, const Crew& crew = {});
 
   CLI::App& app() { return app_; }  // for options that only one command has
 
   // The variables must live until parse(). A number from `low` to `high`, or at least `low`:
   template <class Variable, class Number>
-  CLI::Option* add_number(const std::string& name, Variable& variable, const std::string& text,
-                          Number low,
+  CLI::Option* add_number(const string& name, Variable& variable, const string& text, Number low,
                           std::type_identity_t<Number> high = std::numeric_limits<Number>::max()) {
     return app_.add_option(name, variable, text)->transform(in_range(low, high));
   }
   // One of these words.
-  CLI::Option* add_choice(const std::string& name, std::string& choice, const std::string& text,
-                          const std::vector<std::string>& choices);
+  CLI::Option* add_choice(const string& name, string& choice, const string& text,
+                          const vector<string>& choices);
 
   // Options of several commands.
-  CLI::Option* add_file(const std::string& name, std::string& path, const std::string& text,
-                        const std::string& type = "PATH");
+  CLI::Option* add_file(const string& name, string& path, const string& text,
+                        const string& type = "PATH");
   // RUN, required, or an option. A bare name that is no run here means ./runs/NAME.
-  CLI::Option* add_run(std::string& run,
-                       const std::string& text = "run folder or checkpoint folder",
-                       const std::string& name = "RUN");
+  CLI::Option* add_run(string& run, const string& text = "run folder or checkpoint folder",
+                       const string& name = "RUN");
   // RUN ..., one or more; or any number, under another name.
-  CLI::Option* add_runs(std::vector<std::string>& runs,
-                        const std::string& text = "run folders or checkpoint folders",
-                        const std::string& name = "RUN");
+  CLI::Option* add_runs(vector<string>& runs,
+                        const string& text = "run folders or checkpoint folders",
+                        const string& name = "RUN");
   void add_model();      // RUN and --checkpoint last|best|step-N|initial|PATH
   void add_precision();  // --precision float32|bfloat16
   void add_with();       // --with RUN, any number: models that predict together with it
   // TEXT, one or more arguments with options between them; or --file.
-  void add_texts(TextArguments& texts, const std::string& text,
-                 const std::string& file = "its lines instead; - is standard input");
-  void add_targets(TextArguments& texts, const std::string& text);  // --target, --target-file
-  void add_sets();                                                  // --set KEY=VALUE, any number
-  GivenKeys given() const { return read_sets(sets_); }              // by these
-  void add_threads();                                               // --threads N
+  void add_texts(TextArguments& texts, const string& text,
+                 const string& file = "its lines instead; - is standard input");
+  void add_targets(TextArguments& texts, const string& text);  // --target, --target-file
+  void add_sets();                                             // --set KEY=VALUE, any number
+  GivenKeys given() const { return read_sets(sets_); }         // by these
+  void add_threads();                                          // --threads N
   // --beam-size, --length-penalty, --max-length (0 if it is not given), and add_rules().
   void add_beam(BeamOptions& beam);
   void add_rules(WritingRules& rules);  // --no-repeat, --min-tokens
   void add_side();                      // --side source|target
   // --like and --minutes, for a config made from a text.
-  CLI::Option* add_like(std::string& like);
+  CLI::Option* add_like(string& like);
   CLI::Option* add_minutes(double& minutes);
   // A whole number from 1; 0 means "not given".
-  CLI::Option* add_steps(const std::string& name, std::int64_t& steps, const std::string& text);
+  CLI::Option* add_steps(const string& name, int64_t& steps, const string& text);
   // An option that may be repeated.
-  CLI::Option* add_list(const std::string& name, std::vector<std::string>& values,
-                        const std::string& text, const std::string& type);
+  CLI::Option* add_list(const string& name, vector<string>& values, const string& text,
+                        const string& type);
 
   // Warns, unless this holds, that those of the options that were given have no effect: they have
   // one only `where`.
   void only_where(bool holds, std::initializer_list<const char*> options,
-                  const std::string& where) const;
+                  const string& where) const;
 
   // What --help prints: usage, arguments and options in two columns, and the notes.
-  std::string help() const;
+  string help() const;
 
   // CLI::CallForHelp for --help, which run_command() prints. Error (Exit::usage) on a wrong option.
   void parse();
 
   // After parse(): gives an option, "temperature", another value. Error (usage) on a wrong one.
-  void set(const std::string& name, const std::vector<std::string>& values);
+  void set(const string& name, const vector<string>& values);
 
   // Error (usage) if several `files` are standard input ("-").
-  static void require_one_input(const std::vector<std::string>& files);
+  static void require_one_input(const vector<string>& files);
 
-  bool has(const std::string& option) const;  // the command knows it
-  bool quiet() const { return quiet_; }       // --quiet and --json: every command has them
+  bool has(const string& option) const;  // the command knows it
+  bool quiet() const { return quiet_; }  // --quiet and --json: every command has them
   bool json() const { return json_; }
-  const std::string& name() const { return name_; }       // "sample"
+  const string& name() const { return name_; }            // "sample"
   const TextArguments& texts() const { return *texts_; }  // of add_texts()
-  const std::string& run() const { return run_; }         // of add_model()
-  const std::string& checkpoint() const { return checkpoint_; }
-  const std::string& precision() const { return precision_; }                    // "": as the run's
-  const std::vector<std::string>& with() const { return with_; }                 // of add_with()
+  const string& run() const { return run_; }              // of add_model()
+  const string& checkpoint() const { return checkpoint_; }
+  const string& precision() const { return precision_; }                         // "": as the run's
+  const vector<string>& with() const { return with_; }                           // of add_with()
   Side side() const { return side_ == "source" ? Side::source : Side::target; }  // of add_side()
   int threads() const { return threads_; }  // of add_threads(); 0: as in the config
   const Crew& crew() const { return crew_; }
 
   // The command line, for origin.json: "heed train a.json --set 'data.train=a b'"
-  std::string as_typed() const;
+  string as_typed() const;
 
  private:
-  std::string unexpected(const std::string& argument) const;  // the message for it
-  std::string other_name(const std::string& argument) const;
+  string unexpected(const string& argument) const;  // the message for it
+  string other_name(const string& argument) const;
   CLI::Validator run_finder() const;
 
-  std::string name_;
-  std::vector<std::string> args_;
+  string name_;
+  vector<string> args_;
   Crew crew_;
   bool quiet_ = false, json_ = false;
-  std::string run_, checkpoint_, precision_, side_ = "target";
-  std::vector<std::string> sets_, with_;
+  string run_, checkpoint_, precision_, side_ = "target";
+  vector<string> sets_, with_;
   int threads_ = 0;
   TextArguments* texts_ = nullptr;  // of add_texts()
   CLI::App app_;
 };
 
 // What --help says of an option: "text: the kind of model: gpt, bert, t5 (default gpt)".
-std::string about(const CLI::Option& option);
+string about(const CLI::Option& option);
 
-std::span<const Command> commands();  // in the order of the help
+span<const Command> commands();  // in the order of the help
 
 // Runs the command that `args` (without the program's name) begin with.
-Exit run_command(const std::vector<std::string>& args, const Crew& crew = {});
+Exit run_command(const vector<string>& args, const Crew& crew = {});
 // The same, on all ranks that a launcher started. Says what went wrong on standard error. The exit
 // code; but if the reader closed our output, the process ends by SIGPIPE, as filters do.
-int run_heed(const std::vector<std::string>& args);
+int run_heed(const vector<string>& args);
 
 // The path of the config that a user means (cli/config_path.cpp). A path is returned unchanged; of
 // a run, that of its config. A bare name ("quickstart") that is not a file here is NAME.json in
 // ./configs, or in the configs of this program's clone or installation. Error (usage) says which
 // folders were searched, and lists their configs, or that it is a text.
-std::string config_path(const std::string& typed);
+string config_path(const string& typed);
 
 // Where the relative paths in this config start: in its folder, or where those of its run do.
-std::string data_folder_of(const std::string& config);
+string data_folder_of(const string& config);
 
 // Whether `heed train` takes this as a config: *.json, or a bare name that is not a file here.
 // Everything else is text.
-bool names_config(const std::string& typed);
+bool names_config(const string& typed);
 // A file or folder that is neither a config nor a run: a text to train on.
-bool is_text(const std::string& typed);
+bool is_text(const string& typed);
 
 // What to try if `typed` does not exist: a config or file with a similar name, or "".
-std::string missing_hint(const std::string& typed);
+string missing_hint(const string& typed);
 
 // In cli/<name>.cpp, or train.cpp (resume), evaluate.cpp (bleu), config.cpp (init).
 using RunCommand = Exit(CommandLine& line);

@@ -14,6 +14,7 @@
 #include "base/format.h"
 #include "base/nearest.h"
 #include "base/pool.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -55,22 +56,22 @@ constexpr Command kCommands[] = {
     {"config", "print the effective config, its JSON Schema or its documentation", run_config},
 };
 
-std::string overview() {
-  std::string out =
+string overview() {
+  string out =
       "heed trains small transformers on your own text and shows what they learnt.\n\n"
       "usage: heed COMMAND [OPTIONS]\n\ncommands:\n";
   for (const Command& command : kCommands)
     out += fmt::format("  {:12}{}\n", command.name, command.summary);
   out += "\nheed COMMAND --help explains a command; heed --version describes this build.\n";
-  return wrapped(out, output_columns(), std::string(14, ' '));
+  return wrapped(out, output_columns(), string(14, ' '));
 }
 
-constexpr std::size_t kNames = 20;  // columns of the names
+constexpr size_t kNames = 20;  // columns of the names
 
 // "--minutes N", "-q, --quiet", "RUN"
-std::string names_of(const CLI::Option& o) {
+string names_of(const CLI::Option& o) {
   if (o.get_positional()) return o.get_single_name();
-  const std::string type = o.get_type_name(), kind = type.substr(0, type.find(':'));
+  const string type = o.get_type_name(), kind = type.substr(0, type.find(':'));
   const bool number = kind == "INT" || kind == "UINT" || kind == "FLOAT";
   return replace_all(o.get_name(false, true), ",", ", ") + (o.get_items_expected_max() == 0 ? ""
                                                             : number                        ? " N"
@@ -78,13 +79,12 @@ std::string names_of(const CLI::Option& o) {
 }
 
 // What --help of a command says below its options: cli/help/COMMAND.txt, a line per paragraph.
-std::string help_notes(const std::string& command) {
-  const std::string all = std::string("\n") + help_txt, head = "\n= " + command + "\n";
-  const std::size_t at = all.find(head);
-  if (at == std::string::npos) return "";
-  const std::size_t begin = at + head.size();
-  const std::string text =
-      all.substr(begin, std::min(all.find("\n= ", begin), all.size() - 1) - begin);
+string help_notes(const string& command) {
+  const string all = string("\n") + help_txt, head = "\n= " + command + "\n";
+  const size_t at = all.find(head);
+  if (at == string::npos) return "";
+  const size_t begin = at + head.size();
+  const string text = all.substr(begin, std::min(all.find("\n= ", begin), all.size() - 1) - begin);
   // A paragraph becomes a line.
   return replace_all(replace_all(replace_all(text, "\n\n", "\f"), "\n", " "), "\f", "\n");
 }
@@ -104,14 +104,14 @@ Error failure() {
   } catch (const std::system_error& e) {
     if (e.code() != std::errc::resource_unavailable_try_again) return {Exit::internal, e.what()};
     // A library's thread: SentencePiece trains with one.
-    return {Exit::memory, std::string("cannot start a thread: ") + e.what(), kMoreThreads};
+    return {Exit::memory, string("cannot start a thread: ") + e.what(), kMoreThreads};
   } catch (const std::exception& e) {
     return {Exit::internal, e.what()};
   }
 }
 
 // Says it; `where`: in which process. Its exit code.
-Exit say_failure(const std::string& where) {
+Exit say_failure(const string& where) {
   const Error error = failure();
   print_error((where + error.what()).c_str());
   return error.exit();
@@ -119,40 +119,40 @@ Exit say_failure(const std::string& where) {
 
 }  // namespace
 
-std::string about(const CLI::Option& o) {
-  std::string text = o.get_description();
-  const std::string type = o.get_type_name(), value = o.get_default_str();
-  if (const std::size_t begin = type.find(":{"); begin != std::string::npos)
+string about(const CLI::Option& o) {
+  string text = o.get_description();
+  const string type = o.get_type_name(), value = o.get_default_str();
+  if (const size_t begin = type.find(":{"); begin != string::npos)
     text += ": " + type.substr(begin + 2, type.size() - begin - 3);
   if (!value.empty() && value != "[]" && value != "\"\"" && o.get_items_expected_max() > 0)
     text += fmt::format(" (default {})", value);
   return text;
 }
 
-std::string CommandLine::help() const {
+string CommandLine::help() const {
   const int width = std::clamp(terminal_width(STDOUT_FILENO), 40, 100);
-  std::string arguments, usage = "usage: " + app_.get_name();
+  string arguments, usage = "usage: " + app_.get_name();
   for (const bool positional : {true, false})
     for (const CLI::Option* o : app_.get_options()) {
       if (o->get_positional() != positional) continue;
-      const std::string names = names_of(*o);
+      const string names = names_of(*o);
       if (positional) usage += o->get_required() ? " " + names : " [" + names + "]";
-      const std::string first = fmt::format("  {:{}}", names, kNames - 2), pad(kNames, ' ');
-      const std::string text = wrapped(pad + about(*o), width, pad);
+      const string first = fmt::format("  {:{}}", names, kNames - 2), pad(kNames, ' ');
+      const string text = wrapped(pad + about(*o), width, pad);
       arguments += names.size() + 3 > kNames ? first + "\n" + text + "\n"
                                              : first + text.substr(kNames) + "\n";
     }
-  const std::string notes = help_notes(name_);
+  const string notes = help_notes(name_);
   return wrapped(app_.get_description() + "\n\n" + usage + " [OPTIONS]\n\n", width) + arguments +
          (notes.empty() ? "" : "\n" + wrapped(notes, width) + "\n");
 }
 
-std::span<const Command> commands() {
+span<const Command> commands() {
   return kCommands;
 }
 
-Exit run_command(const std::vector<std::string>& args, const Crew& crew) {
-  const std::string name = args.empty() ? "--help" : args.front();
+Exit run_command(const vector<string>& args, const Crew& crew) {
+  const string name = args.empty() ? "--help" : args.front();
   if (name == "help" && args.size() > 1) return run_command({args[1], "--help"}, crew);
   if (name == "--help" || name == "-h" || name == "help") {
     print(overview());
@@ -165,7 +165,7 @@ Exit run_command(const std::vector<std::string>& args, const Crew& crew) {
           "\nportable arithmetic: " + portable_info() + "\n");
     return Exit::ok;
   }
-  std::vector<std::string> names;
+  vector<string> names;
   for (const Command& command : kCommands) {
     names.push_back(command.name);
     if (name != command.name) continue;
@@ -180,21 +180,21 @@ Exit run_command(const std::vector<std::string>& args, const Crew& crew) {
       return Exit::ok;
     }
   }
-  const std::string typed = name.substr(0, name.rfind(".py"));
+  const string typed = name.substr(0, name.rfind(".py"));
   const auto word = find_trade_word("command", typed);
   throw usage_error("unknown command \"{}\"{}", excerpt(name),
                     word ? heed_calls_it(*word) : did_you_mean(nearest(typed, names)))
       .hint("heed --help lists the commands");
 }
 
-int run_heed(const std::vector<std::string>& args) {
+int run_heed(const vector<string>& args) {
   const auto command = [&](const Crew& crew) {
     const Exit exit = run_command(args, crew);
     flush_output();
     return exit;
   };
   try {
-    return static_cast<int>(run_together(args, command, say_failure));
+    return int(run_together(args, command, say_failure));
   } catch (const OutputClosed&) {
     std::signal(SIGPIPE, SIG_DFL);
     std::raise(SIGPIPE);  // silent; shells see 141, as for any filter

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/format.h"
+#include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "evaluate/translation.h"
@@ -18,41 +19,41 @@ namespace heed {
 namespace {
 
 struct MeasuredRun {
-  std::string run;
+  string run;
   RunConfig config;
-  std::string tokenizer;  // of the target
+  string tokenizer;  // of the target
   bool pairs, lossy;
   double seen;           // the share of the lines that it was trained on
   Split split;           // of the first run: the others' are the same
   SpeltText spelt = {};  // of a text
   System rows = {};
 };
-using MeasuredGroup = std::span<const MeasuredRun>;
+using MeasuredGroup = span<const MeasuredRun>;
 
-std::string units_in_words(const Json& result) {
+string units_in_words(const Json& result) {
   return counted(result["units"].dump(), result["unit"] == "pair" ? "pair" : "text block") +
          different_in_words(result, "units");
 }
 
 // With four decimals, or two digits where these would be zeros.
-std::string small(const Json& number) {
+string small(const Json& number) {
   const double x = number;
   return x != 0 && std::abs(x) < 5e-4 ? fmt::format("{:.1e}", x) : format_fixed(x, 4);
 }
 
-std::string range_text(const Json& interval) {
+string range_text(const Json& interval) {
   return fmt::format("[{}, {}]", small(interval[0]), small(interval[1]));
 }
 
-[[noreturn]] void refuse(const MeasuredRun& first, const MeasuredRun& r, const std::string& why,
-                         const std::string& hint = "") {
+[[noreturn]] void refuse(const MeasuredRun& first, const MeasuredRun& r, const string& why,
+                         const string& hint = "") {
   throw usage_error("{} and {} cannot be compared: {}.", first.run, r.run, why).hint(hint);
 }
 
 // Error (usage) unless both read the same text, which neither was trained on more than the other.
 void check(const MeasuredRun& first, const MeasuredRun& r) {
   constexpr double kMuch = 0.05;
-  const std::string other = "--file FILE, a text that neither was trained on";
+  const string other = "--file FILE, a text that neither was trained on";
   if (r.pairs != first.pairs)
     refuse(first, r, "one learnt from pairs of lines, the other from text");
   if (r.split.facts.hashes != first.split.facts.hashes || r.spelt.text != first.spelt.text)
@@ -87,22 +88,22 @@ Json figure_json(const Figure& figure, const Difference& d) {
 }
 
 // Of a difference in the first figure that the runs have. `changes`: between their configs.
-std::string sentence(const Figure& figure, const Difference& d, const Json& result,
-                     const std::vector<KeyChange>& changes) {
+string sentence(const Figure& figure, const Difference& d, const Json& result,
+                const vector<KeyChange>& changes) {
   if (std::isnan(d.interval.low))
     return fmt::format("{}: too few to tell; expected at least {}.", units_in_words(result),
                        kFewestUnits);
-  const std::vector<std::string> first = result["first"], second = result["second"];
+  const vector<string> first = result["first"], second = result["second"];
   const bool rose = d.value >= 0;
   const auto& better = figure.less_is_better != rose ? second : first;
   const double sign = d.shown() && !rose ? -1 : 1;
   const auto [low, high] = std::minmax({sign * d.interval.low, sign * d.interval.high});
-  const std::string by =
+  const string by =
       fmt::format("{} {} [{}, {}]", small(sign * d.value), figure.unit, small(low), small(high));
-  const std::string so = d.shown() ? fmt::format("{} {} better by {}", listed(better),
-                                                 better.size() > 1 ? "are" : "is", by)
-                                   : fmt::format("No difference is shown: {} less {} is {}",
-                                                 listed(second), listed(first), by);
+  const string so = d.shown() ? fmt::format("{} {} better by {}", listed(better),
+                                            better.size() > 1 ? "are" : "is", by)
+                              : fmt::format("No difference is shown: {} less {} is {}",
+                                            listed(second), listed(first), by);
   if (!std::isnan(d.p_seeds))
     return fmt::format("{}, over {} and {} seeds.", so, first.size(), second.size());
   if (changes.empty()) return so + ". Their configs are the same.";
@@ -117,14 +118,14 @@ struct RunComparer {
   bool translates;
   Pool& pool;
   Log& log;
-  std::vector<MeasuredRun> runs = {};
-  std::vector<Json> unit_texts = {};  // of all of them
+  vector<MeasuredRun> runs = {};
+  vector<Json> unit_texts = {};  // of all of them
 
   // Of one setting, after those before it.
-  void measure(const std::vector<std::string>& group) {
-    std::set<std::string> keys;
-    const std::size_t begin = runs.size();
-    for (const std::string& run : group) {
+  void measure(const vector<string>& group) {
+    std::set<string> keys;
+    const size_t begin = runs.size();
+    for (const string& run : group) {
       measure(run);
       for (const KeyChange& change : changed_keys(runs[begin].config, runs.back().config))
         if (change.key != "seed") keys.insert(change.key);
@@ -135,11 +136,11 @@ struct RunComparer {
   }
 
   // The first `n` runs with the last `m`: two groups.
-  Json compared(std::size_t n, std::size_t m) const {
-    const MeasuredGroup groups[] = {std::span(runs).first(n), std::span(runs).last(m)};
-    std::vector<std::size_t> units;  // in which something is asked
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; i < unit_texts.size(); ++i) {
+  Json compared(size_t n, size_t m) const {
+    const MeasuredGroup groups[] = {span(runs).first(n), span(runs).last(m)};
+    vector<size_t> units;  // in which something is asked
+    vector<string> texts;
+    for (size_t i = 0; i < unit_texts.size(); ++i) {
       const auto asks = [&](const MeasuredRun& r) { return r.rows[i][kTokens] > 0; };
       if (std::ranges::none_of(runs, asks)) continue;
       units.push_back(i);
@@ -148,12 +149,12 @@ struct RunComparer {
     if (units.empty())
       throw data_error("there is no token to predict (the text may be too short).");
     Json result{{"first", {}}, {"second", {}}};
-    std::vector<System> systems[2];
+    vector<System> systems[2];
     for (const int g : {0, 1})
       for (const MeasuredRun& r : groups[g]) {
         result[g == 0 ? "first" : "second"].push_back(r.run);
         System rows;
-        for (const std::size_t i : units) rows.push_back(r.rows[i]);
+        for (const size_t i : units) rows.push_back(r.rows[i]);
         systems[g].push_back(merged(rows, texts));  // copies are one unit
       }
     result["data"] = named.files.empty() ? "validation" : named.files[0];
@@ -180,7 +181,7 @@ struct RunComparer {
     return result;
   }
 
-  void measure(const std::string& run) {
+  void measure(const string& run) {
     Model m = load_model(run, "");
     const auto arithmetic = [](const MeasuredRun& r) { return r.config.train.arithmetic; };
     if (m.config.train.arithmetic == Arithmetic::native &&
@@ -212,21 +213,21 @@ struct RunComparer {
   }
 
   // {"line": the first one that is not empty, from 1; of a pair that in the file, "text"}
-  std::vector<Json> units_of(const MeasuredRun& r) const {
-    std::vector<Json> units;
-    const auto add = [&](std::size_t line, const std::string& text) {
+  vector<Json> units_of(const MeasuredRun& r) const {
+    vector<Json> units;
+    const auto add = [&](size_t line, const string& text) {
       units.push_back({{"line", line}, {"text", text}});
     };
     if (r.pairs)
-      for (const std::size_t line : r.split.lines) {
-        const std::size_t i = pair_on(*named.pairs, line);
+      for (const size_t line : r.split.lines) {
+        const size_t i = pair_on(*named.pairs, line);
         add(line, fmt::format("{} ||| {}", named.pairs->source[i], named.pairs->target[i]));
       }
-    std::size_t begin = 0, line = 1;
-    for (const std::size_t end : r.spelt.ends) {
-      const std::string text = r.spelt.text.substr(begin, end - begin);
+    size_t begin = 0, line = 1;
+    for (const size_t end : r.spelt.ends) {
+      const string text = r.spelt.text.substr(begin, end - begin);
       add(line + std::min(text.find_first_not_of('\n'), text.size()), text);
-      line += static_cast<std::size_t>(std::ranges::count(text, '\n'));
+      line += size_t(std::ranges::count(text, '\n'));
       begin = end;
     }
     return units;
@@ -235,14 +236,13 @@ struct RunComparer {
   // The bytes of the written targets, and the counts of translations.
   void add_targets(const Model& m, MeasuredRun& r) {
     const Pairs& written = written_pairs(m, named);
-    for (std::size_t i = 0; i < r.rows.size(); ++i)
-      r.rows[i][kBytes] =
-          static_cast<double>(written.target[pair_on(written, r.split.lines[i])].size() + 1);
+    for (size_t i = 0; i < r.rows.size(); ++i)
+      r.rows[i][kBytes] = double(written.target[pair_on(written, r.split.lines[i])].size() + 1);
     if (!translates) return;
     const BeamOptions beam{.max_length = translation_limit(m.state.longest_target)};
     const TranslatedPairs translated =
         translate_pairs(m, r.split, written, beam, {.lowercase = m.config.data.lowercase}, pool);
-    for (std::size_t i = 0; i < r.rows.size(); ++i) r.rows[i] += translated.counts[i];
+    for (size_t i = 0; i < r.rows.size(); ++i) r.rows[i] += translated.counts[i];
   }
 
   bool has(const MeasuredRun& r, const Figure& figure) const {
@@ -255,19 +255,17 @@ struct RunComparer {
            std::ranges::equal(r.rows, first.rows, {}, tokens, tokens);
   }
 
-  Json most_different(MeasuredGroup first, MeasuredGroup second,
-                      std::vector<std::size_t> units) const {
-    constexpr std::size_t kShown = 10;
-    const auto nats = [](MeasuredGroup group, std::size_t i) {
+  Json most_different(MeasuredGroup first, MeasuredGroup second, vector<size_t> units) const {
+    constexpr size_t kShown = 10;
+    const auto nats = [](MeasuredGroup group, size_t i) {
       double sum = 0;
       for (const MeasuredRun& r : group) sum += r.rows[i][kNats];
-      return sum / static_cast<double>(group.size());
+      return sum / double(group.size());
     };
-    std::ranges::stable_sort(units, std::greater{}, [&](std::size_t i) {
-      return std::abs(nats(second, i) - nats(first, i));
-    });
+    std::ranges::stable_sort(units, std::greater{},
+                             [&](size_t i) { return std::abs(nats(second, i) - nats(first, i)); });
     Json most = Json::array();
-    for (const std::size_t i : std::span(units).first(std::min(kShown, units.size()))) {
+    for (const size_t i : span(units).first(std::min(kShown, units.size()))) {
       Json& unit = most.emplace_back(unit_texts[i]);
       unit.update({{"first", nats(first, i)},
                    {"second", nats(second, i)},
@@ -282,12 +280,12 @@ void print_compared(const Json& r) {
     const Json& runs = r[key];
     return plain(runs[0]) + (runs.size() > 1 ? fmt::format(" +{}", runs.size() - 1) : "");
   };
-  const std::vector<Json> figures(r["figures"].begin(), r["figures"].end());
-  std::vector<Column> columns = {{"", "unit"},
-                                 {name("first"), "first", fixed<4>, 3},
-                                 {name("second"), "second", fixed<4>, 4},
-                                 {"difference", "difference", small},
-                                 {"95 % interval", "interval", range_text}};
+  const vector<Json> figures(r["figures"].begin(), r["figures"].end());
+  vector<Column> columns = {{"", "unit"},
+                            {name("first"), "first", fixed<4>, 3},
+                            {name("second"), "second", fixed<4>, 4},
+                            {"difference", "difference", small},
+                            {"95 % interval", "interval", range_text}};
   if (figures[0].contains("p"))
     columns.push_back({"p", "p", fixed<4>});
   else
@@ -302,11 +300,11 @@ void print_compared(const Json& r) {
 
 }  // namespace
 
-void compare_groups_of_runs(const std::vector<RunGroup>& groups, NamedText text, bool translates,
-                            Pool& pool, Log& log, const std::function<void(const Json&)>& take) {
+void compare_groups_of_runs(const vector<RunGroup>& groups, NamedText text, bool translates,
+                            Pool& pool, Log& log, const function<void(const Json&)>& take) {
   RunGroup all;
   for (const RunGroup& group : groups) all.insert(all.end(), group.begin(), group.end());
-  if (const std::string same = same_models(all); !same.empty()) {
+  if (const string same = same_models(all); !same.empty()) {
     if (all.size() > groups.size())
       throw usage_error("{}: that tells nothing of luck.", same)
           .hint("runs of other seeds: heed train CONFIG --set seed=2");
@@ -324,7 +322,7 @@ Exit run_compare(CommandLine& line) {
   NamedText text;
   line.add_runs(runs)->required(false);  // else it takes the last one of --to
   line.add_runs(to, "the runs of another setting: compares the two groups", "--to");
-  std::string file, target_file;
+  string file, target_file;
   line.add_file("--file", file, "a text, or source lines (default: the held-out data)", "FILE");
   line.add_file("--target-file", target_file, "the target lines", "FILE");
   line.add_threads();
@@ -335,8 +333,8 @@ Exit run_compare(CommandLine& line) {
   if (!target_file.empty()) text.target_files = {target_file};
   if (runs.size() + to.size() < 2)
     throw usage_error("one run is given; expected another to compare it with.").hint("heed runs");
-  std::vector<RunGroup> groups;
-  for (const std::string& run : runs) groups.push_back({run});
+  vector<RunGroup> groups;
+  for (const string& run : runs) groups.push_back({run});
   if (!to.empty()) groups = {runs, to};
   Log log({.quiet = line.quiet()});
   Pool pool(line.threads() > 0 ? line.threads() : available_cores());

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/std_names.h"
 #include "base/text_kind.h"
 #include "cli/answers.h"
 #include "cli/command.h"
@@ -16,7 +17,7 @@ namespace heed {
 namespace fs = std::filesystem;
 
 Exit run_config(CommandLine& line) {
-  std::string path;
+  string path;
   bool schema = false, docs = false;
   line.add_file("CONFIG", path, "config file (JSON), or the name of one that comes with heed");
   line.add_sets();
@@ -36,16 +37,16 @@ Exit run_config(CommandLine& line) {
   path = config_path(path);
   RunConfig config = load_config(path, line.given());
   // Its paths start from its own folder; what is printed may be kept in another one.
-  const std::string folder = data_folder_of(path);
+  const string folder = data_folder_of(path);
   DataConfig& d = config.data;
   std::error_code none;
   const bool here = fs::equivalent(folder, ".", none);
-  const auto from_here = [&](std::string& file) {
+  const auto from_here = [&](string& file) {
     if (!here && !file.empty())
       file = fs::path(resolve_path(folder, file)).lexically_normal().string();
   };
-  for (std::string* file : {&d.source, &d.target, &d.pairs, &d.valid_source, &d.valid_target,
-                            &d.valid_pairs, &config.tokenizer.file, &config.tokenizer.target.file})
+  for (string* file : {&d.source, &d.target, &d.pairs, &d.valid_source, &d.valid_target,
+                       &d.valid_pairs, &config.tokenizer.file, &config.tokenizer.target.file})
     from_here(*file);
   for (PathList* list : {&d.train, &d.valid}) std::ranges::for_each(list->paths, from_here);
   print_data(dump_config(config));
@@ -54,7 +55,7 @@ Exit run_config(CommandLine& line) {
 
 Exit run_init(CommandLine& line) {
   OwnText text;
-  std::string output;
+  string output;
   line.app()
       .add_option("TEXT", text.files, "files or folders of text")
       ->type_name("PATH")
@@ -68,12 +69,12 @@ Exit run_init(CommandLine& line) {
 
   const bool no_text = text.files.empty();
   if (no_text) text.files = {"mine.txt"};
-  const std::string first = text.files[0];
+  const string first = text.files[0];
   if (output.empty()) output = name_of_text(first) + ".json";
   if (output != "-" && !output.ends_with(".json"))
-    throw Error(Exit::usage, output + ": expected a name that ends in .json, as configs do.");
+    throw usage_error("{}: expected a name that ends in .json, as configs do.", output);
   if (output != "-" && path_exists(output))
-    throw Error(Exit::usage, output + " exists already.", "--output FILE");
+    throw usage_error("{} exists already.", output).hint("--output FILE");
   Log log({.quiet = line.quiet()});
   if (no_text) {
     text.name = first;
@@ -82,10 +83,10 @@ Exit run_init(CommandLine& line) {
     read_own_text(text, false, log);
     text.pairs = text.files.size() == 1 && is_tsv(first) && like->count() == 0;
     if (text.pairs)
-      for (const std::string& remark :
+      for (const string& remark :
            read_tsv(text.files[0], {.any_bytes = text.facts.too_many_bad}).warnings)
         log.warn(remark);
-    for (std::string& file : text.files) {  // relative to the config's folder
+    for (string& file : text.files) {  // relative to the config's folder
       if (!text.pairs) warn_of_markup(file, first_bytes(file), log);
       if (fs::path(file).is_relative())
         file = fs::proximate(file, output == "-" ? "." : folder_of(output)).string();
@@ -96,7 +97,7 @@ Exit run_init(CommandLine& line) {
   if (!no_text) log.info("tokens: " + suggestion.tokens);
   write_output(output, suggested_config(text, suggestion));
   if (output != "-") {
-    const std::string run = (fs::path("runs") / fs::path(output).stem()).string();
+    const string run = (fs::path("runs") / fs::path(output).stem()).string();
     log.info(fmt::format(
         "written: {0}; {1}its max_steps is a guess, because nothing was measured; to train it:",
         shell_word(output), no_text ? "change its data.train; " : ""));

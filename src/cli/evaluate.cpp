@@ -6,6 +6,7 @@
 
 #include "base/fields.h"
 #include "base/format.h"
+#include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "data/split.h"
@@ -23,15 +24,15 @@ namespace heed {
 namespace {
 
 // The figures of translations, of counts against so many references each.
-Json translation_figures(const Sums& sums, std::size_t references, const BleuOptions& o) {
-  const auto signature = [&](const std::string& how) {
+Json translation_figures(const Sums& sums, size_t references, const BleuOptions& o) {
+  const auto signature = [&](const string& how) {
     return fmt::format("nrefs:{}|case:{}|{}|version:heed-" HEED_VERSION, references,
                        o.lowercase ? "lc" : "mixed", how);
   };
   Json json;
   for (const Figure& f : figures()) {
     if (f.needs != Figure::translations) continue;
-    const std::string key = f.key;
+    const string key = f.key;
     json[key] = f.of(sums);
     if (key == "bleu") json["bleu_line"] = bleu_line(sums);
     if (key == "bleu") json["signature"] = signature("eff:no|tok:" + o.tokenize + "|smooth:exp");
@@ -45,7 +46,7 @@ Json figure_fields(const Json& r) {
   Json fields;
   for (const Figure& f : figures()) {
     if (!r.contains(f.key)) continue;
-    const std::string line = std::string(f.key) + "_line", note = r.value(line, f.note);
+    const string line = string(f.key) + "_line", note = r.value(line, f.note);
     fields[f.title] = fmt::format("{} {}", format_fixed(r[f.key].get<double>(), f.digits), note);
   }
   if (r.contains("signature"))
@@ -54,15 +55,15 @@ Json figure_fields(const Json& r) {
   return fields;
 }
 
-std::vector<std::string> read_lines(const std::string& path) {
-  const std::string text = read_text(std::span(&path, 1), {});
+vector<string> read_lines(const string& path) {
+  const string text = read_text(span(&path, 1), {});
   const auto lines = lines_of(text);
   return {lines.begin(), lines.end()};
 }
 
 // Each figure with its unit, and the model's loss among the yardsticks.
 void print_evaluation(const Json& r, const Yardsticks& yardsticks) {
-  const auto count = [&](const char* key) { return format_count(r[key].get<std::int64_t>()); };
+  const auto count = [&](const char* key) { return format_count(r[key].get<int64_t>()); };
   Json fields{{"data", fmt::format("{}, checkpoint {}, step {}", plain(r["data"]),
                                    plain(r["checkpoint"]), plain(r["step"]))},
               {"tokens", count("tokens") + (r.contains("masked_perplexity") ? " masked" : "")}};
@@ -79,8 +80,7 @@ void print_evaluation(const Json& r, const Yardsticks& yardsticks) {
   if (yardsticks.empty()) return;
   Json rows = r["yardsticks"];
   rows.push_back({{"name", "this model"}, {"nats_per_token", r["loss"]}});
-  std::vector<Column> columns = {{"yardsticks", "name"},
-                                 {"nats per token", "nats_per_token", fixed<4>}};
+  vector<Column> columns = {{"yardsticks", "name"}, {"nats per token", "nats_per_token", fixed<4>}};
   if (r.contains("bits_per_byte")) {
     rows.back()["bits_per_byte"] = r["bits_per_byte"];
     columns.push_back({"bits per byte", "bits_per_byte", fixed<4>});
@@ -156,20 +156,20 @@ void add_bleu(CommandLine& line, BleuOptions& o) {
 // pass a token, so only where they take a minute or so.
 void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
   constexpr double kMostOperations = 2e12;
-  constexpr std::size_t kAtOnce = 4096;
+  constexpr size_t kAtOnce = 4096;
   if (!m.objective->fills() || split.target.size() == 0) return;
-  const double most = kMostOperations / (2.0 * static_cast<double>(m.values.size()) *
-                                         m.objective->longest(Side::source));
-  if (static_cast<double>(split.target.size()) > most)
+  const double most =
+      kMostOperations / (2.0 * double(m.values.size()) * m.objective->longest(Side::source));
+  if (double(split.target.size()) > most)
     return m.log.info(
         fmt::format("no pseudo-perplexity: it takes a forward pass a token, and at most {} are "
                     "made; of a part of the text: heed evaluate --file",
-                    format_count(static_cast<std::int64_t>(most))));
+                    format_count(int64_t(most))));
   TokenIds line;
   double sum = 0;
-  std::int64_t tokens = 0;
-  std::vector<Example> examples;
-  for (std::size_t i = 0; i <= split.target.size(); ++i) {
+  int64_t tokens = 0;
+  vector<Example> examples;
+  for (size_t i = 0; i <= split.target.size(); ++i) {
     const bool end = i == split.target.size();
     if (!end && m.tokenizers.target->decode(std::array{split.target[i]}) != "\n") {
       line.push_back(split.target[i]);
@@ -184,7 +184,7 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
     examples.clear();
   }
   if (tokens == 0) return;
-  result["pseudo_perplexity"] = std::exp(-sum / static_cast<double>(tokens));
+  result["pseudo_perplexity"] = std::exp(-sum / double(tokens));
   result["pseudo_tokens"] = tokens;
 }
 
@@ -228,8 +228,8 @@ void say_advice(OpenModel& m) {
 }  // namespace
 
 Exit run_bleu(CommandLine& line) {
-  std::string path;
-  std::vector<std::string> files;
+  string path;
+  vector<string> files;
   BleuOptions how;
   line.add_file("HYP", path, "translations, one a line; - is standard input", "FILE")->required();
   line.add_list("REF", files, "references, a line for each; one file or several", "FILE")
@@ -237,18 +237,18 @@ Exit run_bleu(CommandLine& line) {
       ->expected(-1);
   add_bleu(line, how);
   line.parse();
-  std::vector<std::string> all = files;
+  vector<string> all = files;
   all.push_back(path);
   line.require_one_input(all);
-  const std::vector<std::string> hypotheses = read_lines(path);
-  std::vector<std::vector<std::string>> references(hypotheses.size());
-  for (const std::string& file : files) {
-    const std::vector<std::string> lines = read_lines(file);
+  const vector<string> hypotheses = read_lines(path);
+  vector<vector<string>> references(hypotheses.size());
+  for (const string& file : files) {
+    const vector<string> lines = read_lines(file);
     require_lines(file, lines.size(), path, hypotheses.size());
-    for (std::size_t i = 0; i < lines.size(); ++i) references[i].push_back(lines[i]);
+    for (size_t i = 0; i < lines.size(); ++i) references[i].push_back(lines[i]);
   }
   Sums sums;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i)
+  for (size_t i = 0; i < hypotheses.size(); ++i)
     sums += translation_counts(hypotheses[i], references[i], how);
   const Json result = translation_figures(sums, files.size(), how);
   line.json() ? print_line(result) : print_fields(figure_fields(result));

@@ -1,6 +1,7 @@
 // heed explain RUN [TEXT]
 #include "show/explain.h"
 #include "base/json.h"
+#include "base/std_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,12 +14,12 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kShownParts = 14, kShownPulls = 8;
+constexpr size_t kShownParts = 14, kShownPulls = 8;
 
 struct ExplainOptions {
   TextArguments texts;
-  std::optional<std::string> answer, against;
-  std::string html;
+  optional<string> answer, against;
+  string html;
 };
 
 // What the model reads, and the row that predicts: after the text, or in the place of its first
@@ -32,16 +33,16 @@ Prediction prediction_of(const ExplainOptions& o, OpenModel& m, const GivenText&
   if (!objective.fills()) prediction.not_next = std::move(given_text.not_next);
   TokenIds &source = prediction.read.source, &target = prediction.read.target;
   const auto mask = std::ranges::find_if(source, [&](int id) { return objective.is_mask(id); });
-  prediction.row = static_cast<int>(mask - source.begin());
+  prediction.row = int(mask - source.begin());
   if (m.net.has_decoder()) {
     if (target.empty()) target = Objective::framed_target({});
     if (mask != source.end() && (target.size() == 1 || target[1] != *mask))
       target.insert(target.begin() + 1, *mask);
     objective.join(prediction.read);
     m.texts.check_length(Side::target, target.size(), given.name);
-    prediction.row = static_cast<int>(target.size()) - 1;
+    prediction.row = int(target.size()) - 1;
   }
-  const auto ids = [&](const std::optional<std::string>& word, const char* option) {
+  const auto ids = [&](const optional<string>& word, const char* option) {
     if (!word) return TokenIds();
     return one_token(m.texts.normalized(Side::target, *word, option), option, *m.tokenizers.target);
   };
@@ -72,21 +73,20 @@ Json explanation_json(const OpenModel& m, const Prediction& prediction) {
   for (Json& key : found["head"]["keys"])
     for (const char* of : {"id", "token"})
       key[of] = json[fmt::format("{}{}s", found["head"]["kind"] == "cross" ? "source_" : "", of)]
-                    [key["position"].get<std::size_t>()];
+                    [key["position"].get<size_t>()];
   json.update(found);
   return json;
 }
 
 // "[0.406, -0.434, 0.007, ...]"
-std::string vector_text(const Json& x) {
-  std::string shown;
-  for (std::size_t i = 0; i < std::min<std::size_t>(x.size(), 3); ++i)
-    shown += fixed<3>(x[i]) + ", ";
+string vector_text(const Json& x) {
+  string shown;
+  for (size_t i = 0; i < std::min<size_t>(x.size(), 3); ++i) shown += fixed<3>(x[i]) + ", ";
   return "[" + shown + "...]";
 }
 
 // The `most` rows with the largest numbers under `key`, for or against.
-std::vector<Json> largest(std::vector<Json> rows, const char* key, std::size_t most) {
+vector<Json> largest(vector<Json> rows, const char* key, size_t most) {
   std::ranges::stable_sort(rows, std::greater(),
                            [&](const Json& row) { return std::abs(row[key].get<double>()); });
   rows.resize(std::min(rows.size(), most));
@@ -94,9 +94,9 @@ std::vector<Json> largest(std::vector<Json> rows, const char* key, std::size_t m
 }
 
 // What the output layer gets of a part: with the deviation of the last norm as it is for the row.
-std::string normed(const Json& e, const std::string& z) {
+string normed(const Json& e, const string& z) {
   if (!e.contains("norm")) return z;
-  const std::string centred = e["norm"]["type"] == "rms" ? z : "(" + z + " - its mean)";
+  const string centred = e["norm"]["type"] == "rms" ? z : "(" + z + " - its mean)";
   return fmt::format("{} g / {:.4f}", centred, e["norm"]["divisor"].get<double>());
 }
 
@@ -120,17 +120,17 @@ void print_shares(const Json& e) {
   if (e["shares"].is_null())
     return print_prose(
         "\nno shares: with post-norm, every norm rescales all that was written before it\n");
-  const std::string answer = token_text(e["answer"]["token"]);
+  const string answer = token_text(e["answer"]["token"]);
   const double logit = e["answer"]["logit"], total = e["total"];
   print_prose(fmt::format(
       "\nwho wrote {0}: logit[{0}] - logit[{1}] = {2:.4f} - ({3:.4f}) = {4:.4f}\n"
       "  share of a part z = {5} . (W_out[{0}] - W_out[{1}]) (show/explain.h)\n",
       answer, e["against"].is_null() ? "mean of all" : token_text(e["against"]["token"]), logit,
       logit - total, total, normed(e, "z")));
-  std::vector<Json> rows = largest(e["shares"], "share", kShownParts);
+  vector<Json> rows = largest(e["shares"], "share", kShownParts);
   double others = total;
   for (const Json& part : rows) others -= part["share"].get<double>();
-  if (const std::size_t left = e["shares"].size() - rows.size(); left > 0)
+  if (const size_t left = e["shares"].size() - rows.size(); left > 0)
     rows.push_back({{"share", others}, {"part", fmt::format("the other {}", left)}});
   const Column columns[] = {{"share", "share", "{:+.4f}"},
                             {"part", "part"},
@@ -169,9 +169,9 @@ void print_head(const Json& e) {
 
 // Where the answer's loss pulls most.
 void print_pull(const Json& e) {
-  std::vector<Json> rows;
+  vector<Json> rows;
   for (const Json& h : e["pull"])
-    for (std::size_t j = 0; j < h["pull"].size(); ++j)
+    for (size_t j = 0; j < h["pull"].size(); ++j)
       rows.push_back({{"pull", h["pull"][j]},
                       {"value", h["value_pull"][j]},
                       {"kind", h["kind"]},
@@ -212,7 +212,7 @@ void print_explanation(const Json& e, bool masked) {
                             {"id", "id"},
                             {"probability", "probability", "{:.4f}"},
                             {"logit", "logit", "{:.4f}"}};
-  std::vector<Json> answers{e["answer"]};
+  vector<Json> answers{e["answer"]};
   if (!e["against"].is_null()) answers.push_back(e["against"]);
   print_table(answers, columns, "  ");
   print_lens(e);

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "cli/answers.h"
 #include "cli/output.h"
@@ -25,7 +26,7 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-const std::vector<std::string> kTypes = {"f32", "f16", "q8_0"};  // of GgufType
+const vector<string> kTypes = {"f32", "f16", "q8_0"};  // of GgufType
 
 // Greedy: heed writes the same.
 Json generation_config(const Model& m, const Json& config) {
@@ -35,7 +36,7 @@ Json generation_config(const Model& m, const Json& config) {
   // With the first id, which is given; the last one is not read.
   const int limit = translation_limit(m.state.longest_target), most = m.config.model.max_length;
   if (m.objective->traits().joined)
-    json["max_new_tokens"] = std::min<std::int64_t>(limit, most - 2 - m.state.longest_source);
+    json["max_new_tokens"] = std::min<int64_t>(limit, most - 2 - m.state.longest_source);
   else
     json["max_length"] =
         1 + (m.net.has_encoder() ? std::min(most, limit) : m.config.objective.target_length);
@@ -44,18 +45,18 @@ Json generation_config(const Model& m, const Json& config) {
 }
 
 // On one line of Markdown, in a table too: nothing in it has a meaning there.
-std::string in_markdown(const std::string& text) {
-  std::string out = printable(text);
-  for (const std::string mark : {"\\", "`", "|", "*", "_", "[", "]", "<", "&", "$", "#"})
+string in_markdown(const string& text) {
+  string out = printable(text);
+  for (const string mark : {"\\", "`", "|", "*", "_", "[", "]", "<", "&", "$", "#"})
     out = replace_all(out, mark, "\\" + mark);
   return out;
 }
 
 // What heed knows of a model, and how to load it.
-std::string model_card(const Model& m, const std::string& name, const std::string& family) {
+string model_card(const Model& m, const string& name, const string& family) {
   const bool pairs = m.net.has_encoder();
-  std::string rows;
-  const auto add = [&](const std::string& fact, const std::string& value) {
+  string rows;
+  const auto add = [&](const string& fact, const string& value) {
     rows += fmt::format("| {} | {} |\n", fact, in_markdown(value));
   };
   add("data", data_in_words(m.config.data));
@@ -71,7 +72,7 @@ std::string model_card(const Model& m, const std::string& name, const std::strin
     if (const Figure* metric = selecting_figure(m.config.train.select_by); metric && valid.metric)
       add(*valid.metric_name, format_fixed(*valid.metric, metric->digits));
   }
-  const std::vector<std::string> card = foreign_table().at("card");
+  const vector<string> card = foreign_table().at("card");
   return fmt::format(
       fmt::runtime(joined(card, "\n")), pairs ? "translation" : "text-generation",
       in_markdown(name), family, format_count(m.values.size()), rows,
@@ -83,7 +84,7 @@ std::string model_card(const Model& m, const std::string& name, const std::strin
       Json(name).dump(-1, ' ', printable(name) != name, Json::error_handler_t::replace));
 }
 
-void write_huggingface(const Model& m, const std::string& name, const fs::path& folder) {
+void write_huggingface(const Model& m, const string& name, const fs::path& folder) {
   const Json row = foreign_class("huggingface", m.config);
   const HuggingFaceTokenizer tokenizer = huggingface_tokenizer(*m.tokenizers.target, m.config);
   const Json config = foreign_config(row, m.config, m.tokenizers.target->size());
@@ -94,8 +95,8 @@ void write_huggingface(const Model& m, const std::string& name, const fs::path& 
         {"tokenizer_config.json", tokenizer.config},
         {"README.md", model_card(m, name, row.at("class"))}})
     replace_file(folder / file_name, text);
-  std::vector<std::vector<float>> numbers;
-  std::vector<TensorSlot> tensors;
+  vector<vector<float>> numbers;
+  vector<TensorSlot> tensors;
   for (const ForeignTensor& t : foreign_tensors(row, m.net)) {
     numbers.push_back(numbers_of(t, m.values));
     tensors.push_back({t.name, t.shape, numbers.back().data()});
@@ -118,7 +119,7 @@ void require_free(const fs::path& place) {
 }  // namespace
 
 Exit run_export(CommandLine& line) {
-  std::string folder, to = "huggingface", type = "f16";
+  string folder, to = "huggingface", type = "f16";
   line.add_model();
   line.app().add_option("DIR", folder, "the folder, new or empty")->type_name("PATH")->required();
   line.add_choice("--to", to, "the program that opens it", {"huggingface", "gguf"});
@@ -139,7 +140,7 @@ Exit run_export(CommandLine& line) {
   fs::path inner = made.path();
   for (const fs::path& part : place.lexically_relative(top))
     if (part != ".") make_folder(inner /= part);
-  const std::string name = place.filename().string();
+  const string name = place.filename().string();
   if (gguf)
     write_gguf(inner / "model.gguf", model, name,
                static_cast<GgufType>(std::ranges::find(kTypes, type) - kTypes.begin()));

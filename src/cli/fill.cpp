@@ -3,6 +3,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "show/fill.h"
@@ -23,15 +24,15 @@ Json candidate_json(const Hypothesis& f, const Tokenizer& tokenizer, bool span) 
 }
 
 // A span has a text, and even the best one may be improbable.
-std::string probability_text(const Json& candidate) {
+string probability_text(const Json& candidate) {
   const double p = candidate["probability"];
   return candidate.contains("text") && p < 0.001 ? fmt::format("{:.1e}", p)
                                                  : fmt::format("{:.4f}", p);
 }
 
 // Without the space of its first piece.
-std::string answer_text(const Json& candidate) {
-  std::string text = token_text(candidate[candidate.contains("text") ? "text" : "token"]);
+string answer_text(const Json& candidate) {
+  string text = token_text(candidate[candidate.contains("text") ? "text" : "token"]);
   if (text == kSpaceMark) return text;
   if (text.starts_with(kSpaceMark)) text.erase(0, kSpaceMark.size());
   return replace_all(text, kSpaceMark, " ");
@@ -40,19 +41,19 @@ std::string answer_text(const Json& candidate) {
 void print_masks(const Json& answer) {
   const Column columns[] = {{"", "", probability_text}, {"", "", answer_text}};
   const Json& masks = answer["masks"];
-  for (std::size_t i = 0; i < masks.size(); ++i) {
+  for (size_t i = 0; i < masks.size(); ++i) {
     print(fmt::format("{}[MASK] {}\n", i == 0 ? "" : "\n", i + 1));
     print_table(masks[i]["candidates"], columns, "  ");
   }
 }
 
 Json masks_json(OpenModel& m, const GivenText& given, int top_k) {
-  const std::string text = with_masks(m, given);
+  const string text = with_masks(m, given);
   const Tokenizer& tokenizer = *m.tokenizers.target;
   const TokenIds ids = m.texts.read({text, {}, given.name, given.is_line}, false).read.source;
-  std::vector<int> rows;
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    if (m.objective->is_mask(ids[i])) rows.push_back(static_cast<int>(i));
+  vector<int> rows;
+  for (size_t i = 0; i < ids.size(); ++i)
+    if (m.objective->is_mask(ids[i])) rows.push_back(int(i));
   Json masks = Json::array();
   for (const auto& best : fill(m.predictor(), *m.objective, tokenizer, ids, rows, top_k)) {
     Json candidates = Json::array();

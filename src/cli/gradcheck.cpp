@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/noise.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -37,13 +38,13 @@ ModelConfig shrunk(const ModelConfig& c) {
   return small;
 }
 
-Batch random_batch(const Transformer& model, std::uint64_t seed, bool dropout) {
+Batch random_batch(const Transformer& model, uint64_t seed, bool dropout) {
   Batch batch;
   for (int i = 0; i < 3; ++i) {
-    const auto tokens = [&](std::uint64_t what, int n) {
-      std::vector<int> ids(n);
+    const auto tokens = [&](uint64_t what, int n) {
+      vector<int> ids(n);
       for (int j = 0; j < n; ++j)
-        ids[j] = static_cast<int>(noise_key(seed, Purpose::probe, what, i, j) % kVocab);
+        ids[j] = int(noise_key(seed, Purpose::probe, what, i, j) % kVocab);
       return ids;
     };
     const int n = 2 + i, m = 4 - i;
@@ -56,13 +57,13 @@ Batch random_batch(const Transformer& model, std::uint64_t seed, bool dropout) {
 
 // Random values without special cases (zero biases, unit gains), and a batch, where no relu input
 // is near 0.
-std::pair<ParamVec<double>, Batch> draw_values(const Transformer& model, std::uint64_t seed,
-                                               bool dropout, const std::string& path) {
+std::pair<ParamVec<double>, Batch> draw_values(const Transformer& model, uint64_t seed,
+                                               bool dropout, const string& path) {
   ParamVec<double> values(model.table.size());
   for (int draw = 0; draw < kDraws; ++draw, ++seed) {
     Batch batch = random_batch(model, seed, dropout);
     initialize(model.table, seed + 1, values);
-    for (std::size_t i = 0; i < values.size(); ++i)
+    for (size_t i = 0; i < values.size(); ++i)
       values.data()[i] += 0.2 * (uniform01(noise_key(seed + 1, Purpose::probe), i) - 0.5);
     if (smallest_relu_input(model, values, batch) >= 10 * kGradientStep)
       return {std::move(values), std::move(batch)};
@@ -74,16 +75,16 @@ std::pair<ParamVec<double>, Batch> draw_values(const Transformer& model, std::ui
       .hint("--set model.activation=gelu, or a smaller model.dropout");
 }
 
-Json checks_json(const std::vector<Json>& checks) {
-  std::size_t cannot_tell = 0;
-  for (const Json& c : checks) cannot_tell += c["cannot_tell"].get<std::size_t>();
+Json checks_json(const vector<Json>& checks) {
+  size_t cannot_tell = 0;
+  for (const Json& c : checks) cannot_tell += c["cannot_tell"].get<size_t>();
   return {{"ok", std::ranges::all_of(checks, [](const Json& c) { return c["ok"] == true; })},
           {"cannot_tell", cannot_tell},
           {"tolerance", kGradientTolerance},
           {"tensors", checks}};
 }
 
-std::string verdict(const Json& check) {
+string verdict(const Json& check) {
   const bool ok = check["ok"];
   if (ok && check["cannot_tell"] == 0) return "ok";
   return fmt::format("{} at entry {}: backward gives {:.6g}, central differences give {:.6g}",
@@ -96,7 +97,7 @@ void print_checks(const Json& result) {
                             {"error", "worst_error", "{:.1e}"},
                             {"", "", verdict, 0, Column::broken}};
   print_table(result["tensors"], columns);
-  const std::int64_t unclear = result["cannot_tell"];
+  const int64_t unclear = result["cannot_tell"];
   print(fmt::format("{}{}\n",
                     result["ok"] ? "every gradient agrees to 1e-6" : "some gradients are wrong",
                     unclear > 0 ? fmt::format("; cannot tell: {}", unclear) : ""));
@@ -105,7 +106,7 @@ void print_checks(const Json& result) {
 }  // namespace
 
 Exit run_gradcheck(CommandLine& line) {
-  std::string path;
+  string path;
   line.add_file("CONFIG", path, "config file (JSON), or the name of one that comes with heed")
       ->required();
   line.add_sets();
@@ -124,8 +125,7 @@ Exit run_gradcheck(CommandLine& line) {
     print_prose(fmt::format(
         "the architecture of {} at d_model {}, {} heads, {} parameters, central differences in "
         "double\n",
-        printable(path), small.d_model, small.n_heads,
-        format_count(static_cast<std::int64_t>(values.size()))));
+        printable(path), small.d_model, small.n_heads, format_count(int64_t(values.size()))));
     print_checks(result);
   }
   return result["ok"] ? Exit::ok : Exit::check_failed;

@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "cli/answers.h"
 #include "cli/output.h"
@@ -12,8 +13,8 @@
 namespace heed {
 namespace {
 
-std::string shape_text(const Json& shape) {
-  std::vector<std::string> sizes;
+string shape_text(const Json& shape) {
+  vector<string> sizes;
   for (const Json& size : shape) sizes.push_back(size.dump());
   return joined(sizes, " x ");
 }
@@ -22,7 +23,7 @@ std::string shape_text(const Json& shape) {
 void print_inspection(Json result, bool averaged) {
   print_prose(fmt::format("{}, step {}, {} parameters\n", printable(plain(result["checkpoint"])),
                           format_count(result["step"]), format_count(result["parameters"])));
-  std::string notes =
+  string notes =
       "a matrix begins with random numbers (after --init-from, as another run left it), and each "
       "step moves it against the gradient; norm: length of the tensor as a vector; moved: distance "
       "from its value at step 0; cosine: between now and step 0 (1: same direction)";

@@ -3,6 +3,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "cli/answers.h"
 #include "cli/output.h"
@@ -13,12 +14,12 @@ namespace heed {
 namespace {
 
 // How often training saw each id of a table; empty if the data cannot be read, which is said.
-std::vector<std::int64_t> counts_in_training(OpenModel& m, Side side) try {
+vector<int64_t> counts_in_training(OpenModel& m, Side side) try {
   const RunData read = run_data(m);
   if (!read.change.empty()) throw data_error("{}", read.change);
   const Embeddings& tables = m.net.embeddings;
   const bool two = tables.source && tables.target && m.config.model.tie != Tie::all;
-  return counts_of(read.train, two ? std::optional(side) : std::nullopt);
+  return counts_of(read.train, two ? optional(side) : std::nullopt);
 } catch (const Error& e) {
   m.log.info(fmt::format("also tokens that training never saw are listed: {}", e.what()));
   return {};
@@ -27,7 +28,7 @@ std::vector<std::int64_t> counts_in_training(OpenModel& m, Side side) try {
 void print_neighbors(const Json& found) {
   print(printable(plain(found["query"])) + "\n");
   for (const Json& w : found["words"])
-    if (const auto tokens = w["tokens"].get<std::vector<std::string>>(); tokens.size() > 1)
+    if (const auto tokens = w["tokens"].get<vector<string>>(); tokens.size() > 1)
       print_prose(printable(fmt::format("\"{}\" is written as {} pieces, whose mean is used: {}",
                                         plain(w["word"]), tokens.size(), joined(tokens, " "))) +
                   "\n");
@@ -39,7 +40,7 @@ void print_neighbors(const Json& found) {
 
 Exit run_neighbors(CommandLine& line) {
   TextArguments texts;
-  std::size_t top_k = 10;
+  size_t top_k = 10;
   line.add_model();
   line.add_texts(texts,
                  "words, or an analogy: king - man + woman; on a terminal heed asks for them");
@@ -51,12 +52,12 @@ Exit run_neighbors(CommandLine& line) {
   EmbeddingView e = embedding_of(m, line.side());
   e.counts = counts_in_training(m, line.side());
   const auto answer = [&](const GivenText& given) -> Json {
-    const std::string text = m.texts.normalized(line.side(), given.text, given.name);
+    const string text = m.texts.normalized(line.side(), given.text, given.name);
     return {{"queries", neighbors(e, text, top_k)}};
   };
   const auto view = [](const Json& answers) {
     const Json& queries = answers["queries"];
-    for (std::size_t i = 0; i < queries.size(); ++i) {
+    for (size_t i = 0; i < queries.size(); ++i) {
       if (i > 0) print("\n");
       print_neighbors(queries[i]);
     }

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "store/layout.h"
 #include "text/piece_model.h"
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void failed(int error) {
   if (error == EPIPE) throw OutputClosed();
-  throw store_error("cannot write to standard output: {}.", std::string(std::strerror(error)));
+  throw store_error("cannot write to standard output: {}.", string(std::strerror(error)));
 }
 
 constexpr int kGap = 2;         // between columns
@@ -38,19 +39,19 @@ Json value_of(const Json& row, const Column& column) {
   return nan ? Json() : value;
 }
 
-std::string cell_of(const Json& row, const Column& column) {
+string cell_of(const Json& row, const Column& column) {
   const Json value = value_of(row, column);
   return value.is_null() ? "-" : printable(column.text(value));
 }
 
 struct FilledColumn {
-  std::vector<std::string> cells;  // the heading first
+  vector<string> cells;  // the heading first
   int width = 0;
   bool right = true;
   int leaves = 0;
 
-  std::string aligned(std::size_t row) const {
-    const std::string pad(width - columns_of(cells[row]), ' ');
+  string aligned(size_t row) const {
+    const string pad(width - columns_of(cells[row]), ' ');
     return right ? pad + cells[row] : cells[row] + pad;
   }
 };
@@ -63,11 +64,11 @@ FilledColumn filled(const Json& rows, const Column& column) {
     const Json value = value_of(row, column);
     out.right &= value.is_number() || value.is_null();
   }
-  for (const std::string& cell : out.cells) out.width = std::max(out.width, columns_of(cell));
+  for (const string& cell : out.cells) out.width = std::max(out.width, columns_of(cell));
   return out;
 }
 
-void leave_out(std::vector<FilledColumn>& columns, int room) {
+void leave_out(vector<FilledColumn>& columns, int room) {
   int width = -kGap;
   for (const FilledColumn& c : columns) width += c.width + kGap;
   while (width > room) {
@@ -79,18 +80,18 @@ void leave_out(std::vector<FilledColumn>& columns, int room) {
   }
 }
 
-std::string trimmed(std::string line) {
+string trimmed(string line) {
   line.resize(line.find_last_not_of(' ') + 1);
   return line;
 }
 
 // A line of cells and a text beside it, or below; the texts have at most `widest` columns.
-std::string with_text(const std::string& line, const std::string& text, int widest, int room,
-                      Column::Long is_long) {
+string with_text(const string& line, const string& text, int widest, int room,
+                 Column::Long is_long) {
   const int used = columns_of(line);
   const bool below = is_long == Column::broken && room - used - kGap < std::min(widest, kLeastText);
-  const std::string hang(below ? 4 : used + kGap, ' ');
-  std::string broken = wrapped(hang + text, room, hang);
+  const string hang(below ? 4 : used + kGap, ' ');
+  string broken = wrapped(hang + text, room, hang);
   if (is_long == Column::cut)
     broken = shortened(broken.substr(0, broken.find('\n')), std::max(room, used + 1));
   if (!below) return trimmed(line + broken.substr(used));
@@ -104,11 +105,11 @@ bool on_terminal() {
   return terminal;
 }
 
-void print(std::string_view text) {
+void print(string_view text) {
   print_coloured(printable_lines(text));
 }
 
-void print_data(std::string_view text) {
+void print_data(string_view text) {
   on_terminal() ? print(text) : print_coloured(text);
 }
 
@@ -116,15 +117,15 @@ int output_columns() {
   return on_terminal() ? terminal_width(STDOUT_FILENO) : std::numeric_limits<int>::max();
 }
 
-void print_prose(std::string_view text) {
+void print_prose(string_view text) {
   print(wrapped(text, output_columns(), "  "));
 }
 
-void print_coloured(std::string_view text) {
+void print_coloured(string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) failed(errno);
 }
 
-void write_output(const std::string& path, std::string_view text) {
+void write_output(const string& path, string_view text) {
   if (path == "-") return print_data(text);
   if (is_run(folder_of(path))) refuse_link_or_pipe(path);  // it may be a stranger's
   std::error_code none;
@@ -149,13 +150,13 @@ void write_output(const std::string& path, std::string_view text) {
   if (fs::exists(old)) fs::permissions(place, old.permissions(), none);
 }
 
-void write_page(const std::string& path, std::string_view page, Log& log) {
+void write_page(const string& path, string_view page, Log& log) {
   write_output(path, page);
   if (path != "-") log.info(fmt::format("wrote {}; open it in a browser", path));
 }
 
 void print_error(const char* what) {
-  const std::string text = "heed: error: " + printable_lines(what);
+  const string text = "heed: error: " + printable_lines(what);
   const bool wraps = ::isatty(STDERR_FILENO) == 1;
   std::fprintf(stderr, "%s\n",
                wraps ? wrapped(text, terminal_width(STDERR_FILENO), "  ").c_str() : text.c_str());
@@ -165,7 +166,7 @@ void flush_output() {
   if (std::fflush(stdout) != 0) failed(errno);
 }
 
-Json odds_json(std::span<const TokenOdds> tokens, const Tokenizer& tokenizer) {
+Json odds_json(span<const TokenOdds> tokens, const Tokenizer& tokenizer) {
   Json json;
   for (const char* key : {"token_logprobs", "ranks", "entropies", "alternatives"})
     json[key] = Json::array();
@@ -185,22 +186,22 @@ void print_line(const Json& json) {
   print_data(text_of(json) + "\n");
 }
 
-std::string different_in_words(const Json& result, const char* of) {
+string different_in_words(const Json& result, const char* of) {
   if (result["different"] == result[of]) return "";
   return fmt::format(", {} different", format_count(result["different"]));
 }
 
-std::string plain(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+string plain(const Json& value) {
+  return value.is_string() ? value.get<string>() : value.dump();
 }
 
-std::string token_text(const Json& token) {
-  return with_space_marks(token.get<std::string>());
+string token_text(const Json& token) {
+  return with_space_marks(token.get<string>());
 }
 
 // "the 62%  a 7%"; no line is broken between a token and its share.
-std::string alternatives_text(const Json& alternatives) {
-  std::vector<std::string> texts;
+string alternatives_text(const Json& alternatives) {
+  vector<string> texts;
   for (const Json& a : alternatives)
     texts.push_back(fmt::format("{}{}{:.0f}%", token_text(a["token"]),
                                 on_terminal() ? "\u00a0" : " ",
@@ -208,9 +209,9 @@ std::string alternatives_text(const Json& alternatives) {
   return joined(texts, "  ");
 }
 
-void print_table(const Json& rows, std::span<const Column> columns, const std::string& begin) {
+void print_table(const Json& rows, span<const Column> columns, const string& begin) {
   const int room = output_columns() - columns_of(begin);
-  std::vector<FilledColumn> table;
+  vector<FilledColumn> table;
   for (const Column& column : columns) table.push_back(filled(rows, column));
   const Column::Long is_long = columns.back().is_long;
   const FilledColumn texts = table.back();
@@ -218,10 +219,10 @@ void print_table(const Json& rows, std::span<const Column> columns, const std::s
   const int kept = is_long == Column::cut ? std::min(texts.width, kLeastText) + kGap : 0;
   leave_out(table, room - kept);
   const bool headed = std::ranges::any_of(columns, [](const Column& c) { return c.heading != ""; });
-  for (std::size_t row = headed ? 0 : 1; row <= rows.size(); ++row) {
-    std::vector<std::string> cells;
+  for (size_t row = headed ? 0 : 1; row <= rows.size(); ++row) {
+    vector<string> cells;
     for (const FilledColumn& c : table) cells.push_back(c.aligned(row));
-    std::string line = joined(cells, std::string(kGap, ' '));
+    string line = joined(cells, string(kGap, ' '));
     line = is_long == Column::none ? trimmed(line)
                                    : with_text(line, texts.cells[row], texts.width, room, is_long);
     print(begin + replace_all(line, "\n", "\n" + begin) + "\n");
@@ -235,8 +236,8 @@ void print_fields(const Json& fields) {
   print_table(rows, columns);
 }
 
-void print_tabs(const Json& rows, std::span<const Column> columns, const std::string& begin) {
-  std::vector<std::string> cells;
+void print_tabs(const Json& rows, span<const Column> columns, const string& begin) {
+  vector<string> cells;
   for (const Column& c : columns) cells.push_back(c.heading);
   if (begin.empty()) print(joined(cells, "\t") + "\n");
   for (const Json& row : rows) {

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/std_names.h"
 #include "decode/next_token.h"
 #include "text/tokenizer.h"
 
@@ -21,12 +22,12 @@ struct OutputClosed {};
 
 // OutputClosed on a closed pipe; Error (Exit::store) on a full disk. Control characters in the text
 // are shown as codes (base/utf8.h), of data on a terminal only.
-void print(std::string_view text);
-void print_data(std::string_view text);   // for other programs: what a model writes, JSON, pages
-bool on_terminal();                       // standard output is one
-int output_columns();                     // of the terminal that standard output is; else very many
-void print_prose(std::string_view text);  // on a terminal broken at spaces
-void print_coloured(std::string_view drawing);  // unchanged: its escapes are heed's own
+void print(string_view text);
+void print_data(string_view text);   // for other programs: what a model writes, JSON, pages
+bool on_terminal();                  // standard output is one
+int output_columns();                // of the terminal that standard output is; else very many
+void print_prose(string_view text);  // on a terminal broken at spaces
+void print_coloured(string_view drawing);  // unchanged: its escapes are heed's own
 // JSON on a line; bytes that are not UTF-8 become U+FFFD.
 void print_line(const Json& json);
 void print_error(const char* what);  // "heed: error: ..." on standard error
@@ -35,42 +36,42 @@ void flush_output();                 // makes the output visible now; main() doe
 // A page or a table for the user; "-" is standard output. A file is replaced whole or not at all,
 // also through a link; a pipe or a device gets the bytes. Error (Exit::usage) if the path belongs
 // to a run or a checkpoint; Error (Exit::store) if it cannot be written.
-void write_output(const std::string& path, std::string_view text);
+void write_output(const string& path, string_view text);
 // The same, and the log says where a page is.
-void write_page(const std::string& path, std::string_view page, Log& log);
+void write_page(const string& path, string_view page, Log& log);
 
 // {"token_logprobs", "ranks", "entropies", "alternatives": for each token [{"id", "token",
 // "logprob"}]}
-Json odds_json(std::span<const TokenOdds> tokens, const Tokenizer& tokenizer);
+Json odds_json(span<const TokenOdds> tokens, const Tokenizer& tokenizer);
 
 // Texts of values: a text as it is, all else as JSON; tokens with visible spaces, one, and a list
 // of {"token", "logprob"} with their shares; ", 3 different", if fewer are than `of` says.
-std::string plain(const Json& value);
-std::string token_text(const Json& token);
-std::string alternatives_text(const Json& alternatives);
-std::string different_in_words(const Json& result, const char* of);
+string plain(const Json& value);
+string token_text(const Json& token);
+string alternatives_text(const Json& alternatives);
+string different_in_words(const Json& result, const char* of);
 template <int digits>
-std::string fixed(const Json& value) {
+string fixed(const Json& value) {
   return format_fixed(value.get<double>(), digits);
 }
 
 // How a table writes a value that is known: as a function does, or a number in a format of fmt.
 class CellText {
  public:
-  CellText(std::string (*function)(const Json&)) : function_(function) {}
+  CellText(string (*function)(const Json&)) : function_(function) {}
   CellText(const char* format) : format_(format) {}
-  std::string operator()(const Json& value) const {
+  string operator()(const Json& value) const {
     return function_ ? function_(value) : fmt::format(fmt::runtime(format_), value.get<double>());
   }
 
  private:
-  std::string (*function_)(const Json&) = nullptr;
+  string (*function_)(const Json&) = nullptr;
   const char* format_ = "";
 };
 
 struct Column {
-  std::string heading;
-  std::string key;  // of a row; "": the row itself is the value
+  string heading;
+  string key;  // of a row; "": the row itself is the value
   CellText text = plain;
   int leaves = 0;  // 1, 2, ...: left out in this order, where there is no room; 0: never
   // Of the last column: what has no room beside the others is broken at spaces, and goes below
@@ -82,10 +83,10 @@ struct Column {
 // pipe it is as wide as it needs. `rows`: an array of objects. Columns of numbers end at the right;
 // "-" is what is null, NaN or not there. Without any heading there is no line of them. Each line
 // starts with `begin`.
-void print_table(const Json& rows, std::span<const Column> columns, const std::string& begin = "");
+void print_table(const Json& rows, span<const Column> columns, const string& begin = "");
 // {name: text}: a line each, the texts below one another.
 void print_fields(const Json& fields);
 // For other programs: the cells separated by tabs, without the headings if lines have a `begin`.
-void print_tabs(const Json& rows, std::span<const Column> columns, const std::string& begin = "");
+void print_tabs(const Json& rows, span<const Column> columns, const string& begin = "");
 
 }  // namespace heed

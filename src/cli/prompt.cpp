@@ -13,6 +13,7 @@
 
 #include "base/format.h"
 #include "base/signals.h"
+#include "base/std_names.h"
 #include "cli/output.h"
 #include "text/utf8.h"
 
@@ -25,7 +26,7 @@ void begin_editing() {
   std::setlocale(LC_CTYPE, "C.UTF-8");  // what libedit takes for a character
   // libedit leaves the terminal as it was before these are called.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    std::signal(signal, [](int caught) { ::_exit(static_cast<int>(exit_of_signal(caught))); });
+    std::signal(signal, [](int caught) { ::_exit(int(exit_of_signal(caught))); });
   // Before the prompt is seen: no key is echoed twice.
   rl_pre_input_hook = [] {
     ::rl_prep_terminal(1);
@@ -36,8 +37,8 @@ void begin_editing() {
 }
 
 // Waits for a line; nothing at the end.
-std::optional<std::string> typed_line(const std::string& prompt) {
-  const std::unique_ptr<char, void (*)(void*)> line(::readline(prompt.c_str()), std::free);
+optional<string> typed_line(const string& prompt) {
+  const unique_ptr<char, void (*)(void*)> line(::readline(prompt.c_str()), std::free);
   if (!line) {
     print("\n");  // below the prompt
     return std::nullopt;
@@ -47,25 +48,25 @@ std::optional<std::string> typed_line(const std::string& prompt) {
 }
 
 // A message in the words of the prompt, where options have other names.
-std::string in_prompt_words(const TextSource& source, std::string message) {
-  for (const std::string& name : source.settings)
+string in_prompt_words(const TextSource& source, string message) {
+  for (const string& name : source.settings)
     message = replace_all(message, "--" + name, ":" + name);
   return message;
 }
 
 void show_help(CommandLine& line, const TextSource& source, Log& log) {
   log.info(source.instructions);
-  for (const std::string& name : source.settings)
+  for (const string& name : source.settings)
     log.info(in_prompt_words(
         source, fmt::format("  :{} VALUE  {}", name, about(*line.app().get_option("--" + name)))));
   log.info(kHowToEnd);
 }
 
 // Obeys ":help" or ":temperature 0.5". False: what is typed is a text.
-bool obeys(CommandLine& line, const TextSource& source, const std::string& typed, Log& log) {
-  const std::vector<std::string_view> words = split_words(typed);
+bool obeys(CommandLine& line, const TextSource& source, const string& typed, Log& log) {
+  const vector<string_view> words = split_words(typed);
   if (!typed.starts_with(':') || words[0].size() < 2) return false;
-  const std::string name(words[0].substr(1));
+  const string name(words[0].substr(1));
   if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") != name.npos) return false;
   if (name == "help") {
     show_help(line, source, log);
@@ -74,7 +75,7 @@ bool obeys(CommandLine& line, const TextSource& source, const std::string& typed
   if (std::ranges::count(source.settings, name) == 0)
     throw usage_error("\"{}\" is nothing that can be set here.", excerpt(words[0]))
         .hint(":help; a space before it, if it is text");
-  const std::vector<std::string> values(words.begin() + 1, words.end());
+  const vector<string> values(words.begin() + 1, words.end());
   source.set ? source.set(name, values) : line.set(name, values);
   log.info(fmt::format("{}: {}", name, joined(values, " ")));
   return true;
@@ -87,11 +88,11 @@ bool prompts(const CommandLine& line) {
 }
 
 Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,
-                      const std::function<void(const std::string&)>& answer) {
+                      const function<void(const string&)>& answer) {
   begin_editing();
   log.info(source.instructions);
   log.info(kHowToEnd);
-  while (const std::optional<std::string> typed = typed_line(line.name() + "> ")) {
+  while (const optional<string> typed = typed_line(line.name() + "> ")) {
     if (*typed == ":q" || *typed == ":quit" || *typed == "quit" || *typed == "exit") break;
     if (typed->empty() && !source.allow_empty) {
       log.info(source.instructions);
@@ -105,7 +106,7 @@ Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,
       // Not about the text, nor the page of it.
       if (e.exit() != Exit::data && e.exit() != Exit::usage && e.exit() != Exit::store) throw;
       flush_output();
-      const std::string all = e.what(), &text_alone = e.text();
+      const string all = e.what(), &text_alone = e.text();
       const bool of_shell = all.find("heed ", text_alone.size()) != all.npos;  // a command to try
       print_error(in_prompt_words(source, of_shell ? text_alone : all).c_str());
     }

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/std_names.h"
 #include "cli/command.h"
 #include "cli/compare.h"
 #include "cli/output.h"
@@ -19,7 +20,7 @@ namespace {
 // Runs that differ in seed alone are a group: adds to those of all but the first how they compare
 // with it, or why they do not.
 void add_comparisons(Json& runs, Log& log) {
-  nlohmann::ordered_map<std::string, RunGroup> groups;
+  nlohmann::ordered_map<string, RunGroup> groups;
   const auto setting = [](Json keys) {
     keys.erase("seed");
     return keys.dump();
@@ -41,8 +42,8 @@ void add_comparisons(Json& runs, Log& log) {
 }  // namespace
 
 Exit run_report(CommandLine& line) {
-  std::vector<std::string> runs;
-  std::string html = "-";
+  vector<string> runs;
+  string html = "-";
   bool live = false;
   line.add_runs(runs);
   line.add_file("--html", html, "the file to write; - is standard output", "FILE")
@@ -60,12 +61,12 @@ Exit run_report(CommandLine& line) {
         .hint("heed report " + shell_word(runs.front()) + " --live --html FILE");
   Log log({.quiet = line.quiet()});
   if (live) {
-    const std::string smaller = "heed report without --live, or a smaller model";
+    const string smaller = "heed report without --live, or a smaller model";
     write_page(html, live_page(load_model(runs.front(), ""), smaller, nullptr), log);
     return Exit::ok;
   }
   Json data = one ? report(runs.front()) : comparison(runs);
-  if (const std::string same = same_models(runs); !same.empty()) log.warn(same);
+  if (const string same = same_models(runs); !same.empty()) log.warn(same);
   if (!one) add_comparisons(data, log);
   if (line.json() && one) print_data(report_json(data));
   if (line.json() && !one)

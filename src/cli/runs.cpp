@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -33,27 +34,27 @@ struct ListedRun {
   Json rank;                // for --sort
 };
 
-std::string date_text(fs::file_time_type date) {
+string date_text(fs::file_time_type date) {
   const auto time = std::chrono::file_clock::to_sys(date);
   return fmt::format("{:%Y-%m-%d %H:%M}",
                      fmt::localtime(std::chrono::system_clock::to_time_t(time)));
 }
 
-std::uint64_t parameters_in(const fs::path& checkpoint) {
+uint64_t parameters_in(const fs::path& checkpoint) {
   InputFile file(checkpoint / kModelFile);
-  std::uint64_t numbers = 0;
+  uint64_t numbers = 0;
   for (const TensorEntry& entry : list_safetensors(file)) numbers += numbers_in(entry.shape);
   return numbers;
 }
 
-std::string state_in_words(const Run& run) {
+string state_in_words(const Run& run) {
   if (!run.logged.events.empty() && run.logged.events.back().event == "diverged") return "diverged";
   return run.damaged ? "damaged" : run.end() == Stop::none ? "stopped" : "finished";
 }
 
 // The step of the last checkpoint, or the one that training has reached.
-std::int64_t last_step(const Run& run) {
-  const std::int64_t saved = run.states.empty() ? 0 : run.states.back().step;
+int64_t last_step(const Run& run) {
+  const int64_t saved = run.states.empty() ? 0 : run.states.back().step;
   const bool trains = run.locked && !run.logged.train.empty();
   return trains ? std::max(saved, run.logged.train.back().step) : saved;
 }
@@ -61,7 +62,7 @@ std::int64_t last_step(const Run& run) {
 ListedRun list_run(const fs::path& folder) {
   Run run{.folder = folder};
   Json parameters, data, branch, bits, metric = Json::object(), keys = Json::object();
-  std::string state = "damaged";
+  string state = "damaged";
   try {
     run = read_run(folder);
     keys = keys_of(run.config);
@@ -116,20 +117,20 @@ constexpr const char* kDerived[] = {"data.train",
 
 // Leaves each run the keys in which not all are the same, and adds "own_keys": those that its
 // command gave, and those in which it differs from others on the same data.
-void add_keys(std::vector<ListedRun>& runs) {
-  std::vector<ConfigKeys> differing(runs.size()), own(runs.size());
-  std::vector<ConfigKeys*> all;
-  std::map<std::string, std::vector<ConfigKeys*>> families;  // by data
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+void add_keys(vector<ListedRun>& runs) {
+  vector<ConfigKeys> differing(runs.size()), own(runs.size());
+  vector<ConfigKeys*> all;
+  std::map<string, vector<ConfigKeys*>> families;  // by data
+  for (size_t i = 0; i < runs.size(); ++i) {
     differing[i] = own[i] = runs[i].row["keys"].get<ConfigKeys>();
     all.push_back(&differing[i]);
     families[runs[i].origin.hash.data].push_back(&own[i]);
   }
   keep_differences(all);
   for (const auto& [data, family] : families) keep_differences(family);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (size_t i = 0; i < runs.size(); ++i) {
     Json &keys = runs[i].row["keys"], &chosen = runs[i].row["own_keys"] = Json::object();
-    for (const std::string& key : runs[i].origin.given)
+    for (const string& key : runs[i].origin.given)
       if (keys.contains(key)) chosen[key] = keys[key];
     for (const char* key : kDerived) own[i].erase(key);
     for (const char* key : kOfThisProcess) own[i].erase(fmt::format("train.{}", key));
@@ -138,29 +139,29 @@ void add_keys(std::vector<ListedRun>& runs) {
   }
 }
 
-std::string metric_text(const Json& metric) {
+string metric_text(const Json& metric) {
   return metric.empty()
              ? "-"
              : metric.begin().key() + fmt::format(" {:.3g}", metric.front().get<double>());
 }
 
-std::string rate_text(const Json& number) {
+string rate_text(const Json& number) {
   return format_rate(number.get<double>());
 }
 
-std::string keys_text(const Json& keys) {
-  std::vector<std::string> all;
+string keys_text(const Json& keys) {
+  vector<string> all;
   for (const auto& [key, value] : keys.items())
     if (!value.empty() && value != "") all.push_back(key + "=" + plain(value));
   return joined(all, " ");
 }
 
-std::string few_keys_text(const Json& keys) {
+string few_keys_text(const Json& keys) {
   return shortened(keys_text(keys), 80);
 }
 
 void print_runs(Json runs, bool every_key) {
-  std::vector<Column> columns = {
+  vector<Column> columns = {
       {"run", "name"},
       {"step", "step"},
       {"state", "state"},
@@ -199,7 +200,7 @@ Json flat(Json row) {
 void print_tsv(const Json& runs) {
   Json rows = Json::array(), names;
   for (const Json& run : runs) names.update(rows.emplace_back(flat(run)));
-  std::vector<Column> columns;
+  vector<Column> columns;
   for (const auto& [name, any] : names.items()) {
     columns.push_back({name, name});
     for (Json& row : rows)
@@ -209,7 +210,7 @@ void print_tsv(const Json& runs) {
 }
 
 // The newest or the highest metric first, else the least; what is not known comes last.
-void sort_runs(std::vector<ListedRun>& runs, const std::string& key) {
+void sort_runs(vector<ListedRun>& runs, const string& key) {
   bool known = false, falls = key == "metric" || key == "date";
   for (ListedRun& run : runs) {
     const Json row = flat(run.row);
@@ -228,13 +229,13 @@ void sort_runs(std::vector<ListedRun>& runs, const std::string& key) {
 }
 
 // The runs that a place is, or has in it.
-std::set<fs::path> runs_at(const std::string& place, bool all) {
+std::set<fs::path> runs_at(const string& place, bool all) {
   const fs::path folder = fs::absolute(fs::path(place) / "").lexically_normal().parent_path();
   if (!path_exists(folder)) list_steps(place);  // Error that names the runs there are
   if (path_exists(folder / kCheckpoints)) return {folder};
   names_in(folder);  // Error if it cannot be listed
   std::set<fs::path> runs;
-  for (const std::string& name : names_of_runs(folder, all))
+  for (const string& name : names_of_runs(folder, all))
     if (path_exists(folder / name / kConfigFile) || path_exists(folder / name / kMetrics))
       runs.insert(folder / name);
   if (runs.empty())
@@ -246,8 +247,8 @@ std::set<fs::path> runs_at(const std::string& place, bool all) {
 }  // namespace
 
 Exit run_runs(CommandLine& line) {
-  std::vector<std::string> places;
-  std::string sort;
+  vector<string> places;
+  string sort;
   bool tsv = false, all = false, every_key = false;
   line.add_runs(places, "runs, or folders of runs (default: runs)", "RUN|DIR");
   CLI::App& app = line.app();
@@ -261,8 +262,8 @@ Exit run_runs(CommandLine& line) {
   line.only_where(!tsv && !line.json(), {"--keys"}, "without --tsv and --json, which have them");
   if (places.empty()) places = {"runs"};
   std::set<fs::path> found;
-  for (const std::string& place : places) found.merge(runs_at(place, all));
-  std::vector<ListedRun> runs;
+  for (const string& place : places) found.merge(runs_at(place, all));
+  vector<ListedRun> runs;
   for (const fs::path& run : found) runs.push_back(list_run(run));
   std::ranges::stable_sort(runs, std::greater{}, &ListedRun::date);
   if (!sort.empty()) sort_runs(runs, sort);

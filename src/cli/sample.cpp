@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "cli/answers.h"
 #include "cli/output.h"
@@ -21,8 +22,8 @@ namespace {
 class SamplePrinter {
  public:
   // `prompt`: the text of request.prompt. The model must outlive the printer.
-  SamplePrinter(const OpenModel& m, const SampleRequest& r, const std::vector<std::string>& stops,
-                const std::string& prompt, bool before_space)
+  SamplePrinter(const OpenModel& m, const SampleRequest& r, const vector<string>& stops,
+                const string& prompt, bool before_space)
       : tokenizer_(*m.tokenizers.target),
         json_(m.line.json()),
         streams_(r.num_samples == 1),
@@ -30,7 +31,7 @@ class SamplePrinter {
         shown_prompt_(m.objective->continues() && !json_ ? prompt_ : "") {
     const bool begins = !m.objective->continues() || r.prompt.empty();
     const TextStream stream(tokenizer_, begins ? -1 : r.prompt.back(), stops, before_space);
-    samples_ = std::vector<Sample>(r.num_samples, Sample{stream});
+    samples_ = vector<Sample>(r.num_samples, Sample{stream});
   }
 
   // A token of sample i. False: a text in `stops` ended the sample.
@@ -38,7 +39,7 @@ class SamplePrinter {
     Sample& s = samples_[i];
     begin(s);
     s.ids.push_back(token.id);
-    const std::string text = s.stream.push(token.id);
+    const string text = s.stream.push(token.id);
     if (json_) s.odds.push_back(token);
     s.text += text;
     if (streams_) {
@@ -51,7 +52,7 @@ class SamplePrinter {
   void complete(int i) {
     Sample& s = samples_[i];
     begin(s);
-    const std::string rest = s.stream.finish();
+    const string rest = s.stream.finish();
     s.text += rest;
     if (streams_ && !json_) print_data(rest);
     s.complete = true;
@@ -66,9 +67,9 @@ class SamplePrinter {
  private:
   struct Sample {
     TextStream stream;
-    std::string text = "";
-    std::vector<int> ids = {};
-    std::vector<TokenOdds> odds = {};  // for JSON
+    string text = "";
+    vector<int> ids = {};
+    vector<TokenOdds> odds = {};  // for JSON
     bool complete = false;
   };
 
@@ -77,7 +78,7 @@ class SamplePrinter {
     if (streams_ && s.ids.empty()) print_data(shown_prompt_);
   }
 
-  Json token_json(int i, const TokenOdds& token, const std::string& text) const {
+  Json token_json(int i, const TokenOdds& token, const string& text) const {
     return {{"sample", i},
             {"id", token.id},
             {"token", tokenizer_.piece(token.id)},
@@ -88,7 +89,7 @@ class SamplePrinter {
             {"alternatives", odds_json({&token, 1}, tokenizer_)["alternatives"][0]}};
   }
 
-  void print_sample(std::size_t i) {
+  void print_sample(size_t i) {
     const Sample& s = samples_[i];
     if (json_) {
       Json j{{"sample", i},
@@ -99,7 +100,7 @@ class SamplePrinter {
       j.update(odds_json(s.odds, tokenizer_));
       return print_line(j);
     }
-    const std::string shown = shown_prompt_ + s.text;
+    const string shown = shown_prompt_ + s.text;
     if (i > 0) print("\n");
     if (!streams_) print_data(shown);
     if (!shown.ends_with('\n')) print("\n");
@@ -107,21 +108,21 @@ class SamplePrinter {
 
   const Tokenizer& tokenizer_;
   bool json_, streams_;
-  std::string prompt_, shown_prompt_;
-  std::vector<Sample> samples_;
-  std::size_t next_ = 0;
+  string prompt_, shown_prompt_;
+  vector<Sample> samples_;
+  size_t next_ = 0;
 };
 
 // A whole file, pipe or standard input ("-"), without its final \n. `path` unset: standard input if
 // it is a pipe or a file, else "".
-std::string read_prompt(const std::optional<std::string>& path, OpenModel& m) {
-  constexpr std::uint64_t kMost = 64u << 20;
+string read_prompt(const optional<string>& path, OpenModel& m) {
+  constexpr uint64_t kMost = 64u << 20;
   struct stat status = {};
   if (!path && (::fstat(STDIN_FILENO, &status) != 0 ||
                 !(S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode))))
     return "";
   InputFile file(path.value_or("-"), form_of_texts(m.config), Exit::data);
-  std::string text = read_file(file, kMost, Exit::data);
+  string text = read_file(file, kMost, Exit::data);
   warn_of_markup(file.name(), text, m.log);
   if (text.ends_with('\n')) text.pop_back();
   return text;
@@ -157,14 +158,14 @@ void add_sample_options(CommandLine& line, TextArguments& texts, SampleRequest& 
   line.add_number("--repetition-penalty", r.rules.repetition_penalty,
                   "above 1: tokens that have occurred become less likely", 0.01, 100.0);
   line.add_rules(r.writing);
-  line.add_number("--seed", r.seed, "seed of the random draws", std::uint64_t{0});
+  line.add_number("--seed", r.seed, "seed of the random draws", uint64_t{0});
 }
 
 }  // namespace
 
 Exit run_sample(CommandLine& line) {
   TextArguments given;
-  std::vector<std::string> stops;
+  vector<string> stops;
   SampleRequest r;
   r.rules.temperature = 0.8;
   add_sample_options(line, given, r);
@@ -183,14 +184,14 @@ Exit run_sample(CommandLine& line) {
   m.objective->check_use("sample", m.run);
   line.only_where(!m.objective->continues(), {"--min-tokens"},
                   "for a model whose texts end (pairs, spans)");
-  for (std::string& stop : stops) {
+  for (string& stop : stops) {
     if (stop.empty())
       throw usage_error("--stop: expected a text, found an empty one.").hint("heed sample --help");
     stop = replace_all(replace_all(stop, "\\n", "\n"), "\\t", "\t");
   }
   if (!given.text && !prompts(line)) given.text = read_prompt(given.file, m);
-  const auto answer = [&](std::span<const GivenText> texts) {
-    const std::string& prompt = texts.front().text;
+  const auto answer = [&](span<const GivenText> texts) {
+    const string& prompt = texts.front().text;
     const TokenizedText read = m.texts.prompt(prompt);
     complete_request(m, read, r);
     SamplePrinter printer(m, r, stops, prompt, read.before_space);

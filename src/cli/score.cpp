@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "evaluate/scorer.h"
@@ -16,9 +17,9 @@ namespace {
 
 // A line, and what the model says of it; without `line` it was refused.
 struct Score {
-  std::optional<ScoredLine> line;
-  std::string refused;
-  std::vector<TokenOdds> odds;
+  optional<ScoredLine> line;
+  string refused;
+  vector<TokenOdds> odds;
   double logprob = 0;
 };
 
@@ -43,8 +44,7 @@ void print_tokens(const Json& score) {
       {"expected", "alternatives", alternatives_text, 0, Column::cut},
   };
   for (const Column& column : columns)
-    for (std::size_t i = 0; i < score["tokens"].size(); ++i)
-      rows[i][column.key] = score[column.key][i];
+    for (size_t i = 0; i < score["tokens"].size(); ++i) rows[i][column.key] = score[column.key][i];
   on_terminal() ? print_table(rows, columns, "  ") : print_tabs(rows, columns, "\t");
 }
 
@@ -56,7 +56,7 @@ void print_score(const Json& score, bool tokens) {
 
 // How many lines of --file are more probable than those of --against.
 struct Comparison {
-  std::int64_t lines = 0, better = 0, ties = 0, left_out = 0;
+  int64_t lines = 0, better = 0, ties = 0, left_out = 0;
   std::map<std::array<TokenIds, 4>, double> copies = {};  // of each pair of lines
 
   void add(const Score& one, const Score& other) {
@@ -83,8 +83,8 @@ Json comparison_json(const Comparison& c) {
   constexpr double z = 1.959964;  // 95 % of the normal distribution are between -z and z
   double squares = 0;
   for (const auto& [ids, times] : c.copies) squares += times * times;
-  const double lines = static_cast<double>(c.lines), n = lines * lines / squares,
-               share = (static_cast<double>(c.better) + static_cast<double>(c.ties) / 2) / lines,
+  const double lines = double(c.lines), n = lines * lines / squares,
+               share = (double(c.better) + double(c.ties) / 2) / lines,
                half = z * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
   // Both are solutions of a quadratic: their product and the larger give the smaller, without
   // cancellation.
@@ -109,11 +109,11 @@ void print_comparison(const Json& c) {
        {"left out", format_count(c["left_out"])}});
 }
 
-std::vector<Score> scores_of(OpenModel& m, std::span<const GivenText> texts, int top_k) {
-  const std::size_t at_once = std::min<std::size_t>(texts.size(), m.pool.threads());
-  std::vector<Score> scores(texts.size());
-  std::vector<Example> examples;
-  for (std::size_t i = 0; i < texts.size(); ++i)
+vector<Score> scores_of(OpenModel& m, span<const GivenText> texts, int top_k) {
+  const size_t at_once = std::min<size_t>(texts.size(), m.pool.threads());
+  vector<Score> scores(texts.size());
+  vector<Example> examples;
+  for (size_t i = 0; i < texts.size(); ++i)
     scores[i].refused = m.refusal_of(texts[i], [&] {
       ScoredLine read = m.texts.scored(texts[i]);
       for (const Example& e : read.examples) {
@@ -126,7 +126,7 @@ std::vector<Score> scores_of(OpenModel& m, std::span<const GivenText> texts, int
   const auto odds = label_odds(m.predictor(), examples, m.pool, top_k);
   auto next = odds.begin();
   for (Score& score : scores) {
-    for (std::size_t i = 0; score.line && i < score.line->examples.size(); ++i, ++next)
+    for (size_t i = 0; score.line && i < score.line->examples.size(); ++i, ++next)
       score.odds.insert(score.odds.end(), next->begin(), next->end());
     for (const TokenOdds& token : score.odds) score.logprob += token.log_probability;
   }
@@ -164,12 +164,12 @@ Exit run_score(CommandLine& line) {
       answer_texts(m,
                    {m.objective->traits().pairs() ? "Type a source ||| its target."
                                                   : "Type a text to see its log-probability.",
-                    std::vector<std::string>(tokens || line.json() ? 1 : 0, "top-k")},
-                   [&](std::span<const GivenText> texts) {
+                    vector<string>(tokens || line.json() ? 1 : 0, "top-k")},
+                   [&](span<const GivenText> texts) {
                      const auto scores = scores_of(m, texts, tokens || line.json() ? top_k : -1);
-                     for (std::size_t i = 1; given.against && i < scores.size(); i += 2)
+                     for (size_t i = 1; given.against && i < scores.size(); i += 2)
                        comparison.add(scores[i - 1], scores[i]);
-                     for (std::size_t i = 0; !given.against && i < scores.size(); ++i) {
+                     for (size_t i = 0; !given.against && i < scores.size(); ++i) {
                        const Json score = score_json(scores[i], *m.tokenizers.target);
                        line.json() ? print_line(score) : print_score(score, tokens);
                      }

@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "text/piece_model.h"
@@ -30,7 +31,7 @@ Exit run_tokenize(CommandLine& line) {
             {"bytes", bytes}};
   };
   const auto view = [&](const Json& text) {
-    std::vector<std::string> shown;
+    vector<string> shown;
     for (const Json& token : text[ids ? "ids" : "tokens"])
       shown.push_back(with_space_marks(plain(token)));
     print(joined(shown, " ") + "\n");

@@ -10,6 +10,7 @@
 #include "base/input_file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -31,44 +32,44 @@ namespace fs = std::filesystem;
 
 // A few words of a text, on one line: not those at the ends of one that is cut from a longer one
 // (`cut`), nor any with part of a character (U+FFFD); or "TEXT".
-std::string some_words(const std::string& text, bool cut) {
-  constexpr std::size_t kMost = 60;
-  std::vector<std::string_view> all = split_words(text);
+string some_words(const string& text, bool cut) {
+  constexpr size_t kMost = 60;
+  vector<string_view> all = split_words(text);
   if (cut && all.size() > 2) all = {all.begin() + 1, all.end() - 1};
-  std::string words;
-  for (const std::string_view word : all)
+  string words;
+  for (const string_view word : all)
     if (word.find("\uFFFD") == word.npos && words.size() + word.size() < kMost)
-      words += (words.empty() ? "" : " ") + std::string(word);
+      words += (words.empty() ? "" : " ") + string(word);
   return words.empty() ? "TEXT" : words;
 }
 
 // Leaves out the parts of words at both ends of a text and what follows it; a word that stands in
 // both goes to the latter.
-void at_words(std::string& text, std::string& follows) {
-  const std::string all = text + follows;
-  const std::size_t first = all.find_first_of(" \n") + 1, between = word_begin(all, text.size()),
-                    begin = first < between ? first : 0,
-                    end = std::max(whole_words(all, all.size()).size(), between);
+void at_words(string& text, string& follows) {
+  const string all = text + follows;
+  const size_t first = all.find_first_of(" \n") + 1, between = word_begin(all, text.size()),
+               begin = first < between ? first : 0,
+               end = std::max(whole_words(all, all.size()).size(), between);
   text = all.substr(begin, between - begin);
   follows = all.substr(between, end > between ? end - between : all.npos);
 }
 
 // Logs what the model that commands use writes, and returns words of it to look at; "TEXT" if the
 // run has no film.
-std::string show_sample(const RunResult& result, const Objective& objective,
-                        TokenizerConfig::Type tokens, Log& log) {
+string show_sample(const RunResult& result, const Objective& objective,
+                   TokenizerConfig::Type tokens, Log& log) {
   const auto [probe, frames] = read_frames(result.run);
   const auto best = std::ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
   if (best == frames.end() || probe.prompts.empty()) return "TEXT";
-  const auto show = [&](const std::string& what, const std::string& text) {
+  const auto show = [&](const string& what, const string& text) {
     log.info(what);
-    const std::string ended = text + "\n";  // an empty text is a line too
-    for (const std::string_view line : lines_of(ended)) log.info("  | " + printable(line));
+    const string ended = text + "\n";  // an empty text is a line too
+    for (const string_view line : lines_of(ended)) log.info("  | " + printable(line));
   };
   const bool fills = objective.fills(), continues = objective.continues(),
              spaced = tokens == TokenizerConfig::word;
-  const std::string filled = best->filled.value_or(""), &prompt = probe.prompts[0];
-  std::string text = fills ? filled : prompt, written = fills ? "" : best->written[0];
+  const string filled = best->filled.value_or(""), &prompt = probe.prompts[0];
+  string text = fills ? filled : prompt, written = fills ? "" : best->written[0];
   if (!spaced && (fills || continues)) at_words(text, written);
   show(fmt::format("a text, and {}{}:", objective.use().gives, fills ? ", ›so‹" : ""), text);
   if (!fills) show(continues ? "continues as" : "becomes", written);
@@ -80,12 +81,12 @@ std::string show_sample(const RunResult& result, const Objective& objective,
 // The end of a run: what its model writes, RUN/report.html, and what to try next. The run is
 // already complete, so a failure is only a warning.
 void show_first_results(const RunResult& result, Log& log) try {
-  const std::string& run = result.run;
+  const string& run = result.run;
   const auto in_run = [&](const char* name) { return (fs::path(run) / name).string(); };
   const RunConfig config = config_of_run(run);
   const auto objective = make_objective(config);
-  const std::string words = show_sample(result, *objective, config.tokenizer.type, log),
-                    name = shell_word(run);
+  const string words = show_sample(result, *objective, config.tokenizer.type, log),
+               name = shell_word(run);
   const Json story = report(run);
   try {
     write_output(in_run("report.html"), page_with(report_html, story));
@@ -93,7 +94,7 @@ void show_first_results(const RunResult& result, Log& log) try {
   } catch (const Error& e) {
     log.warn(e.what());
   }
-  const std::string advice = story["advice"]["text"], command = story["advice"]["command"];
+  const string advice = story["advice"]["text"], command = story["advice"]["command"];
   const bool over = result.reason == "finished" || result.reason == "early_stopping";
   if (over && !advice.empty()) log.info(advice);
   log.info("try next:");
@@ -144,19 +145,19 @@ Exit finish(Train&& train, bool json, Log& log) try {
   return result.exit;
 } catch (const std::exception& e) {
   log.end_progress();
-  log.only_file(std::string("error: ") + e.what());
+  log.only_file(string("error: ") + e.what());
   if (const auto* failed = dynamic_cast<const FailedRun*>(&e)) print_result(failed->result, json);
   throw;
 }
 
-std::string run_named(const std::string& name) {
+string run_named(const string& name) {
   return (fs::path("runs") / name).string();
 }
 
-void check_text(const std::string& path) {
+void check_text(const string& path) {
   if (path == "-") return;
   if (!path_exists(path)) {
-    const std::string hint = missing_hint(path);
+    const string hint = missing_hint(path);
     throw data_error("{}: no such file.", path)
         .hint(hint.empty() ? "the path of a text or of a folder of texts; - is standard input"
                            : hint);
@@ -196,12 +197,12 @@ Exit run_train(CommandLine& line) {
 
   const auto config = std::ranges::find_if(text.files, names_config);
   if (config == text.files.end()) {
-    for (const std::string& file : text.files) check_text(file);
+    for (const string& file : text.files) check_text(file);
     if (request.run.folder.empty())
       request.run.folder = run_named(name_of_text(text.files.front()));
     return finish([&] { return train_on_text(request, text, log); }, line.json(), log);
   }
-  const std::string path = config_path(*config);
+  const string path = config_path(*config);
   if (const fs::path run = fs::path(path).parent_path(); !config->ends_with(".json") && is_run(run))
     throw usage_error("{} is a run; expected a text or a config.", *config)
         .hint("heed resume " + shell_word(run.string()));

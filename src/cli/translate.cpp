@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "evaluate/translation.h"
@@ -19,13 +20,13 @@ Json translation_json(const Translation& t) {
 }
 
 // Of a line without a translation: an empty one. `all`: with the n best.
-Json line_json(std::size_t number, const std::string& source, const std::vector<Translation>& found,
-               const std::string& refused, bool all) {
+Json line_json(size_t number, const string& source, const vector<Translation>& found,
+               const string& refused, bool all) {
   Json j{{"line", number}, {"source", to_valid_utf8(source)}};
   j.update(translation_json(found.empty() ? Translation{} : found.front()));
   if (found.empty()) j.erase("ended");
   if (all) j["n_best"] = Json::array();
-  for (std::size_t i = 0; all && i < found.size(); ++i)
+  for (size_t i = 0; all && i < found.size(); ++i)
     j["n_best"].push_back(translation_json(found[i]));
   if (!refused.empty()) j["translation"] = nullptr, j["error"] = refused;
   return j;
@@ -34,7 +35,7 @@ Json line_json(std::size_t number, const std::string& source, const std::vector<
 void print_plain(const Json& line) {
   const Json all = line.value("n_best", Json());
   for (const Json& t : all.empty() ? Json::array({line}) : all) {
-    std::string row = t.contains("error") ? "" : t["translation"];
+    string row = t.contains("error") ? "" : t["translation"];
     if (!all.is_null())
       row = fmt::format("{} ||| {} ||| {}", line["line"].dump(), row, fixed<6>(t["score"]));
     print_data(row + "\n");
@@ -42,15 +43,15 @@ void print_plain(const Json& line) {
 }
 
 // Completes the options by what every translation begins with.
-void set_prefix(OpenModel& m, const std::string& text, BeamOptions& beam) {
+void set_prefix(OpenModel& m, const string& text, BeamOptions& beam) {
   if (text.find('\n') != text.npos)
     throw usage_error("--prefix has several lines; this model translates one line.");
   const TokenizedText prefix = m.texts.inspected(Side::target, text, "--prefix", false);
-  const std::string unknown = m.tokenizers.target->unknown(prefix.text).summary();
+  const string unknown = m.tokenizers.target->unknown(prefix.text).summary();
   if (!unknown.empty()) throw data_error("--prefix has {}, which the model cannot write.", unknown);
   beam.rules.beginning = prefix.ids();
   beam.rules.not_next = prefix.not_next;
-  const int least = static_cast<int>(prefix.tokens.size());
+  const int least = int(prefix.tokens.size());
   if (beam.max_length > 0 && beam.max_length < least)
     throw usage_error("--prefix has {} tokens, more than --max-length {}.", least, beam.max_length);
   if (beam.max_length == 0)
@@ -58,25 +59,25 @@ void set_prefix(OpenModel& m, const std::string& text, BeamOptions& beam) {
 }
 
 struct Sources {
-  std::vector<std::string> lines;
-  std::vector<TokenIds> ids;  // none for a blank line and for a refused one
-  std::vector<std::string> refused;
+  vector<string> lines;
+  vector<TokenIds> ids;  // none for a blank line and for a refused one
+  vector<string> refused;
 };
 
 // `prefix`: tokens that a decoder alone reads beside a source.
-Sources read_sources(OpenModel& m, std::span<const GivenText> texts, std::size_t prefix) {
-  const std::size_t at_once = std::min<std::size_t>(texts.size(), m.pool.threads());
-  Sources all{std::vector<std::string>(texts.size()), std::vector<TokenIds>(texts.size()), {}};
-  std::vector<std::string> spaced;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::string& name = texts[i].name;
+Sources read_sources(OpenModel& m, span<const GivenText> texts, size_t prefix) {
+  const size_t at_once = std::min<size_t>(texts.size(), m.pool.threads());
+  Sources all{vector<string>(texts.size()), vector<TokenIds>(texts.size()), {}};
+  vector<string> spaced;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const string& name = texts[i].name;
     all.refused.push_back(m.refusal_of(texts[i], [&] {
       all.lines[i] = m.texts.normalized(Side::source, texts[i].text, name);
       if (is_blank(all.lines[i])) return;
       TokenIds ids = m.texts.line(Side::source, all.lines[i], name);
       m.texts.check_length(Side::source, m.objective->framed_source(ids).size() + prefix,
                            name + (prefix > 0 ? " with --prefix" : ""), at_once);
-      const std::string_view text = stripped(all.lines[i]);
+      const string_view text = stripped(all.lines[i]);
       if (text != all.lines[i] && ids != m.tokenizers.source().encode(text)) spaced.push_back(name);
       all.ids[i] = std::move(ids);
     }));
@@ -92,7 +93,7 @@ Sources read_sources(OpenModel& m, std::span<const GivenText> texts, std::size_t
 Exit run_translate(CommandLine& line) {
   TextArguments given;
   BeamOptions options;
-  std::string prefix;
+  string prefix;
   line.add_model();
   line.add_with();
   line.add_texts(given, "one line to translate; its words need no quotes");
@@ -112,15 +113,15 @@ Exit run_translate(CommandLine& line) {
 
   OpenModel m(line);
   m.objective->check_use("translate", m.run);
-  std::size_t number = 0;
-  const auto answer = [&](std::span<const GivenText> texts) {
+  size_t number = 0;
+  const auto answer = [&](span<const GivenText> texts) {
     BeamOptions beam = options;  // as set by now
     set_prefix(m, prefix, beam);
-    const std::size_t joined = m.objective->traits().joined ? beam.rules.beginning.size() : 0;
+    const size_t joined = m.objective->traits().joined ? beam.rules.beginning.size() : 0;
     const auto [lines, sources, refused] = read_sources(m, texts, joined);
     const auto found = translate(m, m.pool, sources, beam);
-    std::vector<std::string> cut;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
+    vector<string> cut;
+    for (size_t i = 0; i < lines.size(); ++i) {
       const Json json = line_json(number++, lines[i], found[i], refused[i], n_best);
       line.json() ? print_line(json) : print_plain(json);
       if (!found[i].empty() && !found[i].front().ended) cut.push_back(texts[i].name);

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "data/dataset.h"
@@ -27,19 +28,19 @@ namespace fs = std::filesystem;
 struct Verification {
   // Parts as --json prints them: {"name", "whole", "wrong": why it is not}.
   Json checkpoints = Json::array(), files = Json::array();
-  std::optional<Model> newest;  // of the checkpoint that heed resume would take
-  bool has_text = false;        // of heed train -
+  optional<Model> newest;  // of the checkpoint that heed resume would take
+  bool has_text = false;   // of heed train -
 };
 
 template <class Check>
-Json checked(const std::string& name, Check check) try {
+Json checked(const string& name, Check check) try {
   check();
   return {{"name", name}, {"whole", true}};
 } catch (const Error& e) {
   return {{"name", name}, {"whole", false}, {"wrong", replace_all(e.text(), "\n", " ")}};
 }
 
-void add_checkpoint(Verification& v, const std::string& name, const fs::path& folder) {
+void add_checkpoint(Verification& v, const string& name, const fs::path& folder) {
   const Json part = checked(name, [&] {
     const Checkpoint checkpoint = Checkpoint::open(folder);  // verifies the checksums
     const bool of_step = name == step_folder_name(checkpoint.state().step);
@@ -56,17 +57,17 @@ void add_checkpoint(Verification& v, const std::string& name, const fs::path& fo
   if (path_exists(folder)) v.checkpoints.push_back(part);  // else a saver has removed it
 }
 
-void check_link(const Verification& v, const fs::path& run, const std::string& link) {
+void check_link(const Verification& v, const fs::path& run, const string& link) {
   read_beside_saver(run, [&] {
     std::error_code none;
-    const std::string target = fs::read_symlink(run / kCheckpoints / link, none).string();
+    const string target = fs::read_symlink(run / kCheckpoints / link, none).string();
     if (target.empty())
       throw store_error("it is no link, or not there; heed resume makes the link again");
     for (const Json& part : v.checkpoints)
       if (part["name"] == target && !part["whole"]) return;  // which is said
     // A saver writes a checkpoint before its links. One that was killed in between leaves them as
     // they were before its checkpoint.
-    std::vector<State> states = states_of(run);
+    vector<State> states = states_of(run);
     for (int n = 0; n < 2 && !states.empty(); ++n, states.pop_back())
       if (target == step_folder_name((link == "last" ? states.back() : *best_of(states)).step))
         return;
@@ -75,7 +76,7 @@ void check_link(const Verification& v, const fs::path& run, const std::string& l
 }
 
 // heed resume would refuse other changes.
-void check_config(const std::string& run, const Verification& v) {
+void check_config(const string& run, const Verification& v) {
   const RunConfig config = config_of_run(run);
   if (!v.newest) return;
   for (const KeyChange& change : changed_keys(v.newest->config, config))
@@ -84,13 +85,13 @@ void check_config(const std::string& run, const Verification& v) {
                         in_words(change));
 }
 
-void check_origin(const std::string& run, Verification& v) {
+void check_origin(const string& run, Verification& v) {
   const Origin origin = read_origin(run);
   const fs::path first = step_folder(run, 0);
   std::error_code none;
   if (!v.newest) return;
   v.has_text = fs::equivalent(origin.folder, run, none) &&
-               v.newest->config.data.train.paths == std::vector<std::string>{kRunText};
+               v.newest->config.data.train.paths == vector<string>{kRunText};
   if (!origin.init_from.empty() && !path_exists(first))
     throw store_error(
         "the run began with the weights of another one, and {}, which keeps them, is missing",
@@ -98,13 +99,13 @@ void check_origin(const std::string& run, Verification& v) {
 }
 
 // The text that heed train read from standard input.
-void check_text(const std::string& run, Model& model) {
+void check_text(const string& run, Model& model) {
   model.config.data.valid = {};  // other files
   if (load_dataset(model.config, run, model.tokenizers).hash.data != read_origin(run).hash.data)
     throw store_error("it is not the text that the run was trained on");
 }
 
-void check_file(const std::string& run, const std::string& file, Verification& v) {
+void check_file(const string& run, const string& file, Verification& v) {
   const fs::file_type type = type_of(fs::path(run) / file);
   if (type != (file == kTensorboard ? fs::file_type::directory : fs::file_type::regular))
     throw store_error("it is {}", type == fs::file_type::not_found ? "missing"
@@ -117,7 +118,7 @@ void check_file(const std::string& run, const std::string& file, Verification& v
     check_lines(run, file.c_str(), v.newest ? v.newest->state.step : -1);
 }
 
-Verification verify(const std::string& run) {
+Verification verify(const string& run) {
   Verification v;
   const fs::path checkpoints = fs::path(run) / kCheckpoints;
   std::error_code none;
@@ -127,7 +128,7 @@ Verification verify(const std::string& run) {
     v.newest.reset();  // heed resume takes runs
     return v;
   }
-  for (const std::string& name : names_in(checkpoints))
+  for (const string& name : names_in(checkpoints))
     if (name.starts_with(kStepPrefix) || name.starts_with(kAveragePrefix))
       add_checkpoint(v, name, checkpoints / name);
   if (fs::is_symlink(checkpoints, none))
@@ -135,7 +136,7 @@ Verification verify(const std::string& run) {
   for (const char* link : {"last", "best"})
     if (v.newest || path_exists(checkpoints / link))
       v.files.push_back(checked(link, [&] { check_link(v, run, link); }));
-  for (const std::string file : kRunFiles) {
+  for (const string file : kRunFiles) {
     const bool needed = file == kConfigFile || file == kOriginFile || file == kMetrics ||
                         (file == kRunText && v.has_text);
     if (!needed && (file == kRunText || !path_exists(fs::path(run) / file))) continue;
@@ -148,12 +149,12 @@ Verification verify(const std::string& run) {
 }  // namespace
 
 Exit run_verify(CommandLine& line) {
-  std::string run;
+  string run;
   line.add_run(run);
   line.parse();
   const Verification v = verify(run);
-  const std::string resume = v.newest ? checkpoint_name(v.newest->folder) : "";
-  std::vector<std::string> wrong;
+  const string resume = v.newest ? checkpoint_name(v.newest->folder) : "";
+  vector<string> wrong;
   Json fields = Json::object();
   for (const Json* parts : {&v.checkpoints, &v.files})
     for (const Json& part : *parts) {

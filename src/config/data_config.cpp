@@ -1,11 +1,12 @@
 #include "config/data_config.h"
 
+#include "base/std_names.h"
 #include "config/fields.h"
 
 namespace heed {
 
 // Paths may change on resume, because files move; a hash covers the content.
-std::vector<Field> fields(DataConfig& c, const When& pairs) {
+vector<Field> fields(DataConfig& c, const When& pairs) {
   constexpr auto kMoved = OnResume::allowed;
   const When all_in_one{"data without a held-out file",
                         c.has_valid_files() ? "a held-out file is given" : ""};
@@ -43,8 +44,8 @@ std::vector<Field> fields(DataConfig& c, const When& pairs) {
 }
 
 // Of one vocabulary. `key`: of its section.
-static std::vector<Field> fields(TokenizerConfig& c, const std::string& key, const Choice& type) {
-  const auto types = [&](const std::vector<std::string>& of, bool dumped = true) {
+static vector<Field> fields(TokenizerConfig& c, const string& key, const Choice& type) {
+  const auto types = [&](const vector<string>& of, bool dumped = true) {
     return among(key + ".type", type, of, dumped);
   };
   const When learnt{"a vocabulary that is learnt",
@@ -76,15 +77,15 @@ static std::vector<Field> fields(TokenizerConfig& c, const std::string& key, con
   };
 }
 
-std::vector<Field> fields(TokenizersConfig& c, const When& pairs) {
+vector<Field> fields(TokenizersConfig& c, const When& pairs) {
   const auto& known = TokenizerConfig::kTypeNames;
-  std::vector<std::string> names(known.begin(), known.end());
-  std::vector<Field> all = fields(c, "tokenizer", choice(c.type, names));
+  vector<string> names(known.begin(), known.end());
+  vector<Field> all = fields(c, "tokenizer", choice(c.type, names));
   all.push_back(only(pairs, {"shared", &c.shared, "one vocabulary for source and target"}));
   names.emplace_back("none");
   const When own{"a target with a tokenizer of its own",
                  c.own_target() ? "" : "tokenizer.target.type is none", false};
-  std::vector<Field> target = fields(c.target, "tokenizer.target", choice(c.target.type, names));
+  vector<Field> target = fields(c.target, "tokenizer.target", choice(c.target.type, names));
   target.front().doc +=
       "; none: that of tokenizer; else shared is false, and model.tie output unless it is given";
   all.push_back(
@@ -92,7 +93,7 @@ std::vector<Field> fields(TokenizersConfig& c, const When& pairs) {
   return all;
 }
 
-std::vector<Field> fields(ObjectiveConfig& c, const std::vector<KindDoc>& objectives) {
+vector<Field> fields(ObjectiveConfig& c, const vector<KindDoc>& objectives) {
   constexpr Range kLength = between(1, 1'000'000);
   const Choice type = choice(c.type, names(objectives));
   const auto users_of = [&](const char* key, bool dumped = true) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/std_names.h"
 #include "config/fields.h"
 
 namespace heed {
@@ -17,16 +18,16 @@ namespace heed {
 enum class Normalize { none, nfc, nfkc };
 
 struct DataConfig {
-  PathList train;      // text: files and folders
-  std::string source;  // parallel lines
-  std::string target;
-  std::string pairs;  // source <tab> target
+  PathList train;  // text: files and folders
+  string source;   // parallel lines
+  string target;
+  string pairs;  // source <tab> target
   PathList valid;
-  std::string valid_source;
-  std::string valid_target;
-  std::string valid_pairs;
+  string valid_source;
+  string valid_target;
+  string valid_pairs;
   double valid_fraction = 0.1;  // the end of the data, if there is no valid file
-  std::int64_t limit = 0;       // bytes of text, or pairs, to train on; 0: all
+  int64_t limit = 0;            // bytes of text, or pairs, to train on; 0: all
   Normalize normalize = Normalize::none;
   bool lowercase = false;
   int max_length = 256;  // tokens of one side of a pair; longer pairs are dropped
@@ -40,7 +41,7 @@ struct DataConfig {
 };
 
 // `pairs`: where a key is for pairs alone.
-std::vector<Field> fields(DataConfig& c, const When& pairs);
+vector<Field> fields(DataConfig& c, const When& pairs);
 
 // Whether punctuation marks stay attached to words or are tokens of their own.
 enum class Punctuation { keep, split };
@@ -48,16 +49,15 @@ enum class Punctuation { keep, split };
 // TokenizerTrainer rejects impossible values.
 struct TokenizerConfig {
   enum Type { char_, byte, word, bpe, unigram, none };  // none: of `target` alone
-  static constexpr std::array<std::string_view, 5> kTypeNames = {"char", "byte", "word", "bpe",
-                                                                 "unigram"};
+  static constexpr std::array<string_view, 5> kTypeNames = {"char", "byte", "word", "bpe",
+                                                            "unigram"};
   Type type = char_;
-  std::string file =
-      {};  // an existing vocabulary, relative to the folder of the config; "": learnt
+  string file = {};  // an existing vocabulary, relative to the folder of the config; "": learnt
   // Number of ids, including special ones. 0: everything found (char, word), 256 and the special
   // ones (byte), 4000 (bpe, unigram; more if the characters of the text alone need half of it).
   int vocab_size = 0;
   int min_frequency = 1;                        // char, word: rarer ones become <unk>
-  std::int64_t sample_bytes = 10'000'000;       // bpe, unigram learn from at most this much text
+  int64_t sample_bytes = 10'000'000;            // bpe, unigram learn from at most this much text
   Punctuation punctuation = Punctuation::keep;  // word
 };
 
@@ -69,7 +69,7 @@ struct TokenizersConfig : TokenizerConfig {
   const TokenizerConfig& of_target() const { return own_target() ? target : *this; }
 };
 
-constexpr std::string_view type_name(TokenizerConfig::Type type) {
+constexpr string_view type_name(TokenizerConfig::Type type) {
   return TokenizerConfig::kTypeNames[type];
 }
 
@@ -77,18 +77,18 @@ constexpr bool is_subword(TokenizerConfig::Type type) {
   return type == TokenizerConfig::bpe || type == TokenizerConfig::unigram;
 }
 
-std::vector<Field> fields(TokenizersConfig& c, const When& pairs);
+vector<Field> fields(TokenizersConfig& c, const When& pairs);
 
 // What the model learns to predict.
 struct ObjectiveConfig {
-  std::string type = "prefix_lm";  // a name in the table of data/objective.cpp
-  int source_length = 64;          // most tokens that an encoder reads (text objectives)
-  int target_length = 64;          // tokens of a tile (text objectives)
+  string type = "prefix_lm";  // a name in the table of data/objective.cpp
+  int source_length = 64;     // most tokens that an encoder reads (text objectives)
+  int target_length = 64;     // tokens of a tile (text objectives)
   double mask_fraction = 0.15;
   double mean_span = 3;
   double label_smoothing = 0.0;
 };
 
-std::vector<Field> fields(ObjectiveConfig& c, const std::vector<KindDoc>& objectives);
+vector<Field> fields(ObjectiveConfig& c, const vector<KindDoc>& objectives);
 
 }  // namespace heed

@@ -21,26 +21,28 @@
 #include <variant>
 #include <vector>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 // How often something happens. 0: only at the end.
 struct Interval {
-  std::int64_t count = 0;
+  int64_t count = 0;
   bool epochs = false;  // count is epochs, else steps
   bool operator==(const Interval&) const = default;
 };
 
 // A step of the run, or "end": where the run ends, wherever that is.
 struct StepOrEnd {
-  std::int64_t step = 0;  // 0: not known yet
-  bool at_end = false;    // `step` follows the end
-  constexpr StepOrEnd(std::int64_t s = 0, bool end = false) : step(s), at_end(end) {}
-  operator std::int64_t() const { return step; }
+  int64_t step = 0;     // 0: not known yet
+  bool at_end = false;  // `step` follows the end
+  constexpr StepOrEnd(int64_t s = 0, bool end = false) : step(s), at_end(end) {}
+  operator int64_t() const { return step; }
 };
 
 // One or more files, read in order. Empty: not given.
 struct PathList {
-  std::vector<std::string> paths;
+  vector<string> paths;
   bool as_list = false;  // written as a JSON list, and dumped as one even if it has one path
   bool empty() const { return paths.empty(); }
   bool operator==(const PathList&) const = default;
@@ -73,66 +75,64 @@ enum class OnResume {
 
 // An enumeration, as the names of its values 0, 1, 2, ...
 struct Choice {
-  std::vector<std::string> names;
-  std::function<int()> get;
-  std::function<void(int)> set;
+  vector<string> names;
+  function<int()> get;
+  function<void(int)> set;
 };
 
 template <class E>
-Choice choice(E& value, std::vector<std::string> names) {
-  return {std::move(names), [&value] { return static_cast<int>(value); },
+Choice choice(E& value, vector<string> names) {
+  return {std::move(names), [&value] { return int(value); },
           [&value](int i) { value = static_cast<E>(i); }};
 }
 
 // The same for a string that is one of the names.
-Choice choice(std::string& value, std::vector<std::string> names);
+Choice choice(string& value, vector<string> names);
 
 // A row of a table whose names are the values of a key (objectives, optimizers, schedules), as far
 // as the documentation of the keys needs it.
 struct KindDoc {
-  std::string name, text;         // text: what it is, or "" if the name says it
-  std::vector<std::string> keys;  // keys of its section that it uses and some other rows do not
-  std::map<std::string, double> defaults = {};  // of keys whose default is not the same in all rows
+  string name, text;    // text: what it is, or "" if the name says it
+  vector<string> keys;  // keys of its section that it uses and some other rows do not
+  std::map<string, double> defaults = {};  // of keys whose default is not the same in all rows
 
-  bool uses(const std::string& key) const { return std::ranges::count(keys, key) > 0; }
+  bool uses(const string& key) const { return std::ranges::count(keys, key) > 0; }
 };
 template <class Kind>  // with a `doc`
-std::vector<KindDoc> docs(const std::vector<Kind>& kinds) {
-  std::vector<KindDoc> all;
+vector<KindDoc> docs(const vector<Kind>& kinds) {
+  vector<KindDoc> all;
   for (const Kind& kind : kinds) all.push_back(kind.doc);
   return all;
 }
-std::vector<std::string> names(const std::vector<KindDoc>& kinds);
-std::string meanings(const std::vector<KindDoc>& kinds);  // "NAME: TEXT; NAME: TEXT"
+vector<string> names(const vector<KindDoc>& kinds);
+string meanings(const vector<KindDoc>& kinds);  // "NAME: TEXT; NAME: TEXT"
 // The names of the rows that use a key.
-std::vector<std::string> users(const std::vector<KindDoc>& kinds, const std::string& key);
+vector<string> users(const vector<KindDoc>& kinds, const string& key);
 // "0 (sgd), 0.95 (muon)"
-std::string defaults(const std::vector<KindDoc>& kinds, const std::string& key);
+string defaults(const vector<KindDoc>& kinds, const string& key);
 
 // Where a key has meaning.
 struct When {
-  std::string where;         // "optimizer.type sgd, muon"
-  std::string why_not = "";  // why it has none now: "optimizer.type is adam"; "": it has
-  bool dumped = true;        // even if it has none
+  string where;         // "optimizer.type sgd, muon"
+  string why_not = "";  // why it has none now: "optimizer.type is adam"; "": it has
+  bool dumped = true;   // even if it has none
 };
 // Where the value of a key, an enumeration, is one of `names`.
-When among(const std::string& key, const Choice& value, const std::vector<std::string>& names,
-           bool dumped = true);
+When among(const string& key, const Choice& value, const vector<string>& names, bool dumped = true);
 
 struct Field {
-  using Section = std::vector<Field>;
-  using Ref =
-      std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*, PathList*,
-                   std::array<double, 2>*, Interval*, StepOrEnd*, Choice, Section>;
-  std::string key;
+  using Section = vector<Field>;
+  using Ref = std::variant<bool*, int*, int64_t*, uint64_t*, double*, string*, PathList*,
+                           std::array<double, 2>*, Interval*, StepOrEnd*, Choice, Section>;
+  string key;
   Ref ref;
-  std::string doc;
+  string doc;
   Range range = kAny;  // of numbers, and of both numbers of a pair
   OnResume on_resume = OnResume::refused;
   // The default in words ("as model.dropout"), if it is not the struct's initial value. That value
   // then means "not given" and may be out of range.
-  std::string default_note = "";
-  std::vector<When> when = {};  // it has meaning where all of these hold
+  string default_note = "";
+  vector<When> when = {};  // it has meaning where all of these hold
 };
 
 // The field, or the fields of a section, with one more condition.
@@ -140,7 +140,7 @@ Field only(const When& when, Field field);
 Field::Section only(const When& when, Field::Section fields);
 
 // Its documentation: "optimizer.type sgd, muon: of the gradient", where it has meaning first.
-std::string meaning(const Field& field);
+string meaning(const Field& field);
 // The first condition that does not hold; null: the key has meaning.
 const When* unmet(const Field& field);
 bool is_dumped(const Field& field);
@@ -152,21 +152,21 @@ inline const Field::Section* section_of(const Field& field) {
 
 // The fields with their full keys ("model.d_model"), in order.
 struct Leaf {
-  std::string key;
+  string key;
   const Field* field;  // in the list it was made from
 };
-std::vector<Leaf> fields_and_sections(const std::vector<Field>& fields);
-std::vector<Leaf> leaves(const std::vector<Field>& fields);  // those that are not sections
-std::vector<Leaf> leaves(std::vector<Field>&&) = delete;     // the list must outlive them
+vector<Leaf> fields_and_sections(const vector<Field>& fields);
+vector<Leaf> leaves(const vector<Field>& fields);  // those that are not sections
+vector<Leaf> leaves(vector<Field>&&) = delete;     // the list must outlive them
 
 // The full keys that somebody wrote, and where: "a.json:12", "--set model.d_model=x".
-using Places = std::map<std::string, std::string, std::less<>>;
+using Places = std::map<string, string, std::less<>>;
 
 // A key whose value differs between two lists of the same struct.
 struct KeyChange {
-  std::string key, before, after;  // full key; values as JSON, "" if the key is not dumped
+  string key, before, after;  // full key; values as JSON, "" if the key is not dumped
   OnResume on_resume;
 };
-std::string in_words(const KeyChange& change);  // "model.norm from "pre" to "post""
+string in_words(const KeyChange& change);  // "model.norm from "pre" to "post""
 
 }  // namespace heed

@@ -5,28 +5,29 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "config/fields_json.h"
 
 namespace heed {
 namespace {
 
-std::string number_text(double x) {
+string number_text(double x) {
   if (std::fabs(x) < 1e15 && x == std::floor(x)) return fmt::format("{:.0f}", x);
   return Json(x).dump();
 }
 
 // "an integer from 0 to 8", "a number greater than 0 and of at most 1"
-std::string in_range(const std::string& what, const Range& r) {
-  const std::string min = number_text(r.min), max = number_text(r.max);
+string in_range(const string& what, const Range& r) {
+  const string min = number_text(r.min), max = number_text(r.max);
   return r.open_min ? fmt::format("{} greater than {} and of at most {}", what, min, max)
                     : fmt::format("{} from {} to {}{}", what, min, r.open_max ? "below " : "", max);
 }
 
-Json object_schema(const std::vector<Field>& fields);
+Json object_schema(const vector<Field>& fields);
 
 // The values that a field takes, in words and as a JSON Schema.
 struct Values {
-  std::string words;
+  string words;
   Json schema;
 };
 
@@ -34,13 +35,13 @@ struct Describe {
   const Range& range;
   Values operator()(const bool*) const { return {"true or false", {{"type", "boolean"}}}; }
   Values operator()(const int*) const { return number("integer"); }
-  Values operator()(const std::int64_t*) const { return number("integer"); }
-  Values operator()(const std::uint64_t*) const {
+  Values operator()(const int64_t*) const { return number("integer"); }
+  Values operator()(const uint64_t*) const {
     return {"an integer from 0 to 18446744073709551615",
             {{"type", "integer"}, {"minimum", 0}, {"maximum", UINT64_MAX}}};
   }
   Values operator()(const double*) const { return number("number"); }
-  Values operator()(const std::string*) const { return {"a string", {{"type", "string"}}}; }
+  Values operator()(const string*) const { return {"a string", {{"type", "string"}}}; }
   Values operator()(const PathList*) const {
     const Json path = {{"type", "string"}};
     const Json list = {{"type", "array"}, {"items", {{"type", "string"}, {"minLength", 1}}}};
@@ -69,7 +70,7 @@ struct Describe {
   }
 
  private:
-  Values number(const std::string& type) const {
+  Values number(const string& type) const {
     const auto bound = [](double x) { return Json::parse(number_text(x)); };
     return {in_range((type == "integer" ? "an " : "a ") + type, range),
             {{"type", type},
@@ -82,7 +83,7 @@ Values values_of(const Field& field) {
   return std::visit(Describe{field.range}, field.ref);
 }
 
-Json object_schema(const std::vector<Field>& fields) {
+Json object_schema(const vector<Field>& fields) {
   Json properties = Json::object();
   for (const Field& field : fields) {
     Json& out = properties[field.key] = values_of(field).schema;
@@ -96,29 +97,29 @@ Json object_schema(const std::vector<Field>& fields) {
 }
 
 // Escapes the text of a markdown table cell.
-std::string cell(const std::string& s) {
+string cell(const string& s) {
   return replace_all(s, "|", "\\|");
 }
 
 }  // namespace
 
-std::string expected_values(const Field& field) {
+string expected_values(const Field& field) {
   return values_of(field).words;
 }
 
-Json fields_schema(const std::vector<Field>& fields, const std::string& title) {
+Json fields_schema(const vector<Field>& fields, const string& title) {
   Json out = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
   out.update(object_schema(fields));
   return out;
 }
 
-std::string fields_markdown(const std::vector<Field>& fields) {
-  std::string out = "| key | values | default | meaning |\n|---|---|---|---|\n";
+string fields_markdown(const vector<Field>& fields) {
+  string out = "| key | values | default | meaning |\n|---|---|---|---|\n";
   for (const Leaf& leaf : leaves(fields)) {
     const Json value = dump_value(*leaf.field);
-    const std::string standard = !leaf.field->default_note.empty() ? leaf.field->default_note
-                                 : value == ""                     ? "none"
-                                                                   : "`" + value.dump() + "`";
+    const string standard = !leaf.field->default_note.empty() ? leaf.field->default_note
+                            : value == ""                     ? "none"
+                                                              : "`" + value.dump() + "`";
     out += fmt::format("| `{}` | {} | {} | {} |\n", leaf.key, cell(expected_values(*leaf.field)),
                        cell(standard), cell(meaning(*leaf.field)));
   }

@@ -12,6 +12,7 @@
 #include "base/input_file.h"
 #include "base/nearest.h"
 #include "base/number.h"
+#include "base/std_names.h"
 #include "base/text_kind.h"
 #include "base/utf8.h"
 
@@ -45,8 +46,8 @@ bool read_value(const Json& json, Interval& interval) {
   interval.epochs = json.is_string();
   if (!interval.epochs)
     return read_value(json, interval.count) && between(0, 1e12).contains(interval.count);
-  const std::string text = json;
-  interval.count = read_number<std::int64_t>(text.substr(0, text.rfind(' '))).value_or(0);
+  const string text = json;
+  interval.count = read_number<int64_t>(text.substr(0, text.rfind(' '))).value_or(0);
   return between(1, 1e9).contains(interval.count) &&
          (text.ends_with(" epoch") || text.ends_with(" epochs"));
 }
@@ -63,14 +64,14 @@ bool read_value(const Json& json, StepOrEnd& step) {
 namespace {
 
 // With these limits `places` needs at most about 50 MB.
-constexpr std::size_t kMaxBytes = 256 * 1024;
-constexpr std::size_t kMaxKey = 256;
+constexpr size_t kMaxBytes = 256 * 1024;
+constexpr size_t kMaxKey = 256;
 
 // Are numbers in the range?
 template <class T>
 bool fits(const Range& range, const T& value) {
   if constexpr (std::is_convertible_v<T, double>)
-    return range.contains(static_cast<double>(value));
+    return range.contains(double(value));
   else if constexpr (std::is_same_v<T, std::array<double, 2>>)
     return range.contains(value[0]) && range.contains(value[1]);
   else
@@ -91,9 +92,9 @@ struct Store {
   }
   bool operator()(const Choice& choice) const {
     if (!v.is_string()) return false;
-    const auto name = std::ranges::find(choice.names, v.get<std::string>());
+    const auto name = std::ranges::find(choice.names, v.get<string>());
     if (name == choice.names.end()) return false;
-    choice.set(static_cast<int>(name - choice.names.begin()));
+    choice.set(int(name - choice.names.begin()));
     return true;
   }
   bool operator()(const Field::Section&) const { return v.is_object(); }
@@ -101,31 +102,31 @@ struct Store {
 
 // The end of the message about an unknown key. Its likely meaning is the same key in another
 // section, a name from another program, or a similar key.
-std::string meant(const std::vector<Field>& root, const std::vector<Field>& section,
-                  const std::string& prefix, const std::string& key) {
-  std::vector<std::string> all, here;
+string meant(const vector<Field>& root, const vector<Field>& section, const string& prefix,
+             const string& key) {
+  vector<string> all, here;
   for (const Leaf& leaf : fields_and_sections(root)) {
     if (leaf.key == key || leaf.key.ends_with("." + key)) return did_you_mean(leaf.key);
     all.push_back(leaf.key);
   }
   if (const auto word = find_trade_word("key", key)) return heed_calls_it(*word);
   for (const Field& field : section) here.push_back(field.key);
-  const std::string near = nearest(key, here);
+  const string near = nearest(key, here);
   return did_you_mean(near.empty() ? nearest(prefix + key, all) : prefix + near);
 }
 
 struct Reader {
   const JsonText& text;
-  const std::vector<Field>& root;
+  const vector<Field>& root;
   Places given = {};
 
-  void section(const Json& object, const std::vector<Field>& fields, const std::string& prefix) {
+  void section(const Json& object, const vector<Field>& fields, const string& prefix) {
     for (const auto& [key, value] : object.items()) {
       const Field* field = nullptr;
       for (const Field& f : fields)
         if (f.key == key) field = &f;
       if (!field) unknown(fields, prefix, key);
-      const std::string full = prefix + key;
+      const string full = prefix + key;
       if (!std::visit(Store{value, field->range}, field->ref)) mismatch(*field, full, value);
       if (const auto* inner = section_of(*field))
         section(value, *inner, full + ".");
@@ -134,41 +135,41 @@ struct Reader {
     }
   }
 
-  [[noreturn]] void unknown(const std::vector<Field>& fields, const std::string& prefix,
-                            const std::string& key) const {
-    const std::string full = prefix + key;
-    const std::string end = meant(root, fields, prefix, key);
+  [[noreturn]] void unknown(const vector<Field>& fields, const string& prefix,
+                            const string& key) const {
+    const string full = prefix + key;
+    const string end = meant(root, fields, prefix, key);
     throw usage_error("{}: unknown key {}{}", text.where(full), shown(full), end)
         .hint(end == "." ? "heed config --docs lists all keys" : "");
   }
-  [[noreturn]] void mismatch(const Field& field, const std::string& full, const Json& value) const {
-    std::string what = fmt::format("{}: {} must be {}; found {}", text.where(full), full,
-                                   expected_values(field), shown(value));
+  [[noreturn]] void mismatch(const Field& field, const string& full, const Json& value) const {
+    string what = fmt::format("{}: {} must be {}; found {}", text.where(full), full,
+                              expected_values(field), shown(value));
     if (const auto* choice = std::get_if<Choice>(&field.ref); choice && value.is_string())
-      what += did_you_mean(nearest(value.get<std::string>(), choice->names));
+      what += did_you_mean(nearest(value.get<string>(), choice->names));
     throw Error(Exit::usage, what);
   }
 };
 
 // {"a": {"b": value}} for a.b
-Json nested(const std::string& full, const Json& value) {
-  const std::size_t dot = full.find('.');
+Json nested(const string& full, const Json& value) {
+  const size_t dot = full.find('.');
   Json out;
-  out[full.substr(0, dot)] = dot == std::string::npos ? value : nested(full.substr(dot + 1), value);
+  out[full.substr(0, dot)] = dot == string::npos ? value : nested(full.substr(dot + 1), value);
   return out;
 }
 
-Json set_value(const Field& field, const std::string& written, const std::string& place) {
+Json set_value(const Field& field, const string& written, const string& place) {
   if (find_invalid_utf8(written) != written.npos)
     throw usage_error("{}: the value is not valid UTF-8, as a config must be.", place)
         .hint("if it names a file: rename the file, or make a link to it");
   try {
     return std::move(parse_json(written, place).json);
   } catch (const Error&) {
-    const bool is_text = std::holds_alternative<std::string*>(field.ref) ||
-                         std::holds_alternative<PathList*>(field.ref);
+    const bool is_text =
+        std::holds_alternative<string*>(field.ref) || std::holds_alternative<PathList*>(field.ref);
     // As options take numbers, though JSON does not: 010, .5, +1.
-    if (const auto n = read_number<std::uint64_t>(written); n && !is_text) return *n;
+    if (const auto n = read_number<uint64_t>(written); n && !is_text) return *n;
     if (const auto x = read_number<double>(written); x && !is_text) return *x;
     return written;
   }
@@ -176,24 +177,24 @@ Json set_value(const Field& field, const std::string& written, const std::string
 
 }  // namespace
 
-std::string JsonText::where(std::string_view full_key) const {
+string JsonText::where(string_view full_key) const {
   for (;;) {
     if (auto place = places.find(full_key); place != places.end()) return place->second;
-    const std::size_t dot = full_key.rfind('.');
-    if (dot == std::string_view::npos) return source;
+    const size_t dot = full_key.rfind('.');
+    if (dot == string_view::npos) return source;
     full_key = full_key.substr(0, dot);
   }
 }
 
-JsonText parse_json(std::string_view text, const std::string& source) {
+JsonText parse_json(string_view text, const string& source) {
   if (text.size() > kMaxBytes)
     throw usage_error("{}: this is longer than {} KB: not a config.", source, kMaxBytes / 1024);
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+  if (text.find_first_not_of(" \t\r\n") == string_view::npos)
     throw usage_error("{}: the file is empty; expected a JSON object.", source);
   JsonText out{nullptr, source};
   out.json = parse_strict_json(
-      text, {.name = source, .exit = Exit::usage}, true, [&](const std::string& key, int line) {
-        std::string place = fmt::format("{}:{}", source, line);
+      text, {.name = source, .exit = Exit::usage}, true, [&](const string& key, int line) {
+        string place = fmt::format("{}:{}", source, line);
         if (key.size() > kMaxKey)
           throw usage_error("{}: the key {} is too long.", place, shown(key));
         out.places.emplace(key, std::move(place));
@@ -201,15 +202,15 @@ JsonText parse_json(std::string_view text, const std::string& source) {
   return out;
 }
 
-JsonText read_json_file(const std::string& path) {
-  const std::string text = read_file(path, kMaxBytes, InputFile::Allow::link, Exit::usage);
-  const std::string kind = other_kind(text);
+JsonText read_json_file(const string& path) {
+  const string text = read_file(path, kMaxBytes, InputFile::Allow::link, Exit::usage);
+  const string kind = other_kind(text);
   if (!kind.empty() && kind != kEmptyKind)
     throw usage_error("{}: this is {}; expected JSON in UTF-8.", path, kind);
   return parse_json(text, path);
 }
 
-Places read_fields(const JsonText& text, const std::vector<Field>& fields) {
+Places read_fields(const JsonText& text, const vector<Field>& fields) {
   if (!text.json.is_object())
     throw usage_error("{}: expected a JSON object; found {}.", text.source, shown(text.json));
   Reader reader{text, fields};
@@ -217,23 +218,23 @@ Places read_fields(const JsonText& text, const std::vector<Field>& fields) {
   return std::move(reader.given);
 }
 
-JsonText parse_set(const std::vector<Field>& fields, const std::string& set) {
-  const std::size_t equals = set.find('=');
-  const std::string key = set.substr(0, equals);
-  const std::string place = "--set " + shown(set);
-  if (equals == std::string::npos || key.empty() || key.size() > 256)
+JsonText parse_set(const vector<Field>& fields, const string& set) {
+  const size_t equals = set.find('=');
+  const string key = set.substr(0, equals);
+  const string place = "--set " + shown(set);
+  if (equals == string::npos || key.empty() || key.size() > 256)
     throw usage_error("{}: expected KEY=VALUE, as in --set train.max_steps=100.", place);
-  const std::vector<Leaf> all = fields_and_sections(fields);
+  const vector<Leaf> all = fields_and_sections(fields);
   const auto leaf = std::ranges::find(all, key, &Leaf::key);
   if (leaf == all.end())
     read_fields(JsonText{nested(key, 0), place}, fields);  // throws: the key is unknown
   return {nested(key, set_value(*leaf->field, set.substr(equals + 1), place)), place};
 }
 
-void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
-                 const std::function<bool(const std::string& key)>& copies) {
-  const std::vector<Leaf> a = leaves(from), b = leaves(to);
-  for (std::size_t i = 0; i < a.size(); ++i) {
+void copy_fields(const vector<Field>& from, const vector<Field>& to,
+                 const function<bool(const string& key)>& copies) {
+  const vector<Leaf> a = leaves(from), b = leaves(to);
+  for (size_t i = 0; i < a.size(); ++i) {
     // Not through JSON: a value that means "not given" may be out of range.
     const auto copy = [&, &to = b[i].field->ref]<class Ref>(const Ref& ref) {
       if constexpr (std::is_pointer_v<Ref>)
@@ -245,7 +246,7 @@ void copy_fields(const std::vector<Field>& from, const std::vector<Field>& to,
   }
 }
 
-Json dump_fields(const std::vector<Field>& fields) {
+Json dump_fields(const vector<Field>& fields) {
   Json out = Json::object();
   for (const Field& field : fields) {
     if (!is_dumped(field)) continue;
@@ -256,14 +257,13 @@ Json dump_fields(const std::vector<Field>& fields) {
   return out;
 }
 
-std::vector<KeyChange> changed_fields(const std::vector<Field>& before,
-                                      const std::vector<Field>& after) {
-  const auto value = [](const Field& field) -> std::string {
+vector<KeyChange> changed_fields(const vector<Field>& before, const vector<Field>& after) {
+  const auto value = [](const Field& field) -> string {
     return is_dumped(field) ? dump_value(field).dump() : "no key";
   };
-  std::vector<KeyChange> out;
-  const std::vector<Leaf> a = leaves(before), b = leaves(after);
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  vector<KeyChange> out;
+  const vector<Leaf> a = leaves(before), b = leaves(after);
+  for (size_t i = 0; i < a.size(); ++i) {
     KeyChange change{a[i].key, value(*a[i].field), value(*b[i].field), a[i].field->on_resume};
     if (change.before != change.after) out.push_back(std::move(change));
   }

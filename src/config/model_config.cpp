@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/std_names.h"
 #include "config/fields.h"
 
 namespace heed {
@@ -13,7 +14,7 @@ Choice projection(Projection& p) {
 }
 
 // `turned`: where it has rotary positions.
-std::vector<Field> fields(AttentionConfig& c, const When& turned) {
+vector<Field> fields(AttentionConfig& c, const When& turned) {
   const When scored{"attention that is not uniform", c.uniform ? "uniform is true there" : ""};
   return {
       {"uniform", &c.uniform, "every visible position gets the same weight"},
@@ -26,11 +27,11 @@ std::vector<Field> fields(AttentionConfig& c, const When& turned) {
   };
 }
 
-When layers(const std::string& key, int layers) {
+When layers(const string& key, int layers) {
   return {key + " above 0", layers > 0 ? "" : key + " is 0"};
 }
 
-std::vector<Field> fields(ModelConfig& m, const When& rotary) {
+vector<Field> fields(ModelConfig& m, const When& rotary) {
   const When encoder = layers("model.encoder_layers", m.encoder_layers),
              decoder = layers("model.decoder_layers", m.decoder_layers),
              none{"self-attention", "cross-attention never has positions"};
@@ -47,7 +48,7 @@ std::vector<Field> fields(ModelConfig& m, const When& rotary) {
 
 }  // namespace
 
-std::vector<Field> fields(ModelConfig& c) {
+vector<Field> fields(ModelConfig& c) {
   const Choice positions = choice(c.positions, {"sinusoidal", "learned", "rotary", "none"});
   const When rotary = among("model.positions", positions, {"rotary"}),
              feeds_forward{"model.feed_forward plain, gated",

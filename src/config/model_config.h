@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/std_names.h"
 #include "math/activation.h"
 #include "math/normalize.h"
 
@@ -61,7 +62,7 @@ struct ModelConfig {
   int max_length = 0;      // longest sequence of one side; 0 (not given): as the objective needs
 };
 
-std::vector<Field> fields(ModelConfig& c);
+vector<Field> fields(ModelConfig& c);
 
 int kv_heads(const ModelConfig& c);  // n_kv_heads, or n_heads if that is not given
 int kv_width(const ModelConfig& c);  // of a row of keys: kv_heads x d_head

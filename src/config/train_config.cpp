@@ -1,9 +1,10 @@
 #include "config/train_config.h"
+#include "base/std_names.h"
 
 namespace heed {
 
-std::vector<Field> fields(OptimizerConfig& c, const std::vector<KindDoc>& optimizers,
-                          const std::vector<KindDoc>& schedules) {
+vector<Field> fields(OptimizerConfig& c, const vector<KindDoc>& optimizers,
+                     const vector<KindDoc>& schedules) {
   constexpr Range kSteps = between(0, 1e12);
   constexpr auto kFuture = OnResume::allowed;  // changes later steps only
   const Choice type = choice(c.type, names(optimizers)),
@@ -14,7 +15,7 @@ std::vector<Field> fields(OptimizerConfig& c, const std::vector<KindDoc>& optimi
   const auto scheduled_by = [&](const char* key, bool dumped = true) {
     return among("optimizer.schedule", schedule, users(schedules, key), dumped);
   };
-  const std::string falls_last = scheduled_by("decay_fraction").where;
+  const string falls_last = scheduled_by("decay_fraction").where;
   return {
       {"type", type, meanings(optimizers)},
       {"learning_rate", &c.learning_rate, "the highest rate of the schedule (noam: a factor)",
@@ -52,7 +53,7 @@ std::vector<Field> fields(OptimizerConfig& c, const std::vector<KindDoc>& optimi
   };
 }
 
-std::vector<Field> fields(TrainConfig& c, const When& validated) {
+vector<Field> fields(TrainConfig& c, const When& validated) {
   constexpr auto kAllowed = OnResume::allowed;
   const When repeated{"train.eval_every above 0",
                       c.eval_every.count > 0 ? "" : "train.eval_every is 0"};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/noise.h"
+#include "base/std_names.h"
 
 namespace heed {
 
@@ -14,16 +15,15 @@ int micro_batch_tokens(const RunConfig& config) {
 }
 
 double epochs_at(const Objective& objective, const Split& split, const Cursor& cursor) {
-  const auto count = static_cast<double>(objective.count(split, cursor.epoch));
-  return static_cast<double>(cursor.epoch) +
-         static_cast<double>(cursor.index) / std::max(1.0, count);
+  const auto count = double(objective.count(split, cursor.epoch));
+  return double(cursor.epoch) + double(cursor.index) / std::max(1.0, count);
 }
 
 Batcher::Batcher(const Objective& objective, const Split& split, const RunConfig& config)
     : objective_(objective), split_(split), config_(config) {}
 
 Batcher::Taken Batcher::take(Cursor& cursor) {
-  const std::int64_t count = objective_.count(split_, cursor.epoch);
+  const int64_t count = objective_.count(split_, cursor.epoch);
   Taken taken;
   for (; cursor.index < count; ++cursor.index) {
     if (taken.n == taken_.size()) taken_.emplace_back();
@@ -38,7 +38,7 @@ Batcher::Taken Batcher::take(Cursor& cursor) {
   return taken;
 }
 
-Batcher::Ahead Batcher::ahead(std::int64_t epochs, std::int64_t most) {
+Batcher::Ahead Batcher::ahead(int64_t epochs, int64_t most) {
   Ahead ahead;
   Cursor cursor;
   for (; cursor.epoch < epochs && ahead.steps < most; ++ahead.steps) {
@@ -49,7 +49,7 @@ Batcher::Ahead Batcher::ahead(std::int64_t epochs, std::int64_t most) {
   return ahead;
 }
 
-Cursor Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
+Cursor Batcher::fill(int64_t step, Cursor cursor, StepBatch& out) {
   const bool dropout = has_dropout(config_.model);
   const int shards = config_.train.shards, micro_batch = micro_batch_tokens(config_);
   const Taken taken = take(cursor);
@@ -57,36 +57,36 @@ Cursor Batcher::fill(std::int64_t step, Cursor cursor, StepBatch& out) {
   out.shards.resize(shards);
   out.used.assign(shards, 0);
   out.labels = taken.labels;
-  std::int64_t before = 0;
+  int64_t before = 0;
   int shard = 0, in_micro_batch = 0;
-  for (std::size_t i = 0; i < taken.n; ++i) {
+  for (size_t i = 0; i < taken.n; ++i) {
     const Example& e = taken_[i];
     // The shard whose share of the step's tokens holds this example's middle.
-    const int wanted = static_cast<int>((2 * before + e.tokens()) * shards / (2 * out.tokens));
+    const int wanted = int((2 * before + e.tokens()) * shards / (2 * out.tokens));
     const bool next_shard = wanted != shard;
     shard = wanted;
-    std::vector<Batch>& batches = out.shards[shard];
+    vector<Batch>& batches = out.shards[shard];
     int& used = out.used[shard];
     if (used == 0 || next_shard || in_micro_batch + e.tokens() > micro_batch) {
-      if (static_cast<std::size_t>(used) == batches.size()) batches.emplace_back();
+      if (size_t(used) == batches.size()) batches.emplace_back();
       batches[used++].clear();
       in_micro_batch = 0;
     }
     in_micro_batch += e.tokens();
     before += e.tokens();
-    const std::uint64_t key = dropout ? noise_key(config_.seed, Purpose::dropout, step, i) : 0;
+    const uint64_t key = dropout ? noise_key(config_.seed, Purpose::dropout, step, i) : 0;
     batches[used - 1].add(e.source, e.target, e.labels, key);
   }
   return cursor;
 }
 
-StepBatch& BatchFeed::batch(std::int64_t step, Cursor cursor) {
+StepBatch& BatchFeed::batch(int64_t step, Cursor cursor) {
   std::swap(now_, next_);
   if (now_.step != step || now_.before != cursor) fill(step, cursor, now_);
   return now_.batch;
 }
 
-void BatchFeed::fill(std::int64_t step, Cursor cursor, Filled& out) {
+void BatchFeed::fill(int64_t step, Cursor cursor, Filled& out) {
   out.after = batcher_.fill(step, cursor, out.batch);
   out.step = step;
   out.before = cursor;

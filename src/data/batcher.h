@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "step/gradients.h"
 #include "step/stepper.h"
@@ -19,8 +20,8 @@ namespace heed {
 
 // How far into the data training is: an epoch's order is a pure function of (seed, epoch).
 struct Cursor {
-  std::int64_t epoch = 0;
-  std::int64_t index = 0;  // examples of the epoch already used
+  int64_t epoch = 0;
+  int64_t index = 0;  // examples of the epoch already used
   bool operator==(const Cursor&) const = default;
 };
 
@@ -34,29 +35,29 @@ class Batcher {
 
   // The batch of optimizer step `step` (its dropout draws are keyed by it), beginning at `cursor`.
   // Returns where the next step begins. Reuses the memory of `out`.
-  Cursor fill(std::int64_t step, Cursor cursor, StepBatch& out);
+  Cursor fill(int64_t step, Cursor cursor, StepBatch& out);
 
   // The first steps of a training: to the end of `epochs`, but at most `most`. Reads their
   // examples.
   struct Ahead {
-    std::int64_t steps = 0;
-    std::int64_t tokens = 0;  // of all of them
-    double epochs = 0;        // that they are
+    int64_t steps = 0;
+    int64_t tokens = 0;  // of all of them
+    double epochs = 0;   // that they are
   };
-  Ahead ahead(std::int64_t epochs, std::int64_t most);
+  Ahead ahead(int64_t epochs, int64_t most);
 
  private:
   // The examples of the step that begins at `cursor`, which moves on, are the first n of taken_.
   struct Taken {
-    std::size_t n = 0;
-    std::int64_t tokens = 0, labels = 0;
+    size_t n = 0;
+    int64_t tokens = 0, labels = 0;
   };
   Taken take(Cursor& cursor);
 
   const Objective& objective_;
   const Split& split_;
   const RunConfig& config_;
-  std::vector<Example> taken_;  // memory reused from step to step
+  vector<Example> taken_;  // memory reused from step to step
 };
 
 // train.micro_batch_tokens, or the value that 0 stands for.
@@ -71,7 +72,7 @@ class BatchFeed {
       : batcher_(objective, split, config) {}
 
   // The batch of a step, which begins at this cursor. Valid until the next call.
-  StepBatch& batch(std::int64_t step, Cursor cursor);
+  StepBatch& batch(int64_t step, Cursor cursor);
   // Where the step after it begins.
   Cursor after() const { return now_.after; }
   // Fills the batch of that step. May run beside anything that only reads the present batch.
@@ -80,10 +81,10 @@ class BatchFeed {
  private:
   struct Filled {
     StepBatch batch;
-    std::int64_t step = 0;  // 0: none yet
+    int64_t step = 0;  // 0: none yet
     Cursor before, after;
   };
-  void fill(std::int64_t step, Cursor cursor, Filled& out);
+  void fill(int64_t step, Cursor cursor, Filled& out);
 
   Batcher batcher_;
   Filled now_, next_;

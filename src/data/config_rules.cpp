@@ -1,5 +1,6 @@
 // The rules between the keys of a config, and the values of keys left open.
 #include "base/json.h"
+#include "base/std_names.h"
 #include "data/run_config.h"
 
 #include <fmt/core.h>
@@ -16,12 +17,12 @@
 namespace heed {
 namespace {
 
-void require(bool holds, const std::string& what, const std::string& hint = "") {
+void require(bool holds, const string& what, const string& hint = "") {
   if (!holds) throw Error(Exit::usage, what, hint);
 }
 
 // A --set that takes a value back.
-std::string unset(const std::string& key) {
+string unset(const string& key) {
   return "--set " + key + "=null";
 }
 
@@ -46,7 +47,7 @@ void check_data(const DataConfig& d) {
 
 // The objective must fit the halves of the model and the data.
 void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
-  const std::string& name = c.objective.type;
+  const string& name = c.objective.type;
   const bool pairs = objective.pairs();
   const char* gives = pairs                  ? "train is text"
                       : c.data.pairs.empty() ? "source gives pairs"
@@ -64,7 +65,7 @@ void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
   };
   layers("model.encoder_layers", c.model.encoder_layers, objective.encoder());
   layers("model.decoder_layers", c.model.decoder_layers, objective.decoder());
-  constexpr std::size_t kMostSpecials = 10'000;
+  constexpr size_t kMostSpecials = 10'000;
   require(objective.specials.size() <= kMostSpecials,
           fmt::format("objective.type {} needs {} special tokens for these lengths; a tokenizer "
                       "has at most {}.",
@@ -165,17 +166,17 @@ RunConfig filled_in(const GivenKeys& given) {
   return c;
 }
 
-Json value_of(RunConfig config, const std::string& key) {
-  const std::vector<Field> all = fields(config);
-  const std::vector<Leaf> list = leaves(all);
+Json value_of(RunConfig config, const string& key) {
+  const vector<Field> all = fields(config);
+  const vector<Leaf> list = leaves(all);
   return dump_value(*std::ranges::find(list, key, &Leaf::key)->field);
 }
 
 // The given keys that have no meaning, and another value than if they were left out.
-std::map<std::string, When> without_meaning(const GivenKeys& given) {
+std::map<string, When> without_meaning(const GivenKeys& given) {
   RunConfig values = given.values;
-  const std::vector<Field> all = fields(values);
-  std::map<std::string, When> found;
+  const vector<Field> all = fields(values);
+  std::map<string, When> found;
   for (const Leaf& leaf : leaves(all)) {
     const When* when = unmet(*leaf.field);
     if (when == nullptr || !given.contains(leaf.key)) continue;

@@ -14,6 +14,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/nearest.h"
+#include "base/std_names.h"
 #include "base/text_kind.h"
 #include "base/utf8.h"
 #include "text/utf8.h"
@@ -22,46 +23,45 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kBlock = 1 << 20;
-constexpr std::size_t kFirstLook = 4096;  // bytes that tell a text from other files
+constexpr size_t kBlock = 1 << 20;
+constexpr size_t kFirstLook = 4096;  // bytes that tell a text from other files
 
-InputFile open_text(const std::string& path, const ReadOptions& options = {}) {
+InputFile open_text(const string& path, const ReadOptions& options = {}) {
   const bool raw = options.any_bytes && !options.decoded;
   return InputFile(path, raw ? InputFile::Allow::anything : InputFile::Allow::text, Exit::data);
 }
 
 // Are the bytes of a file that are not UTF-8 more than a few, 0.1 %?
-bool too_many_bad(std::uint64_t bad, std::uint64_t bytes) {
+bool too_many_bad(uint64_t bad, uint64_t bytes) {
   return bad > 0 && 1000 * bad >= bytes;
 }
 
 // Takes the bytes of a text file, in any parts, and gives them as the text.
 class TextFile {
  public:
-  TextFile(std::string name, const ReadOptions& options)
-      : name_(std::move(name)), options_(options) {}
+  TextFile(string name, const ReadOptions& options) : name_(std::move(name)), options_(options) {}
 
   bool is_empty() const { return empty_; }  // but for a byte order mark
 
   // Appends the text of `raw` to `text`, and keeps in `raw` what needs more bytes to be told.
-  void take(std::string& raw, std::string& text, bool at_end) {
+  void take(string& raw, string& text, bool at_end) {
     if (in_file_ == 0 && raw.size() < kFirstLook && !at_end) return;
-    std::string_view rest = raw;
+    string_view rest = raw;
     if (in_file_ == 0) {
       if (options_.notes && options_.notes->markup.empty())
         options_.notes->markup = markup_in_words(name_, rest);
       if (!options_.any_bytes)
-        if (const std::string kind = other_kind(rest); !kind.empty() && kind != kEmptyKind)
+        if (const string kind = other_kind(rest); !kind.empty() && kind != kEmptyKind)
           throw_no_text(name_, kind);
       if (rest.starts_with(kByteOrderMark)) {
         rest.remove_prefix(kByteOrderMark.size());
         in_file_ = in_line_ = kByteOrderMark.size();
       }
-    } else if (!options_.any_bytes && rest.find('\0') != std::string_view::npos) {
-      throw_no_text(name_, other_kind(std::string_view("\0", 1)));
+    } else if (!options_.any_bytes && rest.find('\0') != string_view::npos) {
+      throw_no_text(name_, other_kind(string_view("\0", 1)));
     }
     while (!rest.empty()) {
-      const std::size_t bad = options_.any_bytes ? std::string_view::npos : find_invalid_utf8(rest);
+      const size_t bad = options_.any_bytes ? string_view::npos : find_invalid_utf8(rest);
       text += rest.substr(0, bad);
       skip(rest, std::min(bad, rest.size()));
       if (rest.empty() || (!at_end && rest.size() < 4)) break;
@@ -76,21 +76,20 @@ class TextFile {
   }
 
  private:
-  void skip(std::string_view& rest, std::size_t n) {
-    const std::string_view part = rest.substr(0, n);
-    lines_ += static_cast<std::size_t>(std::ranges::count(part, '\n'));
+  void skip(string_view& rest, size_t n) {
+    const string_view part = rest.substr(0, n);
+    lines_ += size_t(std::ranges::count(part, '\n'));
     if (options_.notes)
-      options_.notes->carriage_returns +=
-          static_cast<std::uint64_t>(std::ranges::count(part, '\r'));
+      options_.notes->carriage_returns += uint64_t(std::ranges::count(part, '\r'));
     if (n > 0) last_ = part.back();
     empty_ = empty_ && n == 0;
-    const std::size_t newline = part.rfind('\n');
-    in_line_ = newline == std::string_view::npos ? in_line_ + n : n - newline - 1;
+    const size_t newline = part.rfind('\n');
+    in_line_ = newline == string_view::npos ? in_line_ + n : n - newline - 1;
     in_file_ += n;
     rest.remove_prefix(n);
   }
 
-  void take_bad_byte(unsigned char byte, std::string& text) {
+  void take_bad_byte(unsigned char byte, string& text) {
     Error error(
         Exit::data,
         fmt::format("{}:{}: not valid UTF-8 at byte {} of the line (offset {} in the file): found "
@@ -103,31 +102,30 @@ class TextFile {
     text += encode_utf8(kReplacement);
   }
 
-  std::string name_;
+  string name_;
   ReadOptions options_;
-  std::size_t lines_ = 0, in_line_ = 0, in_file_ = 0, bad_ = 0;
-  std::optional<Error> first_bad_;
+  size_t lines_ = 0, in_line_ = 0, in_file_ = 0, bad_ = 0;
+  optional<Error> first_bad_;
   char last_ = 0;
   bool empty_ = true;
 };
 
 // Where to end a chunk of text[0, end): after a newline, else before a space, else between
 // characters, as normalisation allows (0: nowhere yet).
-std::size_t chunk_end(std::string_view text, std::size_t end, Normalize normalize) {
-  const std::string_view whole = text.substr(0, end);
-  const std::size_t newline = whole.rfind('\n');
-  if (newline != std::string_view::npos) return newline + 1;
-  const std::size_t space = whole.rfind(' ');
-  if (space != std::string_view::npos && space > 0) return space;
+size_t chunk_end(string_view text, size_t end, Normalize normalize) {
+  const string_view whole = text.substr(0, end);
+  const size_t newline = whole.rfind('\n');
+  if (newline != string_view::npos) return newline + 1;
+  const size_t space = whole.rfind(' ');
+  if (space != string_view::npos && space > 0) return space;
   if (normalize != Normalize::none) return last_normalization_boundary(text, end);
   return end == text.size() && end > 0 ? utf8_floor(text, end - 1) : utf8_floor(text, end);
 }
 
-using Sides = std::vector<std::string_view>;  // source, target, further targets
+using Sides = vector<string_view>;  // source, target, further targets
 
 // Adds the pair on a line of these files; one with a blank side is counted instead.
-void add(Pairs& pairs, const std::vector<std::string>& paths, std::size_t line,
-         const Sides& sides) {
+void add(Pairs& pairs, const vector<string>& paths, size_t line, const Sides& sides) {
   const auto blank = std::ranges::find_if(sides, is_blank);
   if (blank != sides.end()) {
     if (pairs.empty++ == 0)
@@ -136,12 +134,12 @@ void add(Pairs& pairs, const std::vector<std::string>& paths, std::size_t line,
   }
   pairs.source.push_back(sides[0]);
   pairs.target.push_back(sides[1]);
-  for (std::size_t k = 2; k < sides.size(); ++k) pairs.references[k - 2].push_back(sides[k]);
+  for (size_t k = 2; k < sides.size(); ++k) pairs.references[k - 2].push_back(sides[k]);
   pairs.lines.push_back(line);
 }
 
 // Error unless there is a pair.
-Pairs checked(Pairs pairs, const std::string& path) {
+Pairs checked(Pairs pairs, const string& path) {
   if (pairs.empty > 0)
     pairs.warnings.push_back(fmt::format(
         "left out {} of {} with an empty side, the first: {}", pairs.empty,
@@ -151,7 +149,7 @@ Pairs checked(Pairs pairs, const std::string& path) {
 }
 
 // Appends the text of a file of pairs.
-void read_file_of(Pairs& pairs, const std::string& path, ReadOptions options) {
+void read_file_of(Pairs& pairs, const string& path, ReadOptions options) {
   TextNotes notes;
   options.notes = &notes;
   pairs.texts.push_back(read_text(std::array{path}, options));
@@ -162,21 +160,21 @@ void read_file_of(Pairs& pairs, const std::string& path, ReadOptions options) {
 
 }  // namespace
 
-std::string as_read(std::string_view text, const ReadOptions& options) {
-  std::string read = normalize(text, options.normalize);
+string as_read(string_view text, const ReadOptions& options) {
+  string read = normalize(text, options.normalize);
   return options.lowercase ? to_lower(read) : read;
 }
 
-std::vector<std::string> text_files(const std::vector<std::string>& paths) try {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
+vector<string> text_files(const vector<string>& paths) try {
+  vector<string> files;
+  for (const string& path : paths) {
     std::error_code none;
     if (!fs::is_directory(path, none)) {
       files.push_back(path);
       continue;
     }
-    const std::size_t before = files.size();
-    for (const std::string& name : names_in(path))
+    const size_t before = files.size();
+    for (const string& name : names_in(path))
       if (const fs::path file = fs::path(path) / name;
           !name.starts_with('.') && fs::is_regular_file(file, none))
         files.push_back(file.string());
@@ -189,33 +187,33 @@ std::vector<std::string> text_files(const std::vector<std::string>& paths) try {
   throw e.as(Exit::data);
 }
 
-void refuse_pipe(const std::string& path) {
+void refuse_pipe(const string& path) {
   std::error_code none;
   if (fs::is_other(fs::status(path, none)))
     throw data_error("{}: is a pipe or a device; expected a file, which can be read again.", path)
         .hint("write its text to a file first");
 }
 
-std::string first_bytes(const std::string& path) {
+string first_bytes(const string& path) {
   InputFile file = open_text(path);
-  std::string bytes;
+  string bytes;
   while (bytes.size() < kBlock && file.append_to(bytes, kBlock - bytes.size())) {
   }
   return bytes;
 }
 
-void scan_text(std::span<const std::string> paths, const ReadOptions& options,
-               const std::function<void(std::string_view)>& use) {
+void scan_text(span<const string> paths, const ReadOptions& options,
+               const function<void(string_view)>& use) {
   const bool changed = options.lowercase || options.normalize != Normalize::none;
   if (options.notes) *options.notes = {};
-  std::string raw, text;
-  const auto flush = [&](std::size_t end) {
+  string raw, text;
+  const auto flush = [&](size_t end) {
     if (end == 0) return;
-    const std::string_view chunk(text.data(), end);
+    const string_view chunk(text.data(), end);
     changed ? use(as_read(chunk, options)) : use(chunk);
     text.erase(0, end);
   };
-  for (const std::string& path : paths) {
+  for (const string& path : paths) {
     InputFile file = open_text(path, options);
     TextFile reader(shown_path(path), options);
     for (bool at_end = false; !at_end;) {
@@ -229,12 +227,12 @@ void scan_text(std::span<const std::string> paths, const ReadOptions& options,
   flush(text.size());
 }
 
-std::string utf16_in_words(const std::vector<std::string>& names) {
+string utf16_in_words(const vector<string>& names) {
   return "read as the same text in UTF-8: " + some_of(names) + ", written in UTF-16";
 }
 
 Notes TextNotes::in_words() const {
-  const auto n = [](std::uint64_t x) { return format_count(static_cast<std::int64_t>(x)); };
+  const auto n = [](uint64_t x) { return format_count(int64_t(x)); };
   Notes all;
   if (!utf16.empty()) all.notes.push_back(utf16_in_words(utf16));
   if (!markup.empty()) all.warnings.push_back(markup);
@@ -249,20 +247,20 @@ Notes TextNotes::in_words() const {
   return all;
 }
 
-std::string read_text(std::span<const std::string> paths, const ReadOptions& options) {
-  std::string text;
-  scan_text(paths, options, [&](std::string_view chunk) {
+string read_text(span<const string> paths, const ReadOptions& options) {
+  string text;
+  scan_text(paths, options, [&](string_view chunk) {
     if (text.size() + chunk.size() > text.capacity())
-      require_memory(2.0 * static_cast<double>(text.capacity()), "the data");
+      require_memory(2.0 * double(text.capacity()), "the data");
     text += chunk;
   });
   return text;
 }
 
-void check_utf8(std::string_view text, const std::string& where) {
-  if (text.find('\0') != std::string_view::npos) throw_no_text(where, other_kind(text), false);
-  const std::size_t bad = find_invalid_utf8(text);
-  if (bad == std::string_view::npos) return;
+void check_utf8(string_view text, const string& where) {
+  if (text.find('\0') != string_view::npos) throw_no_text(where, other_kind(text), false);
+  const size_t bad = find_invalid_utf8(text);
+  if (bad == string_view::npos) return;
   throw data_error("{}: not valid UTF-8 at byte {}: found 0x{:02X}.", where, bad + 1,
                    static_cast<unsigned char>(text[bad]));
 }
@@ -270,15 +268,14 @@ void check_utf8(std::string_view text, const std::string& where) {
 Pairs as_read(const Pairs& written, const ReadOptions& options) {
   Pairs read;
   static_cast<PairFacts&>(read) = written;
-  for (const std::string_view line : written.source)
+  for (const string_view line : written.source)
     read.source.push_back(read.texts.emplace_back(as_read(line, options)));
-  for (const std::string_view line : written.target)
+  for (const string_view line : written.target)
     read.target.push_back(read.texts.emplace_back(as_read(line, options)));
   return read;
 }
 
-void require_lines(const std::string& path, std::size_t n, const std::string& other,
-                   std::size_t lines) {
+void require_lines(const string& path, size_t n, const string& other, size_t lines) {
   if (n == lines) return;
   if (n < lines) return require_lines(other, lines, path, n);
   throw data_error("{}:{}: {} has no such line; it has {}.", path, lines + 1, other,
@@ -286,21 +283,21 @@ void require_lines(const std::string& path, std::size_t n, const std::string& ot
       .hint("compare the files with: wc -l, paste");
 }
 
-Pairs read_parallel(const std::string& source_path, const std::string& target_path,
-                    const ReadOptions& options, std::span<const std::string> more) {
+Pairs read_parallel(const string& source_path, const string& target_path,
+                    const ReadOptions& options, span<const string> more) {
   Pairs pairs;
   pairs.source_path = source_path;
   pairs.target_path = target_path;
-  std::vector<std::string> paths = {source_path, target_path};
+  vector<string> paths = {source_path, target_path};
   paths.insert(paths.end(), more.begin(), more.end());
-  for (const std::string& path : paths) read_file_of(pairs, path, options);
-  std::vector<std::vector<std::string_view>> lines;  // of each file
-  for (std::size_t i = 0; i < paths.size(); ++i) {
+  for (const string& path : paths) read_file_of(pairs, path, options);
+  vector<vector<string_view>> lines;  // of each file
+  for (size_t i = 0; i < paths.size(); ++i) {
     lines.push_back(lines_of(pairs.texts[i]));
     require_lines(paths[i], lines[i].size(), source_path, lines[0].size());
   }
   pairs.references.resize(more.size());
-  for (std::size_t i = 0; i < lines[0].size(); ++i) {
+  for (size_t i = 0; i < lines[0].size(); ++i) {
     Sides sides;
     for (const auto& of_file : lines) sides.push_back(of_file[i]);
     add(pairs, paths, i + 1, sides);
@@ -308,13 +305,13 @@ Pairs read_parallel(const std::string& source_path, const std::string& target_pa
   return checked(std::move(pairs), source_path);
 }
 
-Pairs read_tsv(const std::string& path, const ReadOptions& options) {
+Pairs read_tsv(const string& path, const ReadOptions& options) {
   Pairs pairs;
   pairs.source_path = pairs.target_path = path;
   read_file_of(pairs, path, options);
   const auto lines = lines_of(pairs.texts[0]);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string_view line = lines[i];
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const string_view line = lines[i];
     const auto tabs = std::ranges::count(line, '\t');
     if (tabs != 1 && !is_blank(line))
       throw data_error("{}:{}: found {} tabs; expected exactly one, between source and target.",
@@ -323,36 +320,36 @@ Pairs read_tsv(const std::string& path, const ReadOptions& options) {
                     ? "a tab between the two sides; of two files of parallel lines: "
                       "data.source and data.target"
                     : "of more columns only two (cut -f1,2); a space for a tab in a sentence");
-    const std::size_t tab = std::min(line.find('\t'), line.size());
+    const size_t tab = std::min(line.find('\t'), line.size());
     add(pairs, {path, path}, i + 1,
         {line.substr(0, tab), line.substr(std::min(tab + 1, line.size()))});
   }
   return checked(std::move(pairs), path);
 }
 
-FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
+FoundTexts find_texts(const vector<string>& paths, bool any_bytes) {
   FoundTexts found;
-  for (const std::string& path : paths) {
+  for (const string& path : paths) {
     if (path == "-")
       throw usage_error("- (standard input) stands alone, and only heed train takes it.");
     std::error_code none;
     const bool folder = fs::is_directory(path, none);
-    const std::size_t before = found.files.size();
-    for (const std::string& file : text_files({path})) {
+    const size_t before = found.files.size();
+    for (const string& file : text_files({path})) {
       refuse_pipe(file);
-      const std::string kind = any_bytes ? "" : other_kind(first_bytes(file));
+      const string kind = any_bytes ? "" : other_kind(first_bytes(file));
       if (!kind.empty() && !folder) throw_no_text(shown_path(file), kind);
       (kind.empty() ? found.files : found.left_out).push_back(file);
     }
     if (!folder) continue;
-    if (const std::string model = other_program(path);
+    if (const string model = other_program(path);
         !model.empty() &&
         (found.files.size() == before || path_exists(fs::path(path) / "config.json")))
       throw_other_program(path, model, Exit::data);
     if (found.files.size() == before)
       throw data_error("{}: is a folder without text files; expected some directly in it.", path)
           .hint("texts in UTF-8; folders in it by their names");
-    for (const std::string& name : names_in(path))
+    for (const string& name : names_in(path))
       if (const fs::path inner = fs::path(path) / name;
           !name.starts_with('.') && fs::is_directory(inner, none))
         found.left_out.push_back((inner / "").string());
@@ -360,25 +357,25 @@ FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes) {
   return found;
 }
 
-bool is_tsv(const std::string& path) {
-  const std::string name = lower_case(path);
+bool is_tsv(const string& path) {
+  const string name = lower_case(path);
   return name.ends_with(".tsv") || name.ends_with(".tsv.gz");
 }
 
-void check_writable(const std::string& path) {
-  if (find_invalid_utf8(path) != std::string::npos)
+void check_writable(const string& path) {
+  if (find_invalid_utf8(path) != string::npos)
     throw usage_error("{}: this path is not valid UTF-8, so a config cannot name it.",
                       printable(path))
         .hint("another name for the file or folder; or a link elsewhere");
 }
 
-TextFacts text_facts(std::span<const std::string> files, bool any_bytes) {
+TextFacts text_facts(span<const string> files, bool any_bytes) {
   TextFacts facts;
-  std::vector<std::uint64_t> counts(0x110000);  // of each code point
-  for (const std::string& file : files) {
-    std::uint64_t size = 0, bad = 0, &lines = facts.lines.emplace_back();
-    scan_text({&file, 1}, {.any_bytes = true, .decoded = !any_bytes}, [&](std::string_view text) {
-      each_code_point(text, [&](CodePoint c, std::size_t at) {
+  vector<uint64_t> counts(0x110000);  // of each code point
+  for (const string& file : files) {
+    uint64_t size = 0, bad = 0, &lines = facts.lines.emplace_back();
+    scan_text({&file, 1}, {.any_bytes = true, .decoded = !any_bytes}, [&](string_view text) {
+      each_code_point(text, [&](CodePoint c, size_t at) {
         if (c.value == kInvalidCodePoint) {
           ++bad;
           if (facts.first_bad.empty())
@@ -396,11 +393,10 @@ TextFacts text_facts(std::span<const std::string> files, bool any_bytes) {
   }
   std::erase(counts, 0);
   std::ranges::sort(counts, std::greater<>());
-  facts.distinct = static_cast<int>(counts.size());
-  for (const std::uint64_t n : counts) facts.characters += n;
-  std::uint64_t covered = 0;
-  for (; static_cast<double>(covered) < 0.99995 * static_cast<double>(facts.characters);
-       ++facts.common)
+  facts.distinct = int(counts.size());
+  for (const uint64_t n : counts) facts.characters += n;
+  uint64_t covered = 0;
+  for (; double(covered) < 0.99995 * double(facts.characters); ++facts.common)
     covered += counts[facts.common];
   return facts;
 }

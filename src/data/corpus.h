@@ -17,24 +17,25 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/std_names.h"
 #include "config/data_config.h"
 
 namespace heed {
 
 // What was noticed in texts that were read.
 struct TextNotes {
-  std::string markup;           // says that a file has marks, the first
-  std::uint64_t bad_bytes = 0;  // that are not UTF-8
-  std::string first_bad;        // the first one's message
-  std::uint64_t carriage_returns = 0;
-  bool newline_added = false;      // to a file that ended without one
-  std::vector<std::string> utf16;  // files in UTF-16
+  string markup;           // says that a file has marks, the first
+  uint64_t bad_bytes = 0;  // that are not UTF-8
+  string first_bad;        // the first one's message
+  uint64_t carriage_returns = 0;
+  bool newline_added = false;  // to a file that ended without one
+  vector<string> utf16;        // files in UTF-16
 
   Notes in_words() const;
 };
 
 // Says that these are in UTF-16.
-std::string utf16_in_words(const std::vector<std::string>& names);
+string utf16_in_words(const vector<string>& names);
 
 struct ReadOptions {
   bool any_bytes = false;                 // tokenizer `byte`: invalid UTF-8 is data
@@ -47,36 +48,36 @@ struct ReadOptions {
 };
 
 // A text as models read it: normalised, then lower-cased.
-std::string as_read(std::string_view text, const ReadOptions& options);
+string as_read(string_view text, const ReadOptions& options);
 
 // The text files that paths name; a folder stands for the regular files directly in it, sorted by
 // name, without hidden ones. Error if it has none.
-std::vector<std::string> text_files(const std::vector<std::string>& paths);
+vector<string> text_files(const vector<string>& paths);
 
 // Error (data) on a pipe or a device: data is read more than once.
-void refuse_pipe(const std::string& path);
+void refuse_pipe(const string& path);
 
 // The beginning of a file: at most a megabyte, unpacked; "" if it is empty. Errors as scan_text().
-std::string first_bytes(const std::string& path);
+string first_bytes(const string& path);
 
 // Calls use(chunk) for successive parts of the concatenated files, each part at most about 1 MB and
 // cut after a newline if it has one, else before a space, else between characters (that normalise
 // apart). Memory: a chunk.
 // Errors: no such file, a directory, unreadable, empty (a file of no bytes), invalid UTF-8 (file,
 // line, byte in the line).
-void scan_text(std::span<const std::string> paths, const ReadOptions& options,
-               const std::function<void(std::string_view)>& use);
+void scan_text(span<const string> paths, const ReadOptions& options,
+               const function<void(string_view)>& use);
 
 // The concatenated files as one string.
-std::string read_text(std::span<const std::string> paths, const ReadOptions& options);
+string read_text(span<const string> paths, const ReadOptions& options);
 
 // Where pairs are from, and what was noticed.
 struct PairFacts : Notes {
-  std::string source_path, target_path;  // of a TSV file: twice its path
-  std::vector<std::size_t> lines;        // of each pair in its file, from 1
-  std::size_t empty = 0;                 // pairs left out, because a side has no word
-  std::string first_empty;               // "a.tsv:12"
-  bool replaced = false;                 // bytes that are not UTF-8
+  string source_path, target_path;  // of a TSV file: twice its path
+  vector<size_t> lines;             // of each pair in its file, from 1
+  size_t empty = 0;                 // pairs left out, because a side has no word
+  string first_empty;               // "a.tsv:12"
+  bool replaced = false;            // bytes that are not UTF-8
 };
 
 // Sentence i of one side stands for sentence i of the other. The views point into memory that the
@@ -86,56 +87,55 @@ struct Pairs : PairFacts {
   Pairs(Pairs&&) = default;
   Pairs& operator=(Pairs&&) = default;
 
-  std::size_t size() const { return source.size(); }
-  std::deque<std::string> texts;
-  std::vector<std::string_view> source, target;
-  std::vector<std::vector<std::string_view>> references;  // further targets: those of each file
+  size_t size() const { return source.size(); }
+  std::deque<string> texts;
+  vector<string_view> source, target;
+  vector<vector<string_view>> references;  // further targets: those of each file
 };
 
 // Pairs as written (read without options), as a model reads them, without `references`.
 Pairs as_read(const Pairs& written, const ReadOptions& options);
 
 // `more`: files with further targets. Errors: as above; different numbers of lines.
-Pairs read_parallel(const std::string& source_path, const std::string& target_path,
-                    const ReadOptions& options, std::span<const std::string> more = {});
+Pairs read_parallel(const string& source_path, const string& target_path,
+                    const ReadOptions& options, span<const string> more = {});
 // Error (data), which names the first line too many, unless `path` has `n` lines as `other` has.
-void require_lines(const std::string& path, std::size_t n, const std::string& other,
-                   std::size_t lines);
+void require_lines(const string& path, size_t n, const string& other, size_t lines);
 // One pair a line: source, one tab, target. Errors: as above; not exactly one tab.
-Pairs read_tsv(const std::string& path, const ReadOptions& options);
+Pairs read_tsv(const string& path, const ReadOptions& options);
 
 // Error (data) naming `where` (say, "prompt") unless the text is valid UTF-8 without NULs.
-void check_utf8(std::string_view text, const std::string& where);
+void check_utf8(string_view text, const string& where);
 
 // The texts that a user names on the command line, before there is a config.
 struct FoundTexts {
-  std::vector<std::string> files;
-  std::vector<std::string> left_out;  // in folders: other files, and subfolders ("a/b/")
+  vector<string> files;
+  vector<string> left_out;  // in folders: other files, and subfolders ("a/b/")
 };
 
 // The named files; for a folder, the texts directly in it. A file whose beginning has zero bytes or
 // is mostly not UTF-8 is not a text, unless any_bytes. Error (data) on a named file that is not a
 // text, or a folder without any.
-FoundTexts find_texts(const std::vector<std::string>& paths, bool any_bytes);
+FoundTexts find_texts(const vector<string>& paths, bool any_bytes);
 
 // Is it a table of pairs (source, tab, target) by its name, perhaps packed?
-bool is_tsv(const std::string& path);
+bool is_tsv(const string& path);
 
 // Error (usage) if a config cannot write this path, because it is not UTF-8.
-void check_writable(const std::string& path);
+void check_writable(const string& path);
 
 struct TextFacts {
-  std::uint64_t bytes = 0;
-  bool too_many_bad = false;   // bytes that are not UTF-8 (data/corpus.h); each is a U+FFFD here
-  std::string first_bad = "";  // where: "a.txt:3 (offset 70 in the file)"
-  std::vector<std::uint64_t> lines = {};  // of each file
-  std::uint64_t characters = 0;           // code points
-  int distinct = 0;                       // different ones
-  int common = 0;  // the most frequent ones that make up 99.995 % of the text
+  uint64_t bytes = 0;
+  bool too_many_bad = false;    // bytes that are not UTF-8 (data/corpus.h); each is a U+FFFD here
+  string first_bad = "";        // where: "a.txt:3 (offset 70 in the file)"
+  vector<uint64_t> lines = {};  // of each file
+  uint64_t characters = 0;      // code points
+  int distinct = 0;             // different ones
+  int common = 0;               // the most frequent ones that make up 99.995 % of the text
 };
 
 // Reads the files once, as bytes if `any_bytes`. Memory: a chunk. Errors as scan_text(), except
 // invalid UTF-8.
-TextFacts text_facts(std::span<const std::string> files, bool any_bytes = false);
+TextFacts text_facts(span<const string> files, bool any_bytes = false);
 
 }  // namespace heed

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/sha256.h"
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "text/tokenizer_trainer.h"
 
@@ -15,11 +16,10 @@ namespace {
 
 // Of the training tokens.
 double unknown_share(const Dataset& d) {
-  return static_cast<double>(d.train.unknown.count) /
-         static_cast<double>(d.train.source.size() + d.train.target.size());
+  return double(d.train.unknown.count) / double(d.train.source.size() + d.train.target.size());
 }
 
-std::string unknown_in_words(const Dataset& d) {
+string unknown_in_words(const Dataset& d) {
   return fmt::format("{:.0f} % of the training text is unknown to the vocabulary (<unk>): {}",
                      100 * unknown_share(d), d.train.unknown.summary());
 }
@@ -28,20 +28,20 @@ namespace fs = std::filesystem;
 
 // What to try where data.<key> names no file: the same path from the current folder, or the script
 // that downloads it: below the current folder, if it cannot write where the config looks.
-std::string remedy(const std::string& key, const std::string& written, const std::string& path) {
-  constexpr std::string_view kDownloads = "data/downloads/";
-  const std::string set = "--set data." + key + "=";
-  const std::size_t at = path.find(kDownloads);
-  const std::string downloaded = at == path.npos ? "" : path.substr(at);
+string remedy(const string& key, const string& written, const string& path) {
+  constexpr string_view kDownloads = "data/downloads/";
+  const string set = "--set data." + key + "=";
+  const size_t at = path.find(kDownloads);
+  const string downloaded = at == path.npos ? "" : path.substr(at);
   std::error_code none;
-  for (const std::string& here : {written, downloaded})
+  for (const string& here : {written, downloaded})
     if (fs::exists(here, none))
       return set + shell_word(fs::absolute(here).lexically_normal().string()) +
              " (other paths start at the folder of the config)";
   if (downloaded.empty())
     return "check the path; train and resume take another with " + set +
            "PATH (from the folder of the config, or absolute), and then all commands look there";
-  std::string script = path.substr(0, at) + "scripts/get_data.sh";
+  string script = path.substr(0, at) + "scripts/get_data.sh";
   if (!fs::exists(script, none)) script = "scripts/get_data.sh";
   const fs::path file = downloaded.substr(kDownloads.size());
   return fmt::format("{} {}, which downloads it; or {}PATH", shell_word(script),
@@ -49,7 +49,7 @@ std::string remedy(const std::string& key, const std::string& written, const std
 }
 
 // "; 952 of 2,000 tokens occur", of pieces
-std::string occurring(const Tokenizer& tokenizer, const Split& train, std::optional<Side> side) {
+string occurring(const Tokenizer& tokenizer, const Split& train, optional<Side> side) {
   if (!is_subword(tokenizer.type())) return "";
   const auto counts = counts_of(train, side);
   return fmt::format("; {} of {} tokens occur",
@@ -64,19 +64,19 @@ bool learns(const RunConfig& c, TokenizerConfig::Type type) {
 
 }  // namespace
 
-std::string DataHash::all() const {
+string DataHash::all() const {
   return valid.empty() ? data : sha256(data + valid);
 }
 
-void refuse_foreign_vocabulary(const Dataset& data, const std::string& from) {
+void refuse_foreign_vocabulary(const Dataset& data, const string& from) {
   if (unknown_share(data) <= 0.2) return;
   throw data_error("{}: {}", from, unknown_in_words(data))
       .hint("a vocabulary that was made from such text; or none, to learn one from this text");
 }
 
-std::unique_ptr<Tokenizer> make_tokenizer(const RunConfig& c, const TokenizerConfig& own,
-                                          const std::string& folder, Dataset& d,
-                                          const std::function<void(TokenizerTrainer&)>& show) {
+unique_ptr<Tokenizer> make_tokenizer(const RunConfig& c, const TokenizerConfig& own,
+                                     const string& folder, Dataset& d,
+                                     const function<void(TokenizerTrainer&)>& show) {
   TrainedTokenizer made;
   if (own.file.empty()) {
     TokenizerTrainer trainer(own, further_specials(c), c.seed);
@@ -89,7 +89,7 @@ std::unique_ptr<Tokenizer> make_tokenizer(const RunConfig& c, const TokenizerCon
   return std::move(made.tokenizer);
 }
 
-Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
+Dataset load_dataset(const RunConfig& c, const string& folder, Tokenizers& tokenizers) {
   const bool new_tokenizers = !tokenizers.target;
   // Versions of SentencePiece learn different unigram pieces, and the same bpe pieces, if in
   // another order now and then.
@@ -99,13 +99,13 @@ Dataset load_dataset(const RunConfig& c, const std::string& folder, Tokenizers& 
         .hint("tokenizer.file, a run's tokenizer.model; or another tokenizer.type");
   Dataset d = c.data.has_pairs() ? load_pair_dataset(c, folder, tokenizers)
                                  : load_text_dataset(c, folder, tokenizers);
-  if (const std::string leak = leaks(d.train.facts, d.valid.facts); !leak.empty())
+  if (const string leak = leaks(d.train.facts, d.valid.facts); !leak.empty())
     d.warnings.push_back(leak);
   const bool two = tokenizers.separate_source != nullptr;
   if (new_tokenizers && two) d.notes[0] += occurring(tokenizers.source(), d.train, Side::source);
   if (new_tokenizers)
     d.notes[two] +=
-        occurring(*tokenizers.target, d.train, two ? std::optional(Side::target) : std::nullopt);
+        occurring(*tokenizers.target, d.train, two ? optional(Side::target) : std::nullopt);
   if (portable && learns(c, TokenizerConfig::bpe))
     d.warnings.push_back(
         "another version of SentencePiece can give these bpe pieces other ids, and the run other "
@@ -129,12 +129,11 @@ ReadOptions read_options(const RunConfig& c) {
   return {bytes && c.data.normalize == Normalize::none, c.data.lowercase, c.data.normalize};
 }
 
-std::string data_path(const std::string& folder, const std::string& key,
-                      const std::string& written) {
+string data_path(const string& folder, const string& key, const string& written) {
   if (written == "-")
     throw data_error("data.{}: - is standard input; expected a file, which can be read again.", key)
         .hint(key == "train" ? "heed train -, which stores the text" : "write it to a file");
-  const std::string path = resolve_path(folder, written);
+  const string path = resolve_path(folder, written);
   std::error_code ignored;
   if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found)
     throw data_error("data.{}: {}: no such file.", key, path).hint(remedy(key, written, path));

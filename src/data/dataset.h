@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "data/corpus.h"
 #include "data/run_config.h"
 #include "data/split.h"
@@ -21,9 +22,9 @@ class TokenizerTrainer;
 
 // SHA-256 of the text that was read.
 struct DataHash {
-  std::string data;         // of the files of data.train, source + target or pairs
-  std::string valid;        // of separate held-out files; "" if none
-  std::string all() const;  // of both: resuming requires the same
+  string data;         // of the files of data.train, source + target or pairs
+  string valid;        // of separate held-out files; "" if none
+  string all() const;  // of both: resuming requires the same
   bool operator==(const DataHash&) const = default;
 };
 
@@ -34,32 +35,29 @@ struct Dataset : Notes {
 
 // Error (data) if the vocabulary, which comes from elsewhere (`from`), knows too little of the
 // training part.
-void refuse_foreign_vocabulary(const Dataset& data, const std::string& from);
+void refuse_foreign_vocabulary(const Dataset& data, const string& from);
 
 // The files a config names, relative to `folder`. Empty `tokenizers` are trained, or read from
 // tokenizer.file; others are used.
-Dataset load_dataset(const RunConfig& config, const std::string& folder, Tokenizers& tokenizers);
+Dataset load_dataset(const RunConfig& config, const string& folder, Tokenizers& tokenizers);
 
 // Another text (files and folders), or other pairs, `at_once` at a time, for a trained model.
-Split load_text(const std::vector<std::string>& paths, const RunConfig& config,
-                const Tokenizers& tokenizers);
+Split load_text(const vector<string>& paths, const RunConfig& config, const Tokenizers& tokenizers);
 Split load_pairs(const Pairs& pairs, const RunConfig& config, const Tokenizers& tokenizers,
-                 std::size_t at_once = 1);
+                 size_t at_once = 1);
 
 // The held-out pairs of a config as text, in the order of Dataset::valid.
-Pairs read_held_out_pairs(const RunConfig& config, const std::string& folder);
+Pairs read_held_out_pairs(const RunConfig& config, const string& folder);
 
 // load_dataset() of a text and of pairs.
-Dataset load_text_dataset(const RunConfig& config, const std::string& folder,
-                          Tokenizers& tokenizers);
-Dataset load_pair_dataset(const RunConfig& config, const std::string& folder,
-                          Tokenizers& tokenizers);
+Dataset load_text_dataset(const RunConfig& config, const string& folder, Tokenizers& tokenizers);
+Dataset load_pair_dataset(const RunConfig& config, const string& folder, Tokenizers& tokenizers);
 
 // The tokenizer that a config describes: read from its file, or learnt from what show() adds. Adds
 // a note.
-std::unique_ptr<Tokenizer> make_tokenizer(const RunConfig& config, const TokenizerConfig& own,
-                                          const std::string& folder, Dataset& data,
-                                          const std::function<void(TokenizerTrainer&)>& show);
+unique_ptr<Tokenizer> make_tokenizer(const RunConfig& config, const TokenizerConfig& own,
+                                     const string& folder, Dataset& data,
+                                     const function<void(TokenizerTrainer&)>& show);
 
 // The files that the section `data` of a config names.
 
@@ -68,7 +66,6 @@ ReadOptions read_options(const RunConfig& config);
 
 // Path of the file that data.<key> names, relative to `folder`. Error (data) if it is missing, or
 // is a pipe or a device.
-std::string data_path(const std::string& folder, const std::string& key,
-                      const std::string& written);
+string data_path(const string& folder, const string& key, const string& written);
 
 }  // namespace heed

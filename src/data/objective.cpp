@@ -5,16 +5,15 @@
 #include "base/cgroup.h"
 #include "base/format.h"
 #include "base/noise.h"
+#include "base/std_names.h"
 
 namespace heed {
 
-void Objective::example(const Split& split, std::int64_t epoch, std::int64_t index,
-                        Example& out) const {
+void Objective::example(const Split& split, int64_t epoch, int64_t index, Example& out) const {
   out.clear();
-  std::int64_t number = index;
+  int64_t number = index;
   if (epoch != kEvaluation)
-    number = static_cast<std::int64_t>(
-        permuted(noise_key(seed_, Purpose::order, epoch), count(split, epoch), index));
+    number = int64_t(permuted(noise_key(seed_, Purpose::order, epoch), count(split, epoch), index));
   build(split, epoch, number, out);
 }
 
@@ -25,21 +24,19 @@ ExampleList Objective::evaluation(const Split& split, int stride) const {
         "causal_lm).")
         .hint("heed evaluate without --stride");
   return {count(split, kEvaluation),
-          [this, &split](std::int64_t i, Example& out) { example(split, kEvaluation, i, out); }};
+          [this, &split](int64_t i, Example& out) { example(split, kEvaluation, i, out); }};
 }
 
-void Objective::check_use(std::string_view command, const std::string& run) const {
+void Objective::check_use(string_view command, const string& run) const {
   // `sample` works for every model that writes freely.
   if (command == use().command || (command == "sample" && !fills())) return;
   throw usage_error("heed {} is not for this model, which takes {}.", command, use().takes)
       .hint(fmt::format("heed {} {}{}", use().command, run, fills() ? " \"[MASK]\"" : ""));
 }
 
-std::string Objective::fit(Side side, std::size_t ids, const std::string& name,
-                           std::size_t at_once) const {
+string Objective::fit(Side side, size_t ids, const string& name, size_t at_once) const {
   // Every head has a weight for each pair of tokens.
-  const double n = static_cast<double>(ids),
-               needed = 4.0 * heads_ * n * n * static_cast<double>(at_once);
+  const double n = double(ids), needed = 4.0 * heads_ * n * n * double(at_once);
   constexpr double kSmall = 1 << 24;
   if (const double available = needed > kSmall ? available_memory() : needed; needed > available)
     throw data_error(
@@ -48,10 +45,9 @@ std::string Objective::fit(Side side, std::size_t ids, const std::string& name,
         .hint("a shorter text");
   const bool reads_longer = traits_.trained_on > 0;
   const int most = reads_longer ? traits_.trained_on : longest(side);
-  if (ids <= static_cast<std::size_t>(most)) return "";
-  const std::string what =
-      fmt::format("{} has {} tokens, with <s> or </s>; the model {} at most {}", name, ids,
-                  reads_longer ? "was trained on" : "reads", most);
+  if (ids <= size_t(most)) return "";
+  const string what = fmt::format("{} has {} tokens, with <s> or </s>; the model {} at most {}",
+                                  name, ids, reads_longer ? "was trained on" : "reads", most);
   if (reads_longer) return what + ": the result may be poor and slow";
   const char* key = traits_.pairs()        ? "data.max_length"
                     : side == Side::source ? "objective.source_length"
@@ -83,20 +79,19 @@ TokenIds Objective::never_written(const Tokenizer& tokenizer) const {
   return never;
 }
 
-Tiles TextObjective::tiles_of(std::size_t n, std::int64_t epoch) const {
+Tiles TextObjective::tiles_of(size_t n, int64_t epoch) const {
   Tiles tiles{n, tile_length_};
-  const std::size_t most = std::min(tile_length_, n);
+  const size_t most = std::min(tile_length_, n);
   if (epoch != kEvaluation && most > 0)
     tiles.offset = combine(noise_key(seed_, Purpose::offset), epoch) % most;
   return tiles;
 }
 
-std::int64_t TextObjective::count(const Split& split, std::int64_t epoch) const {
+int64_t TextObjective::count(const Split& split, int64_t epoch) const {
   return tiles_of(split.target.size(), epoch).count();
 }
 
-void TextObjective::build(const Split& split, std::int64_t epoch, std::int64_t number,
-                          Example& out) const {
+void TextObjective::build(const Split& split, int64_t epoch, int64_t number, Example& out) const {
   read_tile(split.target, tiles_of(split.target.size(), epoch)[number], epoch, out);
 }
 
@@ -106,7 +101,7 @@ ScoredLine TextObjective::score(const TokenIds& source, const TokenIds& line, in
     for (const int id : *ids) text.push_back(id);
   ScoredLine scored{framed_source(source), line, {}};
   const Tiles tiles = tiles_of(line.size(), kEvaluation);
-  for (std::int64_t i = 0; i < tiles.count(); ++i) {
+  for (int64_t i = 0; i < tiles.count(); ++i) {
     const Tile of_line = tiles[i];
     read_tile(text, {source.size() + of_line.begin, source.size() + of_line.end}, kEvaluation,
               scored.examples.emplace_back());
@@ -118,27 +113,27 @@ ScoredLine TextObjective::score(const TokenIds& source, const TokenIds& line, in
 ScoredLine TextObjective::score_in_turn(const TokenIds& line, const Ask& ask) const {
   ScoredLine scored{framed_source(line), line, {}};
   const Tiles tiles = tiles_of(line.size(), kEvaluation);
-  for (std::int64_t i = 0; i < tiles.count(); ++i) {
-    const TokenIds tokens(line.begin() + static_cast<std::ptrdiff_t>(tiles[i].begin),
-                          line.begin() + static_cast<std::ptrdiff_t>(tiles[i].end));
-    for (std::size_t j = 0; j < tokens.size(); ++j) scored.examples.push_back(ask(tokens, j));
+  for (int64_t i = 0; i < tiles.count(); ++i) {
+    const TokenIds tokens(line.begin() + std::ptrdiff_t(tiles[i].begin),
+                          line.begin() + std::ptrdiff_t(tiles[i].end));
+    for (size_t j = 0; j < tokens.size(); ++j) scored.examples.push_back(ask(tokens, j));
   }
   return scored;
 }
 
 Tile TextObjective::shown_tile(const Split& split) const {
   const Tiles tiles = tiles_of(split.target.size(), kEvaluation);
-  return tiles[std::min<std::int64_t>(1, tiles.count() - 1)];
+  return tiles[std::min<int64_t>(1, tiles.count() - 1)];
 }
 
-TokenIds part(const Ids& text, std::size_t begin, std::size_t end) {
+TokenIds part(const Ids& text, size_t begin, size_t end) {
   TokenIds ids;
   text.copy(begin, std::min(end, text.size()), ids);
   return ids;
 }
 
-TokenIds last_of(const TokenIds& ids, std::size_t n) {
-  return {ids.end() - static_cast<std::ptrdiff_t>(std::min(n, ids.size())), ids.end()};
+TokenIds last_of(const TokenIds& ids, size_t n) {
+  return {ids.end() - std::ptrdiff_t(std::min(n, ids.size())), ids.end()};
 }
 
 }  // namespace heed

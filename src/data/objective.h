@@ -23,20 +23,21 @@
 #include <string_view>
 #include <vector>
 
+#include "base/std_names.h"
 #include "data/run_config.h"
 #include "data/split.h"
 #include "text/tokenizer.h"
 
 namespace heed {
 
-using TokenIds = std::vector<int>;
+using TokenIds = vector<int>;
 
 // One sequence per side read, and the labels of the output side (-1: not scored).
 struct Example {
   TokenIds source, target;
   TokenIds labels = {};
-  int tokens() const { return static_cast<int>(source.size() + target.size()); }
-  std::int64_t scored() const {
+  int tokens() const { return int(source.size() + target.size()); }
+  int64_t scored() const {
     return std::ranges::count_if(labels, [](int label) { return label >= 0; });
   }
   void clear() {
@@ -46,30 +47,30 @@ struct Example {
 
 // Examples 0 to count - 1. get() reuses the vectors of `out`; any thread may call it.
 struct ExampleList {
-  std::int64_t count = 0;
-  std::function<void(std::int64_t index, Example& out)> get;
+  int64_t count = 0;
+  function<void(int64_t index, Example& out)> get;
 };
 
 // A line as `heed score` reads it: what the encoder reads, if anything; the scored labels;
 // the examples that score them, in this order.
 struct ScoredLine {
   TokenIds source_ids, ids;
-  std::vector<Example> examples;
+  vector<Example> examples;
 };
 
 // What a report asks at every step: the example whose attention is shown, and texts to continue
 // (or fill in) with what really follows.
 struct Question {
   Example read;
-  std::vector<TokenIds> prompts, expected;
+  vector<TokenIds> prompts, expected;
 };
 
 // What a model does with a text that a user types, and the words for it.
 struct Use {
-  std::string_view command;       // of heed
-  std::string_view takes;         // "texts to continue"
-  std::string_view gives;         // what a sample shows: "how the model continues it"
-  std::string_view instructions;  // what to type
+  string_view command;       // of heed
+  string_view takes;         // "texts to continue"
+  string_view gives;         // what a sample shows: "how the model continues it"
+  string_view instructions;  // what to type
 };
 inline constexpr Use kContinues{"sample", "texts to continue", "how the model continues it",
                                 "Type how a text begins, or nothing."},
@@ -90,8 +91,8 @@ struct ObjectiveTraits {
   bool joined = false;           // without an encoder: the decoder reads the source, after <s>
   const Use* use = &kContinues;  // of those above, or another
   Given scored_given = Given::nothing;
-  bool bits_per_byte = true;               // every byte of a text is scored
-  std::vector<std::string> specials = {};  // further special tokens, with the ids from 3 on
+  bool bits_per_byte = true;     // every byte of a text is scored
+  vector<string> specials = {};  // further special tokens, with the ids from 3 on
 
   bool pairs() const { return use == &kTranslates; }  // learns from pairs, else from text
   bool encoder() const { return longest_source > 0 && !joined; }
@@ -99,25 +100,25 @@ struct ObjectiveTraits {
 };
 
 // How a user writes a token to be filled in.
-inline constexpr std::string_view kMaskText = "[MASK]";
+inline constexpr string_view kMaskText = "[MASK]";
 
 class Objective {
  public:
-  static constexpr std::int64_t kEvaluation = -1;  // the epoch of data that is only scored
+  static constexpr int64_t kEvaluation = -1;  // the epoch of data that is only scored
 
   virtual ~Objective() = default;
   const ObjectiveTraits& traits() const { return traits_; }
 
   // An epoch's examples: in epoch 0, 1, 2, ... in a keyed order, so (epoch, index) is enough to
   // resume; for kEvaluation in their natural order, always the same.
-  virtual std::int64_t count(const Split& split, std::int64_t epoch) const = 0;
-  void example(const Split& split, std::int64_t epoch, std::int64_t index, Example& out) const;
+  virtual int64_t count(const Split& split, int64_t epoch) const = 0;
+  void example(const Split& split, int64_t epoch, int64_t index, Example& out) const;
   // Those of kEvaluation. The objective and the split must outlive the list. `stride` > 0: examples
   // that begin every `stride` tokens and score what earlier ones did not; Error (usage) unless the
   // objective has such windows.
   virtual ExampleList evaluation(const Split& split, int stride = 0) const;
   // Bytes of the text that an evaluation scores; 0 if it does not score every byte of it.
-  std::uint64_t scored_bytes(const Split& split) const {
+  uint64_t scored_bytes(const Split& split) const {
     return traits_.bits_per_byte && !split.lossy ? split.target_bytes : 0;
   }
 
@@ -125,13 +126,13 @@ class Objective {
   bool continues() const { return &use() == &kContinues; }  // text and answer are one text
   bool fills() const { return &use() == &kFills; }          // the answer is for the masks of a text
   // Error (usage) unless `command` is for such models; `run` is for the hint.
-  void check_use(std::string_view command, const std::string& run) const;
+  void check_use(string_view command, const string& run) const;
   // The side that a text alone is read as.
   Side text_side() const { return traits_.longest_source > 0 ? Side::source : Side::target; }
 
   // A user's text, with every kMaskText replaced by the special token that it stands for. Error
   // (data) if there are more than the model can fill in.
-  virtual std::string with_mask_tokens(std::string_view text) const { return std::string(text); }
+  virtual string with_mask_tokens(string_view text) const { return string(text); }
   // Is this such a token? An encoder alone answers in its row. A decoder writes the answer after
   // this token, and the token with the next id ends it.
   virtual bool is_mask(int) const { return false; }
@@ -151,8 +152,7 @@ class Objective {
   // Checks the length of a framed side of `ids` ids: Error (data) if the model cannot read it, or
   // if there is no memory for the attention of `at_once` such texts; a warning if it was not
   // trained on any that long, else "". `name` names the text.
-  std::string fit(Side side, std::size_t ids, const std::string& name,
-                  std::size_t at_once = 0) const;
+  string fit(Side side, size_t ids, const string& name, size_t at_once = 0) const;
 
   // `source`: what the line is conditioned on; may be empty. `vocab`: the number of ids of the
   // line's tokenizer.
@@ -173,10 +173,9 @@ class Objective {
       : seed_(config.seed), traits_(std::move(traits)), heads_(config.model.n_heads) {}
 
   // Example `number` in natural order, into an `out` whose vectors are empty.
-  virtual void build(const Split& split, std::int64_t epoch, std::int64_t number,
-                     Example& out) const = 0;
+  virtual void build(const Split& split, int64_t epoch, int64_t number, Example& out) const = 0;
 
-  std::uint64_t seed_;  // of the draws
+  uint64_t seed_;  // of the draws
 
  private:
   ObjectiveTraits traits_;
@@ -185,19 +184,17 @@ class Objective {
 
 // Tokens [begin, end) of a text.
 struct Tile {
-  std::size_t begin, end;
+  size_t begin, end;
 };
 
 // Of n tokens: [0, offset), [offset, offset + length), ...; the last may be shorter.
 struct Tiles {
-  std::size_t n, length, offset = 0;  // offset < length, <= n
+  size_t n, length, offset = 0;  // offset < length, <= n
 
-  std::int64_t count() const {
-    return static_cast<std::int64_t>((offset > 0) + (n - offset + length - 1) / length);
-  }
-  Tile operator[](std::int64_t i) const {
+  int64_t count() const { return int64_t((offset > 0) + (n - offset + length - 1) / length); }
+  Tile operator[](int64_t i) const {
     if (offset > 0 && i == 0) return {0, offset};
-    const std::size_t begin = offset + static_cast<std::size_t>(i - (offset > 0)) * length;
+    const size_t begin = offset + size_t(i - (offset > 0)) * length;
     return {begin, std::min(n, begin + length)};
   }
 };
@@ -206,7 +203,7 @@ struct Tiles {
 // keyed offset (at 0 when only scoring), and a line is scored in tiles as well.
 class TextObjective : public Objective {
  public:
-  std::int64_t count(const Split& split, std::int64_t epoch) const override;
+  int64_t count(const Split& split, int64_t epoch) const override;
   // The line follows the source, as one text.
   ScoredLine score(const TokenIds& source, const TokenIds& line, int vocab) const override;
 
@@ -214,39 +211,38 @@ class TextObjective : public Objective {
   TextObjective(const RunConfig& config, ObjectiveTraits traits, int tile_length)
       : Objective(config, std::move(traits)), tile_length_(tile_length) {}
 
-  void build(const Split& split, std::int64_t epoch, std::int64_t number,
-             Example& out) const override;
+  void build(const Split& split, int64_t epoch, int64_t number, Example& out) const override;
   // The example of one tile of a text.
-  virtual void read_tile(const Ids& text, Tile tile, std::int64_t epoch, Example& out) const = 0;
-  Tiles tiles_of(std::size_t n, std::int64_t epoch) const;
+  virtual void read_tile(const Ids& text, Tile tile, int64_t epoch, Example& out) const = 0;
+  Tiles tiles_of(size_t n, int64_t epoch) const;
   // Masks each token of a line in turn: its pseudo-log-likelihood (Salazar et al. 2020).
   // ask(tokens, i): the example that predicts token i of a tile.
-  using Ask = std::function<Example(const TokenIds& tokens, std::size_t i)>;
+  using Ask = function<Example(const TokenIds& tokens, size_t i)>;
   ScoredLine score_in_turn(const TokenIds& line, const Ask& ask) const;
   // The tile that a report shows: the second, since nothing precedes the first.
   Tile shown_tile(const Split& split) const;
 
-  std::size_t tile_length_;
+  size_t tile_length_;
 };
 
 // Ids [begin, end) of a text, which may end earlier.
-TokenIds part(const Ids& text, std::size_t begin, std::size_t end);
+TokenIds part(const Ids& text, size_t begin, size_t end);
 // At most the last n ids.
-TokenIds last_of(const TokenIds& ids, std::size_t n);
+TokenIds last_of(const TokenIds& ids, size_t n);
 
 // A row of the table.
 struct ObjectiveKind {
   KindDoc doc;  // its name is objective.type
-  std::unique_ptr<const Objective> (*make)(const RunConfig& config);
+  unique_ptr<const Objective> (*make)(const RunConfig& config);
 };
 // The table. A row may be added before the first config is read.
-std::vector<ObjectiveKind>& objectives();
+vector<ObjectiveKind>& objectives();
 // "a, b or c": the objectives that learn from pairs, or those that learn from text.
-std::string objectives_on(bool pairs);
+string objectives_on(bool pairs);
 
 // The objective of a config.
-std::unique_ptr<const Objective> make_objective(const RunConfig& config);
+unique_ptr<const Objective> make_objective(const RunConfig& config);
 // The names of its further special tokens.
-std::vector<std::string> further_specials(const RunConfig& config);
+vector<string> further_specials(const RunConfig& config);
 
 }  // namespace heed

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/noise.h"
+#include "base/std_names.h"
 #include "data/objective.h"
 
 namespace heed {
@@ -43,11 +44,11 @@ class PrefixLm final : public TextObjective {
   }
 
  private:
-  std::size_t window_begin(Tile tile) const {
-    return tile.begin - std::min<std::size_t>(tile.begin, traits().longest_source);
+  size_t window_begin(Tile tile) const {
+    return tile.begin - std::min<size_t>(tile.begin, traits().longest_source);
   }
 
-  void read_tile(const Ids& text, Tile tile, std::int64_t, Example& out) const override {
+  void read_tile(const Ids& text, Tile tile, int64_t, Example& out) const override {
     text.copy(window_begin(tile), tile.begin, out.source);
     out.source = framed_source(std::move(out.source));
     out.target.push_back(Tokenizer::kBos);
@@ -73,14 +74,14 @@ class CausalLm final : public TextObjective {
     if (stride == 0) return Objective::evaluation(split);
     if (stride > traits().longest_target)
       throw usage_error("--stride must be at most the model's target_length, {}.", tile_length_);
-    const auto n = static_cast<std::int64_t>(split.target.size());
-    const auto length = static_cast<std::int64_t>(tile_length_);
-    const std::int64_t more = n <= length ? 0 : (n - length + stride - 1) / stride;
-    return {n == 0 ? 0 : 1 + more, [this, &split, stride](std::int64_t index, Example& out) {
-              const std::size_t begin = static_cast<std::size_t>(index) * stride;
-              const std::size_t end = std::min(split.target.size(), begin + tile_length_);
+    const auto n = int64_t(split.target.size());
+    const auto length = int64_t(tile_length_);
+    const int64_t more = n <= length ? 0 : (n - length + stride - 1) / stride;
+    return {n == 0 ? 0 : 1 + more, [this, &split, stride](int64_t index, Example& out) {
+              const size_t begin = size_t(index) * stride;
+              const size_t end = std::min(split.target.size(), begin + tile_length_);
               // Where the previous window ended.
-              const std::size_t scored = index == 0 ? 0 : begin + tile_length_ - stride;
+              const size_t scored = index == 0 ? 0 : begin + tile_length_ - stride;
               out.clear();
               read_tile(split.target, {begin, end}, kEvaluation, out);
               std::fill_n(out.labels.begin(), scored - begin, -1);
@@ -88,9 +89,9 @@ class CausalLm final : public TextObjective {
   }
 
   Example continued(const TokenIds& text, bool again) const override {
-    return {{},
-            last_of(framed_target(text),
-                    again ? std::max<std::size_t>(1, tile_length_ / 2) : tile_length_)};
+    return {
+        {},
+        last_of(framed_target(text), again ? std::max<size_t>(1, tile_length_ / 2) : tile_length_)};
   }
 
   // The beginning of the tile is the prompt. Its first row reads the token before the tile.
@@ -98,15 +99,15 @@ class CausalLm final : public TextObjective {
     const Tile tile = shown_tile(split);
     Question q;
     read_tile(split.target, tile, kEvaluation, q.read);
-    const std::size_t rows = std::min<std::size_t>(q.read.target.size(), shown / 2);
-    const std::size_t end = tile.begin + rows - 1;
-    q.prompts.push_back(part(split.target, std::max<std::size_t>(tile.begin, 1) - 1, end));
+    const size_t rows = std::min<size_t>(q.read.target.size(), shown / 2);
+    const size_t end = tile.begin + rows - 1;
+    q.prompts.push_back(part(split.target, std::max<size_t>(tile.begin, 1) - 1, end));
     q.expected.push_back(part(split.target, end, end + written));
     return q;
   }
 
  private:
-  void read_tile(const Ids& text, Tile tile, std::int64_t, Example& out) const override {
+  void read_tile(const Ids& text, Tile tile, int64_t, Example& out) const override {
     if (tile.begin == 0) out.target.push_back(Tokenizer::kBos);
     text.copy(tile.begin == 0 ? 0 : tile.begin - 1, tile.end - 1, out.target);
     text.copy(tile.begin, tile.end, out.labels);
@@ -124,7 +125,7 @@ class MaskedLm final : public TextObjective {
                        .before_source = 1,
                        .use = &kFills,
                        .bits_per_byte = false,
-                       .specials = {std::string(kMaskText)}},
+                       .specials = {string(kMaskText)}},
                       c.objective.source_length),
         mask_fraction_(c.objective.mask_fraction) {}
 
@@ -134,7 +135,7 @@ class MaskedLm final : public TextObjective {
   }
 
   ScoredLine score(const TokenIds&, const TokenIds& line, int) const override {
-    return score_in_turn(line, [this](const TokenIds& tokens, std::size_t i) {
+    return score_in_turn(line, [this](const TokenIds& tokens, size_t i) {
       Example e{framed_source(tokens), {}, TokenIds(1 + tokens.size(), -1)};
       e.labels[1 + i] = tokens[i];
       e.source[1 + i] = kMaskId;
@@ -147,14 +148,14 @@ class MaskedLm final : public TextObjective {
   // A tile with a token to fill in among those shown.
   Question question(const Split& split, int shown, int) const override {
     const ExampleList list = evaluation(split);
-    const std::int64_t second = std::min<std::int64_t>(1, list.count - 1);
+    const int64_t second = std::min<int64_t>(1, list.count - 1);
     Question q;
-    for (std::int64_t i = second; i <= list.count && q.expected.empty(); ++i) {
+    for (int64_t i = second; i <= list.count && q.expected.empty(); ++i) {
       list.get(i < list.count ? i : second, q.read);  // the second if there is no such tile
       q.prompts = {q.read.source};
-      q.prompts[0].resize(std::min<std::size_t>(q.read.labels.size(), shown));
+      q.prompts[0].resize(std::min<size_t>(q.read.labels.size(), shown));
       TokenIds masked;
-      for (std::size_t j = 0; j < q.prompts[0].size(); ++j)
+      for (size_t j = 0; j < q.prompts[0].size(); ++j)
         if (q.read.labels[j] >= 0) masked.push_back(q.read.labels[j]);
       if (!masked.empty() || i == list.count) q.expected.push_back(masked);
     }
@@ -164,13 +165,13 @@ class MaskedLm final : public TextObjective {
  private:
   static constexpr int kMaskId = Tokenizer::kFirstFurther;
 
-  void read_tile(const Ids& text, Tile tile, std::int64_t epoch, Example& out) const override {
+  void read_tile(const Ids& text, Tile tile, int64_t epoch, Example& out) const override {
     text.copy(tile.begin, tile.end, out.source);
     out.source = framed_source(std::move(out.source));
     out.labels.push_back(-1);
-    const std::uint64_t key = noise_key(seed_, Purpose::mask, epoch);
-    for (std::size_t i = tile.begin; i < tile.end; ++i) {
-      const std::uint64_t token_key = combine(key, i);
+    const uint64_t key = noise_key(seed_, Purpose::mask, epoch);
+    for (size_t i = tile.begin; i < tile.end; ++i) {
+      const uint64_t token_key = combine(key, i);
       int& shown = out.source[1 + i - tile.begin];
       if (uniform01(token_key, 0) >= mask_fraction_) {
         out.labels.push_back(-1);
@@ -182,7 +183,7 @@ class MaskedLm final : public TextObjective {
       if (fate < 0.8)
         shown = kMaskId;
       else if (fate < 0.9)
-        shown = kFirst + static_cast<int>(uniform01(token_key, 2) * (text.vocab() - kFirst));
+        shown = kFirst + int(uniform01(token_key, 2) * (text.vocab() - kFirst));
     }
   }
 
@@ -214,33 +215,33 @@ class SpanCorruption final : public TextObjective {
   TokenIds framed_source(TokenIds tokens) const override { return tokens; }
 
   ScoredLine score(const TokenIds&, const TokenIds& line, int) const override {
-    return score_in_turn(line, [](const TokenIds& tokens, std::size_t i) {
+    return score_in_turn(line, [](const TokenIds& tokens, size_t i) {
       Example e{tokens, {Tokenizer::kBos, sentinel(0)}, {-1, tokens[i]}};
       e.source[i] = sentinel(0);
       return e;
     });
   }
 
-  std::string with_mask_tokens(std::string_view text) const override {
-    for (const std::string& name : traits().specials)
+  string with_mask_tokens(string_view text) const override {
+    for (const string& name : traits().specials)
       if (text.find(name) != text.npos)
         throw data_error("the text has {}, a name that stands for a masked span.", name)
             .hint("[MASK] in its place");
-    std::string out;
-    std::size_t masks = 0;
-    for (std::size_t at; (at = text.find(kMaskText)) != text.npos; ++masks) {
+    string out;
+    size_t masks = 0;
+    for (size_t at; (at = text.find(kMaskText)) != text.npos; ++masks) {
       if (masks == most_masks())
         throw data_error(
             "the text has too many [MASK]: this model fills in at most {}, by its objective's "
             "source_length, mask_fraction and mean_span.",
             masks);
-      out += std::string(text.substr(0, at)) + traits().specials[masks];
+      out += string(text.substr(0, at)) + traits().specials[masks];
       text.remove_prefix(at + kMaskText.size());
     }
-    return out + std::string(text);
+    return out + string(text);
   }
   bool is_mask(int id) const override {
-    return id >= sentinel(0) && id < sentinel(static_cast<int>(traits().specials.size()));
+    return id >= sentinel(0) && id < sentinel(int(traits().specials.size()));
   }
 
   TokenIds never_written(const Tokenizer&) const override {
@@ -252,7 +253,7 @@ class SpanCorruption final : public TextObjective {
     read_tile(split.target, shown_tile(split), kEvaluation, q.read);
     q.prompts.push_back(q.read.source);
     q.expected.push_back(q.read.labels);
-    q.expected[0].resize(std::min<std::size_t>(written, q.read.labels.size() - 1));  // no </s>
+    q.expected[0].resize(std::min<size_t>(written, q.read.labels.size() - 1));  // no </s>
     return q;
   }
 
@@ -263,7 +264,7 @@ class SpanCorruption final : public TextObjective {
   static Noise noise_of(int n, const ObjectiveConfig& c) {
     if (n < 2) return {0, 0};
     const auto rounded = [](double x, int most) {
-      return std::clamp(static_cast<int>(std::lround(x)), 1, most);
+      return std::clamp(int(std::lround(x)), 1, most);
     };
     const int tokens = rounded(n * c.mask_fraction, n - 1);
     return {tokens, rounded(tokens / c.mean_span, std::min(tokens, n - tokens + 1))};
@@ -272,11 +273,10 @@ class SpanCorruption final : public TextObjective {
   static constexpr int sentinel(int i) { return Tokenizer::kFirstFurther + i; }
 
   // One for each span, and the one after the last.
-  static std::vector<std::string> sentinels(const ObjectiveConfig& c) {
-    std::vector<std::string> names;
+  static vector<string> sentinels(const ObjectiveConfig& c) {
+    vector<string> names;
     const double spans = std::ceil(c.source_length * c.mask_fraction / c.mean_span);
-    for (int i = 0; i <= static_cast<int>(spans); ++i)
-      names.push_back(fmt::format("<extra_id_{}>", i));
+    for (int i = 0; i <= int(spans); ++i) names.push_back(fmt::format("<extra_id_{}>", i));
     return names;
   }
 
@@ -291,14 +291,14 @@ class SpanCorruption final : public TextObjective {
 
   // One per sentinel before the last; the longest target must have room for them, each with one
   // token.
-  std::size_t most_masks() const {
-    return std::min<std::size_t>(traits().specials.size() - 1, (traits().longest_target - 1) / 2);
+  size_t most_masks() const {
+    return std::min<size_t>(traits().specials.size() - 1, (traits().longest_target - 1) / 2);
   }
 
   // `items` cut into `runs` runs of at least one item, every way equally likely: selection sampling
   // of the places where a run begins (Knuth, The Art of Computer Programming 2, 3.4.2 S).
   struct RandomRuns {
-    std::uint64_t key;
+    uint64_t key;
     int items, runs;  // left
 
     int next() {
@@ -311,14 +311,14 @@ class SpanCorruption final : public TextObjective {
     }
   };
 
-  void read_tile(const Ids& text, Tile tile, std::int64_t epoch, Example& out) const override {
-    const int n = static_cast<int>(tile.end - tile.begin);
+  void read_tile(const Ids& text, Tile tile, int64_t epoch, Example& out) const override {
+    const int n = int(tile.end - tile.begin);
     const Noise noise = noise_of(n, config_);
-    const std::uint64_t key = noise_key(seed_, Purpose::mask, epoch, tile.begin);
+    const uint64_t key = noise_key(seed_, Purpose::mask, epoch, tile.begin);
     // Imagines one more unmasked token at each end of the tile, so that a span may lie there.
     RandomRuns kept{combine(key, 0), n - noise.tokens + 2, noise.spans + 1};
     RandomRuns masked{combine(key, 1), noise.tokens, noise.spans};
-    std::size_t at = tile.begin;
+    size_t at = tile.begin;
     const auto move = [&](int count, TokenIds& to) {
       text.copy(at, at + count, to);
       at += count;
@@ -351,9 +351,7 @@ class Seq2Seq final : public Objective {
                       .use = &kTranslates,
                       .scored_given = Given::source}) {}
 
-  std::int64_t count(const Split& split, std::int64_t) const override {
-    return static_cast<std::int64_t>(split.sentences());
-  }
+  int64_t count(const Split& split, int64_t) const override { return int64_t(split.sentences()); }
 
   TokenIds framed_source(TokenIds tokens) const override {
     tokens.push_back(Tokenizer::kEos);
@@ -370,8 +368,7 @@ class Seq2Seq final : public Objective {
   TokenIds never_written(const Tokenizer& tokenizer) const override {
     TokenIds never = Objective::never_written(tokenizer);
     for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id)
-      if (tokenizer.text_after(-1, id).find_first_of("\n\r") != std::string::npos)
-        never.push_back(id);
+      if (tokenizer.text_after(-1, id).find_first_of("\n\r") != string::npos) never.push_back(id);
     return never;
   }
 
@@ -380,10 +377,10 @@ class Seq2Seq final : public Objective {
   Question question(const Split& split, int shown, int) const override {
     const ExampleList list = evaluation(split);
     Question q;
-    std::int64_t first = -1;
+    int64_t first = -1;
     do list.get(std::min(++first + 1, list.count - 1), q.read);
     while (traits().joined && q.read.tokens() > shown && first + 4 < list.count);
-    for (std::int64_t i = first; i < std::min(list.count, first + 4); ++i) {
+    for (int64_t i = first; i < std::min(list.count, first + 4); ++i) {
       q.prompts.push_back(split.sentence(Side::source, i));
       q.expected.push_back(split.sentence(Side::target, i));
     }
@@ -406,20 +403,20 @@ class Seq2Seq final : public Objective {
     return e;
   }
 
-  void build(const Split& split, std::int64_t, std::int64_t i, Example& out) const override {
+  void build(const Split& split, int64_t, int64_t i, Example& out) const override {
     out = framed_pair({split.sentence(Side::source, i), {}, split.sentence(Side::target, i)});
   }
 };
 
 template <class T>
-std::unique_ptr<const Objective> make(const RunConfig& config) {
+unique_ptr<const Objective> make(const RunConfig& config) {
   return std::make_unique<T>(config);
 }
 
 }  // namespace
 
-std::vector<ObjectiveKind>& objectives() {
-  static std::vector<ObjectiveKind> kinds = {
+vector<ObjectiveKind>& objectives() {
+  static vector<ObjectiveKind> kinds = {
       {{"prefix_lm",
         "the encoder reads text, the decoder writes what follows",
         {"source_length", "target_length"}},
@@ -436,19 +433,19 @@ std::vector<ObjectiveKind>& objectives() {
   return kinds;
 }
 
-std::unique_ptr<const Objective> make_objective(const RunConfig& config) {
+unique_ptr<const Objective> make_objective(const RunConfig& config) {
   const auto kind = std::ranges::find(objectives(), config.objective.type,
                                       [](const ObjectiveKind& row) { return row.doc.name; });
   assert(kind != objectives().end());  // reading a config has checked it
   return kind->make(config);
 }
 
-std::vector<std::string> further_specials(const RunConfig& config) {
+vector<string> further_specials(const RunConfig& config) {
   return make_objective(config)->traits().specials;
 }
 
-std::string objectives_on(bool pairs) {
-  std::vector<std::string> names;
+string objectives_on(bool pairs) {
+  vector<string> names;
   for (const ObjectiveKind& kind : objectives())
     if (kind.make({})->traits().pairs() == pairs) names.push_back(kind.doc.name);
   return listed(std::move(names), "or");

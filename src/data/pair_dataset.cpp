@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/sha256.h"
+#include "base/std_names.h"
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "text/tokenizer_trainer.h"
@@ -16,40 +17,40 @@ namespace heed {
 namespace {
 
 // How many of n pairs are for training if the last `valid_fraction` is held out.
-std::size_t split_pairs(std::size_t n, double valid_fraction) {
-  return static_cast<std::size_t>(std::floor(static_cast<double>(n) * (1 - valid_fraction)));
+size_t split_pairs(size_t n, double valid_fraction) {
+  return size_t(std::floor(double(n) * (1 - valid_fraction)));
 }
 
 // The pairs [begin, end). Those for training are dropped if they are longer than data.max_length;
 // the others if the model cannot read them, even `at_once` together. Error if none of these is
 // left.
-Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const RunConfig& c,
-                   const Tokenizers& tokenizers, bool training, std::size_t at_once = 1) {
+Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig& c,
+                   const Tokenizers& tokenizers, bool training, size_t at_once = 1) {
   Split s(tokenizers.source().size(), tokenizers.target->size());
   s.lossy = c.data.changes_text() || pairs.replaced;
   s.source_begin = s.target_begin = {0};
   s.source_file = pairs.source_path;
   s.target_file = pairs.target_path;
-  const std::size_t limit = c.data.max_length;
+  const size_t limit = c.data.max_length;
   const auto objective = make_objective(c);
   const bool joined = objective->traits().joined;
-  std::optional<Error> first;
-  for (std::size_t i = begin; i < end; ++i) {
+  optional<Error> first;
+  for (size_t i = begin; i < end; ++i) {
     s.facts.add(pairs.source[i], pairs.target[i]);
     const auto before = training ? Unknown() : s.unknown;
     const bool lossy = s.lossy;
     TextToIds(tokenizers.source()).take(pairs.source[i], s, s.source);
-    const std::uint64_t of_source = s.unknown.count;
+    const uint64_t of_source = s.unknown.count;
     TextToIds to_ids(*tokenizers.target);
     to_ids.take(pairs.target[i], s, s.target);
     s.lossy = s.lossy || s.unknown.count > of_source || !to_ids.exact();
-    const std::size_t of_first = s.source.size() - s.source_begin.back(),
-                      of_second = s.target.size() - s.target_begin.back(),
-                      longest = std::max(of_first, of_second),
-                      read = joined ? 2 + of_first + of_second : 1 + longest;
+    const size_t of_first = s.source.size() - s.source_begin.back(),
+                 of_second = s.target.size() - s.target_begin.back(),
+                 longest = std::max(of_first, of_second),
+                 read = joined ? 2 + of_first + of_second : 1 + longest;
     bool drops = training && longest > limit;
     if (!training) try {
-        const std::string& path = of_first > of_second ? s.source_file : s.target_file;
+        const string& path = of_first > of_second ? s.source_file : s.target_file;
         (void)objective->fit(Side::target, read, fmt::format("{}:{}", path, pairs.lines[i]),
                              at_once);
       } catch (const Error& e) {
@@ -78,24 +79,24 @@ Split encode_pairs(const Pairs& pairs, std::size_t begin, std::size_t end, const
   return s;
 }
 
-std::string hash_of(const Pairs& pairs) {
+string hash_of(const Pairs& pairs) {
   Sha256 hash;
-  for (std::size_t i = 0; i < pairs.size(); ++i)
-    for (std::string_view line : {pairs.source[i], pairs.target[i]}) {
+  for (size_t i = 0; i < pairs.size(); ++i)
+    for (string_view line : {pairs.source[i], pairs.target[i]}) {
       hash.update(line);
       hash.update("\n");
     }
   return hash.hex();
 }
 
-using Lines = std::span<const std::string_view>;
+using Lines = span<const string_view>;
 
-void make_pair_tokenizers(const RunConfig& c, const std::string& folder, Lines source, Lines target,
+void make_pair_tokenizers(const RunConfig& c, const string& folder, Lines source, Lines target,
                           Dataset& d, Tokenizers& tokenizers) {
   const auto make = [&](const TokenizerConfig& config, std::initializer_list<Lines> sides) {
     return make_tokenizer(c, config, folder, d, [&](TokenizerTrainer& trainer) {
       for (const Lines side : sides)
-        for (const std::string_view line : side) trainer.add(line);
+        for (const string_view line : side) trainer.add(line);
     });
   };
   if (c.tokenizer.shared) {
@@ -112,9 +113,9 @@ void make_pair_tokenizers(const RunConfig& c, const std::string& folder, Lines s
 }
 
 // The training pairs, including a held-out tail; or the separate held-out files.
-Pairs read_pairs(const RunConfig& c, const std::string& folder, bool valid = false) {
+Pairs read_pairs(const RunConfig& c, const string& folder, bool valid = false) {
   const DataConfig& d = c.data;
-  const auto path = [&](const char* key, const std::string& training, const std::string& held_out) {
+  const auto path = [&](const char* key, const string& training, const string& held_out) {
     return data_path(folder, fmt::format("{}{}", valid ? "valid_" : "", key),
                      valid ? held_out : training);
   };
@@ -126,20 +127,20 @@ Pairs read_pairs(const RunConfig& c, const std::string& folder, bool valid = fal
 
 }  // namespace
 
-Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
+Dataset load_pair_dataset(const RunConfig& c, const string& folder, Tokenizers& tokenizers) {
   Dataset d;
   const Pairs all = read_pairs(c, folder);
   d.hash.data = hash_of(all);
-  const std::size_t n = split_pairs(all.size(), c.data.valid_fraction);
+  const size_t n = split_pairs(all.size(), c.data.valid_fraction);
   if (n == 0)
     throw data_error(
         "no pair is left for training: {} in all, data.valid_fraction holds out the rest.",
         all.size());
-  const auto limit = static_cast<std::size_t>(c.data.limit);
-  const std::size_t used = limit > 0 ? std::min(limit, n) : n;
+  const auto limit = size_t(c.data.limit);
+  const size_t used = limit > 0 ? std::min(limit, n) : n;
   if (!tokenizers.target)
-    make_pair_tokenizers(c, folder, std::span(all.source).first(used),
-                         std::span(all.target).first(used), d, tokenizers);
+    make_pair_tokenizers(c, folder, span(all.source).first(used), span(all.target).first(used), d,
+                         tokenizers);
   d.train = encode_pairs(all, 0, used, c, tokenizers, true);
   d.train.add(all);
   if (c.data.has_valid_files()) {
@@ -162,16 +163,16 @@ Dataset load_pair_dataset(const RunConfig& c, const std::string& folder, Tokeniz
 }
 
 Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& tokenizers,
-                 std::size_t at_once) {
+                 size_t at_once) {
   Split split = encode_pairs(pairs, 0, pairs.size(), c, tokenizers, false, at_once);
   split.add(pairs);
   return split;
 }
 
-Pairs read_held_out_pairs(const RunConfig& c, const std::string& folder) {
+Pairs read_held_out_pairs(const RunConfig& c, const string& folder) {
   if (c.data.has_valid_files()) return read_pairs(c, folder, true);
   Pairs pairs = read_pairs(c, folder);
-  const auto n = static_cast<std::ptrdiff_t>(split_pairs(pairs.size(), c.data.valid_fraction));
+  const auto n = std::ptrdiff_t(split_pairs(pairs.size(), c.data.valid_fraction));
   for (auto* side : {&pairs.source, &pairs.target}) side->erase(side->begin(), side->begin() + n);
   pairs.lines.erase(pairs.lines.begin(), pairs.lines.begin() + n);
   return pairs;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "config/fields_json.h"
 #include "data/objective.h"
 #include "step/optimizers.h"
@@ -16,7 +17,7 @@
 namespace heed {
 namespace {
 
-Json::json_pointer pointer_to(std::string key) {
+Json::json_pointer pointer_to(string key) {
   std::ranges::replace(key, '.', '/');
   return Json::json_pointer("/" + key);
 }
@@ -29,7 +30,7 @@ GivenKeys keys_of(const JsonText& text) {
 
 }  // namespace
 
-std::vector<Field> fields(RunConfig& c) {
+vector<Field> fields(RunConfig& c) {
   const When pairs{"objective.type " + objectives_on(true),
                    c.data.has_pairs() ? "" : "data.train is text"},
       validated{"a run with held-out data",
@@ -48,7 +49,7 @@ std::vector<Field> fields(RunConfig& c) {
   };
 }
 
-GivenKeys parse_keys(std::string_view text, const std::string& name) {
+GivenKeys parse_keys(string_view text, const string& name) {
   return keys_of(parse_json(text, name));
 }
 
@@ -59,12 +60,12 @@ GivenKeys given_keys(const RunConfig& config) {
   return given;
 }
 
-GivenKeys read_sets(const std::vector<std::string>& sets) {
+GivenKeys read_sets(const vector<string>& sets) {
   JsonText text{Json::object(), "--set"};
   RunConfig any;
-  std::set<std::string> nulls;
-  const std::vector<Field> all = fields(any);
-  for (const std::string& set : sets) {
+  std::set<string> nulls;
+  const vector<Field> all = fields(any);
+  for (const string& set : sets) {
     const JsonText one = parse_set(all, set);
     for (const Leaf& leaf : fields_and_sections(all)) {
       const Json::json_pointer at = pointer_to(leaf.key);
@@ -84,40 +85,40 @@ GivenKeys read_sets(const std::vector<std::string>& sets) {
 
 GivenKeys with(GivenKeys keys, const GivenKeys& changes) {
   RunConfig from = changes.values, defaults;
-  const auto reset = [&](const std::string& key) {
-    return std::ranges::any_of(changes.reset, [&](const std::string& section) {
+  const auto reset = [&](const string& key) {
+    return std::ranges::any_of(changes.reset, [&](const string& section) {
       return key == section || key.starts_with(section + ".");
     });
   };
   std::erase_if(keys.keys, [&](const auto& entry) { return reset(entry.first); });
   copy_fields(fields(defaults), fields(keys.values), reset);
   copy_fields(fields(from), fields(keys.values),
-              [&](const std::string& key) { return changes.contains(key); });
+              [&](const string& key) { return changes.contains(key); });
   for (const auto& [key, place] : changes.keys) keys.keys[key] = place;
   return keys;
 }
 
-RunConfig load_config(const std::string& path) {
+RunConfig load_config(const string& path) {
   return resolved(keys_of(read_json_file(path)));
 }
 
-RunConfig load_config(const std::string& path, const GivenKeys& given) {
+RunConfig load_config(const string& path, const GivenKeys& given) {
   return resolved(changed(changed({}, keys_of(read_json_file(path))), given));
 }
 
-RunConfig parse_config(std::string_view text, const std::string& name) {
+RunConfig parse_config(string_view text, const string& name) {
   return resolved(parse_keys(text, name));
 }
 
-RunConfig parse_config(std::string_view text, const std::string& name, const GivenKeys& given) {
+RunConfig parse_config(string_view text, const string& name, const GivenKeys& given) {
   return resolved(changed(changed({}, parse_keys(text, name)), given));
 }
 
-std::string resolve_path(const std::string& folder, const std::string& written) {
+string resolve_path(const string& folder, const string& written) {
   return (std::filesystem::path(folder) / written).lexically_normal().string();
 }
 
-std::string dump_config(const RunConfig& c, DumpFor use) {
+string dump_config(const RunConfig& c, DumpFor use) {
   RunConfig copy = c;
   Json json = dump_fields(fields(copy));
   if (use == DumpFor::checkpoint)
@@ -130,32 +131,32 @@ std::string dump_config(const RunConfig& c, DumpFor use) {
   return json.dump(2) + "\n";
 }
 
-std::vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after) {
+vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after) {
   RunConfig a = before, b = after;
   return changed_fields(fields(a), fields(b));
 }
 
-std::string config_schema() {
+string config_schema() {
   RunConfig defaults;
   return fields_schema(fields(defaults), "A heed config").dump(2) + "\n";
 }
 
-std::string config_docs() {
+string config_docs() {
   RunConfig defaults;
   return fields_markdown(fields(defaults));
 }
 
 ConfigKeys keys_of(RunConfig config) {
   ConfigKeys keys;
-  const std::vector<Field> all = fields(config);
+  const vector<Field> all = fields(config);
   for (const Leaf& leaf : leaves(all))
     if (is_dumped(*leaf.field)) keys[leaf.key] = dump_value(*leaf.field);
   return keys;
 }
 
-void keep_differences(const std::vector<ConfigKeys*>& configs) {
+void keep_differences(const vector<ConfigKeys*>& configs) {
   RunConfig defaults;
-  const std::vector<Field> all = fields(defaults);
+  const vector<Field> all = fields(defaults);
   for (const Leaf& leaf : leaves(all)) {
     std::set<Json> values;
     for (const ConfigKeys* keys : configs)

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "base/std_names.h"
 #include "config/data_config.h"
 #include "config/fields.h"
 #include "config/model_config.h"
@@ -22,7 +23,7 @@
 namespace heed {
 
 struct RunConfig {
-  std::uint64_t seed = 1;
+  uint64_t seed = 1;
   DataConfig data;
   TokenizersConfig tokenizer;
   ModelConfig model;
@@ -31,22 +32,22 @@ struct RunConfig {
   TrainConfig train;
 };
 
-std::vector<Field> fields(RunConfig& c);
+vector<Field> fields(RunConfig& c);
 
 // The keys that somebody wrote, each checked alone, without the rules between keys.
 struct GivenKeys {
   RunConfig values;
-  Places keys;                  // "model.d_model"
-  std::set<std::string> reset;  // these take their defaults first: --set KEY=null
-  bool contains(const std::string& key) const { return keys.contains(key); }
-  void erase(const std::string& key) { keys.erase(key), reset.erase(key); }
+  Places keys;             // "model.d_model"
+  std::set<string> reset;  // these take their defaults first: --set KEY=null
+  bool contains(const string& key) const { return keys.contains(key); }
+  void erase(const string& key) { keys.erase(key), reset.erase(key); }
 };
 // Of a config's text; `name` stands for its file in messages.
-GivenKeys parse_keys(std::string_view text, const std::string& name);
+GivenKeys parse_keys(string_view text, const string& name);
 // Of a config: its values that are not the defaults.
 GivenKeys given_keys(const RunConfig& config);
 // Of --set ("model.d_model=64"); a value is JSON, or else a string. Error (usage) if two set a key.
-GivenKeys read_sets(const std::vector<std::string>& sets);
+GivenKeys read_sets(const vector<string>& sets);
 // The first, changed by the second.
 GivenKeys with(GivenKeys keys, const GivenKeys& changes);
 // The same where a user writes the changes. Error (usage) on one of a key that has no meaning
@@ -59,14 +60,14 @@ GivenKeys changed(const GivenKeys& keys, const GivenKeys& changes);
 RunConfig resolved(const GivenKeys& given);
 
 // The config file of a run, or the text of one.
-RunConfig load_config(const std::string& path);
-RunConfig parse_config(std::string_view text, const std::string& name);
+RunConfig load_config(const string& path);
+RunConfig parse_config(string_view text, const string& name);
 // One that a user writes, changed by the keys that are given with it: none may be without meaning.
-RunConfig load_config(const std::string& path, const GivenKeys& given);
-RunConfig parse_config(std::string_view text, const std::string& name, const GivenKeys& given);
+RunConfig load_config(const string& path, const GivenKeys& given);
+RunConfig parse_config(string_view text, const string& name, const GivenKeys& given);
 
 // Resolves a path written in a config; `folder` is the config file's.
-std::string resolve_path(const std::string& folder, const std::string& written);
+string resolve_path(const string& folder, const string& written);
 
 // Keys of the section train that change nothing in what is trained.
 inline constexpr const char* kOfThisProcess[] = {"threads", "rank_timeout", "tensorboard",
@@ -75,21 +76,21 @@ inline constexpr const char* kOfThisProcess[] = {"threads", "rank_timeout", "ten
 // The effective config: every key, strings as written, one final newline. A checkpoint's has no
 // kOfThisProcess, because its bytes must not depend on them.
 enum class DumpFor { run, checkpoint };
-std::string dump_config(const RunConfig& c, DumpFor use = DumpFor::run);
+string dump_config(const RunConfig& c, DumpFor use = DumpFor::run);
 
 // What differs between a run's config and the one to resume it with.
-std::vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after);
+vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after);
 
-std::string config_schema();  // JSON Schema, draft 2020-12
-std::string config_docs();    // markdown table of all keys
+string config_schema();  // JSON Schema, draft 2020-12
+string config_docs();    // markdown table of all keys
 
 // In which config keys several runs differ.
-using ConfigKeys = std::map<std::string, Json>;  // "model.d_model" -> 64
+using ConfigKeys = std::map<string, Json>;  // "model.d_model" -> 64
 
 ConfigKeys keys_of(RunConfig config);
 
 // Leaves the keys that not all have with the same value, or with its default where a key has no
 // meaning. An empty one is that of a run whose config cannot be read; it does not count.
-void keep_differences(const std::vector<ConfigKeys*>& configs);
+void keep_differences(const vector<ConfigKeys*>& configs);
 
 }  // namespace heed

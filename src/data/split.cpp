@@ -9,76 +9,76 @@
 
 #include "base/cgroup.h"
 #include "base/format.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace {
 
-constexpr std::size_t kMostOfLine = 1 << 16;  // bytes: a longer one is several
-const std::hash<std::string_view> line_hash{};
+constexpr size_t kMostOfLine = 1 << 16;  // bytes: a longer one is several
+const std::hash<string_view> line_hash{};
 
-bool is_long(std::string_view line) {  // in characters
+bool is_long(string_view line) {  // in characters
   return std::ranges::count_if(line.substr(0, 160), [](char b) { return (b & 0xC0) != 0x80; }) >=
          40;
 }
 
 // Without spaces around it: a copy may be indented.
-std::string_view trimmed(std::string_view line) {
-  const std::size_t begin = std::min(line.find_first_not_of(" \t\r\n"), line.size());
+string_view trimmed(string_view line) {
+  const size_t begin = std::min(line.find_first_not_of(" \t\r\n"), line.size());
   return line.substr(begin, line.find_last_not_of(" \t\r\n") + 1 - begin);
 }
 
 }  // namespace
 
-void Ids::reserve(std::size_t n) {
-  if (n > capacity())
-    require_memory(static_cast<double>(n) * bytes_per_id(), "the data, as token ids,");
+void Ids::reserve(size_t n) {
+  if (n > capacity()) require_memory(double(n) * bytes_per_id(), "the data, as token ids,");
   wide_ ? long_.reserve(n) : short_.reserve(n);
 }
 
 void Ids::grow() {
-  reserve(std::max<std::size_t>(1 << 10, size() + size() / 2));
+  reserve(std::max<size_t>(1 << 10, size() + size() / 2));
 }
 
-std::string Split::longest_in_words() const {
+string Split::longest_in_words() const {
   if (sentences() == 0) return "";
-  const std::int64_t source_length = longest(Side::source), most = longest(Side::target);
+  const int64_t source_length = longest(Side::source), most = longest(Side::target);
   const bool of_source = source_length >= most;
   const auto& begin = of_source ? source_begin : target_begin;
-  std::size_t at = 0;
+  size_t at = 0;
   while (std::cmp_less(begin[at + 1] - begin[at], of_source ? source_length : most)) ++at;
   return fmt::format("{}:{}, {} tokens", of_source ? source_file : target_file, lines[at],
                      begin[at + 1] - begin[at]);
 }
 
-std::int64_t Split::longest(Side side) const {
+int64_t Split::longest(Side side) const {
   const auto& begin = side == Side::source ? source_begin : target_begin;
-  std::uint64_t most = 0;
-  for (std::size_t i = 0; i < sentences(); ++i) most = std::max(most, begin[i + 1] - begin[i]);
-  return static_cast<std::int64_t>(most);
+  uint64_t most = 0;
+  for (size_t i = 0; i < sentences(); ++i) most = std::max(most, begin[i + 1] - begin[i]);
+  return int64_t(most);
 }
 
-std::vector<int> Split::sentence(Side side, std::int64_t i) const {
-  std::vector<int> ids;
+vector<int> Split::sentence(Side side, int64_t i) const {
+  vector<int> ids;
   side == Side::source ? source.copy(source_begin[i], source_begin[i + 1], ids)
                        : target.copy(target_begin[i], target_begin[i + 1], ids);
   return ids;
 }
 
-void TextToIds::take(std::string_view part, Split& split, Ids& ids) {
+void TextToIds::take(string_view part, Split& split, Ids& ids) {
   // Every byte and every known character has an id of its own.
   const bool loses =
       tokenizer_.type() != TokenizerConfig::byte && tokenizer_.type() != TokenizerConfig::char_;
-  std::size_t after = 0;  // the last token
+  size_t after = 0;  // the last token
   tokenizer_.scan(part, [&](const Token& t) {
     ids.push_back(t.id);
-    const std::size_t from = std::exchange(after, t.end);
+    const size_t from = std::exchange(after, t.end);
     if (t.id == Tokenizer::kUnk) {
       split.unknown.add(part.substr(t.begin, t.end - t.begin));
       between_.clear();
       mid_text_ = true;
     } else if (loses && same_) {
-      const std::string text = between_ + std::string(part.substr(from, t.end - from));
-      const std::string given = tokenizer_.text_after(previous_, t.id);
+      const string text = between_ + string(part.substr(from, t.end - from));
+      const string given = tokenizer_.text_after(previous_, t.id);
       same_ = text == given || (mid_text_ && text == " " + given);
       previous_ = t.id;
       between_.clear();
@@ -88,36 +88,36 @@ void TextToIds::take(std::string_view part, Split& split, Ids& ids) {
   if (loses) between_ += part.substr(after);
 }
 
-void LineFacts::add(std::string_view text) {
+void LineFacts::add(string_view text) {
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), kMostOfLine - open_.size());
+    const size_t end = std::min(text.find('\n'), kMostOfLine - open_.size());
     open_ += text.substr(0, end);
     text.remove_prefix(std::min(end, text.size()));
     if (open_.size() < kMostOfLine) {
       if (text.empty()) return;
       text.remove_prefix(1);  // \n
     }
-    const std::string_view line = trimmed(open_);
+    const string_view line = trimmed(open_);
     if (is_long(line)) hashes.push_back(line_hash(line));
     open_.clear();
   }
 }
 
-void LineFacts::add(std::string_view source, std::string_view target) {
-  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;  // the sides are not the same
+void LineFacts::add(string_view source, string_view target) {
+  constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;  // the sides are not the same
   pairs = true;
   hashes.push_back((line_hash(trimmed(source)) * kOdd) ^ line_hash(trimmed(target)));
 }
 
-std::int64_t common(const LineFacts& train, const LineFacts& held_out) {
-  std::unordered_set<std::uint64_t> asked(held_out.hashes.begin(), held_out.hashes.end()), found;
-  for (const std::uint64_t hash : train.hashes)
+int64_t common(const LineFacts& train, const LineFacts& held_out) {
+  std::unordered_set<uint64_t> asked(held_out.hashes.begin(), held_out.hashes.end()), found;
+  for (const uint64_t hash : train.hashes)
     if (asked.contains(hash)) found.insert(hash);
   return std::ranges::count_if(held_out.hashes, [&](auto hash) { return found.contains(hash); });
 }
 
-std::string leaks(const LineFacts& train, const LineFacts& held_out) {
-  const std::int64_t n = common(train, held_out);
+string leaks(const LineFacts& train, const LineFacts& held_out) {
+  const int64_t n = common(train, held_out);
   if (n == 0) return "";
   return fmt::format("{} of {} held-out {} {} in the training data", format_count(n),
                      format_count(std::ssize(held_out.hashes)),
@@ -125,13 +125,12 @@ std::string leaks(const LineFacts& train, const LineFacts& held_out) {
                      n == 1 ? "is" : "are");
 }
 
-std::vector<std::int64_t> counts_of(const Split& split, std::optional<Side> side) {
-  std::vector<std::int64_t> counts(
-      static_cast<std::size_t>(std::max(split.source.vocab(), split.target.vocab())));
+vector<int64_t> counts_of(const Split& split, optional<Side> side) {
+  vector<int64_t> counts(size_t(std::max(split.source.vocab(), split.target.vocab())));
   for (const Side each : {Side::source, Side::target}) {
     if (side && split.pairs() && each != *side) continue;
     const Ids& ids = each == Side::source ? split.source : split.target;
-    for (std::size_t i = 0; i < ids.size(); ++i) ++counts[static_cast<std::size_t>(ids[i])];
+    for (size_t i = 0; i < ids.size(); ++i) ++counts[size_t(ids[i])];
   }
   return counts;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/std_names.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -21,18 +22,15 @@ class Ids {
 
   void push_back(int id) {
     if (size() == capacity()) grow();
-    wide_ ? long_.push_back(static_cast<std::uint32_t>(id))
-          : short_.push_back(static_cast<std::uint16_t>(id));
+    wide_ ? long_.push_back(uint32_t(id)) : short_.push_back(uint16_t(id));
   }
-  std::size_t size() const { return wide_ ? long_.size() : short_.size(); }
-  int operator[](std::size_t i) const {
-    return wide_ ? static_cast<int>(long_[i]) : static_cast<int>(short_[i]);
-  }
+  size_t size() const { return wide_ ? long_.size() : short_.size(); }
+  int operator[](size_t i) const { return wide_ ? int(long_[i]) : int(short_[i]); }
   // Appends ids [begin, end) to `to`.
-  void copy(std::size_t begin, std::size_t end, std::vector<int>& to) const {
-    for (std::size_t i = begin; i < end; ++i) to.push_back((*this)[i]);
+  void copy(size_t begin, size_t end, vector<int>& to) const {
+    for (size_t i = begin; i < end; ++i) to.push_back((*this)[i]);
   }
-  void truncate(std::size_t n) { wide_ ? long_.resize(n) : short_.resize(n); }
+  void truncate(size_t n) { wide_ ? long_.resize(n) : short_.resize(n); }
   // Calls see() with the vector that holds them.
   template <class See>
   void visit(See&& see) {
@@ -40,17 +38,17 @@ class Ids {
   }
   // Room for n ids, so that growing never holds two copies. Room that stays unused costs nothing.
   // Error (memory) if all of them would not fit.
-  void reserve(std::size_t n);
+  void reserve(size_t n);
   int bytes_per_id() const { return wide_ ? 4 : 2; }
 
  private:
-  std::size_t capacity() const { return wide_ ? long_.capacity() : short_.capacity(); }
+  size_t capacity() const { return wide_ ? long_.capacity() : short_.capacity(); }
   void grow();
 
   int vocab_;
   bool wide_;
-  std::vector<std::uint16_t> short_;
-  std::vector<std::uint32_t> long_;
+  vector<uint16_t> short_;
+  vector<uint32_t> long_;
 };
 
 enum class Side { source, target };
@@ -59,14 +57,14 @@ enum class Side { source, target };
 // of each pair.
 class LineFacts {
  public:
-  void add(std::string_view text);  // the next part of a text, cut anywhere
-  void add(std::string_view source, std::string_view target);
+  void add(string_view text);  // the next part of a text, cut anywhere
+  void add(string_view source, string_view target);
 
   bool pairs = false;
-  std::vector<std::uint64_t> hashes;
+  vector<uint64_t> hashes;
 
  private:
-  std::string open_;  // the line that goes on
+  string open_;  // the line that goes on
 };
 
 // Text is one stream, `target`, whichever half of the model will read it; pairs are two, with the
@@ -75,32 +73,32 @@ struct Split : Notes {  // on the text
   Split() = default;
   Split(int source_vocab, int target_vocab) : source(source_vocab), target(target_vocab) {}
   Ids source, target;
-  std::vector<std::uint64_t> source_begin, target_begin;  // pairs: sentence i is [i], [i + 1)
-  std::uint64_t target_bytes = 0;  // UTF-8 bytes of the target text, one newline per sentence
-  bool lossy = false;  // the tokens do not give back the files' text: bytes were not predicted
-  std::uint64_t dropped = 0;             // pairs that are too long,
-  std::size_t first_dropped = 0;         // on this line first
-  Unknown unknown;                       // what became <unk>, both sides
-  LineFacts facts;                       // of its lines, or of all pairs that were read
-  std::string source_file, target_file;  // held-out pairs: where they are written,
-  std::vector<std::size_t> lines;        // and on which lines
+  vector<uint64_t> source_begin, target_begin;  // pairs: sentence i is [i], [i + 1)
+  uint64_t target_bytes = 0;  // UTF-8 bytes of the target text, one newline per sentence
+  bool lossy = false;    // the tokens do not give back the files' text: bytes were not predicted
+  uint64_t dropped = 0;  // pairs that are too long,
+  size_t first_dropped = 0;         // on this line first
+  Unknown unknown;                  // what became <unk>, both sides
+  LineFacts facts;                  // of its lines, or of all pairs that were read
+  string source_file, target_file;  // held-out pairs: where they are written,
+  vector<size_t> lines;             // and on which lines
 
   bool pairs() const { return !target_begin.empty(); }
-  std::size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }
+  size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }
   // Tokens of the longest sentence of a side, without <s> and </s>; 0 for a text.
-  std::int64_t longest(Side side) const;
-  std::vector<int> sentence(Side side, std::int64_t i) const;
+  int64_t longest(Side side) const;
+  vector<int> sentence(Side side, int64_t i) const;
   // "a.tsv:12, 3000 tokens": the longest sentence of either side; "" for a text.
-  std::string longest_in_words() const;
+  string longest_in_words() const;
 };
 
 // How many of the held-out hashes the training data has too.
-std::int64_t common(const LineFacts& train, const LineFacts& held_out);
+int64_t common(const LineFacts& train, const LineFacts& held_out);
 // "3 of 40 held-out pairs are in the training data", or "".
-std::string leaks(const LineFacts& train, const LineFacts& held_out);
+string leaks(const LineFacts& train, const LineFacts& held_out);
 
 // How often each id is in a split, of pairs perhaps on one side alone.
-std::vector<std::int64_t> counts_of(const Split& split, std::optional<Side> side = {});
+vector<int64_t> counts_of(const Split& split, optional<Side> side = {});
 
 // Encodes a text, part after part, and notices where its tokens do not give it back.
 class TextToIds {
@@ -111,15 +109,15 @@ class TextToIds {
       : tokenizer_(tokenizer), mid_text_(mid_text) {}
 
   // Appends the part's ids to `ids`, one of the split's sides, and counts what became <unk>.
-  void take(std::string_view part, Split& split, Ids& ids);
+  void take(string_view part, Split& split, Ids& ids);
   bool exact() const { return same_ && between_.empty(); }  // the known tokens have given back all
 
  private:
   const Tokenizer& tokenizer_;
   bool mid_text_;
   int previous_ = -1;
-  std::string between_;  // the text since the last token
-  bool same_ = true;     // so far
+  string between_;    // the text since the last token
+  bool same_ = true;  // so far
 };
 
 }  // namespace heed

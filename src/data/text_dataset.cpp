@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/sha256.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "data/dataset.h"
 #include "data/objective.h"
@@ -15,10 +16,9 @@
 namespace heed {
 namespace {
 
-std::vector<std::string> resolved(const std::vector<std::string>& paths, const std::string& folder,
-                                  const char* key) {
-  std::vector<std::string> r;
-  for (const std::string& p : paths) r.push_back(data_path(folder, key, p));
+vector<string> resolved(const vector<string>& paths, const string& folder, const char* key) {
+  vector<string> r;
+  for (const string& p : paths) r.push_back(data_path(folder, key, p));
   return text_files(r);
 }
 
@@ -30,25 +30,25 @@ bool has_an_id_per_character(const RunConfig& c) {
 // Bytes [0, training) of a text are for training, those from held_out on are held out. data.limit
 // does not move held_out, so the held-out text stays the same.
 struct Cuts {
-  std::uint64_t training, held_out;
-  std::uint64_t characters = 0;  // of the text, if they were counted
+  uint64_t training, held_out;
+  uint64_t characters = 0;  // of the text, if they were counted
 };
-constexpr Cuts kUncut{~std::uint64_t{0}, ~std::uint64_t{0}};
+constexpr Cuts kUncut{~uint64_t{0}, ~uint64_t{0}};
 enum class Part { training, left_out, held_out };
 
-constexpr std::size_t kLineEnd = 1'000;  // bytes to the line end at which a text is cut, at most
+constexpr size_t kLineEnd = 1'000;  // bytes to the line end at which a text is cut, at most
 
 // Where to cut near byte `at` of a chunk of scan_text(): after the next line end; if that is too
 // far, or the text's `last` byte, before the next white space; else before the character. (Any
 // bytes: at a line end or at `at`.)
-std::size_t cut_near(std::size_t at, std::string_view chunk, std::size_t last, bool any_bytes) {
+size_t cut_near(size_t at, string_view chunk, size_t last, bool any_bytes) {
   if (at == 0 || chunk[at - 1] == '\n') return at;
   chunk = chunk.substr(0, at + kLineEnd);
-  const std::size_t line = chunk.find('\n', at);
-  if (line != std::string_view::npos && line != last) return line + 1;
+  const size_t line = chunk.find('\n', at);
+  if (line != string_view::npos && line != last) return line + 1;
   if (any_bytes) return at;
-  const std::size_t character = utf8_floor(chunk, at);
-  for (std::size_t i = character; i < chunk.size();) {
+  const size_t character = utf8_floor(chunk, at);
+  for (size_t i = character; i < chunk.size();) {
     const CodePoint c = code_point_at(chunk, i);
     if (is_space(c.value) && c.value != '\n') return i;
     i += c.length;
@@ -56,30 +56,28 @@ std::size_t cut_near(std::size_t at, std::string_view chunk, std::size_t last, b
   return character;
 }
 
-Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
+Cuts cuts_of(const RunConfig& c, const vector<string>& paths) {
   if (c.data.valid_fraction == 0 && c.data.limit == 0 && !has_an_id_per_character(c))
     return kUncut;  // the size is not needed; it takes a pass
   TextNotes notes;
   ReadOptions options = read_options(c);
   options.notes = &notes;
-  std::uint64_t size = 0, characters = 0;
-  scan_text(paths, options, [&](std::string_view s) {
+  uint64_t size = 0, characters = 0;
+  scan_text(paths, options, [&](string_view s) {
     size += s.size();
-    characters += static_cast<std::uint64_t>(
-        std::ranges::count_if(s, [](char b) { return (b & 0xC0) != 0x80; }));
+    characters += uint64_t(std::ranges::count_if(s, [](char b) { return (b & 0xC0) != 0x80; }));
   });
   Cuts cuts{size, size, options.any_bytes ? size : characters};
   if (c.data.valid_fraction > 0)
-    cuts.held_out =
-        static_cast<std::uint64_t>(static_cast<double>(size) * (1.0 - c.data.valid_fraction));
-  const auto limit = static_cast<std::uint64_t>(c.data.limit);
+    cuts.held_out = uint64_t(double(size) * (1.0 - c.data.valid_fraction));
+  const auto limit = uint64_t(c.data.limit);
   cuts.training = limit > 0 ? std::min(limit, cuts.held_out) : cuts.held_out;
   if (cuts.training == size) return cuts;
   const Cuts wanted = cuts;
-  std::uint64_t begin = 0;
-  scan_text(paths, options, [&](std::string_view s) {
-    const std::uint64_t end = begin + s.size();
-    const auto move = [&](std::uint64_t& cut, std::uint64_t at, std::uint64_t last) {
+  uint64_t begin = 0;
+  scan_text(paths, options, [&](string_view s) {
+    const uint64_t end = begin + s.size();
+    const auto move = [&](uint64_t& cut, uint64_t at, uint64_t last) {
       if (begin <= at && at < end)
         cut = begin + cut_near(at - begin, s, last - begin, options.any_bytes);
     };
@@ -91,24 +89,24 @@ Cuts cuts_of(const RunConfig& c, const std::vector<std::string>& paths) {
   return cuts;
 }
 
-[[noreturn]] void throw_too_short(std::size_t tokens) {
+[[noreturn]] void throw_too_short(size_t tokens) {
   throw data_error("the training text is too short: {}.", counted(std::to_string(tokens), "token"))
       .hint("more text, a larger data.limit or a smaller data.valid_fraction");
 }
 
 // Calls use(text, part) for the text in pieces, cut between the parts.
 template <class Use>
-void scan_parts(const RunConfig& c, const std::vector<std::string>& paths, const Cuts& cuts,
-                TextNotes& notes, Use&& use) {
+void scan_parts(const RunConfig& c, const vector<string>& paths, const Cuts& cuts, TextNotes& notes,
+                Use&& use) {
   ReadOptions options = read_options(c);
   options.notes = &notes;
-  std::uint64_t at = 0;
-  scan_text(paths, options, [&](std::string_view s) {
-    const auto place = [&](std::uint64_t cut) -> std::size_t {
-      return at >= cut ? 0 : std::min<std::uint64_t>(s.size(), cut - at);
+  uint64_t at = 0;
+  scan_text(paths, options, [&](string_view s) {
+    const auto place = [&](uint64_t cut) -> size_t {
+      return at >= cut ? 0 : std::min<uint64_t>(s.size(), cut - at);
     };
-    const std::size_t training = place(cuts.training), held_out = place(cuts.held_out);
-    const auto part = [&](std::size_t begin, std::size_t end, Part which) {
+    const size_t training = place(cuts.training), held_out = place(cuts.held_out);
+    const auto part = [&](size_t begin, size_t end, Part which) {
       if (begin < end) use(s.substr(begin, end - begin), which);
     };
     part(0, training, Part::training);
@@ -119,33 +117,33 @@ void scan_parts(const RunConfig& c, const std::vector<std::string>& paths, const
 }
 
 // A tokenizer is learnt from the part for training.
-void show_text(TokenizerTrainer& trainer, const RunConfig& c, const std::vector<std::string>& paths,
+void show_text(TokenizerTrainer& trainer, const RunConfig& c, const vector<string>& paths,
                const Cuts& cuts) {
   TextNotes notes;
-  std::uint64_t bytes = 0;
+  uint64_t bytes = 0;
   bool lines = false;
-  scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
+  scan_parts(c, paths, cuts, notes, [&](string_view s, Part part) {
     if (part != Part::training) return;
     trainer.add(s);
     bytes += s.size();
-    lines = lines || s.find('\n') != std::string_view::npos;
+    lines = lines || s.find('\n') != string_view::npos;
   });
   if (bytes < 2) throw_too_short(bytes);
   if (!lines && notes.newline_added) trainer.add("\n");  // known where the text ends, too
 }
 
 // Both parts as ids, and the hash of the text.
-void read_parts(const RunConfig& c, const std::vector<std::string>& paths, const Cuts& cuts,
+void read_parts(const RunConfig& c, const vector<string>& paths, const Cuts& cuts,
                 const Tokenizer& tokenizer, Dataset& d) {
   d.train = d.valid = Split(tokenizer.size(), tokenizer.size());
   if (has_an_id_per_character(c)) d.train.target.reserve(std::min(cuts.training, cuts.characters));
   TextToIds training_ids(tokenizer);
-  std::optional<TextToIds> held_out_ids;
+  optional<TextToIds> held_out_ids;
   char before = '\n';     // the part held out
   bool replaced[2] = {};  // a bad byte, in the part held out; in that for training
   Sha256 hash;
   TextNotes notes;
-  scan_parts(c, paths, cuts, notes, [&](std::string_view s, Part part) {
+  scan_parts(c, paths, cuts, notes, [&](string_view s, Part part) {
     hash.update(s);
     if (part != Part::held_out) before = s.back();
     if (part == Part::left_out) return;
@@ -172,7 +170,7 @@ void read_parts(const RunConfig& c, const std::vector<std::string>& paths, const
 
 }  // namespace
 
-Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokenizers& tokenizers) {
+Dataset load_text_dataset(const RunConfig& c, const string& folder, Tokenizers& tokenizers) {
   const auto paths = resolved(c.data.train.paths, folder, "train");
   const Cuts cuts = cuts_of(c, paths);
   Dataset d;
@@ -195,8 +193,7 @@ Dataset load_text_dataset(const RunConfig& c, const std::string& folder, Tokeniz
   return d;
 }
 
-Split load_text(const std::vector<std::string>& paths, const RunConfig& c,
-                const Tokenizers& tokenizers) {
+Split load_text(const vector<string>& paths, const RunConfig& c, const Tokenizers& tokenizers) {
   Dataset d;
   read_parts(c, text_files(paths), kUncut, *tokenizers.target, d);
   return std::move(d.train);

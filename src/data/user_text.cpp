@@ -7,13 +7,14 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/nearest.h"
+#include "base/std_names.h"
 #include "data/corpus.h"
 #include "data/dataset.h"
 
 namespace heed {
 namespace {
 
-constexpr std::string_view kBetweenSides = " ||| ";
+constexpr string_view kBetweenSides = " ||| ";
 
 // The end, and the ids of text that does not begin with a space after `previous`.
 TokenIds without_space(const Tokenizer& tokenizer, int previous) {
@@ -32,14 +33,14 @@ bool is_target_alone(const GivenText& given, bool needs_text) {
 
 }  // namespace
 
-TokenIds one_token(const std::string& word, const std::string& option, const Tokenizer& tokenizer) {
+TokenIds one_token(const string& word, const string& option, const Tokenizer& tokenizer) {
   TokenIds found, read;
-  for (const std::string& text : {" " + word, word}) {
+  for (const string& text : {" " + word, word}) {
     const TokenIds ids = tokenizer.encode(text);
     if (!word.empty() && ids.size() == 1 && ids[0] != Tokenizer::kUnk) found.push_back(ids[0]);
     if (read.empty() || (!ids.empty() && ids.size() < read.size())) read = ids;
   }
-  std::vector<std::string> names;
+  vector<string> names;
   for (int id = 0; id < tokenizer.size(); ++id) {
     names.push_back(tokenizer.piece(id));
     if (names.back() == word) found.push_back(id);
@@ -52,11 +53,11 @@ TokenIds one_token(const std::string& word, const std::string& option, const Tok
       .hint("heed tokenize shows what is");
 }
 
-std::string UserTexts::normalized(Side side, std::string_view text, const std::string& name) const {
+string UserTexts::normalized(Side side, string_view text, const string& name) const {
   if (!read_options(config_).any_bytes) check_utf8(text, name);
-  if (!config_.data.changes_text()) return std::string(text);
-  std::string read;
-  tokenizer(side).split_at_specials(text, [&](std::string_view part, int special) {
+  if (!config_.data.changes_text()) return string(text);
+  string read;
+  tokenizer(side).split_at_specials(text, [&](string_view part, int special) {
     read += as_read(part, read_options(config_));
     if (special >= 0) read += tokenizer(side).piece(special);
   });
@@ -69,17 +70,16 @@ TokenIds TokenizedText::ids() const {
   return ids;
 }
 
-TokenizedText UserTexts::encode(Side side, const std::string& text, const std::string& name,
+TokenizedText UserTexts::encode(Side side, const string& text, const string& name,
                                 Unknown& unknown) const {
-  std::string read = normalized(side, text, name);
+  string read = normalized(side, text, name);
   const Tokenizer& of_side = tokenizer(side);
-  of_side.split_at_specials(read,
-                            [&](std::string_view part, int) { unknown += of_side.unknown(part); });
-  std::vector<Token> tokens = of_side.tokens_with_specials(read);
+  of_side.split_at_specials(read, [&](string_view part, int) { unknown += of_side.unknown(part); });
+  vector<Token> tokens = of_side.tokens_with_specials(read);
   return {std::move(read), std::move(tokens)};
 }
 
-TokenizedText UserTexts::encode_known(Side side, const std::string& text, const std::string& name) {
+TokenizedText UserTexts::encode_known(Side side, const string& text, const string& name) {
   const bool held = ends_before_word(side, text);
   Unknown unknown;
   TokenizedText read = encode(side, text.substr(0, text.size() - held), name, unknown);
@@ -91,23 +91,23 @@ TokenizedText UserTexts::encode_known(Side side, const std::string& text, const 
   return read;
 }
 
-void UserTexts::count(const Unknown& unknown, std::size_t tokens, const std::string& name) {
+void UserTexts::count(const Unknown& unknown, size_t tokens, const string& name) {
   if (unknown.count > 0 && unknown.count == tokens)
     throw data_error("{} has nothing that the model knows: {}.", name, unknown.summary())
         .hint("heed tokenize shows what it knows");
   unknown_ += unknown;
 }
 
-bool UserTexts::ends_before_word(Side side, std::string_view text) const {
+bool UserTexts::ends_before_word(Side side, string_view text) const {
   const bool goes_on = side == Side::target || !objective_.traits().pairs();
   return goes_on && is_subword(tokenizer(side).type()) && text.size() > 1 && text.ends_with(' ');
 }
 
-TokenizedText UserTexts::prompt(const std::string& text) {
-  const std::string name = "the prompt";
+TokenizedText UserTexts::prompt(const string& text) {
+  const string name = "the prompt";
   const Side side = objective_.text_side();
   TokenizedText read = encode_known(side, text, name);
-  const std::size_t ids = read.tokens.size();
+  const size_t ids = read.tokens.size();
   if (!objective_.continues())
     check_length(side, objective_.framed(side, read.ids()).size(), name);
   else if (const int longest = objective_.longest(side); std::cmp_greater(ids, longest))
@@ -115,8 +115,8 @@ TokenizedText UserTexts::prompt(const std::string& text) {
   return read;
 }
 
-TokenizedText UserTexts::inspected(Side side, const std::string& text, const std::string& name,
-                                   bool is_line, bool cut) {
+TokenizedText UserTexts::inspected(Side side, const string& text, const string& name, bool is_line,
+                                   bool cut) {
   if (text.empty() && side == objective_.text_side() && !is_line)
     throw data_error("{} is empty; expected a text.", name)
         .hint(objective_.traits().scored_given == Given::maybe_source
@@ -124,8 +124,8 @@ TokenizedText UserTexts::inspected(Side side, const std::string& text, const std
                   : "");
   TokenizedText read =
       encode_known(side, side == Side::source ? objective_.with_mask_tokens(text) : text, name);
-  const std::size_t frame = objective_.framed(side, read.ids()).size() - read.tokens.size(),
-                    most = static_cast<std::size_t>(objective_.longest(side)) - frame;
+  const size_t frame = objective_.framed(side, read.ids()).size() - read.tokens.size(),
+               most = size_t(objective_.longest(side)) - frame;
   if (cut && objective_.traits().trained_on == 0 && read.tokens.size() > most) {
     log_.warn(
         fmt::format("{} has {} tokens; the model reads at most {} there: the first {} are read",
@@ -141,7 +141,7 @@ ReadText UserTexts::read(const GivenText& asked, bool cut) {
   const GivenText given = parted(asked);
   const ObjectiveTraits& traits = objective_.traits();
   ReadText out;
-  const auto add = [&](Side side, const std::string& text, const std::string& name) {
+  const auto add = [&](Side side, const string& text, const string& name) {
     const TokenizedText tokens = inspected(side, text, name, given.is_line, cut);
     const bool source = side == Side::source;
     TokenIds& ids = source ? out.read.source : out.read.target;
@@ -176,12 +176,12 @@ ScoredLine UserTexts::scored(const GivenText& asked) {
     throw usage_error("this model reads one text: --target does not apply.")
         .hint("TEXT, or the lines of --file");
   is_target_alone(given, needed == Given::source);
-  std::string source, target = given.text;
+  string source, target = given.text;
   if (given.target) {
     source = given.text;
     target = *given.target;
   } else if (needed == Given::source) {
-    const std::size_t bar = target.find(kBetweenSides);
+    const size_t bar = target.find(kBetweenSides);
     if (bar == target.npos)
       throw data_error("{}: this model scores pairs: expected a source, \" ||| \" and a target.",
                        given.name)
@@ -189,7 +189,7 @@ ScoredLine UserTexts::scored(const GivenText& asked) {
     source = target.substr(0, bar);
     target.erase(0, bar + kBetweenSides.size());
   }
-  const auto ids = [&](Side side, std::string_view text) {
+  const auto ids = [&](Side side, string_view text) {
     return line(side, normalized(side, text, given.name), given.name);
   };
   const TokenIds read = ids(Side::source, source);
@@ -204,7 +204,7 @@ GivenText UserTexts::parted(GivenText given) const {
   return given;
 }
 
-TokenIds UserTexts::line(Side side, std::string_view line, const std::string& name) {
+TokenIds UserTexts::line(Side side, string_view line, const string& name) {
   TokenIds ids = tokenizer(side).encode(line);
   count(tokenizer(side).unknown(line), ids.size(), name);
   return ids;
@@ -215,7 +215,7 @@ void UserTexts::say_unknown() {
   if (unknown.count > 0) log_.info("read as <unk>: " + unknown.summary());
 }
 
-void UserTexts::warn(const std::string& what) {
+void UserTexts::warn(const string& what) {
   if (!what.empty() && !std::exchange(warned_, true)) log_.warn(what);
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "text/tokenizer.h"
 
@@ -25,8 +26,8 @@ namespace heed {
 
 // A text as read, and its tokens.
 struct TokenizedText {
-  std::string text;
-  std::vector<Token> tokens = {};
+  string text;
+  vector<Token> tokens = {};
   TokenIds ids() const;
   bool before_space = false;  // a space that is in no token follows
   TokenIds not_next = {};     // the ids that do not begin with it
@@ -34,25 +35,25 @@ struct TokenizedText {
 
 // What a user gives a command.
 struct GivenText {
-  std::string text;                   // "" if only a target is given
-  std::optional<std::string> target;  // what belongs to it
-  std::string name;                   // for messages: "the text", "a.txt:3"
-  bool is_line = false;               // of a file or standard input
+  string text;              // "" if only a target is given
+  optional<string> target;  // what belongs to it
+  string name;              // for messages: "the text", "a.txt:3"
+  bool is_line = false;     // of a file or standard input
 };
 
 // A text to look into, as the model reads it. [begin, end): the bytes of each token; a frame has
 // none.
 struct ReadText {
   Example read = {};  // framed; without a target the model is to write it
-  std::vector<std::array<std::size_t, 2>> source_bytes = {}, target_bytes = {};
+  vector<std::array<size_t, 2>> source_bytes = {}, target_bytes = {};
   TokenIds prompt = {};    // the source without its frame
   TokenIds not_next = {};  // as in TokenizedText
-  std::string words = {};  // of a target, for the masks of an encoder alone
+  string words = {};       // of a target, for the masks of an encoder alone
 };
 
 // What a word may be as one token of a text: with or without a space before it, or as it is shown.
 // Error (usage, naming `option`) if it is none, or several.
-TokenIds one_token(const std::string& word, const std::string& option, const Tokenizer& tokenizer);
+TokenIds one_token(const string& word, const string& option, const Tokenizer& tokenizer);
 
 class UserTexts {
  public:
@@ -62,10 +63,10 @@ class UserTexts {
       : objective_(objective), config_(config), tokenizers_(tokenizers), log_(log) {}
 
   // A text read like the model's data, except for the names of special tokens.
-  std::string normalized(Side side, std::string_view text, const std::string& name) const;
+  string normalized(Side side, string_view text, const string& name) const;
 
   // A text to answer; it may be empty.
-  TokenizedText prompt(const std::string& text);
+  TokenizedText prompt(const string& text);
   // What each half of the model reads of a text to look into, with the errors of inspected().
   // Error (usage) if a target lacks its text.
   ReadText read(const GivenText& asked, bool cut);
@@ -76,18 +77,18 @@ class UserTexts {
   // A text on one side of a model under inspection. On text_side() it must not be empty, unless it
   // `is_line` of a file. `cut`: of a text that is too long, the beginning is read, and a warning
   // says so.
-  TokenizedText inspected(Side side, const std::string& text, const std::string& name, bool is_line,
+  TokenizedText inspected(Side side, const string& text, const string& name, bool is_line,
                           bool cut = false);
   // The tokens of a text, of which nothing need be known.
-  TokenizedText tokenized(Side side, const std::string& text, const std::string& name) {
+  TokenizedText tokenized(Side side, const string& text, const string& name) {
     return encode(side, text, name, unknown_);
   }
   // A line, normalised. Names of special tokens are ordinary text here, as in the data.
-  TokenIds line(Side side, std::string_view line, const std::string& name);
+  TokenIds line(Side side, string_view line, const string& name);
   // Logs what was read as <unk> since the last call.
   void say_unknown();
   // Objective::fit(). Warns once.
-  void check_length(Side side, std::size_t ids, const std::string& name, std::size_t at_once = 1) {
+  void check_length(Side side, size_t ids, const string& name, size_t at_once = 1) {
     warn(objective_.fit(side, ids, name, at_once));
   }
 
@@ -96,15 +97,14 @@ class UserTexts {
     return side == Side::source ? tokenizers_.source() : *tokenizers_.target;
   }
   // Does `text` end in a space that is read with what follows?
-  bool ends_before_word(Side side, std::string_view text) const;
+  bool ends_before_word(Side side, string_view text) const;
   // Puts such a space before the target.
   GivenText parted(GivenText given) const;
-  TokenizedText encode(Side side, const std::string& text, const std::string& name,
-                       Unknown& unknown) const;
-  TokenizedText encode_known(Side side, const std::string& text, const std::string& name);
+  TokenizedText encode(Side side, const string& text, const string& name, Unknown& unknown) const;
+  TokenizedText encode_known(Side side, const string& text, const string& name);
   // Counts what is unknown in a text of so many tokens; Error if nothing else is there.
-  void count(const Unknown& unknown, std::size_t tokens, const std::string& name);
-  void warn(const std::string& what);
+  void count(const Unknown& unknown, size_t tokens, const string& name);
+  void warn(const string& what);
 
   const Objective& objective_;
   const RunConfig& config_;

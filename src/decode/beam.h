@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "base/std_names.h"
 #include "decode/next_token.h"
 #include "decode/predictor.h"
 #include "text/tokenizer.h"
@@ -27,32 +28,31 @@ inline constexpr double kMaxLengthPenalty = 10;  // lengths to this power stay f
 
 struct BeamOptions {
   int beam_size = 5;
-  double length_penalty = 1.0;                  // from 0 to kMaxLengthPenalty
-  int n_best = 1;                               // at most beam_size
-  int max_length = 0;                           // most tokens of a target, without </s>; needed
-  WritingRules rules = {};                      // of a target; the most tokens come first
-  std::vector<int> banned = {};                 // ids that are never produced
-  std::vector<int> prefix = {Tokenizer::kBos};  // what the decoder reads before a target
-  int end = Tokenizer::kEos;                    // the id that ends a target
+  double length_penalty = 1.0;             // from 0 to kMaxLengthPenalty
+  int n_best = 1;                          // at most beam_size
+  int max_length = 0;                      // most tokens of a target, without </s>; needed
+  WritingRules rules = {};                 // of a target; the most tokens come first
+  vector<int> banned = {};                 // ids that are never produced
+  vector<int> prefix = {Tokenizer::kBos};  // what the decoder reads before a target
+  int end = Tokenizer::kEos;               // the id that ends a target
 };
 
 struct Hypothesis {
-  std::vector<int> ids;  // without the prefix and the end
+  vector<int> ids;  // without the prefix and the end
   double log_probability;
   double score;
   bool ended = true;  // by itself; false: options.max_length or the model's positions cut it
 };
 
 // `length` includes </s>.
-inline double beam_score(double log_probability, std::size_t length, double length_penalty) {
-  return log_probability / std::pow(static_cast<double>(length), length_penalty);
+inline double beam_score(double log_probability, size_t length, double length_penalty) {
+  return log_probability / std::pow(double(length), length_penalty);
 }
 
 // The n_best hypotheses of each source (ids with </s>), best first, or fewer if the search finds
 // fewer. An empty source has none. Learned positions, which include the prefix, may limit the
 // length further than options.max_length.
-std::vector<std::vector<Hypothesis>> beam_search(const Predictor& predictor, Pool& pool,
-                                                 std::span<const std::vector<int>> sources,
-                                                 const BeamOptions& options);
+vector<vector<Hypothesis>> beam_search(const Predictor& predictor, Pool& pool,
+                                       span<const vector<int>> sources, const BeamOptions& options);
 
 }  // namespace heed

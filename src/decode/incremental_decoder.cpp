@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/std_names.h"
 #include "math/row_ops.h"
 
 namespace heed {
@@ -20,9 +21,9 @@ Pass<float> row_pass(const ParamVec<float>& values, Workspace& workspace,
 
 // The most positions of a decoder that a source takes: none if there is an encoder.
 int longest_joined(const Transformer& model, Sources sources) {
-  std::size_t longest = 0;
+  size_t longest = 0;
   for (const auto& s : sources) longest = std::max(longest, s.size());
-  return model.has_encoder() ? 0 : static_cast<int>(longest);
+  return model.has_encoder() ? 0 : int(longest);
 }
 
 }  // namespace
@@ -31,11 +32,11 @@ int slots_at_a_time(const Predictor& predictor, int capacity, Sources sources, i
   const auto width_of = [](const ModelConfig& c) { return 2.0 * c.decoder_layers * kv_width(c); };
   double width = width_of(predictor.model.config);
   for (const Predictor& other : predictor.others) width += width_of(other.model.config);
-  const double tokens = static_cast<double>(capacity) + longest_joined(predictor.model, sources);
-  return static_cast<int>(std::clamp(64e6 / (width * tokens), 1.0, static_cast<double>(most)));
+  const double tokens = double(capacity) + longest_joined(predictor.model, sources);
+  return int(std::clamp(64e6 / (width * tokens), 1.0, double(most)));
 }
 
-int most_of_target(const Transformer& model, const std::vector<int>& source) {
+int most_of_target(const Transformer& model, const vector<int>& source) {
   return most_positions(model.config) - longest_joined(model, {&source, 1});
 }
 
@@ -61,11 +62,11 @@ void IncrementalDecoder::read_sources(Sources sources) {
     if (longest == 0) return;
     joined_.assign(sources.begin(), sources.end());
     cache_ = Cache<float>(model_.config.decoder_layers, kv_width(model_.config),
-                          static_cast<int>(sources_.size()), capacity() + longest);
+                          int(sources_.size()), capacity() + longest);
     return;
   }
   source_rows_.clear();
-  for (const auto& s : sources) source_rows_.add_sequence(s.data(), static_cast<int>(s.size()));
+  for (const auto& s : sources) source_rows_.add_sequence(s.data(), int(s.size()));
   workspace_.rewind();
   const Mat<float> memory = workspace_.matrix<float>(source_rows_.count(), model_.config.d_model);
   // Each source by itself: several in parallel, or one on all threads.
@@ -73,7 +74,7 @@ void IncrementalDecoder::read_sources(Sources sources) {
     share.workspace.rewind();
     Pass<float> pass = row_pass(values_, share.workspace, products);
     share.rows.clear();
-    share.rows.add_sequence(sources[i].data(), static_cast<int>(sources[i].size()));
+    share.rows.add_sequence(sources[i].data(), int(sources[i].size()));
     copy_rows(model_.encode(pass, share.rows, share.saved), source_rows_.sequence(memory, i));
   };
   const int n = source_rows_.sequences();
@@ -85,16 +86,16 @@ void IncrementalDecoder::read_sources(Sources sources) {
   model_.cache_memory(pass, memory, cache_);
 }
 
-Mat<float> IncrementalDecoder::step(std::span<const Tokens> given) {
-  std::vector<std::vector<int>> read;
-  std::vector<Tokens> tokens;
+Mat<float> IncrementalDecoder::step(span<const Tokens> given) {
+  vector<vector<int>> read;
+  vector<Tokens> tokens;
   for (const auto& [slot, ids] : given) {
     read.emplace_back(ids.begin(), ids.end());
     if (const int source = sources_[slot]; !joined_.empty() && lengths_[slot] == 0)
       read.back().insert(read.back().end(), joined_[source].begin(), joined_[source].end());
     tokens.push_back({slot, read.back()});
   }
-  const int n = static_cast<int>(tokens.size()), threads = pool_.threads();
+  const int n = int(tokens.size()), threads = pool_.threads();
   workspace_.rewind();
   const Mat<float> logits = workspace_.matrix<float>(n, model_.target_vocab);
   if (n < kRowsToShare * threads) {
@@ -102,18 +103,18 @@ Mat<float> IncrementalDecoder::step(std::span<const Tokens> given) {
   } else {
     pool_.run(threads, [&](int i, int) {
       const int begin = n * i / threads, end = n * (i + 1) / threads;
-      decode(shares_[i], std::span(tokens).subspan(begin, end - begin), on_one_thread_,
+      decode(shares_[i], span(tokens).subspan(begin, end - begin), on_one_thread_,
              logits.row_range(begin, end));
     });
   }
-  for (const Tokens& t : tokens) lengths_[t.slot] += static_cast<int>(t.ids.size());
-  std::vector<Mat<float>> theirs;
+  for (const Tokens& t : tokens) lengths_[t.slot] += int(t.ids.size());
+  vector<Mat<float>> theirs;
   for (IncrementalDecoder& other : others_) theirs.push_back(other.step(given));
   pool_.run(theirs.empty() ? 0 : n, [&](int row, int) { average(logits, theirs, row); });
   return logits;
 }
 
-void IncrementalDecoder::decode(Share& share, std::span<const Tokens> tokens,
+void IncrementalDecoder::decode(Share& share, span<const Tokens> tokens,
                                 const RowProducts<float>& products, Mat<float> logits) {
   Packed& rows = share.rows;
   rows.clear();
@@ -121,7 +122,7 @@ void IncrementalDecoder::decode(Share& share, std::span<const Tokens> tokens,
   share.slots.slot_of.clear();
   share.slots.source_of.clear();
   for (const Tokens& t : tokens) {
-    const int n = static_cast<int>(t.ids.size());
+    const int n = int(t.ids.size());
     assert(n > 0 && lengths_[t.slot] + n <= capacity());
     rows.add_sequence(t.ids.data(), n, lengths_[t.slot]);
     share.slots.slot_of.push_back(t.slot);

@@ -13,11 +13,12 @@
 #include <span>
 #include <vector>
 
+#include "base/std_names.h"
 #include "decode/predictor.h"
 
 namespace heed {
 
-using Sources = std::span<const std::vector<int>>;
+using Sources = span<const vector<int>>;
 
 // How many targets of `capacity` tokens to decode at a time: as many as fit, with the longest of
 // these sources where there is no encoder, into caches of 64 million numbers; from 1 to `most`.
@@ -25,7 +26,7 @@ int slots_at_a_time(const Predictor& predictor, int capacity, Sources sources, i
 
 // The most tokens that a decoder can read of a target: without an encoder, the source takes some of
 // its positions.
-int most_of_target(const Transformer& model, const std::vector<int>& source);
+int most_of_target(const Transformer& model, const vector<int>& source);
 
 class IncrementalDecoder {
  public:
@@ -39,12 +40,12 @@ class IncrementalDecoder {
 
   struct Tokens {
     int slot;
-    std::span<const int> ids;  // at least one
+    span<const int> ids;  // at least one
   };
   // Appends tokens to slots (each slot at most once per call). Returns the logits after the last
   // token of each, [tokens.size(), vocab]. The caller may overwrite them; they are valid until the
   // next call. Error (diverged) if they are not finite.
-  Mat<float> step(std::span<const Tokens> tokens);
+  Mat<float> step(span<const Tokens> tokens);
 
   int capacity() const { return cache_.capacity(); }
   int length(int slot) const { return lengths_[slot]; }
@@ -63,7 +64,7 @@ class IncrementalDecoder {
     CacheSlots<float> slots;
     StackSaved<float> saved;
   };
-  void decode(Share& share, std::span<const Tokens> tokens, const RowProducts<float>& products,
+  void decode(Share& share, span<const Tokens> tokens, const RowProducts<float>& products,
               Mat<float> logits);
 
   const Transformer& model_;
@@ -71,11 +72,11 @@ class IncrementalDecoder {
   Pool& pool_;
   RowProducts<float> on_all_threads_, on_one_thread_{nullptr};
   Cache<float> cache_;
-  std::vector<int> lengths_, sources_;    // per slot: number of tokens, source it reads
-  std::vector<std::vector<int>> joined_;  // the sources that the decoder reads itself
+  vector<int> lengths_, sources_;  // per slot: number of tokens, source it reads
+  vector<vector<int>> joined_;     // the sources that the decoder reads itself
   Packed source_rows_;
   Workspace workspace_;                   // for the encoder's output and the logits
-  std::vector<Share> shares_;             // one per thread
+  vector<Share> shares_;                  // one per thread
   std::list<IncrementalDecoder> others_;  // of an ensemble
 };
 

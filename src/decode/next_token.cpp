@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/std_names.h"
 #include "math/lanes.h"
 #include "math/softmax.h"
 
@@ -18,24 +19,22 @@ namespace {
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 // Top-k, top-p and min-p of probabilities: each sees what the one before left.
-void keep_best(std::span<float> row, const SamplingRules& rules) {
-  const int n = static_cast<int>(row.size());
+void keep_best(span<float> row, const SamplingRules& rules) {
+  const int n = int(row.size());
   // Without a top-k, tokens that no rule can keep are dropped before sorting: those below
   // (1 - top_p) / n sum to less than 1 - top_p, so the others reach top_p. With a top-k all tokens
   // count, since top-p is relative to its sum.
   const double least = rules.top_k > 0 ? 0.0
                                        : std::max(0.5 * (1.0 - rules.top_p) / n,
                                                   0.5 * rules.min_p * largest(row.data(), n));
-  std::vector<int> ids;  // that are kept, most probable first
+  vector<int> ids;  // that are kept, most probable first
   for (int id = 0; id < n; ++id)
     if (row[id] > 0 && row[id] >= least) ids.push_back(id);
-  const auto most =
-      std::min(ids.size(), static_cast<std::size_t>(rules.top_k > 0 ? rules.top_k : n));
+  const auto most = std::min(ids.size(), size_t(rules.top_k > 0 ? rules.top_k : n));
   const auto more_probable = [&](int a, int b) {
     return row[a] != row[b] ? row[a] > row[b] : a < b;
   };
-  std::nth_element(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(most), ids.end(),
-                   more_probable);
+  std::nth_element(ids.begin(), ids.begin() + std::ptrdiff_t(most), ids.end(), more_probable);
   ids.resize(most);
   std::ranges::sort(ids, more_probable);
   const auto sum_of_kept = [&] {
@@ -46,29 +45,28 @@ void keep_best(std::span<float> row, const SamplingRules& rules) {
   if (rules.top_p < 1.0) {
     const double all =
         rules.top_k > 0 ? sum_of_kept() : std::accumulate(row.begin(), row.end(), 0.0);
-    std::size_t kept = 0;
+    size_t kept = 0;
     for (double sum = 0; kept < ids.size() && sum < rules.top_p * all;) sum += row[ids[kept++]];
-    ids.resize(std::max<std::size_t>(kept, 1));
+    ids.resize(std::max<size_t>(kept, 1));
   }
   const double of_first = row[ids.front()];
   while (row[ids.back()] < rules.min_p * of_first) ids.pop_back();
   const double sum = sum_of_kept();
-  std::vector<float> kept(row.size());
-  for (const int id : ids) kept[id] = static_cast<float>(row[id] / sum);
+  vector<float> kept(row.size());
+  for (const int id : ids) kept[id] = float(row[id] / sum);
   std::ranges::copy(kept, row.begin());
 }
 
 }  // namespace
 
-ScoredToken scored_token(std::span<const float> logits, int id) {
-  return {id, -cross_entropy(logits.data(), static_cast<int>(logits.size()), id, 0.0).nll};
+ScoredToken scored_token(span<const float> logits, int id) {
+  return {id, -cross_entropy(logits.data(), int(logits.size()), id, 0.0).nll};
 }
 
-std::vector<ScoredToken> best_tokens(std::span<const float> logits, int n,
-                                     std::span<const int> banned) {
+vector<ScoredToken> best_tokens(span<const float> logits, int n, span<const int> banned) {
   if (n <= 0) return {};
-  std::vector<int> best;  // ids, best first
-  float least = kNever;   // what more must have
+  vector<int> best;      // ids, best first
+  float least = kNever;  // what more must have
   for (int id = 0; id < std::ssize(logits); ++id) {
     if (logits[id] <= least || std::ranges::count(banned, id) > 0) continue;
     best.insert(std::ranges::upper_bound(best, logits[id], std::greater{},
@@ -77,18 +75,17 @@ std::vector<ScoredToken> best_tokens(std::span<const float> logits, int n,
     if (std::ssize(best) > n) best.pop_back();
     if (std::ssize(best) == n) least = logits[best.back()];
   }
-  std::vector<ScoredToken> result;
+  vector<ScoredToken> result;
   if (best.empty()) return result;
   const ScoredToken first = scored_token(logits, best.front());
   for (const int id : best)
-    result.push_back({id, first.log_probability + (static_cast<double>(logits[id]) -
-                                                   static_cast<double>(logits[first.id]))});
+    result.push_back({id, first.log_probability + (double(logits[id]) - double(logits[first.id]))});
   return result;
 }
 
 // With l = logits - max and Z = sum exp l:  H = log Z - sum l exp l / Z
-TokenOdds token_odds(std::span<const float> logits, int id, int n) {
-  const double top = largest(logits.data(), static_cast<int>(logits.size()));
+TokenOdds token_odds(span<const float> logits, int id, int n) {
+  const double top = largest(logits.data(), int(logits.size()));
   double z = 0, sum = 0;
   TokenOdds odds{id, scored_token(logits, id).log_probability, 1, 0, best_tokens(logits, n, {})};
   for (const float logit : logits) {
@@ -101,26 +98,26 @@ TokenOdds token_odds(std::span<const float> logits, int id, int n) {
   return odds;
 }
 
-AllowedNext allowed_next(const WritingRules& rules, std::span<const int> text, std::size_t written,
-                         std::span<const int> never, int end) {
+AllowedNext allowed_next(const WritingRules& rules, span<const int> text, size_t written,
+                         span<const int> never, int end) {
   if (written < rules.beginning.size()) return {rules.beginning[written], {}};
   AllowedNext next{{}, {never.begin(), never.end()}};
   if (written == rules.beginning.size())
     next.banned.insert(next.banned.end(), rules.not_next.begin(), rules.not_next.end());
   if (std::cmp_less(written, rules.min_tokens)) next.banned.push_back(end);
-  const auto n = static_cast<std::size_t>(rules.no_repeat);
+  const auto n = size_t(rules.no_repeat);
   if (n == 0 || text.size() < n) return next;
   const auto last = text.last(n - 1);
-  for (std::size_t i = 0; i + n <= text.size(); ++i)
+  for (size_t i = 0; i + n <= text.size(); ++i)
     if (std::ranges::equal(text.subspan(i, n - 1), last)) next.banned.push_back(text[i + n - 1]);
   return next;
 }
 
-void apply_rules(std::span<float> row, const SamplingRules& rules, std::span<const int> text,
-                 std::span<const int> banned) {
-  const int n = static_cast<int>(row.size());
+void apply_rules(span<float> row, const SamplingRules& rules, span<const int> text,
+                 span<const int> banned) {
+  const int n = int(row.size());
   if (rules.repetition_penalty != 1.0) {
-    const float penalty = static_cast<float>(rules.repetition_penalty);
+    const float penalty = float(rules.repetition_penalty);
     constexpr float kLargest = std::numeric_limits<float>::max();
     for (const int id : std::set<int>(text.begin(), text.end()))
       row[id] =
@@ -135,27 +132,27 @@ void apply_rules(std::span<float> row, const SamplingRules& rules, std::span<con
     return;
   }
   if (rules.temperature != 1.0)
-    for (float& x : row) x = static_cast<float>((x - top) / rules.temperature);
+    for (float& x : row) x = float((x - top) / rules.temperature);
   softmax(row.data(), n, n);
   for (const int id : banned) row[id] = 0.0f;
   if (rules.top_k > 0 || rules.top_p < 1.0 || rules.min_p > 0.0) keep_best(row, rules);
 }
 
-int draw(std::span<const float> probabilities, double u) {
+int draw(span<const float> probabilities, double u) {
   // Finds the block first, then the token in it: rows of large vocabularies are long.
-  constexpr std::size_t kBlock = 64;
-  const std::size_t n = probabilities.size();
-  std::vector<double> sums;
+  constexpr size_t kBlock = 64;
+  const size_t n = probabilities.size();
+  vector<double> sums;
   double total = 0;
-  for (std::size_t begin = 0; begin < n; begin += kBlock) {
-    const std::size_t size = std::min(kBlock, n - begin);
-    sums.push_back(sum_row(probabilities.data() + begin, static_cast<int>(size)));
+  for (size_t begin = 0; begin < n; begin += kBlock) {
+    const size_t size = std::min(kBlock, n - begin);
+    sums.push_back(sum_row(probabilities.data() + begin, int(size)));
     total += sums.back();
   }
   const double place = u * total;
-  std::size_t block = 0;  // the block of `place`; after rounding errors, the last nonzero block
+  size_t block = 0;  // the block of `place`; after rounding errors, the last nonzero block
   double before = 0, sum_before = 0;
-  for (std::size_t i = 0; i < sums.size() && before + sums[block] <= place; ++i) {
+  for (size_t i = 0; i < sums.size() && before + sums[block] <= place; ++i) {
     if (sums[i] > 0) {
       block = i;
       before = sum_before;
@@ -163,9 +160,9 @@ int draw(std::span<const float> probabilities, double u) {
     sum_before += sums[i];
   }
   int last = -1;
-  for (std::size_t i = kBlock * block; i < std::min(n, kBlock * (block + 1)); ++i) {
+  for (size_t i = kBlock * block; i < std::min(n, kBlock * (block + 1)); ++i) {
     if (probabilities[i] == 0) continue;
-    last = static_cast<int>(i);
+    last = int(i);
     if ((before += probabilities[i]) > place) break;
   }
   assert(last >= 0);

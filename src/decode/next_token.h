@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/std_names.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -19,37 +20,36 @@ struct ScoredToken {
 };
 
 // The n most probable ids that are not banned, best first; ties by lower id.
-std::vector<ScoredToken> best_tokens(std::span<const float> logits, int n,
-                                     std::span<const int> banned);
+vector<ScoredToken> best_tokens(span<const float> logits, int n, span<const int> banned);
 // The log-probability of one id.
-ScoredToken scored_token(std::span<const float> logits, int id);
+ScoredToken scored_token(span<const float> logits, int id);
 
 // Why this token: what the model expected in its place, from the softmax over the whole row.
 struct TokenOdds {
   int id = 0;
-  double log_probability = 0;          // nats
-  int rank = 0;                        // 1: no id is more probable
-  double entropy = 0;                  // nats: 0 if the model is certain, log(ids) if it guesses
-  std::vector<ScoredToken> best = {};  // the n most probable ids
+  double log_probability = 0;     // nats
+  int rank = 0;                   // 1: no id is more probable
+  double entropy = 0;             // nats: 0 if the model is certain, log(ids) if it guesses
+  vector<ScoredToken> best = {};  // the n most probable ids
 };
-TokenOdds token_odds(std::span<const float> logits, int id, int n);
+TokenOdds token_odds(span<const float> logits, int id, int n);
 
 // To add one: a line in allowed_next(), and one in CommandLine::add_rules().
 struct WritingRules {
   int no_repeat = 0;   // no so many tokens in a row twice (Paulus et al. 2018, section 2.5); 0: any
   int min_tokens = 0;  // the end not before so many
-  std::vector<int> beginning = {};  // of a text
-  std::vector<int> not_next = {};   // ids that do not follow it
+  vector<int> beginning = {};  // of a text
+  vector<int> not_next = {};   // ids that do not follow it
 };
 
 struct AllowedNext {
-  std::optional<int> only;  // this id and no other
-  std::vector<int> banned;  // these not
+  optional<int> only;  // this id and no other
+  vector<int> banned;  // these not
 };
 
 // After `text`, whose last `written` tokens are new. `never`: ids that are banned everywhere.
-AllowedNext allowed_next(const WritingRules& rules, std::span<const int> text, std::size_t written,
-                         std::span<const int> never, int end);
+AllowedNext allowed_next(const WritingRules& rules, span<const int> text, size_t written,
+                         span<const int> never, int end);
 
 struct SamplingRules {
   double temperature = 1.0;         // 0: always the most probable token
@@ -64,10 +64,10 @@ struct SamplingRules {
 // In place: the row of logits, all finite, becomes the probabilities of the next token, 0 for
 // tokens that the rules exclude. The penalty applies to tokens of `text`. `banned` ids get 0; if
 // all are banned, </s> follows. Ties at a cut-off keep the lower ids.
-void apply_rules(std::span<float> row, const SamplingRules& rules, std::span<const int> text,
-                 std::span<const int> banned);
+void apply_rules(span<float> row, const SamplingRules& rules, span<const int> text,
+                 span<const int> banned);
 
 // The token whose share of [0, 1) contains u; never one of probability 0.
-int draw(std::span<const float> probabilities, double u);
+int draw(span<const float> probabilities, double u);
 
 }  // namespace heed

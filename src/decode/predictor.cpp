@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/std_names.h"
 #include "math/row_ops.h"
 #include "math/softmax.h"
 
@@ -10,24 +11,24 @@ namespace heed {
 
 // The logits of the first model plus ln(mean exp d_i), where d_i = l_i - l_0: the same but for a
 // shift of the whole row.
-void average(Mat<float> logits, const std::vector<Mat<float>>& others, int row) {
+void average(Mat<float> logits, const vector<Mat<float>>& others, int row) {
   const auto log_sum = [&](const Mat<float>& of) {
     const float* x = of.row(row);
     return x[0] + cross_entropy(x, of.cols, 0, 0.0).nll;
   };
   const double own_sum = log_sum(logits);
-  std::vector<double> sums, d(others.size());
+  vector<double> sums, d(others.size());
   for (const Mat<float>& other : others) sums.push_back(log_sum(other));
   for (int k = 0; k < logits.cols; ++k) {
     float& own = logits(row, k);
     double most = 0, sum = 0;
-    for (std::size_t i = 0; i < d.size(); ++i) {
+    for (size_t i = 0; i < d.size(); ++i) {
       d[i] = (others[i](row, k) - sums[i]) - (own - own_sum);
       most = std::max(most, d[i]);
     }
     for (const double x : d) sum += std::exp(x - most);
-    const auto n = static_cast<double>(1 + d.size());
-    own = static_cast<float>(own + most + std::log((std::exp(-most) + sum) / n));
+    const auto n = double(1 + d.size());
+    own = float(own + most + std::log((std::exp(-most) + sum) / n));
   }
 }
 
@@ -45,7 +46,7 @@ RowsChanged<float> Predictor::averaging(Workspace& workspace, const Batch& batch
     Pass<float> pass;
     Mat<float> hidden;
   };
-  std::vector<Read> read;
+  vector<Read> read;
   for (const Predictor& other : others) {
     Pass<float> pass = other.pass(workspace);
     TransformerSaved<float> saved;
@@ -53,8 +54,8 @@ RowsChanged<float> Predictor::averaging(Workspace& workspace, const Batch& batch
     read.push_back({other.model.output, pass, hidden});
   }
   if (read.empty()) return {};
-  return [read](std::span<const int> rows, Mat<float> logits) mutable {
-    std::vector<Mat<float>> theirs;
+  return [read](span<const int> rows, Mat<float> logits) mutable {
+    vector<Mat<float>> theirs;
     for (Read& other : read) {
       const Mat<float> h = other.pass.matrix(logits.rows, other.hidden.cols);
       for (int i = 0; i < h.rows; ++i) copy_row(other.hidden, rows[i], h, i);
@@ -64,9 +65,9 @@ RowsChanged<float> Predictor::averaging(Workspace& workspace, const Batch& batch
   };
 }
 
-std::vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other) {
+vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other) {
   const auto learned = [](const RunConfig& c) { return c.model.positions == Positions::learned; };
-  const auto matters = [&](const std::string& key) {
+  const auto matters = [&](const string& key) {
     if (key == "model.encoder_layers")
       return (first.model.encoder_layers > 0) != (other.model.encoder_layers > 0);
     if (key == "model.positions") return learned(first) != learned(other);
@@ -74,7 +75,7 @@ std::vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other) {
     return key == "data.lowercase" || key == "data.normalize" ||
            (key.starts_with("objective.") && key != "objective.label_smoothing");
   };
-  std::vector<KeyChange> changes = changed_keys(first, other);
+  vector<KeyChange> changes = changed_keys(first, other);
   std::erase_if(changes, [&](const KeyChange& change) { return !matters(change.key); });
   return changes;
 }

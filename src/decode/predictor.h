@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "base/std_names.h"
 #include "data/run_config.h"
 #include "nn/transformer.h"
 
@@ -18,7 +19,7 @@ struct Predictor {  // what it refers to must outlive it
   const Transformer& model;
   const ParamVec<float>& values;
   Products<float>& products = blas_products<float>();  // of scoring; a decoder has its own
-  std::vector<Predictor> others = {};                  // without others
+  vector<Predictor> others = {};                       // without others
 
   Pass<float> pass(Workspace& workspace, Observer<float>* observer = nullptr) const;
   // Of rows of a batch that the others read here, into the workspace; empty without others.
@@ -26,10 +27,10 @@ struct Predictor {  // what it refers to must outlive it
 };
 
 // Of one row. `others`: the same rows of the other models' logits.
-void average(Mat<float> logits, const std::vector<Mat<float>>& others, int row);
+void average(Mat<float> logits, const vector<Mat<float>>& others, int row);
 
 // The keys in which a config differs from that of the first model, if its model cannot read the
 // same texts and predict the same labels.
-std::vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other);
+vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other);
 
 }  // namespace heed

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/noise.h"
+#include "base/std_names.h"
 #include "decode/incremental_decoder.h"
 #include "text/utf8.h"
 
@@ -38,11 +39,10 @@ class Group {
   void run(const SampleSink& sink, const SampleDone& done) {
     Mat<float> logits = start();
     for (int position = 0;; ++position) {
-      pool_.run(static_cast<int>(active_.size()), [&](int i, int) {
-        next_[active_[i]] =
-            choose(active_[i], {logits.row(i), static_cast<std::size_t>(logits.cols)}, position);
+      pool_.run(int(active_.size()), [&](int i, int) {
+        next_[active_[i]] = choose(active_[i], {logits.row(i), size_t(logits.cols)}, position);
       });
-      std::vector<int> still;
+      vector<int> still;
       for (const int s : active_) {
         const int id = next_[s].id;
         texts_[s].push_back(id);
@@ -59,17 +59,16 @@ class Group {
   }
 
  private:
-  TokenOdds choose(int s, std::span<float> logits, int position) {
-    std::vector<float> before_rules;
+  TokenOdds choose(int s, span<float> logits, int position) {
+    vector<float> before_rules;
     if (request_.n_best >= 0) before_rules.assign(logits.begin(), logits.end());
-    const auto written = static_cast<std::size_t>(position);
+    const auto written = size_t(position);
     // The prompt is part of a text that continues it.
-    const std::span<const int> all(texts_[s]),
-        text = objective_.continues() ? all : all.last(written);
+    const span<const int> all(texts_[s]), text = objective_.continues() ? all : all.last(written);
     const auto [only, banned] =
         allowed_next(request_.writing, text, written, request_.banned, Tokenizer::kEos);
     apply_rules(logits, request_.rules, text, banned);
-    const std::uint64_t key = noise_key(request_.seed, Purpose::sample, first_ + s);
+    const uint64_t key = noise_key(request_.seed, Purpose::sample, first_ + s);
     const int id = only ? *only : draw(logits, uniform01(key, written));
     return request_.n_best < 0 ? TokenOdds{id} : token_odds(before_rules, id, request_.n_best);
   }
@@ -81,31 +80,31 @@ class Group {
     const IncrementalDecoder::Tokens tokens{0, read.target};
     const Mat<float> one = decoder_.step({&tokens, 1});
     logits_.resize(active_.size() * one.cols);
-    for (std::size_t s = 0; s < active_.size(); ++s) {
+    for (size_t s = 0; s < active_.size(); ++s) {
       std::copy_n(one.row(0), one.cols, logits_.data() + s * one.cols);
-      decoder_.copy(0, static_cast<int>(s));
+      decoder_.copy(0, int(s));
     }
-    return {logits_.data(), static_cast<int>(active_.size()), one.cols};
+    return {logits_.data(), int(active_.size()), one.cols};
   }
 
   Mat<float> step() {
-    std::vector<IncrementalDecoder::Tokens> tokens;
+    vector<IncrementalDecoder::Tokens> tokens;
     for (const int s : active_) tokens.push_back({s, {&next_[s].id, 1}});
     return decoder_.step(tokens);
   }
 
   // The decoder is full: every sample continues from the text it has written.
   Mat<float> restart() {
-    std::vector<TokenIds> sources, targets;
+    vector<TokenIds> sources, targets;
     for (const int s : active_) {
       Example read = objective_.continued(texts_[s], true);
       sources.push_back(std::move(read.source));
       targets.push_back(std::move(read.target));
     }
     decoder_.read_sources(sources);
-    std::vector<IncrementalDecoder::Tokens> tokens;
-    for (std::size_t i = 0; i < active_.size(); ++i) {
-      decoder_.restart(active_[i], static_cast<int>(i));
+    vector<IncrementalDecoder::Tokens> tokens;
+    for (size_t i = 0; i < active_.size(); ++i) {
+      decoder_.restart(active_[i], int(i));
       tokens.push_back({active_[i], targets[i]});
     }
     return decoder_.step(tokens);
@@ -116,24 +115,24 @@ class Group {
   Pool& pool_;
   int first_;
   IncrementalDecoder decoder_;
-  std::vector<std::vector<int>> texts_;  // prompt and continuation
-  std::vector<TokenOdds> next_;          // the token each sample has just drawn
-  std::vector<int> active_;              // unfinished samples
-  std::vector<float> logits_;            // of the start
+  vector<vector<int>> texts_;  // prompt and continuation
+  vector<TokenOdds> next_;     // the token each sample has just drawn
+  vector<int> active_;         // unfinished samples
+  vector<float> logits_;       // of the start
 };
 
 // How many bytes at the end of `text` begin an incomplete character.
-std::size_t unfinished(std::string_view text) {
+size_t unfinished(string_view text) {
   if (text.empty()) return 0;
-  const std::size_t begin = utf8_floor(text, text.size() - 1), there = text.size() - begin;
+  const size_t begin = utf8_floor(text, text.size() - 1), there = text.size() - begin;
   const auto lead = static_cast<unsigned char>(text[begin]);
-  const std::size_t whole = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+  const size_t whole = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
   return whole > there ? there : 0;
 }
 
 // The length of the longest proper prefix of `stop` that ends `text`.
-std::size_t overlap(std::string_view text, std::string_view stop) {
-  std::size_t n = std::min(text.size(), stop.size() - 1);
+size_t overlap(string_view text, string_view stop) {
+  size_t n = std::min(text.size(), stop.size() - 1);
   while (!text.ends_with(stop.substr(0, n))) --n;
   return n;
 }
@@ -153,7 +152,7 @@ void draw_samples(const Predictor& predictor, const Objective& objective, Pool& 
         .run(sink, done);
 }
 
-TextStream::TextStream(const Tokenizer& tokenizer, int previous, std::vector<std::string> stops,
+TextStream::TextStream(const Tokenizer& tokenizer, int previous, vector<string> stops,
                        bool after_space)
     : tokenizer_(tokenizer),
       previous_(previous),
@@ -162,32 +161,32 @@ TextStream::TextStream(const Tokenizer& tokenizer, int previous, std::vector<std
   std::erase(stops_, "");
 }
 
-std::string TextStream::push(int id) {
+string TextStream::push(int id) {
   if (stopped_ || tokenizer_.is_special(id)) return "";
-  const std::string text = tokenizer_.text_after(previous_, id);
+  const string text = tokenizer_.text_after(previous_, id);
   held_ += text.substr(std::exchange(after_space_, false) && text.starts_with(' ') ? 1 : 0);
   previous_ = id;
   // The text before held_ cannot be part of a stop, so searching held_ is enough.
-  std::size_t stop_at = std::string::npos;
-  for (const std::string& stop : stops_) stop_at = std::min(stop_at, held_.find(stop));
-  if (stop_at != std::string::npos) {
+  size_t stop_at = string::npos;
+  for (const string& stop : stops_) stop_at = std::min(stop_at, held_.find(stop));
+  if (stop_at != string::npos) {
     held_.resize(stop_at);
     stopped_ = true;
     return finish();
   }
-  std::size_t back = unfinished(held_);
-  for (const std::string& stop : stops_) back = std::max(back, overlap(held_, stop));
+  size_t back = unfinished(held_);
+  for (const string& stop : stops_) back = std::max(back, overlap(held_, stop));
   // The beginning of a stop may itself follow an incomplete character.
-  const std::size_t end = held_.size() - back;
-  return show_to(end - unfinished(std::string_view(held_).substr(0, end)));
+  const size_t end = held_.size() - back;
+  return show_to(end - unfinished(string_view(held_).substr(0, end)));
 }
 
-std::string TextStream::finish() {
+string TextStream::finish() {
   return show_to(held_.size());
 }
 
-std::string TextStream::show_to(std::size_t end) {
-  std::string text = to_valid_utf8(std::string_view(held_).substr(0, end));
+string TextStream::show_to(size_t end) {
+  string text = to_valid_utf8(string_view(held_).substr(0, end));
   held_.erase(0, end);
   return text;
 }

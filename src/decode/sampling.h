@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "decode/next_token.h"
 #include "decode/predictor.h"
@@ -23,7 +24,7 @@ struct SampleRequest {
   TokenIds prompt;
   int max_tokens = 200;
   int num_samples = 1;
-  std::uint64_t seed = 1;
+  uint64_t seed = 1;
   SamplingRules rules;
   WritingRules writing = {};  // a text that continues its prompt is one with it
   TokenIds banned;            // ids that are never drawn: the objective's never_written()
@@ -33,9 +34,9 @@ struct SampleRequest {
 // Receives every token, each sample's tokens in order; false ends the sample. Runs on the calling
 // thread, like SampleDone. Unless request.n_best is -1, the token has what the model gives before
 // any rule; else it is an id alone.
-using SampleSink = std::function<bool(int sample, const TokenOdds& token)>;
+using SampleSink = function<bool(int sample, const TokenOdds& token)>;
 // Called when a sample is complete.
-using SampleDone = std::function<void(int sample)>;
+using SampleDone = function<void(int sample)>;
 
 void draw_samples(const Predictor& predictor, const Objective& objective, Pool& pool,
                   const SampleRequest& request, const SampleSink& sink, const SampleDone& done);
@@ -45,23 +46,23 @@ class TextStream {
  public:
   // `previous`: the token before the text, or -1. Empty stop strings are ignored. `after_space`:
   // the space of the first word has been shown.
-  TextStream(const Tokenizer& tokenizer, int previous, std::vector<std::string> stops = {},
+  TextStream(const Tokenizer& tokenizer, int previous, vector<string> stops = {},
              bool after_space = false);
 
   // Adds a token; returns what can be shown now: valid UTF-8, with invalid bytes as U+FFFD.
-  std::string push(int id);
+  string push(int id);
   // A stop string has appeared: the text ends before it.
   bool stopped() const { return stopped_; }
   // The rest of the text, after the last token.
-  std::string finish();
+  string finish();
 
  private:
-  std::string show_to(std::size_t end);
+  string show_to(size_t end);
 
   const Tokenizer& tokenizer_;
   int previous_;
-  std::vector<std::string> stops_;
-  std::string held_;  // not shown yet
+  vector<string> stops_;
+  string held_;  // not shown yet
   bool stopped_ = false, after_space_;
 };
 

@@ -6,6 +6,7 @@
 #include <valarray>
 
 #include "base/noise.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace {
@@ -13,22 +14,21 @@ namespace {
 constexpr int kResamples = 1'000, kShuffles = 10'000;
 using Numbers = std::valarray<double>;
 // How often each of n units counts in draw r.
-using Draw = Numbers (*)(std::size_t n, int r);
+using Draw = Numbers (*)(size_t n, int r);
 
-Numbers resample(std::size_t n, int r) {
+Numbers resample(size_t n, int r) {
   Numbers times(n);
-  const std::uint64_t key = combine(hash64(2004), r);
-  for (std::size_t i = 0; i < n; ++i)
-    ++times[static_cast<std::size_t>(uniform01(key, i) * static_cast<double>(n))];
+  const uint64_t key = combine(hash64(2004), r);
+  for (size_t i = 0; i < n; ++i) ++times[size_t(uniform01(key, i) * double(n))];
   return times;
 }
 
 // Of two systems, one after the other: of each unit the row that a coin says, or if r is odd the
 // other one.
-Numbers toss(std::size_t n, int r) {
+Numbers toss(size_t n, int r) {
   Numbers times(n);
-  const std::uint64_t key = combine(hash64(1995), r / 2);
-  for (std::size_t i = 0; i < n / 2; ++i) {
+  const uint64_t key = combine(hash64(1995), r / 2);
+  for (size_t i = 0; i < n / 2; ++i) {
     times[i] = (combine(key, i) >> 63) == (r & 1U);
     times[n / 2 + i] = 1 - times[i];
   }
@@ -36,53 +36,52 @@ Numbers toss(std::size_t n, int r) {
 }
 
 // The mean of a group in each draw.
-Numbers means(std::span<const System> group, const Figure& figure, Pool& pool, int draws,
-              Draw draw) {
+Numbers means(span<const System> group, const Figure& figure, Pool& pool, int draws, Draw draw) {
   Numbers figures(draws);
   pool.run(draws, [&](int r, int) {
     const Numbers times = draw(group.front().size(), r);
     for (const System& system : group) {
       Sums sums(figure.end);
-      for (std::size_t i = 0; i < system.size(); ++i)
-        for (std::size_t k = figure.begin; times[i] != 0 && k < figure.end; ++k)
+      for (size_t i = 0; i < system.size(); ++i)
+        for (size_t k = figure.begin; times[i] != 0 && k < figure.end; ++k)
           sums[k] += times[i] * system[i][k];
-      figures[r] += figure.of(sums) / static_cast<double>(group.size());
+      figures[r] += figure.of(sums) / double(group.size());
     }
   });
   return figures;
 }
 
 double mean_of(const Numbers& x) {
-  return x.sum() / static_cast<double>(x.size());
+  return x.sum() / double(x.size());
 }
 
 double variance_of(const Numbers& x) {  // of a sample
   const Numbers apart = x - mean_of(x);
-  return (apart * apart).sum() / static_cast<double>(x.size() - 1);
+  return (apart * apart).sum() / double(x.size() - 1);
 }
 
 ConfidenceInterval without_tails(Numbers x, double tail = 0.025) {
   std::sort(begin(x), end(x));
-  const double rank = std::max(1.0, std::round(tail * static_cast<double>(x.size() + 1)));
-  const auto out = static_cast<std::size_t>(rank);
+  const double rank = std::max(1.0, std::round(tail * double(x.size() + 1)));
+  const auto out = size_t(rank);
   return {x[out - 1], x[x.size() - out]};
 }
 
 // How often chance alone made a larger difference.
 double p_value(const Numbers& by_chance, double difference) {
   if (difference == 0) return 1;
-  const double larger = static_cast<double>(std::count_if(
-      begin(by_chance), end(by_chance), [&](double x) { return x > std::abs(difference); }));
-  return (larger + 1) / static_cast<double>(by_chance.size() + 1);
+  const double larger = double(std::count_if(begin(by_chance), end(by_chance),
+                                             [&](double x) { return x > std::abs(difference); }));
+  return (larger + 1) / double(by_chance.size() + 1);
 }
 
 void compare_groups(Difference& d, const Numbers& first, const Numbers& second,
                     const Numbers& by_units) {
   const auto part = [](const Numbers& group, const Numbers& other) {
-    return variance_of(group.size() > 1 ? group : other) / static_cast<double>(group.size());
+    return variance_of(group.size() > 1 ? group : other) / double(group.size());
   };
   const double error = std::sqrt(part(first, second) + part(second, first) + variance_of(by_units));
-  const std::size_t degrees = first.size() + second.size() - 2;
+  const size_t degrees = first.size() + second.size() - 2;
   const double half = student_quantile(0.05, degrees) * error;
   d.interval = {d.value - half, d.value + half};
   d.p_seeds = d.value == 0 ? 1 : student_tail(std::abs(d.value) / error, degrees);
@@ -90,18 +89,18 @@ void compare_groups(Difference& d, const Numbers& first, const Numbers& second,
 
 }  // namespace
 
-Difference difference(std::span<const System> first, std::span<const System> second,
-                      const Figure& figure, Pool& pool) {
-  const auto each = [&](std::span<const System> group) {
+Difference difference(span<const System> first, span<const System> second, const Figure& figure,
+                      Pool& pool) {
+  const auto each = [&](span<const System> group) {
     Numbers figures(group.size());
-    for (std::size_t i = 0; i < group.size(); ++i) {
+    for (size_t i = 0; i < group.size(); ++i) {
       Sums sums;
       for (const Sums& row : group[i]) sums += row;
       figures[i] = figure.of(sums);
     }
     return figures;
   };
-  const std::size_t units = first.front().size();
+  const size_t units = first.front().size();
   const Numbers of_first = each(first), of_second = each(second);
   Difference d{{begin(of_first), end(of_first)},
                {begin(of_second), end(of_second)},
@@ -117,8 +116,7 @@ Difference difference(std::span<const System> first, std::span<const System> sec
     compare_groups(d, of_first, of_second, b - a);
     return d;
   }
-  const double n = static_cast<double>(units),
-               t = student_quantile(0.05, units - 1) * std::sqrt(n / (n - 1));
+  const double n = double(units), t = student_quantile(0.05, units - 1) * std::sqrt(n / (n - 1));
   d.interval = without_tails(b - a, std::erfc(t / std::numbers::sqrt2) / 2);
   const Numbers sizes = abs(b - a);
   d.p_bootstrap = p_value(sizes - mean_of(sizes), d.value);
@@ -135,8 +133,8 @@ ConfidenceInterval interval_of(const System& system, const Figure& figure, Pool&
   return without_tails(means({&system, 1}, figure, pool, kResamples, resample));
 }
 
-double student_tail(double t, std::size_t degrees) {
-  const double n = static_cast<double>(degrees), angle = std::atan(t / std::sqrt(n));
+double student_tail(double t, size_t degrees) {
+  const double n = double(degrees), angle = std::atan(t / std::sqrt(n));
   const double cosine = std::cos(angle);
   const bool odd = degrees % 2 == 1;
   double term = odd ? cosine : 1, sum = degrees == 1 ? 0 : term;
@@ -145,7 +143,7 @@ double student_tail(double t, std::size_t degrees) {
   return std::max(0.0, 1 - (odd ? (angle + inside) * 2 / std::numbers::pi : inside));
 }
 
-double student_quantile(double tail, std::size_t degrees) {
+double student_quantile(double tail, size_t degrees) {
   double low = 0, high = 1;
   while (student_tail(high, degrees) > tail) high *= 2;
   for (int i = 0; i < 60; ++i) {

@@ -27,19 +27,20 @@
 #include <vector>
 
 #include "base/pool.h"
+#include "base/std_names.h"
 #include "evaluate/figures.h"
 
 namespace heed {
 
-using System = std::vector<Sums>;  // all have the same units
+using System = vector<Sums>;  // all have the same units
 
 // Copies are one unit, which is drawn with all of them: the sums of rows with equal keys.
 template <class Key>
-System merged(const System& rows, const std::vector<Key>& keys) {
+System merged(const System& rows, const vector<Key>& keys) {
   System units;
-  std::map<Key, std::size_t> places;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::size_t place = places.emplace(keys[i], units.size()).first->second;
+  std::map<Key, size_t> places;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const size_t place = places.emplace(keys[i], units.size()).first->second;
     units.resize(places.size());
     units[place] += rows[i];
   }
@@ -47,7 +48,7 @@ System merged(const System& rows, const std::vector<Key>& keys) {
 }
 
 // Fewer tell nothing: all would favour one of two equals with a probability of more than 1 %.
-inline constexpr std::size_t kFewestUnits = 8;
+inline constexpr size_t kFewestUnits = 8;
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -56,7 +57,7 @@ struct ConfidenceInterval {  // 95 %; unknown of too few units
 };
 
 struct Difference {
-  std::vector<double> of_first, of_second;                       // the figure of each system
+  vector<double> of_first, of_second;                            // the figure of each system
   double first, second, value;                                   // their means, and second - first
   ConfidenceInterval first_interval = {}, second_interval = {};  // of the means, over units alone
   ConfidenceInterval interval = {};
@@ -66,15 +67,15 @@ struct Difference {
   bool shown() const { return interval.low > 0 || interval.high < 0; }
 };
 
-Difference difference(std::span<const System> first, std::span<const System> second,
-                      const Figure& figure, Pool& pool);
+Difference difference(span<const System> first, span<const System> second, const Figure& figure,
+                      Pool& pool);
 
 // Of one system's figure.
 ConfidenceInterval interval_of(const System& system, const Figure& figure, Pool& pool);
 
 // Student's t (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4): P(|T| > t), t >= 0, and the t for
 // which it is `tail`; 95 % are between -t and t for 0.05.
-double student_tail(double t, std::size_t degrees);
-double student_quantile(double tail, std::size_t degrees);
+double student_tail(double t, size_t degrees);
+double student_quantile(double tail, size_t degrees);
 
 }  // namespace heed

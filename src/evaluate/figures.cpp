@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/std_names.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -20,17 +21,17 @@ namespace {
 // Where the counts of a figure begin: of BLEU matches and n-grams of the hypothesis for each order,
 // and the reference's length; of chrF2 n-grams of both sides and matches for each order; of
 // characters errors and the reference's length; exact lines and all lines.
-constexpr std::size_t kBleuOrder = 4, kChrfOrder = 6, kBleu = kTranslation,
-                      kChrf = kBleu + 2 * kBleuOrder + 1, kCharacters = kChrf + 3 * kChrfOrder,
-                      kExact = kCharacters + 2;
+constexpr size_t kBleuOrder = 4, kChrfOrder = 6, kBleu = kTranslation,
+                 kChrf = kBleu + 2 * kBleuOrder + 1, kCharacters = kChrf + 3 * kChrfOrder,
+                 kExact = kCharacters + 2;
 
-using Lines = std::vector<std::string>;
+using Lines = vector<string>;
 using Symbols = std::u32string;  // characters, or the numbers of words
-using Ngrams = std::vector<std::u32string_view>;
+using Ngrams = vector<std::u32string_view>;
 
-Ngrams sorted_ngrams(std::u32string_view symbols, std::size_t n) {
+Ngrams sorted_ngrams(std::u32string_view symbols, size_t n) {
   Ngrams ngrams;
-  for (std::size_t i = 0; i + n <= symbols.size(); ++i) ngrams.push_back(symbols.substr(i, n));
+  for (size_t i = 0; i + n <= symbols.size(); ++i) ngrams.push_back(symbols.substr(i, n));
   std::ranges::sort(ngrams);
   return ngrams;
 }
@@ -42,8 +43,7 @@ struct NgramCounts {
 
 // The intersection of two sorted lists holds each n-gram as often as the list with fewer of it, the
 // union as often as the list with more.
-NgramCounts count_ngrams(const Symbols& hypothesis, std::span<const Symbols> references,
-                         std::size_t n) {
+NgramCounts count_ngrams(const Symbols& hypothesis, span<const Symbols> references, size_t n) {
   const Ngrams h = sorted_ngrams(hypothesis, n);
   Ngrams r, both;
   for (const Symbols& reference : references) {
@@ -52,8 +52,7 @@ NgramCounts count_ngrams(const Symbols& hypothesis, std::span<const Symbols> ref
     std::ranges::set_union(others, more, std::back_inserter(r));
   }
   std::ranges::set_intersection(h, r, std::back_inserter(both));
-  return {static_cast<double>(h.size()), static_cast<double>(r.size()),
-          static_cast<double>(both.size())};
+  return {double(h.size()), double(r.size()), double(both.size())};
 }
 
 bool is_digit(char c) {
@@ -64,12 +63,12 @@ bool is_digit(char c) {
 // the pair. Pairs do not overlap: in "..." the middle dot belongs to one pair only. Working on
 // bytes is enough, since the bytes of a longer character are neither digits nor punctuation.
 template <class Applies>
-std::string split_pairs(const std::string& text, Applies applies, bool split_second) {
-  std::string out;
-  std::size_t i = 0;
+string split_pairs(const string& text, Applies applies, bool split_second) {
+  string out;
+  size_t i = 0;
   while (i < text.size()) {
     if (i + 1 < text.size() && applies(text[i], text[i + 1])) {
-      const std::string first(1, text[i]), second(1, text[i + 1]);
+      const string first(1, text[i]), second(1, text[i + 1]);
       out += split_second ? first + " " + second + " " : " " + first + " " + second;
       i += 2;
     } else {
@@ -84,15 +83,15 @@ bool is_point(char c) {
 }
 
 // Spaces around symbols, around . and , but between digits, and after a - that follows a digit.
-std::string tokenize_13a(std::string_view line) {
-  std::string text = replace_all(line, "<skipped>", "");
+string tokenize_13a(string_view line) {
+  string text = replace_all(line, "<skipped>", "");
   for (const auto& [entity, symbol] : {std::pair{"&quot;", "\""}, std::pair{"&amp;", "&"},
                                        std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}})
     text = replace_all(text, entity, symbol);
-  constexpr std::string_view kSplitOff = "!\"#$%&()*+/:;<=>?@[\\]^_`{|}~";  // not ' , - .
-  std::string spaced;
+  constexpr string_view kSplitOff = "!\"#$%&()*+/:;<=>?@[\\]^_`{|}~";  // not ' , - .
+  string spaced;
   for (const char c : " " + text + " ")
-    spaced += kSplitOff.find(c) == kSplitOff.npos ? std::string{c} : std::string{' ', c, ' '};
+    spaced += kSplitOff.find(c) == kSplitOff.npos ? string{c} : string{' ', c, ' '};
   spaced = split_pairs(
       spaced, [](char a, char b) { return !is_digit(a) && is_point(b); }, true);
   spaced = split_pairs(
@@ -101,27 +100,27 @@ std::string tokenize_13a(std::string_view line) {
       spaced, [](char a, char b) { return is_digit(a) && b == '-'; }, true);
 }
 
-Sums bleu_counts(const std::string& line, const Lines& references, const std::string& tokenizer) {
-  std::unordered_map<std::string, char32_t> numbers;
-  const auto symbols = [&](const std::string& text) {
+Sums bleu_counts(const string& line, const Lines& references, const string& tokenizer) {
+  std::unordered_map<string, char32_t> numbers;
+  const auto symbols = [&](const string& text) {
     Symbols words;
-    const std::string spaced = bleu_words(text, tokenizer);
-    for (const std::string_view word : split_words(spaced))
-      words += numbers.try_emplace(std::string(word), numbers.size()).first->second;
+    const string spaced = bleu_words(text, tokenizer);
+    for (const string_view word : split_words(spaced))
+      words += numbers.try_emplace(string(word), numbers.size()).first->second;
     return words;
   };
   const Symbols hypothesis = symbols(line);
-  std::vector<Symbols> all;
-  for (const std::string& reference : references) all.push_back(symbols(reference));
+  vector<Symbols> all;
+  for (const string& reference : references) all.push_back(symbols(reference));
   Sums counts;
-  for (std::size_t n = 1; n <= kBleuOrder; ++n) {
+  for (size_t n = 1; n <= kBleuOrder; ++n) {
     const NgramCounts c = count_ngrams(hypothesis, all, n);
     counts.insert(counts.end(), {c.matches, c.hypothesis});
   }
   const Symbols closest = std::ranges::min(all, {}, [&](const Symbols& reference) {
     return std::pair(std::abs(std::ssize(hypothesis) - std::ssize(reference)), reference.size());
   });
-  counts.push_back(static_cast<double>(closest.size()));
+  counts.push_back(double(closest.size()));
   return counts;
 }
 
@@ -147,9 +146,9 @@ Bleu bleu_of(const Sums& sums) {
   return bleu;
 }
 
-Symbols characters(const std::string& line, bool spaces) {
+Symbols characters(const string& line, bool spaces) {
   Symbols result;
-  each_code_point(line, [&](CodePoint c, std::size_t) {
+  each_code_point(line, [&](CodePoint c, size_t) {
     if (spaces || !is_space(c.value)) result.push_back(c.value);
   });
   return result;
@@ -159,7 +158,7 @@ Symbols characters(const std::string& line, bool spaces) {
 double chrf_of(const double* counts) {
   double precision = 0, recall = 0;
   int orders = 0;
-  for (std::size_t n = 0; n < kChrfOrder; ++n, counts += 3) {
+  for (size_t n = 0; n < kChrfOrder; ++n, counts += 3) {
     if (counts[0] == 0 || counts[1] == 0) continue;
     precision += counts[2] / counts[0];
     recall += counts[2] / counts[1];
@@ -171,13 +170,13 @@ double chrf_of(const double* counts) {
   return 100 * 5 * precision * recall / (4 * precision + recall);
 }
 
-Sums chrf_counts(const std::string& line, const Lines& references) {
+Sums chrf_counts(const string& line, const Lines& references) {
   const Symbols hypothesis = characters(line, false);
-  std::vector<Sums> each;
-  for (const std::string& text : references) {
+  vector<Sums> each;
+  for (const string& text : references) {
     const Symbols reference = characters(text, false);
     Sums& counts = each.emplace_back();
-    for (std::size_t n = 1; n <= kChrfOrder; ++n) {
+    for (size_t n = 1; n <= kChrfOrder; ++n) {
       const NgramCounts c = count_ngrams(hypothesis, {&reference, 1}, n);
       // As sacreBLEU since 2.0: an order that the reference lacks does not count.
       counts.insert(counts.end(), {c.reference == 0 ? 0 : c.hypothesis, c.reference, c.matches});
@@ -188,12 +187,12 @@ Sums chrf_counts(const std::string& line, const Lines& references) {
 
 // Levenshtein's, by the table of distances between beginnings, row by row (Wagner and Fischer
 // 1974).
-std::int64_t distance(const Symbols& a, const Symbols& b) {
-  std::vector<std::int64_t> row(b.size() + 1);
+int64_t distance(const Symbols& a, const Symbols& b) {
+  vector<int64_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
   for (const char32_t c : a) {
-    std::int64_t replaced = row[0]++;
-    for (std::size_t j = 1; j < row.size(); ++j) {
+    int64_t replaced = row[0]++;
+    for (size_t j = 1; j < row.size(); ++j) {
       replaced += c == b[j - 1] ? 0 : 1;
       row[j] = std::min({std::exchange(replaced, row[j]), row[j] + 1, row[j - 1] + 1});
     }
@@ -202,17 +201,17 @@ std::int64_t distance(const Symbols& a, const Symbols& b) {
 }
 
 // Of two references equally near the longer.
-Sums character_counts(const std::string& line, const Lines& references) {
+Sums character_counts(const string& line, const Lines& references) {
   std::pair<double, double> least{INFINITY, 0};  // errors, -length
-  for (const std::string& text : references) {
+  for (const string& text : references) {
     const Symbols reference = characters(text, true);
     const auto errors = distance(characters(line, true), reference);
-    least = std::min(least, {static_cast<double>(errors), -static_cast<double>(reference.size())});
+    least = std::min(least, {double(errors), -double(reference.size())});
   }
   return {least.first, -least.second};
 }
 
-double percent(const Sums& sums, std::size_t place) {  // of the sum in the next place
+double percent(const Sums& sums, size_t place) {  // of the sum in the next place
   return 100 * sums[place] / std::max(1.0, sums[place + 1]);
 }
 
@@ -250,27 +249,27 @@ constexpr Figure kFigures[] = {
 
 Sums& operator+=(Sums& sums, const Sums& more) {
   sums.resize(std::max(sums.size(), more.size()));
-  for (std::size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
+  for (size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
   return sums;
 }
 
-std::span<const Figure> figures() {
+span<const Figure> figures() {
   return kFigures;
 }
 
-const Figure& figure(std::string_view key) {
+const Figure& figure(string_view key) {
   return *std::ranges::find(kFigures, key, &Figure::key);
 }
 
-const Figure* selecting_figure(std::string_view select_by) {
+const Figure* selecting_figure(string_view select_by) {
   if (select_by == "loss") return nullptr;
   return &figure(select_by == "exact" ? "exact_match" : select_by);
 }
 
-Sums translation_counts(std::string line, Lines references, const BleuOptions& how) {
+Sums translation_counts(string line, Lines references, const BleuOptions& how) {
   if (how.lowercase) {
     line = to_lower(line);
-    for (std::string& reference : references) reference = to_lower(reference);
+    for (string& reference : references) reference = to_lower(reference);
   }
   Sums counts(kTranslation);
   for (const Sums& more : {bleu_counts(line, references, how.tokenize),
@@ -280,7 +279,7 @@ Sums translation_counts(std::string line, Lines references, const BleuOptions& h
   return counts;
 }
 
-std::string bleu_line(const Sums& sums) {
+string bleu_line(const Sums& sums) {
   const auto [score, brevity_penalty, p] = bleu_of(sums);
   const double h = sums[kBleu + 1], r = sums[kBleu + 2 * kBleuOrder];
   return fmt::format(
@@ -289,9 +288,9 @@ std::string bleu_line(const Sums& sums) {
       score, p[0], p[1], p[2], p[3], brevity_penalty, r > 0 ? h / r : 0.0, h, r);
 }
 
-std::string bleu_words(std::string_view line, const std::string& tokenizer) {
-  const std::string_view text = stripped(line);
-  const std::string spaced = tokenizer == "13a" ? tokenize_13a(text) : std::string(text);
+string bleu_words(string_view line, const string& tokenizer) {
+  const string_view text = stripped(line);
+  const string spaced = tokenizer == "13a" ? tokenize_13a(text) : string(text);
   const auto words = split_words(spaced);
   return joined({words.begin(), words.end()}, " ");
 }

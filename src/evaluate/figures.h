@@ -10,11 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 // The places in Sums. From kTranslation on: what translation_counts() counts, where there are any.
-using Sums = std::vector<double>;
-enum SumOf : std::size_t { kNats, kTokens, kRight, kJudged, kBytes, kTranslation };
+using Sums = vector<double>;
+enum SumOf : size_t { kNats, kTokens, kRight, kJudged, kBytes, kTranslation };
 Sums& operator+=(Sums& sums, const Sums& more);
 
 struct Figure {
@@ -25,18 +27,18 @@ struct Figure {
   // If heed compare has it: the unit of a difference, and the sums that it is made of.
   const char* unit = nullptr;
   bool less_is_better = false;
-  std::size_t begin = 0, end = 0;
+  size_t begin = 0, end = 0;
 };
-std::span<const Figure> figures();
-const Figure& figure(std::string_view key);
+span<const Figure> figures();
+const Figure& figure(string_view key);
 
 // The figure that chooses a run's best checkpoint (train.select_by); null: the loss does.
-const Figure* selecting_figure(std::string_view select_by);
+const Figure* selecting_figure(string_view select_by);
 
 struct BleuOptions {
-  std::string tokenize = "13a";  // how lines become words, as sacreBLEU's tokenizer of that name
-                                 // does it: that of mteval-v13a; or "none", at spaces
-  bool lowercase = false;        // all figures of translations ignore case: sacreBLEU's -lc
+  string tokenize = "13a";  // how lines become words, as sacreBLEU's tokenizer of that name
+                            // does it: that of mteval-v13a; or "none", at spaces
+  bool lowercase = false;   // all figures of translations ignore case: sacreBLEU's -lc
 };
 
 // What a translation adds to the sums. The figures made of these are
@@ -50,13 +52,12 @@ struct BleuOptions {
 //   character errors: the Levenshtein distance (1966) to the nearest reference, in characters
 //     inserted, deleted and replaced, over that one's length, in percent;
 //   exact match: percent of those that equal a reference.
-Sums translation_counts(std::string hypothesis, std::vector<std::string> references,
-                        const BleuOptions& how = {});
+Sums translation_counts(string hypothesis, vector<string> references, const BleuOptions& how = {});
 
 // "BLEU = 41.02 71.8/48.6/34.5/24.6 (BP = 1.000 ratio = 1.003 hyp_len = 12103 ref_len = 12070)"
-std::string bleu_line(const Sums& sums);
+string bleu_line(const Sums& sums);
 
 // A line as a tokenizer of BleuOptions splits it, joined by single spaces.
-std::string bleu_words(std::string_view line, const std::string& tokenizer);
+string bleu_words(string_view line, const string& tokenizer);
 
 }  // namespace heed

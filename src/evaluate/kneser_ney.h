@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/std_names.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -30,7 +31,7 @@ class KneserNey {
 
   // The position in a text: the nodes of its last 0, 1, ... ids, as far as they have occurred.
   struct Context {
-    std::array<std::uint32_t, kMaxOrder> nodes{};
+    std::array<uint32_t, kMaxOrder> nodes{};
     int size = 1;
   };
 
@@ -48,9 +49,9 @@ class KneserNey {
   void learn(Context& context, int id) {
     bool counts = true;
     for (int k = context.size; k >= 1; --k) {
-      const std::uint32_t parent = context.nodes[k - 1], node = find_or_add(parent, id);
+      const uint32_t parent = context.nodes[k - 1], node = find_or_add(parent, id);
       if (counts) {
-        const std::uint32_t n = ++nodes_[node].count;
+        const uint32_t n = ++nodes_[node].count;
         counts = n == 1;
         once_[k] += (n == 1) - (n == 2);
         twice_[k] += (n == 2) - (n == 3);
@@ -69,7 +70,7 @@ class KneserNey {
     bool seen = true;
     for (int k = 1; k <= context.size; ++k) {
       const Node& h = nodes_[context.nodes[k - 1]];
-      const std::uint32_t node = seen ? slots_[slot(key_of(context.nodes[k - 1], id))] : 0;
+      const uint32_t node = seen ? slots_[slot(key_of(context.nodes[k - 1], id))] : 0;
       seen = node != 0;
       if (h.sum > 0) {
         const double d = discount(k), a = seen ? nodes_[node].count : 0.0;
@@ -87,46 +88,44 @@ class KneserNey {
   }
 
  private:
-  static constexpr std::size_t kMostNodes = std::size_t{1} << 22;
+  static constexpr size_t kMostNodes = size_t{1} << 22;
   struct Node {
-    std::uint64_t key = 0;                        // parent and id
-    std::uint32_t count = 0, sum = 0, kinds = 0;  // a(h w); with itself as h: a(h .), N(h .)
+    uint64_t key = 0;                        // parent and id
+    uint32_t count = 0, sum = 0, kinds = 0;  // a(h w); with itself as h: a(h .), N(h .)
   };
 
-  static std::uint64_t key_of(std::uint32_t parent, int id) {
-    return std::uint64_t{parent} << 32 | static_cast<std::uint32_t>(id);
-  }
+  static uint64_t key_of(uint32_t parent, int id) { return uint64_t{parent} << 32 | uint32_t(id); }
 
   // Where a key is, or would be put.
-  std::size_t slot(std::uint64_t key) const {
+  size_t slot(uint64_t key) const {
     // The high bits of a product by 2^64 / golden ratio are well mixed (Knuth, volume 3, 6.4).
-    std::size_t i = key * 0x9E3779B97F4A7C15u >> (64 - std::countr_zero(slots_.size()));
+    size_t i = key * 0x9E3779B97F4A7C15u >> (64 - std::countr_zero(slots_.size()));
     while (slots_[i] != 0 && nodes_[slots_[i]].key != key) i = (i + 1) & (slots_.size() - 1);
     return i;
   }
 
-  std::uint32_t find_or_add(std::uint32_t parent, int id) {
-    const std::uint64_t key = key_of(parent, id);
-    if (const std::uint32_t node = slots_[slot(key)]) return node;
+  uint32_t find_or_add(uint32_t parent, int id) {
+    const uint64_t key = key_of(parent, id);
+    if (const uint32_t node = slots_[slot(key)]) return node;
     if (3 * slots_.size() < 4 * nodes_.size()) {
       slots_.assign(2 * slots_.size(), 0);
-      for (std::uint32_t i = 1; i < nodes_.size(); ++i) slots_[slot(nodes_[i].key)] = i;
+      for (uint32_t i = 1; i < nodes_.size(); ++i) slots_[slot(nodes_[i].key)] = i;
     }
-    slots_[slot(key)] = static_cast<std::uint32_t>(nodes_.size());
+    slots_[slot(key)] = uint32_t(nodes_.size());
     nodes_.push_back({.key = key});
     return slots_[slot(key)];
   }
 
   double discount(int order) const {
     if (once_[order] == 0 || twice_[order] == 0) return 0.5;
-    const auto n1 = static_cast<double>(once_[order]);
-    return n1 / (n1 + 2.0 * static_cast<double>(twice_[order]));
+    const auto n1 = double(once_[order]);
+    return n1 / (n1 + 2.0 * double(twice_[order]));
   }
 
   int order_, ids_;
-  std::vector<Node> nodes_;           // the root, "<s>", then in order of first occurrence
-  std::vector<std::uint32_t> slots_;  // a hash table of nodes_; 0: free
-  std::array<std::int64_t, kMaxOrder + 1> once_{}, twice_{};  // n1, n2
+  vector<Node> nodes_;      // the root, "<s>", then in order of first occurrence
+  vector<uint32_t> slots_;  // a hash table of nodes_; 0: free
+  std::array<int64_t, kMaxOrder + 1> once_{}, twice_{};  // n1, n2
 };
 
 }  // namespace heed

@@ -1,4 +1,5 @@
 #include "evaluate/scorer.h"
+#include "base/std_names.h"
 
 #include <algorithm>
 #include <atomic>
@@ -15,10 +16,10 @@ struct Worker {
   Example example;
 
   // Examples [begin, end) in one pass.
-  LossSums score(const Predictor& predictor, const ExampleList& examples, std::int64_t begin,
-                 std::int64_t end, const RowSeen<float>& seen) {
+  LossSums score(const Predictor& predictor, const ExampleList& examples, int64_t begin,
+                 int64_t end, const RowSeen<float>& seen) {
     batch.clear();
-    for (std::int64_t i = begin; i < end; ++i) {
+    for (int64_t i = begin; i < end; ++i) {
       examples.get(i, example);
       batch.add(example.source, example.target, example.labels);
     }
@@ -38,30 +39,30 @@ void take_weights(const Predictor& p, Pool& pool) {
 }  // namespace
 
 Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, const Crew& crew,
-                    const std::function<bool()>& stop) {
+                    const function<bool()>& stop) {
   // Chunks have a fixed number of examples and are summed in order, so the result is always the
   // same.
   take_weights(predictor, crew.pool());
   Example first;
-  std::int64_t longest = 1;
-  for (std::int64_t i = 0; i < std::min<std::int64_t>(examples.count, 16); ++i) {
+  int64_t longest = 1;
+  for (int64_t i = 0; i < std::min<int64_t>(examples.count, 16); ++i) {
     examples.get(i, first);
-    longest = std::max<std::int64_t>(longest, first.tokens());
+    longest = std::max<int64_t>(longest, first.tokens());
   }
-  const std::int64_t chunk = std::max<std::int64_t>(1, kForwardTokens / longest);
-  std::vector<Evaluation> parts((examples.count + chunk - 1) / chunk);
+  const int64_t chunk = std::max<int64_t>(1, kForwardTokens / longest);
+  vector<Evaluation> parts((examples.count + chunk - 1) / chunk);
   std::atomic<bool> stopped{false};
-  std::vector<Worker> workers(crew.pool().threads());
-  crew.run(parts.size(), [&](std::size_t task, int worker) {
+  vector<Worker> workers(crew.pool().threads());
+  crew.run(parts.size(), [&](size_t task, int worker) {
     if (stopped || (stop && stop())) {
       stopped = true;
       return;
     }
-    const std::int64_t begin = static_cast<std::int64_t>(task) * chunk;
+    const int64_t begin = int64_t(task) * chunk;
     Worker& w = workers[worker];
     Evaluation& part = parts[task];
     part.sums = w.score(predictor, examples, begin, std::min(examples.count, begin + chunk),
-                        [&](int row, std::span<const float> logits, double) {
+                        [&](int row, span<const float> logits, double) {
                           const int label = w.batch.labels[row];
                           if (label == Tokenizer::kEos) return;
                           ++part.judged;
@@ -79,13 +80,12 @@ Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, con
   return total;
 }
 
-std::vector<std::vector<TokenOdds>> label_odds(const Predictor& predictor,
-                                               const std::vector<Example>& examples, Pool& pool,
-                                               int n, Observer<float>* observer) {
+vector<vector<TokenOdds>> label_odds(const Predictor& predictor, const vector<Example>& examples,
+                                     Pool& pool, int n, Observer<float>* observer) {
   take_weights(predictor, pool);
-  std::vector<std::size_t> chunks;  // where each begins, then the end of the last
+  vector<size_t> chunks;  // where each begins, then the end of the last
   int tokens = 0;
-  for (std::size_t i = 0; i < examples.size(); ++i) {
+  for (size_t i = 0; i < examples.size(); ++i) {
     if (i == 0 || (tokens > 0 && tokens + examples[i].tokens() > kForwardTokens)) {
       chunks.push_back(i);
       tokens = 0;
@@ -93,22 +93,22 @@ std::vector<std::vector<TokenOdds>> label_odds(const Predictor& predictor,
     tokens += examples[i].tokens();
   }
   chunks.push_back(examples.size());
-  const ExampleList list{static_cast<std::int64_t>(examples.size()),
-                         [&](std::int64_t i, Example& out) { out = examples[i]; }};
-  std::vector<std::vector<TokenOdds>> result(examples.size());
-  std::vector<Worker> workers(pool.threads());
-  pool.run(static_cast<int>(chunks.size()) - 1, [&](int chunk, int worker) {
+  const ExampleList list{int64_t(examples.size()),
+                         [&](int64_t i, Example& out) { out = examples[i]; }};
+  vector<vector<TokenOdds>> result(examples.size());
+  vector<Worker> workers(pool.threads());
+  pool.run(int(chunks.size()) - 1, [&](int chunk, int worker) {
     Worker& w = workers[worker];
     w.observer = observer;
-    std::vector<TokenOdds> odds;
+    vector<TokenOdds> odds;
     require_finite(
         w.score(predictor, list, chunks[chunk], chunks[chunk + 1],
-                [&](int row, std::span<const float> logits, double nll) {
+                [&](int row, span<const float> logits, double nll) {
                   const int label = w.batch.labels[row];
                   odds.push_back(n < 0 ? TokenOdds{label, -nll} : token_odds(logits, label, n));
                 }));
     auto at = odds.begin();
-    for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i)
+    for (size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i)
       for (const int label : examples[i].labels)
         if (label >= 0) result[i].push_back(std::move(*at++));
   });

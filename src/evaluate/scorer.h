@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "decode/next_token.h"
 #include "decode/predictor.h"
@@ -21,25 +22,23 @@ struct Evaluation {
   LossSums sums;
   // Tokens but </s>, which is easy and in every line; those that are the first of the largest
   // logits.
-  std::int64_t judged = 0, right = 0;
+  int64_t judged = 0, right = 0;
   // Nats per token; NaN if there is none to predict.
-  double loss() const { return sums.nll / static_cast<double>(sums.tokens); }
+  double loss() const { return sums.nll / double(sums.tokens); }
   // For evaluate/figures.h.
-  Sums counts(std::uint64_t bytes) const {
-    return {sums.nll, static_cast<double>(sums.tokens), static_cast<double>(right),
-            static_cast<double>(judged), static_cast<double>(bytes)};
+  Sums counts(uint64_t bytes) const {
+    return {sums.nll, double(sums.tokens), double(right), double(judged), double(bytes)};
   }
 };
 
 // `stop`, if given, is called between chunks; a stopped evaluation has 0 tokens.
 Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, const Crew& crew,
-                    const std::function<bool()>& stop = nullptr);
+                    const function<bool()>& stop = nullptr);
 
 // For each example, log p(label) in nats for each scored label, with its rank, the entropy and the
 // n most probable ids in its place; n = -1: without these. Error (diverged) if the logits are not
 // finite. All threads of the pool share the observer.
-std::vector<std::vector<TokenOdds>> label_odds(const Predictor& predictor,
-                                               const std::vector<Example>& examples, Pool& pool,
-                                               int n, Observer<float>* observer = nullptr);
+vector<vector<TokenOdds>> label_odds(const Predictor& predictor, const vector<Example>& examples,
+                                     Pool& pool, int n, Observer<float>* observer = nullptr);
 
 }  // namespace heed

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/std_names.h"
 #include "evaluate/scorer.h"
 #include "store/origin.h"
 
@@ -26,13 +27,13 @@ RunData run_data(Model& m) {
   return data;
 }
 
-TrainingLines training_lines(std::string run, LineFacts read) {
+TrainingLines training_lines(string run, LineFacts read) {
   TrainingLines lines{std::move(read), ""};
-  std::set<std::string> seen;  // a run may have begun with what it replaced
+  std::set<string> seen;  // a run may have begun with what it replaced
   try {
     while (!run.empty() && seen.insert(run).second) {
       Model m = load_model(open_checkpoint(run));
-      const std::vector<std::uint64_t> more = run_data(m).train.facts.hashes;
+      const vector<uint64_t> more = run_data(m).train.facts.hashes;
       lines.hashes.insert(lines.hashes.end(), more.begin(), more.end());
       run = read_origin(m.run).init_from;
     }
@@ -48,7 +49,7 @@ const Pairs& written_pairs(const Model& m, NamedText& named) {
                       ? read_held_out_pairs(as_written(config_of_data(m)), data_folder(m))
                       : read_parallel(named.files[0], named.target_files[0],
                                       read_options(as_written(m.config)),
-                                      std::span(named.target_files).subspan(1));
+                                      span(named.target_files).subspan(1));
   return *named.pairs;
 }
 
@@ -61,7 +62,7 @@ TestText test_text(Model& m, NamedText& named, const Pool& pool, Log& log) {
   if ((pairs && !held_out) == named.target_files.empty())
     throw usage_error("--file and --target-file belong together, for models of pairs.");
   TestText text;
-  const std::string from = read_origin(m.run).init_from;
+  const string from = read_origin(m.run).init_from;
   if (!held_out)
     text.split = pairs ? load_pairs(as_read(written_pairs(m, named), read_options(m.config)),
                                     m.config, m.tokenizers, pool.threads())
@@ -76,8 +77,7 @@ TestText test_text(Model& m, NamedText& named, const Pool& pool, Log& log) {
     lines.missing = e.what();
   }
   Split& split = text.split;
-  text.seen = static_cast<double>(common(lines, split.facts)) /
-              std::max(1.0, static_cast<double>(split.facts.hashes.size()));
+  text.seen = double(common(lines, split.facts)) / std::max(1.0, double(split.facts.hashes.size()));
   if (text.run && !text.run->change.empty()) split.warnings.push_back(text.run->change);
   if (!held_out && text.seen > 0)
     split.warnings.push_back(leaks(lines, split.facts) + " of " + m.run +
@@ -86,9 +86,9 @@ TestText test_text(Model& m, NamedText& named, const Pool& pool, Log& log) {
     split.notes.push_back(
         fmt::format("{} may have been trained on this text: {}", m.run, lines.missing));
   if (split.unknown.count > 0) split.notes.push_back(m.run + ": " + split.unknown.summary());
-  for (const std::string& warning : split.warnings)
+  for (const string& warning : split.warnings)
     if (named.told.insert(warning).second) log.warn(warning);
-  for (const std::string& note : split.notes)
+  for (const string& note : split.notes)
     if (named.told.insert(note).second) log.info(note);
   return text;
 }
@@ -96,7 +96,7 @@ TestText test_text(Model& m, NamedText& named, const Pool& pool, Log& log) {
 SpeltText spelt(const Ids& ids, const Tokenizer& tokenizer) {
   SpeltText spelt;
   int previous = -1;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  for (size_t i = 0; i < ids.size(); ++i) {
     spelt.begins.push_back(spelt.text.size());
     spelt.text += ids[i] == Tokenizer::kUnk ? "\uFFFD" : tokenizer.text_after(previous, ids[i]);
     if (!tokenizer.is_special(ids[i])) previous = ids[i];
@@ -105,12 +105,12 @@ SpeltText spelt(const Ids& ids, const Tokenizer& tokenizer) {
   return spelt;
 }
 
-std::vector<std::size_t> unit_ends(std::string_view text) {
-  constexpr std::size_t kLeast = 256;
-  const std::size_t longest = std::min<std::size_t>(4096, text.size() / kFewestUnits);
-  std::vector<std::size_t> ends;
-  std::size_t begin = 0;
-  for (std::size_t line = 0, end = 0; line < text.size(); line = end) {
+vector<size_t> unit_ends(string_view text) {
+  constexpr size_t kLeast = 256;
+  const size_t longest = std::min<size_t>(4096, text.size() / kFewestUnits);
+  vector<size_t> ends;
+  size_t begin = 0;
+  for (size_t line = 0, end = 0; line < text.size(); line = end) {
     end = std::min(text.find('\n', line), text.size() - 1) + 1;
     while (end - line > longest && end - begin >= 2 * kLeast) {
       for (begin += kLeast; begin < end && (text[begin] & 0xC0) == 0x80;) ++begin;
@@ -125,26 +125,26 @@ std::vector<std::size_t> unit_ends(std::string_view text) {
 
 System unit_sums(const Model& m, const Objective& objective, const Split& split,
                  const SpeltText& text, Pool& pool) {
-  constexpr std::int64_t kAtOnce = 1024;
+  constexpr int64_t kAtOnce = 1024;
   const ObjectiveTraits& traits = objective.traits();
   const ObjectiveConfig& c = m.config.objective;
-  const auto tile = static_cast<std::size_t>(objective.fills() ? c.source_length : c.target_length);
-  const auto unit = [&](std::size_t example, std::size_t label) {
+  const auto tile = size_t(objective.fills() ? c.source_length : c.target_length);
+  const auto unit = [&](size_t example, size_t label) {
     if (split.pairs()) return example;
     const bool spans = objective.fills() && traits.decoder();
     return text.unit_of(example * tile + (spans ? 0 : label - traits.before_source));
   };
   System rows(split.pairs() ? split.sentences() : text.ends.size(), Sums(kTranslation));
-  for (std::size_t i = 0, begin = 0; i < text.ends.size(); begin = text.ends[i++])
-    rows[i][kBytes] = static_cast<double>(text.ends[i] - begin);
+  for (size_t i = 0, begin = 0; i < text.ends.size(); begin = text.ends[i++])
+    rows[i][kBytes] = double(text.ends[i] - begin);
   const ExampleList list = objective.evaluation(split);
-  for (std::int64_t begin = 0; begin < list.count; begin += kAtOnce) {
-    std::vector<Example> examples(std::min(kAtOnce, list.count - begin));
-    for (std::size_t i = 0; i < examples.size(); ++i) list.get(begin + i, examples[i]);
+  for (int64_t begin = 0; begin < list.count; begin += kAtOnce) {
+    vector<Example> examples(std::min(kAtOnce, list.count - begin));
+    for (size_t i = 0; i < examples.size(); ++i) list.get(begin + i, examples[i]);
     const auto odds = label_odds(m.predictor(), examples, pool, 0);
-    for (std::size_t i = 0; i < examples.size(); ++i) {
+    for (size_t i = 0; i < examples.size(); ++i) {
       auto token = odds[i].begin();
-      for (std::size_t j = 0; j < examples[i].labels.size(); ++j) {
+      for (size_t j = 0; j < examples[i].labels.size(); ++j) {
         if (examples[i].labels[j] < 0) continue;
         Sums& row = rows[unit(begin + i, j)];
         row[kNats] -= token->log_probability;
@@ -158,7 +158,7 @@ System unit_sums(const Model& m, const Objective& objective, const Split& split,
   return rows;
 }
 
-std::size_t pair_on(const Pairs& pairs, std::size_t line) {
+size_t pair_on(const Pairs& pairs, size_t line) {
   return std::ranges::lower_bound(pairs.lines, line) - pairs.lines.begin();
 }
 

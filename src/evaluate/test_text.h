@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/std_names.h"
 #include "data/dataset.h"
 #include "evaluate/comparison.h"
 #include "store/model.h"
@@ -23,25 +24,25 @@ namespace heed {
 
 // The data of the model's run, where RUN/config.json names it now (config_of_data()).
 struct RunData : Dataset {
-  std::string change;  // says that it is not what the run was trained on, or ""
+  string change;  // says that it is not what the run was trained on, or ""
 };
 RunData run_data(Model& model);
 
 // The lines, or pairs, of the training data of `run` and of the runs whose weights it began with,
 // as far as they can still be read; beside those that are `read` already.
 struct TrainingLines : LineFacts {
-  std::string missing;  // why not all are here, or ""
+  string missing;  // why not all are here, or ""
 };
-TrainingLines training_lines(std::string run, LineFacts read = {});
+TrainingLines training_lines(string run, LineFacts read = {});
 
 // What a user names, for one model or several.
 struct NamedText {
-  std::vector<std::string> files = {}, target_files = {};  // none: what each run held out
-  std::optional<Pairs> pairs = {};  // as they are written: read once, as they may come from a pipe
-  std::set<std::string> told = {};  // to the log
+  vector<string> files = {}, target_files = {};  // none: what each run held out
+  optional<Pairs> pairs = {};  // as they are written: read once, as they may come from a pipe
+  std::set<string> told = {};  // to the log
 
-  std::vector<std::string> all_files() const {
-    std::vector<std::string> all = files;
+  vector<string> all_files() const {
+    vector<string> all = files;
     all.insert(all.end(), target_files.begin(), target_files.end());
     return all;
   }
@@ -50,8 +51,8 @@ const Pairs& written_pairs(const Model& model, NamedText& named);
 
 struct TestText {
   Split split;
-  std::optional<RunData> run;  // without `valid`, if that is it; none: it cannot be read
-  double seen = 0;             // the share of its lines, or pairs, that the model was trained on
+  optional<RunData> run;  // without `valid`, if that is it; none: it cannot be read
+  double seen = 0;        // the share of its lines, or pairs, that the model was trained on
 };
 // Error (usage) if nothing is named or held out, or the model reads no such files.
 TestText test_text(Model& model, NamedText& named, const Pool& pool, Log& log);
@@ -59,14 +60,14 @@ TestText test_text(Model& model, NamedText& named, const Pool& pool, Log& log);
 // Where the units of a text end: after the line with which each has 256 bytes. Of a line of more
 // than 4,096 bytes, or than an eighth of the text, after every 256 and the character that they
 // end in. What is left at the end belongs to the last.
-std::vector<std::size_t> unit_ends(std::string_view text);
+vector<size_t> unit_ends(string_view text);
 
 // A text as its tokens give it back (� for an unknown one), where each begins, and where its units
 // end.
 struct SpeltText {
-  std::string text;
-  std::vector<std::size_t> begins, ends;
-  std::size_t unit_of(std::size_t token) const {
+  string text;
+  vector<size_t> begins, ends;
+  size_t unit_of(size_t token) const {
     return std::upper_bound(ends.begin(), ends.end() - 1, begins[token]) - ends.begin();
   }
 };
@@ -79,6 +80,6 @@ System unit_sums(const Model& model, const Objective& objective, const Split& sp
                  const SpeltText& text, Pool& pool);
 
 // The place among pairs of the one on a line.
-std::size_t pair_on(const Pairs& pairs, std::size_t line);
+size_t pair_on(const Pairs& pairs, size_t line);
 
 }  // namespace heed

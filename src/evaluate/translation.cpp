@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "base/std_names.h"
 #include "decode/incremental_decoder.h"
 #include "nn/transformer.h"
 #include "text/tokenizer.h"
@@ -23,7 +24,7 @@ void score_as_spelt(const Model& model, Pool& pool, const TokenIds& source, doub
   if (ids == t.ids || std::ssize(ids) >= most_of_target(model.net, source)) return;
   const BeamOptions only{.beam_size = 1,
                          .length_penalty = length_penalty,
-                         .max_length = static_cast<int>(ids.size()),
+                         .max_length = int(ids.size()),
                          .rules = {.beginning = ids}};
   const bool ended = t.ended;
   static_cast<Hypothesis&>(t) =
@@ -32,42 +33,41 @@ void score_as_spelt(const Model& model, Pool& pool, const TokenIds& source, doub
 }
 
 // Best first, each text once.
-void put_in_order(std::vector<Translation>& found, int n_best) {
+void put_in_order(vector<Translation>& found, int n_best) {
   std::ranges::stable_sort(found, std::greater{}, &Translation::score);
-  std::vector<Translation> kept;
+  vector<Translation> kept;
   for (Translation& t : found)
     if (std::ranges::find(kept, t.text, &Translation::text) == kept.end())
       kept.push_back(std::move(t));
-  if (kept.size() > static_cast<std::size_t>(n_best)) kept.resize(n_best);
+  if (kept.size() > size_t(n_best)) kept.resize(n_best);
   found = std::move(kept);
 }
 
 }  // namespace
 
-int translation_limit(std::int64_t longest_target) {
-  const std::int64_t longest = std::clamp<std::int64_t>(longest_target, 1, 800'000);
-  return static_cast<int>(longest + (longest + 3) / 4);
+int translation_limit(int64_t longest_target) {
+  const int64_t longest = std::clamp<int64_t>(longest_target, 1, 800'000);
+  return int(longest + (longest + 3) / 4);
 }
 
-std::string limit_in_words(int max_length, const Model& model) {
+string limit_in_words(int max_length, const Model& model) {
   const int most = most_positions(model.config.model);
   return fmt::format("{} ({})", counted(std::to_string(std::min(max_length, most)), "token"),
                      max_length < most ? "--max-length" : "the model has no more positions");
 }
 
-std::vector<std::vector<Translation>> translate(const Model& model, Pool& pool,
-                                                const std::vector<TokenIds>& sources,
-                                                BeamOptions options) {
+vector<vector<Translation>> translate(const Model& model, Pool& pool,
+                                      const vector<TokenIds>& sources, BeamOptions options) {
   const Tokenizer& target = *model.tokenizers.target;
   options.banned = model.objective->never_written(target);
   const int n_best = options.n_best;
   options.n_best = options.beam_size;  // the n best are chosen by their final scores, below
-  std::vector<TokenIds> framed;
+  vector<TokenIds> framed;
   for (const TokenIds& ids : sources)
     framed.push_back(ids.empty() ? ids : model.objective->framed_source(ids));
-  std::vector<std::vector<Translation>> result(sources.size());
+  vector<vector<Translation>> result(sources.size());
   const auto found = beam_search(model.predictor(), pool, framed, options);
-  for (std::size_t i = 0; i < found.size(); ++i) {
+  for (size_t i = 0; i < found.size(); ++i) {
     for (const Hypothesis& h : found[i]) {
       Translation& t = result[i].emplace_back(Translation{h, target.decode(h.ids)});
       // Rules that count tokens hold of those that were written.
@@ -81,14 +81,14 @@ std::vector<std::vector<Translation>> translate(const Model& model, Pool& pool,
 
 TranslatedPairs translate_pairs(const Model& m, const Split& split, const Pairs& written,
                                 const BeamOptions& beam, const BleuOptions& how, Pool& pool) {
-  std::vector<TokenIds> sources;
-  for (std::size_t i = 0; i < split.sentences(); ++i)
-    sources.push_back(split.sentence(Side::source, static_cast<std::int64_t>(i)));
+  vector<TokenIds> sources;
+  for (size_t i = 0; i < split.sentences(); ++i)
+    sources.push_back(split.sentence(Side::source, int64_t(i)));
   TranslatedPairs translated;
   const auto found = translate(m, pool, sources, beam);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const std::size_t at = pair_on(written, split.lines[i]);
-    std::vector<std::string> references{std::string(written.target[at])};
+  for (size_t i = 0; i < found.size(); ++i) {
+    const size_t at = pair_on(written, split.lines[i]);
+    vector<string> references{string(written.target[at])};
     for (const auto& lines : written.references) references.emplace_back(lines[at]);
     const bool any = !found[i].empty();
     translated.not_ended += any && !found[i][0].ended;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "decode/beam.h"
 #include "evaluate/test_text.h"
 #include "store/model.h"
@@ -12,22 +13,21 @@
 namespace heed {
 
 struct Translation : Hypothesis {
-  std::string text;
+  string text;
 };
 
 // The most tokens of a translation, unless a user says otherwise: those of the longest target that
 // was trained on (State::longest_target), and a quarter of them.
-int translation_limit(std::int64_t longest_target);
+int translation_limit(int64_t longest_target);
 // "40 tokens (--max-length)", or that the model can write no more.
-std::string limit_in_words(int max_length, const Model& model);
+string limit_in_words(int max_length, const Model& model);
 
 // For each source (ids without </s>) its options.n_best different translations, best first, chosen
 // from the beam_size best of the search. They are scored as `heed score` scores their text, even if
 // the search spelt it with other tokens (unless that spelling is too long for learned positions).
 // An empty one has no translations. options.banned is set here.
-std::vector<std::vector<Translation>> translate(const Model& model, Pool& pool,
-                                                const std::vector<TokenIds>& sources,
-                                                BeamOptions options);
+vector<vector<Translation>> translate(const Model& model, Pool& pool,
+                                      const vector<TokenIds>& sources, BeamOptions options);
 
 // The counts of the translation of each of the split's pairs, against the written targets.
 struct TranslatedPairs {

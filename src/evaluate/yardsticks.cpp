@@ -10,19 +10,20 @@
 #include <numbers>
 
 #include "base/format.h"
+#include "base/std_names.h"
 #include "evaluate/kneser_ney.h"
 
 namespace heed {
 namespace {
 
-constexpr std::int64_t kMostLabels = 5'000'000;  // of training text
+constexpr int64_t kMostLabels = 5'000'000;  // of training text
 
-using Stopped = std::function<bool()>;  // never empty
+using Stopped = function<bool()>;  // never empty
 
 template <class Use>
-void each_label(const ExampleList& list, std::int64_t first, const Stopped& stop, Use&& use) {
+void each_label(const ExampleList& list, int64_t first, const Stopped& stop, Use&& use) {
   Example e;
-  for (std::int64_t i = first; i < list.count; ++i) {
+  for (int64_t i = first; i < list.count; ++i) {
     list.get(i, e);
     for (const int label : e.labels) {
       if (label < 0) continue;
@@ -33,12 +34,12 @@ void each_label(const ExampleList& list, std::int64_t first, const Stopped& stop
 }
 
 // The last example with at least `labels` labels from it to the end, or the first one.
-std::int64_t tail_begin(const ExampleList& list, double labels) {
+int64_t tail_begin(const ExampleList& list, double labels) {
   Example e;
-  std::int64_t i = list.count;
+  int64_t i = list.count;
   for (double n = 0; i > 0 && n < labels;) {
     list.get(--i, e);
-    n += static_cast<double>(e.scored());
+    n += double(e.scored());
   }
   return i;
 }
@@ -46,11 +47,11 @@ std::int64_t tail_begin(const ExampleList& list, double labels) {
 struct LabelScan {
   Stopped stop;
   ExampleList train, held_out;
-  std::int64_t tail;                      // the first example of `train` that counts
-  std::vector<std::int64_t> seen;         // how often each id is in that tail
-  std::int64_t in_train = 0, scored = 0;  // in the tail, held out
-  int ids = 0;                            // how many can be written
-  bool unknown = false;                   // <unk> is among them
+  int64_t tail;                      // the first example of `train` that counts
+  vector<int64_t> seen;              // how often each id is in that tail
+  int64_t in_train = 0, scored = 0;  // in the tail, held out
+  int ids = 0;                       // how many can be written
+  bool unknown = false;              // <unk> is among them
 };
 
 LabelScan scan_labels(const Objective& objective, const Tokenizer& target, const Split& train,
@@ -58,7 +59,7 @@ LabelScan scan_labels(const Objective& objective, const Tokenizer& target, const
   LabelScan l{stop, objective.evaluation(train), objective.evaluation(held_out), 0, {}};
   l.tail = tail_begin(l.train, kMostLabels);
   l.seen.resize(target.size());
-  std::vector<bool> possible(target.size(), true);
+  vector<bool> possible(target.size(), true);
   for (const int id : objective.never_written(target)) possible[id] = false;
   each_label(l.train, l.tail, l.stop, [&](int id) {
     ++l.in_train;
@@ -69,14 +70,14 @@ LabelScan scan_labels(const Objective& objective, const Tokenizer& target, const
     ++l.scored;
     possible[id] = true;
   });
-  l.ids = static_cast<int>(std::ranges::count(possible, true));
+  l.ids = int(std::ranges::count(possible, true));
   l.unknown = possible[Tokenizer::kUnk];
   return l;
 }
 
 double unigram_nats(const LabelScan& l) {
   double nats = 0;
-  const double all = static_cast<double>(l.in_train + l.ids);
+  const double all = double(l.in_train + l.ids);
   each_label(l.held_out, 0, l.stop, [&](int id) { nats -= std::log((l.seen[id] + 1.0) / all); });
   return nats;
 }
@@ -102,9 +103,9 @@ double ngram_nats(const LabelScan& l, int order) {
 }
 
 // The text that the labels spell; </s> ends a line.
-std::string labels_as_text(const ExampleList& list, std::int64_t first, const Stopped& stop,
-                           const Tokenizer& tokenizer) {
-  std::string text;
+string labels_as_text(const ExampleList& list, int64_t first, const Stopped& stop,
+                      const Tokenizer& tokenizer) {
+  string text;
   int previous = -1;
   each_label(list, first, stop, [&](int id) {
     text += id == Tokenizer::kEos ? "\n" : tokenizer.text_after(previous, id);
@@ -123,10 +124,10 @@ double xz_memory(double bytes) {
 
 // The size in bytes of a text as an .xz file of preset 6, which `xz` and Python's lzma.compress()
 // write. std::bad_alloc if there is no room for the 100 MB that xz needs.
-double xz_size(const std::string& text, const Stopped& stop) {
+double xz_size(const string& text, const Stopped& stop) {
   lzma_stream stream = LZMA_STREAM_INIT;
-  std::array<std::uint8_t, 4096> written;  // only its size matters
-  stream.next_in = reinterpret_cast<const std::uint8_t*>(text.data());
+  std::array<uint8_t, 4096> written;  // only its size matters
+  stream.next_in = reinterpret_cast<const uint8_t*>(text.data());
   stream.avail_in = text.size();
   lzma_ret result = lzma_easy_encoder(&stream, LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC64);
   while (result == LZMA_OK && !stop()) {
@@ -134,7 +135,7 @@ double xz_size(const std::string& text, const Stopped& stop) {
     stream.avail_out = written.size();
     result = lzma_code(&stream, LZMA_FINISH);
   }
-  const auto size = static_cast<double>(stream.total_out);
+  const auto size = double(stream.total_out);
   lzma_end(&stream);
   if (result != LZMA_OK && result != LZMA_STREAM_END) throw std::bad_alloc();
   return size;
@@ -144,13 +145,12 @@ double xz_size(const std::string& text, const Stopped& stop) {
 
 Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& target,
                               const Split& train, const Split& held_out, Pool& pool,
-                              const std::function<bool()>& stop) {
+                              const function<bool()>& stop) {
   const LabelScan l = scan_labels(objective, target, train, held_out, stop);
-  const auto tokens = static_cast<double>(l.scored),
-             bytes = static_cast<double>(objective.scored_bytes(held_out));
+  const auto tokens = double(l.scored), bytes = double(objective.scored_bytes(held_out));
   Yardsticks yardsticks;
   if (l.scored == 0 || l.stop()) return yardsticks;
-  const auto add = [&](const std::string& name, double nats) {
+  const auto add = [&](const string& name, double nats) {
     yardsticks.push_back(
         {name, nats / tokens, bytes > 0 ? nats / (std::numbers::ln2 * bytes) : kNotMeasured});
   };
@@ -160,14 +160,14 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
 
   const auto type = target.type();
   const int order = type == TokenizerConfig::char_ || type == TokenizerConfig::byte ? 6 : 3;
-  const double of_train = static_cast<double>(train.target_bytes);
-  const std::int64_t text_begin =
-      tail_begin(l.train, kXzLooksBack / of_train * static_cast<double>(train.target.size()));
+  const double of_train = double(train.target_bytes);
+  const int64_t text_begin =
+      tail_begin(l.train, kXzLooksBack / of_train * double(train.target.size()));
   double ngram = 0, both = 0, alone = 0;  // of training and held-out text as .xz; of the former
   try {
     pool.run(l.unknown ? 1 : 3, [&](int task, int) {
       if (task == 0) return void(ngram = ngram_nats(l, order));
-      std::string text = labels_as_text(l.train, text_begin, stop, target);
+      string text = labels_as_text(l.train, text_begin, stop, target);
       if (task == 1) text += labels_as_text(l.held_out, 0, stop, target);
       (task == 1 ? both : alone) = xz_size(text, stop);
     });
@@ -180,8 +180,8 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
   return yardsticks;
 }
 
-std::string compared(double loss, const Yardsticks& yardsticks) {
-  std::vector<std::string> names[2], parts;  // beaten, not beaten
+string compared(double loss, const Yardsticks& yardsticks) {
+  vector<string> names[2], parts;  // beaten, not beaten
   for (const Yardstick& y : yardsticks)
     names[loss < y.nats_per_token ? 0 : 1].push_back(
         fmt::format("{} ({:.2f})", y.name, y.nats_per_token));
@@ -193,9 +193,9 @@ std::string compared(double loss, const Yardsticks& yardsticks) {
 
 double yardsticks_memory(const Objective& objective, const Split& train, int threads) {
   if (!objective.traits().bits_per_byte) return 0;
-  const double ngram = KneserNey::memory(std::min<double>(
-                   kMostLabels, static_cast<double>(train.target.size() + train.sentences()))),
-               xz = xz_memory(static_cast<double>(train.target_bytes));
+  const double ngram = KneserNey::memory(
+                   std::min<double>(kMostLabels, double(train.target.size() + train.sentences()))),
+               xz = xz_memory(double(train.target_bytes));
   return std::max(ngram, xz) + std::min(2, threads - 1) * xz;
 }
 

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "base/pool.h"
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "store/run_records.h"
 
@@ -28,11 +29,11 @@ namespace heed {
 // any number of threads.
 Yardsticks measure_yardsticks(
     const Objective& objective, const Tokenizer& target, const Split& train, const Split& held_out,
-    Pool& pool, const std::function<bool()>& stop = [] { return false; });
+    Pool& pool, const function<bool()>& stop = [] { return false; });
 
 // "1.8231 nats per token: better than uniform (4.29) and 6-gram (2.01), not better than xz
 // (1.75)"
-std::string compared(double loss, const Yardsticks& yardsticks);
+string compared(double loss, const Yardsticks& yardsticks);
 
 // The most bytes that measuring takes.
 double yardsticks_memory(const Objective& objective, const Split& train, int threads);

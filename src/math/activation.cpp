@@ -49,7 +49,7 @@ struct Silu {
 struct GeluTanh {
   template <class T>
   static ValueAndSlope<T> at(T u) {
-    constexpr T kTwice = static_cast<T>(1.5957691216057308), kCubic = static_cast<T>(0.044715);
+    constexpr T kTwice = T(1.5957691216057308), kCubic = T(0.044715);
     const T s = T{1} / (T{1} + fast_exp(-kTwice * u * fuse(kCubic * u, u, T{1})));
     const T slope = kTwice * fuse(T{3} * kCubic * u, u, T{1});  // of 2z
     return {u * s, s * fuse(u * (T{1} - s), slope, T{1})};

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/noise.h"
+#include "base/std_names.h"
 #include "math/blas.h"
 #include "math/lanes.h"
 
@@ -21,20 +22,20 @@ extern "C" {
 
 namespace {
 
-constexpr std::uint64_t kProducts = 0xdba03074bdd7c665, kFunctions = 0xb12d7547020e57b6;
+constexpr uint64_t kProducts = 0xdba03074bdd7c665, kFunctions = 0xb12d7547020e57b6;
 
 template <class T>
-std::uint64_t hash_of(std::uint64_t key, const std::vector<T>& numbers) {
-  for (const double x : numbers) key = combine(key, std::bit_cast<std::uint64_t>(x));
+uint64_t hash_of(uint64_t key, const vector<T>& numbers) {
+  for (const double x : numbers) key = combine(key, std::bit_cast<uint64_t>(x));
   return key;
 }
 
 // Of shapes with every remainder of the kernels' blocks, some as long as several of these.
-std::uint64_t hash_of_products() {
-  std::vector<float> a(90'000), b(a.size()), c(10'000);
-  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(uniform01(1, i) - 0.5);
-  for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(uniform01(2, i) - 0.5);
-  std::uint64_t hash = 0;
+uint64_t hash_of_products() {
+  vector<float> a(90'000), b(a.size()), c(10'000);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = float(uniform01(1, i) - 0.5);
+  for (size_t i = 0; i < b.size(); ++i) b[i] = float(uniform01(2, i) - 0.5);
+  uint64_t hash = 0;
   for (int k = 1; k < 900; k += 19) {
     const int m = 1 + k % 61, n = 1 + k % 97;
     const auto left = as_is(Mat<float>(a.data(), m, k));
@@ -48,9 +49,9 @@ std::uint64_t hash_of_products() {
 
 // In the ranges of first weights, schedules, Adam's corrections, positions and losses. The last is
 // not 0 where fused multiply-add rounds once.
-std::uint64_t hash_of_functions() {
-  std::vector<double> all;
-  for (std::uint64_t i = 0; i < 10'000; ++i) {
+uint64_t hash_of_functions() {
+  vector<double> all;
+  for (uint64_t i = 0; i < 10'000; ++i) {
     const double u = uniform01(3, i), v = uniform01(4, i), angle = 10'000 * u * v;
     all.insert(all.end(), {std::exp(80 * (u - 0.5)), std::log(10'000 * u), std::pow(10'000, -u),
                            std::pow(0.8 + u / 5, std::floor(100'000 * v * v * v)),
@@ -64,7 +65,7 @@ std::uint64_t hash_of_functions() {
 
 void prepare_arithmetic(Arithmetic arithmetic, int threads) {
   if (arithmetic == Arithmetic::native) return prepare_blas(threads);
-  const auto require = [](bool same, const std::string& what) {
+  const auto require = [](bool same, const string& what) {
     if (same) return;
     throw Error(
         Exit::usage, "train.arithmetic portable: here " + what + " have other bits.",
@@ -80,7 +81,7 @@ void prepare_arithmetic(Arithmetic arithmetic, int threads) {
   require(hash_of_products() == kProducts, "OpenBLAS's products");
 }
 
-std::string portable_info() {
+string portable_info() {
   try {
     prepare_arithmetic(Arithmetic::portable, 1);
     return "available";

@@ -8,6 +8,8 @@
 
 #include <string>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 enum class Arithmetic { native, portable };
@@ -17,6 +19,6 @@ enum class Arithmetic { native, portable };
 void prepare_arithmetic(Arithmetic arithmetic, int threads);
 
 // For --version: "available", or why there is no portable arithmetic here. The process has it then.
-std::string portable_info();
+string portable_info();
 
 }  // namespace heed

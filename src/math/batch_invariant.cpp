@@ -134,7 +134,7 @@ template <class T>
 void batch_invariant_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool) {
   assert(x.cols == w.cols && y.cols == w.rows && y.rows == x.rows);
   const T* bias = b.data;
-  const double work = static_cast<double>(x.rows) * w.rows * w.cols;
+  const double work = double(x.rows) * w.rows * w.cols;
   if (pool == nullptr || pool->threads() == 1 || work < 16384) {
     linear_columns(x, w, bias, y, 0, w.rows);
     return;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/profile.h"
+#include "base/std_names.h"
 #include "math/blas.h"
 #include "math/onednn.h"
 #include "math/row_ops.h"
@@ -20,14 +21,14 @@
 namespace heed {
 namespace {
 
-using Bfloat16 = std::uint16_t;
+using Bfloat16 = uint16_t;
 
 struct Module {
   decltype(OnednnModule::multiply) multiply = nullptr;  // null: there is none
-  std::string info;
+  string info;
 };
 
-Module without(const std::string& why) {
+Module without(const string& why) {
   return {nullptr, "float32 products of rounded numbers, slower: " + why};
 }
 
@@ -58,7 +59,7 @@ Module load_module() {
     return without(file.string() + " is of another heed");
   const char* const version = module->version();
   if (version == nullptr) return without("no AVX512_BF16 (the processor's, or ONEDNN_MAX_CPU_ISA)");
-  return {module->multiply, "oneDNN " + std::string(version)};
+  return {module->multiply, "oneDNN " + string(version)};
 #endif
 }
 
@@ -71,9 +72,9 @@ const Module& onednn() {
 template <class N>
 void round_row(const float* x, int n, N* to) {
   for (int i = 0; i < n; ++i) {
-    const auto bits = std::bit_cast<std::uint32_t>(x[i]);
+    const auto bits = std::bit_cast<uint32_t>(x[i]);
     const bool nan = (bits & 0x7fffffff) > 0x7f800000;
-    const std::uint32_t up = nan ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
+    const uint32_t up = nan ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
     if constexpr (sizeof(N) == 2)
       to[i] = static_cast<N>(up >> 16);
     else
@@ -123,13 +124,13 @@ Workspace& workspace() {
 template <class N>
 class RoundedProducts final : public Products<float> {
  public:
-  void weights_changed(const float* values, std::size_t size, Pool& pool) override {
-    constexpr std::size_t kAtOnce = 1 << 16;
+  void weights_changed(const float* values, size_t size, Pool& pool) override {
+    constexpr size_t kAtOnce = 1 << 16;
     values_ = values;
     weights_.resize(size);
-    pool.run(static_cast<int>((size + kAtOnce - 1) / kAtOnce), [&](int task, int) {
-      const std::size_t begin = task * kAtOnce, n = std::min(kAtOnce, size - begin);
-      round_row(values + begin, static_cast<int>(n), weights_.data() + begin);
+    pool.run(int((size + kAtOnce - 1) / kAtOnce), [&](int task, int) {
+      const size_t begin = task * kAtOnce, n = std::min(kAtOnce, size - begin);
+      round_row(values + begin, int(n), weights_.data() + begin);
     });
   }
 
@@ -195,18 +196,18 @@ class RoundedProducts final : public Products<float> {
   }
 
   const float* values_ = nullptr;
-  std::vector<N> weights_ = {};  // of values_, in their places
+  vector<N> weights_ = {};  // of values_, in their places
 };
 
 }  // namespace
 
-std::unique_ptr<Products<float>> make_products(Precision precision, bool use_module) {
+unique_ptr<Products<float>> make_products(Precision precision, bool use_module) {
   if (precision == Precision::float32) return std::make_unique<Products<float>>();
   if (use_module && onednn().multiply) return std::make_unique<RoundedProducts<Bfloat16>>();
   return std::make_unique<RoundedProducts<float>>();
 }
 
-std::string bfloat16_info() {
+string bfloat16_info() {
   return onednn().info;
 }
 

@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 
+#include "base/std_names.h"
 #include "math/products.h"
 
 namespace heed {
@@ -26,9 +27,9 @@ namespace heed {
 enum class Precision { float32, bfloat16 };
 
 // `use_module`: if there is one.
-std::unique_ptr<Products<float>> make_products(Precision precision, bool use_module = true);
+unique_ptr<Products<float>> make_products(Precision precision, bool use_module = true);
 
 // What multiplies: "oneDNN 2.6.3", or "float32 products of rounded numbers, slower: why".
-std::string bfloat16_info();
+string bfloat16_info();
 
 }  // namespace heed

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/std_names.h"
 
 namespace heed {
 
@@ -23,12 +24,12 @@ void blas_memory_free(void*);
 
 namespace {
 
-constexpr std::size_t kBuffer = 128u << 20;  // what OpenBLAS maps
+constexpr size_t kBuffer = 128u << 20;  // what OpenBLAS maps
 constexpr const char* kMoreRoom =
     "fewer --threads, or less strict limits: ulimit -v unlimited, ulimit -d unlimited, "
     "vm.overcommit_memory 0";
 
-bool has_room(std::size_t bytes) {
+bool has_room(size_t bytes) {
   void* room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return room != MAP_FAILED && ::munmap(room, bytes) == 0;
 }
@@ -36,7 +37,7 @@ bool has_room(std::size_t bytes) {
 // All buffers are mapped here, after checking that each fits.
 void map_buffers(int threads) {
   constexpr int kMost = 128;  // OpenBLAS warns if there are more, which is unlikely
-  std::vector<void*> buffers;
+  vector<void*> buffers;
   for (int i = 0; i < std::min(threads, kMost); ++i) {
     if (!has_room(kBuffer))
       throw Error(Exit::memory,
@@ -52,13 +53,13 @@ void map_buffers(int threads) {
 }  // namespace
 
 void require_room_for_blas() {
-  constexpr std::size_t kLibraries = 8u << 20;  // what they take meanwhile
+  constexpr size_t kLibraries = 8u << 20;  // what they take meanwhile
   if (has_room(kBuffer + kLibraries)) return;
   for (const char* part : {"heed: error: not enough memory: OpenBLAS needs 128 MiB of address "
                            "space for each thread.\n  try: ",
                            kMoreRoom, "\n"})
     (void)!::write(STDERR_FILENO, part, std::strlen(part));
-  ::_exit(static_cast<int>(Exit::memory));
+  ::_exit(int(Exit::memory));
 }
 
 void prepare_blas(int threads) {
@@ -74,12 +75,12 @@ void prepare_blas(int threads) {
   openblas_set_num_threads(1);
 }
 
-std::string blas_core_type() {
+string blas_core_type() {
   return openblas_get_corename();
 }
 
-std::string blas_info() {
-  std::string config = openblas_get_config();
+string blas_info() {
+  string config = openblas_get_config();
   while (config.ends_with(' ')) config.pop_back();
   const int parallel = openblas_get_parallel();
   const char* threading = parallel == OPENBLAS_SEQUENTIAL ? "sequential"

@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/std_names.h"
 #include "math/mat.h"
 
 namespace heed {
@@ -26,9 +27,9 @@ void require_room_for_blas();
 // Two lines for --version: the build of OpenBLAS, and the processor whose kernels it chose.
 //   blas: OpenBLAS 0.3.21 DYNAMIC_ARCH ... Haswell MAX_THREADS=64
 //   blas core type: Haswell (pthreads)
-std::string blas_info();
+string blas_info();
 // The processor whose kernels OpenBLAS chose: "Haswell". Other kernels round differently.
-std::string blas_core_type();
+string blas_core_type();
 
 // C = alpha * op(A) op(B) + beta * C, row-major; op(A) is A or Aᵀ. T is float or double.
 enum class Op { none, transpose };

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/noise.h"
+#include "base/std_names.h"
 #include "math/mat.h"
 
 namespace heed {
@@ -13,9 +14,9 @@ namespace heed {
 // Inverted dropout of one layer: element (r, c) is kept with probability 1 - rate and scaled by
 // 1 / (1 - rate). noise32(combine(row_keys[r], id), c) decides, so backward can draw it again.
 struct Dropout {
-  double rate = 0.0;                        // 0: off
-  const std::uint64_t* row_keys = nullptr;  // [rows]
-  std::uint64_t id = 0;                     // of the layer
+  double rate = 0.0;                   // 0: off
+  const uint64_t* row_keys = nullptr;  // [rows]
+  uint64_t id = 0;                     // of the layer
   bool on() const { return rate > 0.0 && row_keys != nullptr; }
 };
 
@@ -32,12 +33,10 @@ void drop_add_backward(In<T> dy, Mat<T> dbranch, const Dropout& dropout);
 // Calls body(r, mask) for every row; mask(c) is the factor of column c: 0 or 1 / (1 - rate).
 template <class T>
 struct DropoutMask {
-  std::uint64_t key;
-  std::uint32_t threshold;
+  uint64_t key;
+  uint32_t threshold;
   T scale;
-  T operator()(int c) const {
-    return noise32(key, static_cast<std::uint32_t>(c)) >= threshold ? scale : T{0};
-  }
+  T operator()(int c) const { return noise32(key, uint32_t(c)) >= threshold ? scale : T{0}; }
 };
 
 template <class T>
@@ -51,8 +50,8 @@ void for_rows(int rows, const Dropout& d, Body&& body) {
     for (int r = 0; r < rows; ++r) body(r, NoMask<T>{});
     return;
   }
-  const auto threshold = static_cast<std::uint32_t>(std::min(d.rate * 0x1.0p32, 0x1.0p32 - 1));
-  const T scale = static_cast<T>(1.0 / (1.0 - d.rate));
+  const auto threshold = uint32_t(std::min(d.rate * 0x1.0p32, 0x1.0p32 - 1));
+  const T scale = T(1.0 / (1.0 - d.rate));
   for (int r = 0; r < rows; ++r)
     body(r, DropoutMask<T>{combine(d.row_keys[r], d.id), threshold, scale});
 }

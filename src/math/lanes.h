@@ -19,6 +19,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 template <class T, int kBytes>
@@ -258,12 +260,12 @@ T sum_row(const T* x, int n) {
 
 // Runs of 1024 numbers are summed in T, the runs in double.
 template <class T>
-double sum_squares(const T* x, std::size_t n) {
-  constexpr std::size_t kRun = 1024;
+double sum_squares(const T* x, size_t n) {
+  constexpr size_t kRun = 1024;
   double sum = 0;
-  for (std::size_t i = 0; i < n; i += kRun) {
+  for (size_t i = 0; i < n; i += kRun) {
     Lanes<T> run{};
-    for_lanes<T>(0, static_cast<int>(std::min(kRun, n - i)), [&](auto at) {
+    for_lanes<T>(0, int(std::min(kRun, n - i)), [&](auto at) {
       const Lanes<T> v = at.load(x + i);
       run = fuse(v, v, run);
     });

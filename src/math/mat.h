@@ -27,7 +27,7 @@ struct Mat {
   // A read-only view of the same numbers.
   operator Mat<const T>() const requires(!std::is_const_v<T>) { return {data, rows, cols, stride}; }
 
-  T* row(int r) const { return data + static_cast<std::ptrdiff_t>(r) * stride; }
+  T* row(int r) const { return data + std::ptrdiff_t(r) * stride; }
   T& operator()(int r, int c) const { return row(r)[c]; }
   bool empty() const { return rows == 0 || cols == 0; }
 

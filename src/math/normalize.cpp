@@ -9,7 +9,7 @@ namespace heed {
 template <class T>
 void normalize(NormKind kind, In<T> x, In<T> gain, In<T> bias, Mat<T> y, Mat<T> stats) {
   const int n = x.cols;
-  const T eps = static_cast<T>(kind.eps);
+  const T eps = T(kind.eps);
   const T* __restrict g = gain.data;
   const T* __restrict b = bias.data;
   for (int r = 0; r < x.rows; ++r) {

@@ -1,5 +1,6 @@
 // The module heed_onednn.so, the only file that knows oneDNN (versions 2 and 3).
 #include "math/onednn.h"
+#include "base/std_names.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ struct Worker {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
   std::map<OnednnProduct, Prepared> prepared = {};
-  std::vector<CacheLine> scratch = {};  // as much as any of them needs
+  vector<CacheLine> scratch = {};  // as much as any of them needs
 };
 
 Prepared Worker::prepare(const OnednnProduct& p) {
@@ -81,13 +82,13 @@ const char* version() {
   };
   if (!uses(dnnl::cpu_isa::avx512_core_bf16)) return nullptr;
   const bool tiles = uses(dnnl::cpu_isa::avx512_core_amx);
-  static const std::string text = std::to_string(v->major) + "." + std::to_string(v->minor) + "." +
-                                  std::to_string(v->patch) + (tiles ? ", AMX" : ", AVX512_BF16");
+  static const string text = std::to_string(v->major) + "." + std::to_string(v->minor) + "." +
+                             std::to_string(v->patch) + (tiles ? ", AMX" : ", AVX512_BF16");
   return text.c_str();
 }
 
-void multiply(const OnednnProduct& product, const std::uint16_t* a, const std::uint16_t* b,
-              const float* bias, float* c) {
+void multiply(const OnednnProduct& product, const uint16_t* a, const uint16_t* b, const float* bias,
+              float* c) {
   thread_local Worker worker;
   auto found = worker.prepared.find(product);
   if (found == worker.prepared.end())

@@ -5,6 +5,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 // C [m, n] = A [m, k] B [k, n] (+ bias [1, n]) (+ C), row-major. Transposed: the numbers lie as
@@ -24,7 +26,7 @@ struct OnednnModule {
   // the system for the registers of AMX, so it comes before the first product.
   const char* (*version)();
   // Any number of threads at once; each keeps what it has prepared for the products it has seen.
-  void (*multiply)(const OnednnProduct& product, const std::uint16_t* a, const std::uint16_t* b,
+  void (*multiply)(const OnednnProduct& product, const uint16_t* a, const uint16_t* b,
                    const float* bias, float* c);
 };
 extern "C" const OnednnModule heed_onednn;

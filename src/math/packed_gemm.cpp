@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/std_names.h"
 #include "math/lanes.h"
 
 namespace heed {
@@ -92,8 +93,8 @@ void tiles(T alpha, Left<T> a, PackedOperand<T> b, T beta, Mat<T> c) {
   int r = 0;
   for (; r + R <= c.rows; r += R) {
     for (int j = 0; j < c.cols; j += kPanel<T>)
-      tile<R>(b.rows, alpha, a.from_row(r), b.data + static_cast<std::ptrdiff_t>(j) * b.panel_rows,
-              beta, c.row_range(r, r + R).col_range(j, std::min(c.cols, j + kPanel<T>)));
+      tile<R>(b.rows, alpha, a.from_row(r), b.data + std::ptrdiff_t(j) * b.panel_rows, beta,
+              c.row_range(r, r + R).col_range(j, std::min(c.cols, j + kPanel<T>)));
   }
   if constexpr (R > 1)
     if (r < c.rows) tiles<R - 1>(alpha, a.from_row(r), b, beta, c.row_range(r, c.rows));
@@ -124,7 +125,7 @@ void pack_transposed(Mat<const T> b_t, T* panel) {
 template <class T>
 PackedOperand<T> PackedOperand<T>::row_range(int begin, int end) const {
   assert(0 <= begin && begin <= end && end <= rows);
-  return {data + static_cast<std::ptrdiff_t>(begin) * kPanel<T>, end - begin, cols, panel_rows};
+  return {data + std::ptrdiff_t(begin) * kPanel<T>, end - begin, cols, panel_rows};
 }
 
 template <class T>
@@ -137,8 +138,8 @@ template <class T>
 PackedOperand<T> pack(Operand<T> b, Workspace& workspace) {
   constexpr int width = kPanel<T>;
   const int rows = b.rows(), cols = b.cols(), whole = cols / width, rest = cols % width;
-  const auto panel_size = static_cast<std::ptrdiff_t>(rows) * width;
-  T* const data = workspace.numbers<T>(static_cast<std::size_t>(whole + (rest > 0)) * panel_size);
+  const auto panel_size = std::ptrdiff_t(rows) * width;
+  T* const data = workspace.numbers<T>(size_t(whole + (rest > 0)) * panel_size);
   T* const last = data + whole * panel_size;
   if (rest > 0) std::fill_n(last, panel_size, T{0});
   if (b.op == Op::transpose) {

@@ -1,6 +1,7 @@
 #include "math/products.h"
 
 #include "base/profile.h"
+#include "base/std_names.h"
 #include "math/row_ops.h"
 
 namespace heed {
@@ -20,17 +21,17 @@ void Products<T>::backward(In<T> dy, In<T> x, In<T> w, Mat<T> dw, Mat<T> dx) con
 }
 
 template <class T>
-void Products<T>::attend(std::span<const AttentionHead<T>> heads, Workspace& workspace) const {
+void Products<T>::attend(span<const AttentionHead<T>> heads, Workspace& workspace) const {
   const Timed timed(Work::attention);
   for (const AttentionHead<T>& head : heads) head_forward(head, workspace);
 }
 
 template <class T>
-void Products<T>::attend_backward(std::span<const AttentionHead<T>> heads,
-                                  std::span<const HeadGradients<T>> gradients,
+void Products<T>::attend_backward(span<const AttentionHead<T>> heads,
+                                  span<const HeadGradients<T>> gradients,
                                   Workspace& workspace) const {
   const Timed timed(Work::attention);
-  for (std::size_t i = 0; i < heads.size(); ++i) head_backward(heads[i], gradients[i], workspace);
+  for (size_t i = 0; i < heads.size(); ++i) head_backward(heads[i], gradients[i], workspace);
 }
 
 template <class T>

@@ -14,6 +14,7 @@
 #include <span>
 
 #include "base/pool.h"
+#include "base/std_names.h"
 #include "math/attention_head.h"
 #include "math/batch_invariant.h"
 #include "math/blas.h"
@@ -26,7 +27,7 @@ class Products {
   virtual ~Products() = default;
 
   // Once a step, when the weights have new values: for copies of them, packed or rounded.
-  virtual void weights_changed(const T* /*values*/, std::size_t /*size*/, Pool& /*pool*/) {}
+  virtual void weights_changed(const T* /*values*/, size_t /*size*/, Pool& /*pool*/) {}
 
   // y = x Wᵀ + b;  x [rows, in], W [out, in], b [1, out] or empty, y [rows, out]
   virtual void forward(In<T> x, In<T> w, In<T> b, Mat<T> y) const;
@@ -34,10 +35,9 @@ class Products {
   virtual void backward(In<T> dy, In<T> x, In<T> w, Mat<T> dw, Mat<T> dx) const;
 
   // All heads of all sequences (math/attention_head.h).
-  virtual void attend(std::span<const AttentionHead<T>> heads, Workspace& workspace) const;
-  virtual void attend_backward(std::span<const AttentionHead<T>> heads,
-                               std::span<const HeadGradients<T>> gradients,
-                               Workspace& workspace) const;
+  virtual void attend(span<const AttentionHead<T>> heads, Workspace& workspace) const;
+  virtual void attend_backward(span<const AttentionHead<T>> heads,
+                               span<const HeadGradients<T>> gradients, Workspace& workspace) const;
   // Decoding: one sequence over its cache (math/batch_invariant.h).
   virtual void attend_cached(const CachedHeads<T>& heads) const;
 

@@ -91,10 +91,10 @@ template <class T>
 RowLoss cross_entropy_backward(T* logits, int classes, int label, double smoothing, T scale) {
   const T label_logit = logits[label];
   const Sums<T> s = sum_logits<T, true>(logits, classes, largest<T>(logits, classes));
-  const T factor = static_cast<T>(scale / s.exps);
-  const T floor = static_cast<T>(scale * smoothing / classes);
+  const T factor = T(scale / s.exps);
+  const T floor = T(scale * smoothing / classes);
   for (int c = 0; c < classes; ++c) logits[c] = fuse(logits[c], factor, -floor);
-  logits[label] = fuse(-scale, static_cast<T>(1 - smoothing), logits[label]);
+  logits[label] = fuse(-scale, T(1 - smoothing), logits[label]);
   return row_loss(s, label_logit, classes, smoothing);
 }
 

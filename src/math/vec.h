@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "base/std_names.h"
 #include "math/lanes.h"
 
 namespace heed {
@@ -16,7 +17,7 @@ namespace heed {
 // x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) is a Taylor polynomial of degree 7.
 template <class V>  // float, or a vector of floats
 inline V fast_exp_of(V x) {
-  using Int = std::conditional_t<std::is_same_v<V, float>, std::int32_t, decltype(x < x)>;
+  using Int = std::conditional_t<std::is_same_v<V, float>, int32_t, decltype(x < x)>;
   const auto all = [](float c) { return c - V{}; };
   x = x < all(-87.0f) ? all(-87.0f) : x;
   x = x > all(88.0f) ? all(88.0f) : x;

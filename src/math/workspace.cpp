@@ -1,4 +1,5 @@
 #include "math/workspace.h"
+#include "base/std_names.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,23 +10,23 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kFirstBlock = std::size_t{1} << 20;
+constexpr size_t kAlignment = 64;
+constexpr size_t kFirstBlock = size_t{1} << 20;
 
 }  // namespace
 
-Workspace::Block Workspace::allocate(std::size_t bytes) const {
+Workspace::Block Workspace::allocate(size_t bytes) const {
   if (this->bytes() + bytes > most_) throw std::length_error("a workspace");
   void* p = std::aligned_alloc(kAlignment, bytes);
   if (p == nullptr) throw std::bad_alloc();
-  return {std::unique_ptr<void, Free>(p), bytes};
+  return {unique_ptr<void, Free>(p), bytes};
 }
 
-void* Workspace::take(std::size_t bytes) {
+void* Workspace::take(size_t bytes) {
   bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   if (block_ == 0 && used_ == 0 && blocks_.size() > 1) {
     // Empty but fragmented: replace the blocks by one block of the total size.
-    const std::size_t total = this->bytes();
+    const size_t total = this->bytes();
     blocks_.clear();
     blocks_.push_back(allocate(total));
   }
@@ -46,8 +47,8 @@ void Workspace::rewind(Mark mark) {
   used_ = mark.used;
 }
 
-std::size_t Workspace::bytes() const {
-  std::size_t sum = 0;
+size_t Workspace::bytes() const {
+  size_t sum = 0;
   for (const Block& b : blocks_) sum += b.size;
   return sum;
 }
@@ -55,7 +56,7 @@ std::size_t Workspace::bytes() const {
 template <class T>
 Mat<T> Workspace::zeros(int r, int c) {
   Mat<T> m = matrix<T>(r, c);
-  if (!m.empty()) std::memset(m.data, 0, sizeof(T) * static_cast<std::size_t>(r) * c);
+  if (!m.empty()) std::memset(m.data, 0, sizeof(T) * size_t(r) * c);
   return m;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/std_names.h"
 #include "math/mat.h"
 
 namespace heed {
@@ -15,19 +16,19 @@ namespace heed {
 class Workspace {
  public:
   struct Mark {
-    std::size_t block, used;
+    size_t block, used;
   };
 
-  explicit Workspace(std::size_t most = ~std::size_t{0}) : most_(most) {}
+  explicit Workspace(size_t most = ~size_t{0}) : most_(most) {}
 
   // An uninitialised [rows, cols] matrix, 64-byte aligned.
   template <class T>
   Mat<T> matrix(int rows, int cols) {
-    return {static_cast<T*>(take(sizeof(T) * static_cast<std::size_t>(rows) * cols)), rows, cols};
+    return {static_cast<T*>(take(sizeof(T) * size_t(rows) * cols)), rows, cols};
   }
   // n uninitialised numbers, or views; n may be larger than an int.
   template <class T>
-  T* numbers(std::size_t n) {
+  T* numbers(size_t n) {
     return static_cast<T*>(take(sizeof(T) * n));
   }
   // Like matrix(), filled with zeros.
@@ -37,20 +38,20 @@ class Workspace {
   Mark mark() const { return {block_, used_}; }
   void rewind(Mark mark);
   void rewind() { rewind({0, 0}); }
-  std::size_t bytes() const;  // allocated from the system
+  size_t bytes() const;  // allocated from the system
 
  private:
   struct Block {
-    std::unique_ptr<void, Free> data;
-    std::size_t size;
+    unique_ptr<void, Free> data;
+    size_t size;
   };
-  void* take(std::size_t bytes);
-  Block allocate(std::size_t bytes) const;
+  void* take(size_t bytes);
+  Block allocate(size_t bytes) const;
 
-  std::size_t most_;
-  std::vector<Block> blocks_;
-  std::size_t block_ = 0;  // current block
-  std::size_t used_ = 0;   // bytes taken from it
+  size_t most_;
+  vector<Block> blocks_;
+  size_t block_ = 0;  // current block
+  size_t used_ = 0;   // bytes taken from it
 };
 
 // Rewinds on leaving the scope.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/noise.h"
+#include "base/std_names.h"
 #include "math/row_ops.h"
 
 namespace heed {
@@ -20,7 +21,7 @@ Initializer ablated(Initializer init, Projection projection) {
 // and head, [length, d_head].
 template <class Body>
 void for_heads(const Attention& a, const Packed& rows, const Packed& key_rows, Body&& body) {
-  std::size_t n = 0;
+  size_t n = 0;
   for (int i = 0; i < rows.sequences(); ++i)
     for (int h = 0; h < a.n_heads; ++h, ++n)
       body(
@@ -30,20 +31,20 @@ void for_heads(const Attention& a, const Packed& rows, const Packed& key_rows, B
 
 // n views of the pass.
 template <class View, class T>
-std::span<View> views(Pass<T>& pass, std::size_t n) {
+span<View> views(Pass<T>& pass, size_t n) {
   return {pass.workspace.template numbers<View>(n), n};
 }
 
-std::size_t weights_size(int n_heads, const Packed& rows, const Packed& key_rows) {
-  std::size_t sum = 0;
+size_t weights_size(int n_heads, const Packed& rows, const Packed& key_rows) {
+  size_t sum = 0;
   for (int i = 0; i < rows.sequences(); ++i)
-    sum += static_cast<std::size_t>(rows.length(i)) * padded_keys(key_rows.length(i));
+    sum += size_t(rows.length(i)) * padded_keys(key_rows.length(i));
   return sum * n_heads;
 }
 
 // x with every head normalised; x itself without a norm.
 template <class T>
-Mat<T> normed(Pass<T>& pass, const std::optional<Norm>& norm, Mat<T> x, HeadNormSaved<T>& saved) {
+Mat<T> normed(Pass<T>& pass, const optional<Norm>& norm, Mat<T> x, HeadNormSaved<T>& saved) {
   if (!norm) return x;
   const auto n = norm->forward(pass, x);
   saved = {x, n.stats};
@@ -54,10 +55,10 @@ Mat<T> normed(Pass<T>& pass, const std::optional<Norm>& norm, Mat<T> x, HeadNorm
 
 const char* attention_name(AttentionKind kind) {
   constexpr const char* kNames[] = {"encoder", "decoder", "cross"};
-  return kNames[static_cast<std::size_t>(kind)];
+  return kNames[size_t(kind)];
 }
 
-Attention::Attention(ParamTable& table, const std::string& name, AttentionKind kind_, int layer_,
+Attention::Attention(ParamTable& table, const string& name, AttentionKind kind_, int layer_,
                      const ModelConfig& config, const LayerInit& init)
     : kind(kind_),
       layer(layer_),
@@ -82,7 +83,7 @@ Attention::Attention(ParamTable& table, const std::string& name, AttentionKind k
 }
 
 double Attention::scale() const {
-  return ablation.scaled ? 1.0 / std::sqrt(static_cast<double>(d_head())) : 1.0;
+  return ablation.scaled ? 1.0 / std::sqrt(double(d_head())) : 1.0;
 }
 
 template <class T>
@@ -124,26 +125,25 @@ template <class T>
 void Attention::attend(Pass<T>& pass, const AttentionInput<T>& input,
                        AttentionSaved<T>& saved) const {
   const Packed &rows = *input.rows, &key_rows = cross() ? *input.memory_rows : rows;
-  saved.heads = views<AttentionHead<T>>(pass, static_cast<std::size_t>(rows.sequences()) * n_heads);
+  saved.heads = views<AttentionHead<T>>(pass, size_t(rows.sequences()) * n_heads);
   T* p = pass.workspace.template numbers<T>(weights_size(n_heads, rows, key_rows));
-  for_heads(*this, rows, key_rows, [&](std::size_t n, int i, int h, auto of_query, auto of_key) {
+  for_heads(*this, rows, key_rows, [&](size_t n, int i, int h, auto of_query, auto of_key) {
     const Mat<T> weights{p, rows.length(i), padded_keys(key_rows.length(i))};
-    p += weights.rows * static_cast<std::ptrdiff_t>(weights.cols);
+    p += weights.rows * std::ptrdiff_t(weights.cols);
     saved.heads[n] = {
         .q = of_query(saved.q),
         .k = of_key(saved.k),
         .v = of_key(saved.v),
         .p = weights,
         .o = of_query(saved.context),
-        .scale = static_cast<T>(scale()),
+        .scale = T(scale()),
         .causal = causal(),
         .uniform = ablation.uniform,
-        .dropout = rows.dropout(dropout, combine(dropout_id, static_cast<std::uint64_t>(h)),
-                                rows.begin[i])};
+        .dropout = rows.dropout(dropout, combine(dropout_id, uint64_t(h)), rows.begin[i])};
   });
   pass.products->attend(saved.heads, pass.workspace);
   if (!pass.observer) return;
-  for_heads(*this, rows, key_rows, [&](std::size_t n, int i, int h, auto, auto) {
+  for_heads(*this, rows, key_rows, [&](size_t n, int i, int h, auto, auto) {
     pass.observer->on_head(seen(saved.heads[n], i, h), saved.heads[n].o);
   });
 }
@@ -168,7 +168,7 @@ void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
   const Mat<T> dq_heads = q_norm ? pass.zeros(dq.rows, dq.cols) : dq;
   const Mat<T> dk_heads = k_norm ? pass.zeros(dk.rows, dk.cols) : dk;
   const auto gradients = views<HeadGradients<T>>(pass, saved.heads.size());
-  for_heads(*this, rows, key_rows, [&](std::size_t n, int i, int h, auto of_query, auto of_key) {
+  for_heads(*this, rows, key_rows, [&](size_t n, int i, int h, auto of_query, auto of_key) {
     gradients[n] = {of_query(dcontext), of_query(dq_heads), of_key(dk_heads), of_key(dv)};
     if (pass.observer)
       pass.observer->on_head_gradient(seen(saved.heads[n], i, h), gradients[n].d_o);
@@ -215,7 +215,7 @@ void Attention::attend_cached(Pass<T>& pass, const AttentionInput<T>& input,
                                   .v = kv.part(1, width),
                                   .o = rows.sequence(saved.context, i),
                                   .weights = all_weights.row(worker),
-                                  .scale = static_cast<T>(scale()),
+                                  .scale = T(scale()),
                                   .causal = causal(),
                                   .uniform = ablation.uniform});
   };

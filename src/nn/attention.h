@@ -22,6 +22,7 @@
 #include <span>
 #include <string>
 
+#include "base/std_names.h"
 #include "math/rotary.h"
 #include "nn/cache.h"
 #include "nn/linear.h"
@@ -62,8 +63,8 @@ struct AttentionSaved {
   Mat<T> q;     // [rows, d_model], after QK-norm and rotary positions
   Mat<T> k, v;  // [key rows, d_kv], the same
   HeadNormSaved<T> q_norm, k_norm;
-  std::span<AttentionHead<T>> heads;  // of all sequences, one after the other, with their P_h
-  Mat<T> context;                     // [rows, d_model], the input of W_o
+  span<AttentionHead<T>> heads;  // of all sequences, one after the other, with their P_h
+  Mat<T> context;                // [rows, d_model], the input of W_o
 };
 
 struct Attention {
@@ -71,12 +72,12 @@ struct Attention {
   int layer, n_heads, n_kv_heads, d_model;
   AttentionConfig ablation;
   double dropout;
-  std::uint64_t dropout_id;  // identifies its dropout draws
-  Linear in;                 // [d + 2 d_kv, d]: q, k, v
-  std::optional<Norm> q_norm, k_norm;
+  uint64_t dropout_id;  // identifies its dropout draws
+  Linear in;            // [d + 2 d_kv, d]: q, k, v
+  optional<Norm> q_norm, k_norm;
   Linear out;  // [d, d]
 
-  Attention(ParamTable& table, const std::string& name, AttentionKind kind, int layer,
+  Attention(ParamTable& table, const string& name, AttentionKind kind, int layer,
             const ModelConfig& config, const LayerInit& init);
 
   int d_head() const { return d_model / n_heads; }

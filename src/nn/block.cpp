@@ -1,8 +1,9 @@
 #include "nn/block.h"
+#include "base/std_names.h"
 
 namespace heed {
 
-Block::Block(ParamTable& table, const std::string& prefix, AttentionKind self_kind, int layer,
+Block::Block(ParamTable& table, const string& prefix, AttentionKind self_kind, int layer,
              const ModelConfig& config, const LayerInit& init)
     : self_attention(table, prefix + ".self_attn", self_kind, layer, config, init),
       self_residual(table, prefix + ".self_attn_norm", config) {

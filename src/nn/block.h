@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/std_names.h"
 #include "nn/attention.h"
 #include "nn/feed_forward.h"
 #include "nn/residual.h"
@@ -22,13 +23,13 @@ struct BlockSaved {
 struct Block {
   Attention self_attention;
   Residual self_residual;
-  std::optional<Attention> cross_attention;
-  std::optional<Residual> cross_residual;
-  std::optional<FeedForward> feed_forward;
-  std::optional<Residual> feed_forward_residual;
+  optional<Attention> cross_attention;
+  optional<Residual> cross_residual;
+  optional<FeedForward> feed_forward;
+  optional<Residual> feed_forward_residual;
 
   // `prefix`: "decoder.layers.0".
-  Block(ParamTable& table, const std::string& prefix, AttentionKind self_kind, int layer,
+  Block(ParamTable& table, const string& prefix, AttentionKind self_kind, int layer,
         const ModelConfig& config, const LayerInit& init);
 
   // [rows, d] -> [rows, d]

@@ -1,4 +1,5 @@
 #include "nn/cache.h"
+#include "base/std_names.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,28 +13,27 @@ Cache<T>::Cache(int layers, int width, int slots, int capacity)
       width_(width),
       slots_(slots),
       capacity_(capacity),
-      self_(static_cast<T*>(
-          std::calloc(std::size_t{2} * layers * slots * capacity * width, sizeof(T)))) {
+      self_(
+          static_cast<T*>(std::calloc(size_t{2} * layers * slots * capacity * width, sizeof(T)))) {
   if (!self_) throw std::bad_alloc();
 }
 
 template <class T>
 Mat<T> Cache<T>::self(int layer, int slot) {
   assert(layer < layers_ && slot < slots_);
-  const std::size_t index = static_cast<std::size_t>(layer) * slots_ + slot;
+  const size_t index = size_t(layer) * slots_ + slot;
   return {self_.get() + index * capacity_ * 2 * width_, capacity_, 2 * width_};
 }
 
 template <class T>
 Mat<T> Cache<T>::cross(int layer) {
-  return {cross_.data() + static_cast<std::size_t>(layer) * cross_rows_ * 2 * width_, cross_rows_,
-          2 * width_};
+  return {cross_.data() + size_t(layer) * cross_rows_ * 2 * width_, cross_rows_, 2 * width_};
 }
 
 template <class T>
 void Cache<T>::resize_cross(int rows) {
   cross_rows_ = rows;
-  cross_.resize(std::size_t{2} * layers_ * rows * width_);
+  cross_.resize(size_t{2} * layers_ * rows * width_);
 }
 
 template <class T>

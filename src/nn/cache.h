@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/std_names.h"
 #include "math/mat.h"
 
 namespace heed {
@@ -30,16 +31,16 @@ class Cache {
   int cross_rows_ = 0;
   // From calloc: pages take memory only once they are written to, and most sequences end long
   // before the capacity.
-  std::unique_ptr<T[], Free> self_;
-  std::vector<T> cross_;
+  unique_ptr<T[], Free> self_;
+  vector<T> cross_;
 };
 
 // The part of a cache that a pass uses.
 template <class T>
 struct CacheSlots {
   Cache<T>* cache = nullptr;
-  std::vector<int> slot_of;    // the slot of sequence i of the pass
-  std::vector<int> source_of;  // the sequence of the memory that it reads
+  vector<int> slot_of;    // the slot of sequence i of the pass
+  vector<int> source_of;  // the sequence of the memory that it reads
 };
 
 }  // namespace heed

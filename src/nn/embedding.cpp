@@ -4,19 +4,18 @@
 #include <cmath>
 
 #include "base/noise.h"
+#include "base/std_names.h"
 #include "math/dropout.h"
 #include "math/lanes.h"
 #include "math/rotary.h"
 
 namespace heed {
 
-Embedding::Embedding(ParamTable& table, Param tokens_, const std::string& positions_name,
+Embedding::Embedding(ParamTable& table, Param tokens_, const string& positions_name,
                      const ModelConfig& config)
     : tokens(tokens_),
       kind(config.positions),
-      scale(config.positions == Positions::sinusoidal
-                ? std::sqrt(static_cast<double>(config.d_model))
-                : 1.0),
+      scale(config.positions == Positions::sinusoidal ? std::sqrt(double(config.d_model)) : 1.0),
       rate(config.dropout),
       dropout_id(name_key(positions_name)) {
   if (kind == Positions::learned)
@@ -35,11 +34,11 @@ Angles<T> position_angles(Workspace& workspace, PositionRange range, const Angle
   const auto [d, base, cos_first] = kind;
   const Mat<T> table = workspace.matrix<T>(range.count, d);
   for (int c = 0; c < d; c += 2) {
-    const double frequency = std::pow(base, -static_cast<double>(c) / d);
+    const double frequency = std::pow(base, -double(c) / d);
     for (int p = 0; p < range.count; ++p) {
       const double angle = (range.first + p) * frequency;
-      table(p, c + (cos_first ? 1 : 0)) = static_cast<T>(std::sin(angle));
-      if (c + 1 < d) table(p, c + (cos_first ? 0 : 1)) = static_cast<T>(std::cos(angle));
+      table(p, c + (cos_first ? 1 : 0)) = T(std::sin(angle));
+      if (c + 1 < d) table(p, c + (cos_first ? 0 : 1)) = T(std::cos(angle));
     }
   }
   return {table, range.first};
@@ -54,7 +53,7 @@ Mat<T> Embedding::forward(Pass<T>& pass, const Packed& rows) const {
   if (kind == Positions::learned) position.table = pass[positions];
   if (kind == Positions::sinusoidal)
     position = position_angles<T>(pass.workspace, position_range(rows), {.width = table.cols});
-  const T factor = static_cast<T>(scale);
+  const T factor = T(scale);
   for (int r = 0; r < y.rows; ++r) {
     const T* __restrict from = table.row(rows.ids[r]);
     T* __restrict to = y.row(r);
@@ -74,7 +73,7 @@ template <class T>
 void Embedding::backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const {
   drop_in_place(d, rows.dropout(rate, dropout_id));
   const Mat<T> table = pass.gradient(tokens);
-  const T factor = static_cast<T>(scale);
+  const T factor = T(scale);
   for (int r = 0; r < d.rows; ++r) {
     const T* __restrict from = d.row(r);
     T* __restrict to = table.row(rows.ids[r]);

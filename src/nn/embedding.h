@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "base/std_names.h"
 #include "config/model_config.h"
 #include "math/rotary.h"
 #include "nn/linear.h"
@@ -20,10 +21,10 @@ struct Embedding {
   Positions kind = Positions::none;
   double scale = 1.0;  // sqrt(d_model) with sinusoidal positions
   double rate = 0.0;
-  std::uint64_t dropout_id = 0;
+  uint64_t dropout_id = 0;
 
   // The caller makes `tokens`, because it may be shared.
-  Embedding(ParamTable& table, Param tokens, const std::string& positions_name,
+  Embedding(ParamTable& table, Param tokens, const string& positions_name,
             const ModelConfig& config);
 
   // rows.ids -> [rows, d]

@@ -1,6 +1,7 @@
 #include "nn/feed_forward.h"
 
 #include "base/noise.h"
+#include "base/std_names.h"
 #include "math/activation.h"
 #include "math/dropout.h"
 #include "math/row_ops.h"
@@ -8,8 +9,8 @@
 namespace heed {
 namespace {
 
-std::vector<LinearPart> first_parts(const std::string& prefix, const ModelConfig& config,
-                                    const LayerInit& init) {
+vector<LinearPart> first_parts(const string& prefix, const ModelConfig& config,
+                               const LayerInit& init) {
   const LinearPart fc1{prefix + ".fc1", config.d_ff, init.weight};
   if (config.feed_forward != FeedForwardType::gated) return {fc1};
   return {{prefix + ".fc_gate", config.d_ff, init.weight}, fc1};
@@ -33,7 +34,7 @@ void gate_backward(In<T> f, In<T> slope, In<T> v, Mat<T> dh, Mat<T> h) {
 
 }  // namespace
 
-FeedForward::FeedForward(ParamTable& table, const std::string& prefix, const ModelConfig& config,
+FeedForward::FeedForward(ParamTable& table, const string& prefix, const ModelConfig& config,
                          const LayerInit& init)
     : gated(config.feed_forward == FeedForwardType::gated),
       in(table, config.d_model, first_parts(prefix, config, init), config.bias),

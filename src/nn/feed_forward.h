@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "base/std_names.h"
 #include "nn/linear.h"
 #include "nn/param.h"
 
@@ -25,9 +26,9 @@ struct FeedForward {
   Linear fc2;  // [d, d_ff]
   Activation activation;
   double rate;
-  std::uint64_t dropout_id;
+  uint64_t dropout_id;
 
-  FeedForward(ParamTable& table, const std::string& prefix, const ModelConfig& config,
+  FeedForward(ParamTable& table, const string& prefix, const ModelConfig& config,
               const LayerInit& init);
 
   template <class T>

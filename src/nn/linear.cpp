@@ -1,14 +1,15 @@
 #include "nn/linear.h"
 
+#include "base/std_names.h"
 #include "math/row_ops.h"
 
 namespace heed {
 
-Linear::Linear(ParamTable& table, const std::string& name, int in, int out, const Initializer& init,
+Linear::Linear(ParamTable& table, const string& name, int in, int out, const Initializer& init,
                bool with_bias)
     : Linear(table, in, {{name, out, init}}, with_bias) {}
 
-Linear::Linear(ParamTable& table, int in, const std::vector<LinearPart>& parts, bool with_bias)
+Linear::Linear(ParamTable& table, int in, const vector<LinearPart>& parts, bool with_bias)
     : weight{table.size(), 0, in} {
   for (const LinearPart& part : parts)
     weight.rows += table.add_matrix(part.name + ".weight", part.out, in, part.init).rows;
@@ -20,7 +21,7 @@ Linear::Linear(ParamTable& table, int in, const std::vector<LinearPart>& parts, 
 
 Linear Linear::slice(int first, int n) const {
   assert(first >= 0 && first + n <= weight.rows);
-  const Param part{weight.offset + static_cast<std::size_t>(first) * weight.cols, n, weight.cols};
+  const Param part{weight.offset + size_t(first) * weight.cols, n, weight.cols};
   return Linear(part, bias.size() > 0 ? Param{bias.offset + first, 1, n} : Param{});
 }
 

@@ -6,12 +6,13 @@
 
 #include <string>
 
+#include "base/std_names.h"
 #include "nn/pass.h"
 
 namespace heed {
 
 struct LinearPart {
-  std::string name;
+  string name;
   int out;
   Initializer init;
 };
@@ -24,8 +25,8 @@ struct Linear {
   // Uses existing parameters; no bias by default.
   explicit Linear(Param weight_, Param bias_ = {}) : weight(weight_), bias(bias_) {}
   // Adds NAME.weight of each part, then NAME.bias of each if `with_bias`: one product for all.
-  Linear(ParamTable& table, int in, const std::vector<LinearPart>& parts, bool with_bias);
-  Linear(ParamTable& table, const std::string& name, int in, int out, const Initializer& init,
+  Linear(ParamTable& table, int in, const vector<LinearPart>& parts, bool with_bias);
+  Linear(ParamTable& table, const string& name, int in, int out, const Initializer& init,
          bool with_bias = true);
   // Only the outputs [first, first + n).
   Linear slice(int first, int n) const;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/profile.h"
+#include "base/std_names.h"
 #include "math/lanes.h"
 #include "math/row_ops.h"
 #include "math/softmax.h"
@@ -16,18 +17,18 @@ namespace {
 // The mask of the loss: skips rows with label -1. Calls body(numbers, h, logits) for the others, a
 // few at a time: row numbers [n], h [n, d], logits [n, K].
 template <class T, class Body>
-void for_labelled_rows(Pass<T>& pass, const Linear& output, In<T> hidden,
-                       const std::vector<int>& labels, Body&& body) {
+void for_labelled_rows(Pass<T>& pass, const Linear& output, In<T> hidden, const vector<int>& labels,
+                       Body&& body) {
   std::array<int, kLossRows> numbers;
   for (int next = 0; next < hidden.rows;) {
-    std::size_t n = 0;
+    size_t n = 0;
     for (; next < hidden.rows && n < numbers.size(); ++next)
       if (labels[next] >= 0) numbers[n++] = next;
     if (n == 0) return;
     WorkspaceScope scope(pass.workspace);
-    const Mat<T> h = pass.matrix(static_cast<int>(n), hidden.cols);
+    const Mat<T> h = pass.matrix(int(n), hidden.cols);
     for (int i = 0; i < h.rows; ++i) copy_row(hidden, numbers[i], h, i);
-    body(std::span(numbers).first(n), h, output.forward(pass, h));
+    body(span(numbers).first(n), h, output.forward(pass, h));
   }
 }
 
@@ -51,19 +52,18 @@ LossSums& LossSums::operator+=(const LossSums& o) {
 }
 
 template <class T>
-LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vector<int>& labels,
+LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const vector<int>& labels,
               double smoothing, const RowSeen<T>& seen, const RowsChanged<T>& changed) {
   const Timed timed(Work::loss);
   LossSums sums;
   for_labelled_rows(
-      pass, output, hidden, labels, [&](std::span<const int> numbers, Mat<T>, Mat<T> logits) {
+      pass, output, hidden, labels, [&](span<const int> numbers, Mat<T>, Mat<T> logits) {
         if (changed) changed(numbers, logits);
         for (int i = 0; i < logits.rows; ++i) {
           const RowLoss row =
               cross_entropy<T>(logits.row(i), logits.cols, labels[numbers[i]], smoothing);
           add_row(sums, row);
-          if (seen)
-            seen(numbers[i], {logits.row(i), static_cast<std::size_t>(logits.cols)}, row.nll);
+          if (seen) seen(numbers[i], {logits.row(i), size_t(logits.cols)}, row.nll);
         }
       });
   return sums;
@@ -71,16 +71,16 @@ LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vect
 
 // dlogits = scale (p - (1 - eps) [y] - eps / K),  dh = dlogits W,  dW += dlogitsᵀ h
 template <class T>
-LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden,
-                       const std::vector<int>& labels, const LossOptions& options, Mat<T> dhidden) {
+LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden, const vector<int>& labels,
+                       const LossOptions& options, Mat<T> dhidden) {
   const Timed timed(Work::loss);
   LossSums sums;
   set_zero(dhidden);
   for_labelled_rows(
-      pass, output, hidden, labels, [&](std::span<const int> numbers, Mat<T> h, Mat<T> logits) {
+      pass, output, hidden, labels, [&](span<const int> numbers, Mat<T> h, Mat<T> logits) {
         for (int i = 0; i < logits.rows; ++i)
           add_row(sums, cross_entropy_backward(logits.row(i), logits.cols, labels[numbers[i]],
-                                               options.smoothing, static_cast<T>(options.scale)));
+                                               options.smoothing, T(options.scale)));
         const Mat<T> dh = pass.zeros(h.rows, h.cols);
         output.backward(pass, h, logits, dh);  // logits now holds dlogits
         for (int i = 0; i < h.rows; ++i) copy_row(dh, i, dhidden, numbers[i]);
@@ -105,10 +105,10 @@ void require_finite(const LossSums& sums) {
   refuse_ruined(sums.objective);
 }
 
-#define HEED_INSTANTIATE(T)                                                                \
-  template LossSums loss(Pass<T>&, const Linear&, In<T>, const std::vector<int>&, double,  \
-                         const RowSeen<T>&, const RowsChanged<T>&);                        \
-  template LossSums loss_backward(Pass<T>&, const Linear&, In<T>, const std::vector<int>&, \
+#define HEED_INSTANTIATE(T)                                                           \
+  template LossSums loss(Pass<T>&, const Linear&, In<T>, const vector<int>&, double,  \
+                         const RowSeen<T>&, const RowsChanged<T>&);                   \
+  template LossSums loss_backward(Pass<T>&, const Linear&, In<T>, const vector<int>&, \
                                   const LossOptions&, Mat<T>);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

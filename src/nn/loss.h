@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "base/std_names.h"
 #include "nn/linear.h"
 
 namespace heed {
@@ -24,7 +25,7 @@ inline constexpr int kLossRows = 256;
 struct LossSums {
   double objective = 0.0;  // what is minimised
   double nll = 0.0;        // -log p(label): what is reported
-  std::int64_t tokens = 0;
+  int64_t tokens = 0;
   LossSums& operator+=(const LossSums& o);
 };
 
@@ -35,22 +36,22 @@ struct LossOptions {
 
 // Sees each row that has a label: its number, its logits, and -log p(label).
 template <class T>
-using RowSeen = std::function<void(int row, std::span<const T> logits, double nll)>;
+using RowSeen = function<void(int row, span<const T> logits, double nll)>;
 
 // Changes the logits of the rows with these numbers, before they are looked at.
 template <class T>
-using RowsChanged = std::function<void(std::span<const int> rows, Mat<T> logits)>;
+using RowsChanged = function<void(span<const int> rows, Mat<T> logits)>;
 
 // hidden [rows, d].
 template <class T>
-LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const std::vector<int>& labels,
+LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const vector<int>& labels,
               double smoothing = 0.0, const RowSeen<T>& seen = {},
               const RowsChanged<T>& changed = {});
 
 // The same with its gradient: overwrites dhidden [rows, d], adds to that of the output layer.
 template <class T>
-LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden,
-                       const std::vector<int>& labels, const LossOptions& options, Mat<T> dhidden);
+LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden, const vector<int>& labels,
+                       const LossOptions& options, Mat<T> dhidden);
 
 // The check after the forward pass of every command that shows a model's results: Error (diverged)
 // if its logits, or its hidden rows if only those are read, have a NaN or an infinity. Training

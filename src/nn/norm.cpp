@@ -1,15 +1,16 @@
 #include "nn/norm.h"
+#include "base/std_names.h"
 
 namespace heed {
 
-Norm::Norm(ParamTable& table, const std::string& name, const ModelConfig& config)
+Norm::Norm(ParamTable& table, const string& name, const ModelConfig& config)
     : kind{config.norm_type, config.norm_eps},
       weight(table.add_vector(name + ".weight", config.d_model, Initializer::ones)) {
   if (config.bias && kind.type == NormType::layer)
     bias = table.add_vector(name + ".bias", config.d_model, Initializer::zeros);
 }
 
-Norm::Norm(ParamTable& table, const std::string& name, int d, double eps)
+Norm::Norm(ParamTable& table, const string& name, int d, double eps)
     : kind{NormType::rms, eps}, weight(table.add_vector(name + ".weight", d, Initializer::ones)) {}
 
 // Without a bias: a row of zeros, its gradient discarded. This saves a second kernel.

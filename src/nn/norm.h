@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/std_names.h"
 #include "config/model_config.h"
 #include "nn/pass.h"
 
@@ -15,10 +16,10 @@ struct Norm {
   Param bias;    // [1, d], or empty
 
   // Over rows of d_model numbers, as configured.
-  Norm(ParamTable& table, const std::string& name, const ModelConfig& config);
+  Norm(ParamTable& table, const string& name, const ModelConfig& config);
   // QK-norm: RMSNorm over d. If x is wider, each group of d columns (a head) is normalised alone,
   // all with the same gain.
-  Norm(ParamTable& table, const std::string& name, int d, double eps);
+  Norm(ParamTable& table, const string& name, int d, double eps);
 
   // stats [rows, 2 for each d columns] is kept for backward.
   template <class T>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/noise.h"
+#include "base/std_names.h"
 
 namespace heed {
 
@@ -13,17 +14,16 @@ void Packed::clear() {
   row_keys.clear();
 }
 
-void Packed::add_sequence(const int* sequence, int n, int first_position, std::uint64_t key) {
+void Packed::add_sequence(const int* sequence, int n, int first_position, uint64_t key) {
   ids.insert(ids.end(), sequence, sequence + n);
   for (int i = 0; i < n; ++i) positions.push_back(first_position + i);
   if (key != 0)
-    for (int i = 0; i < n; ++i)
-      row_keys.push_back(combine(key, static_cast<std::uint64_t>(first_position + i)));
+    for (int i = 0; i < n; ++i) row_keys.push_back(combine(key, uint64_t(first_position + i)));
   begin.push_back(begin.back() + n);
 }
 
 int Batch::scored() const {
-  return static_cast<int>(std::ranges::count_if(labels, [](int label) { return label >= 0; }));
+  return int(std::ranges::count_if(labels, [](int label) { return label >= 0; }));
 }
 
 void Batch::clear() {
@@ -32,11 +32,11 @@ void Batch::clear() {
   labels.clear();
 }
 
-void Batch::add(std::span<const int> source_ids, std::span<const int> target_ids,
-                std::span<const int> output_labels, std::uint64_t key) {
-  const auto append = [key](Packed& rows, std::span<const int> ids, std::uint64_t side) {
+void Batch::add(span<const int> source_ids, span<const int> target_ids,
+                span<const int> output_labels, uint64_t key) {
+  const auto append = [key](Packed& rows, span<const int> ids, uint64_t side) {
     if (ids.empty()) return;
-    rows.add_sequence(ids.data(), static_cast<int>(ids.size()), 0, key ? combine(key, side) : 0);
+    rows.add_sequence(ids.data(), int(ids.size()), 0, key ? combine(key, side) : 0);
   };
   append(source, source_ids, 0);
   append(target, target_ids, 1);

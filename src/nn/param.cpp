@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "base/noise.h"
+#include "base/std_names.h"
 
 namespace heed {
 
@@ -16,18 +17,18 @@ Param ParamTable::add(ParamInfo info) {
   return info.param;
 }
 
-Param ParamTable::add_matrix(const std::string& name, int rows, int cols, Initializer init) {
+Param ParamTable::add_matrix(const string& name, int rows, int cols, Initializer init) {
   if (init.kind == Initializer::uniform && init.scale == 0)
     init.scale = std::sqrt(6.0 / (rows + cols));
   return add({name, {0, rows, cols}, false, init});
 }
 
-Param ParamTable::add_vector(const std::string& name, int n, Initializer::Kind kind) {
+Param ParamTable::add_vector(const string& name, int n, Initializer::Kind kind) {
   return add({name, {0, 1, n}, true, {kind}});
 }
 
 template <class T>
-ParamVec<T>::ParamVec(std::size_t size) : size_(size) {
+ParamVec<T>::ParamVec(size_t size) : size_(size) {
   void* whole = std::calloc(size * sizeof(T) + 192, 1);
   if (whole == nullptr) throw std::bad_alloc();
   const auto address = (reinterpret_cast<std::uintptr_t>(whole) + sizeof whole + 63) / 64 * 64;
@@ -38,12 +39,12 @@ ParamVec<T>::ParamVec(std::size_t size) : size_(size) {
 namespace {
 
 // A standard normal number (Box and Muller 1958).
-double normal_number(std::uint64_t key, std::uint64_t i) {
+double normal_number(uint64_t key, uint64_t i) {
   const double u = 1.0 - uniform01(key, 2 * i), v = uniform01(key, 2 * i + 1);
   return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
 }
 
-double initial_value(const ParamInfo& info, std::uint64_t key, std::uint64_t i) {
+double initial_value(const ParamInfo& info, uint64_t key, uint64_t i) {
   switch (info.init.kind) {
     case Initializer::zeros:
       return 0.0;
@@ -62,18 +63,17 @@ double initial_value(const ParamInfo& info, std::uint64_t key, std::uint64_t i) 
 }  // namespace
 
 template <class T>
-void initialize(const ParamTable& table, std::uint64_t seed, ParamVec<T>& values) {
+void initialize(const ParamTable& table, uint64_t seed, ParamVec<T>& values) {
   for (const ParamInfo& info : table.infos()) {
-    const std::uint64_t key = noise_key(seed, Purpose::init, name_key(info.name));
+    const uint64_t key = noise_key(seed, Purpose::init, name_key(info.name));
     T* to = values.data() + info.param.offset;
-    for (std::size_t i = 0; i < info.param.size(); ++i)
-      to[i] = static_cast<T>(initial_value(info, key, i));
+    for (size_t i = 0; i < info.param.size(); ++i) to[i] = T(initial_value(info, key, i));
   }
 }
 
 template class ParamVec<float>;
 template class ParamVec<double>;
-template void initialize(const ParamTable&, std::uint64_t, ParamVec<float>&);
-template void initialize(const ParamTable&, std::uint64_t, ParamVec<double>&);
+template void initialize(const ParamTable&, uint64_t, ParamVec<float>&);
+template void initialize(const ParamTable&, uint64_t, ParamVec<double>&);
 
 }  // namespace heed

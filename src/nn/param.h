@@ -15,16 +15,17 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "config/model_config.h"
 #include "math/mat.h"
 
 namespace heed {
 
 struct Param {
-  std::size_t offset = 0;
+  size_t offset = 0;
   int rows = 0;
   int cols = 0;
-  std::size_t size() const { return static_cast<std::size_t>(rows) * cols; }
+  size_t size() const { return size_t(rows) * cols; }
 };
 
 // The initial values of a tensor.
@@ -38,25 +39,25 @@ struct Initializer {
 };
 
 struct ParamInfo {
-  std::string name;  // as in the safetensors file, e.g. "encoder.layers.0.fc1.weight"
-  Param param;       // a vector is stored as [1, n] here and as [n] in files
-  bool vector;       // one-dimensional: biases and norms; never decayed
+  string name;  // as in the safetensors file, e.g. "encoder.layers.0.fc1.weight"
+  Param param;  // a vector is stored as [1, n] here and as [n] in files
+  bool vector;  // one-dimensional: biases and norms; never decayed
   Initializer init;
 };
 
 class ParamTable {
  public:
   // Adds a [rows, cols] weight. Tensors added in sequence are adjacent in memory.
-  Param add_matrix(const std::string& name, int rows, int cols, Initializer init);
-  Param add_vector(const std::string& name, int n, Initializer::Kind kind);
+  Param add_matrix(const string& name, int rows, int cols, Initializer init);
+  Param add_vector(const string& name, int n, Initializer::Kind kind);
 
-  const std::vector<ParamInfo>& infos() const { return infos_; }
-  std::size_t size() const { return size_; }  // total number of parameters
+  const vector<ParamInfo>& infos() const { return infos_; }
+  size_t size() const { return size_; }  // total number of parameters
 
  private:
   Param add(ParamInfo info);
-  std::vector<ParamInfo> infos_;
-  std::size_t size_ = 0;
+  vector<ParamInfo> infos_;
+  size_t size_ = 0;
 };
 
 // One flat array for all tensors of a table, 64-byte aligned, initially zero. Owns its memory, of
@@ -65,11 +66,11 @@ template <class T>
 class ParamVec {
  public:
   ParamVec() = default;
-  explicit ParamVec(std::size_t size);
+  explicit ParamVec(size_t size);
 
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
-  std::size_t size() const { return size_; }
+  size_t size() const { return size_; }
   Mat<T> operator[](Param p) { return {data() + p.offset, p.rows, p.cols}; }
   Mat<const T> operator[](Param p) const { return {data() + p.offset, p.rows, p.cols}; }
 
@@ -77,13 +78,13 @@ class ParamVec {
   struct FreeWhole {  // calloc's address stands before the first number
     void operator()(T* data) const { std::free(reinterpret_cast<void**>(data)[-1]); }
   };
-  std::unique_ptr<T[], FreeWhole> data_;
-  std::size_t size_ = 0;
+  unique_ptr<T[], FreeWhole> data_;
+  size_t size_ = 0;
 };
 
 // Initial values: a pure function of the table and the seed.
 template <class T>
-void initialize(const ParamTable& table, std::uint64_t seed, ParamVec<T>& values);
+void initialize(const ParamTable& table, uint64_t seed, ParamVec<T>& values);
 
 // The initial weights of a layer (model.init, model.zero_init). One value for a whole stack.
 struct LayerInit {
@@ -110,19 +111,19 @@ struct LayerInit {
 // gradients, the norm for clipping (a tree over the blocks), the optimizer, the averaged weights.
 // A block is done by one thread from end to end. So a slice of the weights is a run of whole
 // blocks, and its numbers do not depend on who computes the other slices.
-constexpr std::size_t kWeightBlock = std::size_t{1} << 15;
+constexpr size_t kWeightBlock = size_t{1} << 15;
 
 struct WeightBlock {
-  std::size_t begin, end;  // in a ParamVec
+  size_t begin, end;  // in a ParamVec
   const ParamInfo* tensor;
 };
 
 // The table must outlive the list.
-inline std::vector<WeightBlock> weight_blocks(const ParamTable& table) {
-  std::vector<WeightBlock> blocks;
+inline vector<WeightBlock> weight_blocks(const ParamTable& table) {
+  vector<WeightBlock> blocks;
   for (const ParamInfo& info : table.infos()) {
-    const std::size_t end = info.param.offset + info.param.size();
-    for (std::size_t begin = info.param.offset; begin < end; begin += kWeightBlock)
+    const size_t end = info.param.offset + info.param.size();
+    for (size_t begin = info.param.offset; begin < end; begin += kWeightBlock)
       blocks.push_back({begin, std::min(end, begin + kWeightBlock), &info});
   }
   return blocks;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/noise.h"
+#include "base/std_names.h"
 #include "config/model_config.h"
 #include "math/dropout.h"
 #include "math/row_ops.h"
@@ -26,10 +27,10 @@ struct ResidualSaved {
 struct Residual {
   NormPlacement placement;
   Norm norm;
-  double rate;               // of dropout
-  std::uint64_t dropout_id;  // identifies its draws
+  double rate;          // of dropout
+  uint64_t dropout_id;  // identifies its draws
 
-  Residual(ParamTable& table, const std::string& norm_name, const ModelConfig& config)
+  Residual(ParamTable& table, const string& norm_name, const ModelConfig& config)
       : placement(config.norm),
         norm(table, norm_name, config),
         rate(config.dropout),

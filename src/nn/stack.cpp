@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "base/std_names.h"
 #include "nn/embedding.h"
 
 namespace heed {
 
-Stack::Stack(ParamTable& table, const std::string& name, int layers, AttentionKind self_kind,
+Stack::Stack(ParamTable& table, const string& name, int layers, AttentionKind self_kind,
              const ModelConfig& config) {
   const int branches = 1 + (has_cross_attention(self_kind, config) ? 1 : 0) +
                        (config.feed_forward != FeedForwardType::none ? 1 : 0);
@@ -29,11 +30,10 @@ Mat<T> Stack::forward(Pass<T>& pass, Mat<T> x, AttentionInput<T> input,
   if (rotary.width > 0)
     saved.rotary = position_angles<T>(pass.workspace, position_range(*input.rows), rotary);
   input.rotary = saved.rotary;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
+  for (size_t i = 0; i < blocks.size(); ++i) {
     const Workspace::Mark mark = pass.workspace.mark();
     const Mat<T> y = blocks[i].forward(pass, x, input, saved.blocks[i]);
-    if (pass.observer)
-      pass.observer->on_layer(blocks[i].self_attention.kind, static_cast<int>(i), x, y);
+    if (pass.observer) pass.observer->on_layer(blocks[i].self_attention.kind, int(i), x, y);
     if (pass.forward_only) {
       copy_rows(y, x);
       pass.workspace.rewind(mark);
@@ -60,7 +60,7 @@ void Stack::backward(Pass<T>& pass, Mat<T> d, AttentionInput<T> input,
     set_zero(d);
     norm->backward(pass, saved.last, saved.stats, dy, d);
   }
-  for (std::size_t i = blocks.size(); i-- > 0;) blocks[i].backward(pass, d, input, saved.blocks[i]);
+  for (size_t i = blocks.size(); i-- > 0;) blocks[i].backward(pass, d, input, saved.blocks[i]);
 }
 
 #define HEED_INSTANTIATE(T)                                                                  \

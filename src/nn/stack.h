@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "nn/block.h"
 #include "nn/embedding.h"
 
@@ -12,18 +13,18 @@ namespace heed {
 
 template <class T>
 struct StackSaved {
-  std::vector<BlockSaved<T>> blocks;  // capacity is reused from step to step
-  Mat<T> last, stats;                 // of the final norm
+  vector<BlockSaved<T>> blocks;  // capacity is reused from step to step
+  Mat<T> last, stats;            // of the final norm
   Angles<T> rotary;
 };
 
 struct Stack {
-  std::vector<Block> blocks;
-  std::optional<Norm> norm;
+  vector<Block> blocks;
+  optional<Norm> norm;
   AngleTable rotary;  // of width d_head, or 0 without rotary positions
 
   // `name` is "encoder" or "decoder".
-  Stack(ParamTable& table, const std::string& name, int layers, AttentionKind self_kind,
+  Stack(ParamTable& table, const string& name, int layers, AttentionKind self_kind,
         const ModelConfig& config);
 
   // x must live until backward; a forward_only pass overwrites it. Sets input.rotary.

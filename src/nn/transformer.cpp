@@ -1,12 +1,12 @@
 #include "nn/transformer.h"
+#include "base/std_names.h"
 
 #include <cmath>
 
 namespace heed {
 namespace {
 
-Param embedding_table(ParamTable& table, const std::string& name, int vocab,
-                      const ModelConfig& config) {
+Param embedding_table(ParamTable& table, const string& name, int vocab, const ModelConfig& config) {
   // Variance 1 / d: sqrt(d) times a row then has variance 1, as do the logits of a tied output.
   const double deviation = config.init == Init::gpt2 ? 0.02 : 1.0 / std::sqrt(config.d_model);
   return table.add_matrix(name, vocab, config.d_model, {Initializer::normal, deviation});
@@ -21,8 +21,7 @@ AttentionInput<T> decoder_input(const Batch& batch, const TransformerSaved<T>& s
 // Q K^T and P V of all sequences and heads.
 double attention_core(const Packed& queries, const Packed& keys, double d) {
   double pairs = 0;
-  for (int i = 0; i < queries.sequences(); ++i)
-    pairs += static_cast<double>(queries.length(i)) * keys.length(i);
+  for (int i = 0; i < queries.sequences(); ++i) pairs += double(queries.length(i)) * keys.length(i);
   return 4.0 * pairs * d;
 }
 
@@ -114,9 +113,9 @@ double training_flops(const Transformer& model, const Batch& batch) {
   // Per row: q and out, k and v, feed-forward.
   const double layer = 4.0 * d * (d + kv) + 2.0 * d * feed_forward_matrices(c) * c.d_ff;
   double sum = 0;
-  for (std::size_t i = 0; i < model.encoder.blocks.size(); ++i)
+  for (size_t i = 0; i < model.encoder.blocks.size(); ++i)
     sum += s * layer + attention_core(batch.source, batch.source, d);
-  for (std::size_t i = 0; i < model.decoder.blocks.size(); ++i) {
+  for (size_t i = 0; i < model.decoder.blocks.size(); ++i) {
     sum += t * layer + attention_core(batch.target, batch.target, d);
     if (model.has_encoder())
       sum += 4.0 * d * (d * t + kv * s) + attention_core(batch.target, batch.source, d);

@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "base/std_names.h"
 #include "nn/embedding.h"
 #include "nn/loss.h"
 #include "nn/stack.h"
@@ -22,7 +23,7 @@ struct TransformerSaved {
 
 // The embeddings of both sides; they share one Param if their tables are tied.
 struct Embeddings {
-  std::optional<Embedding> source, target;
+  optional<Embedding> source, target;
   Embeddings(ParamTable& table, const ModelConfig& config, int source_vocab, int target_vocab);
 };
 

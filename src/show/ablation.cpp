@@ -10,13 +10,14 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/std_names.h"
 #include "evaluate/scorer.h"
 
 namespace heed {
 namespace {
 
 struct PartMean {
-  std::vector<double> sum;  // over the rows
+  vector<double> sum;  // over the rows
   double rows = 0;
 };
 using PartMeans = std::map<ModelPart, PartMean>;
@@ -46,9 +47,8 @@ class PartObserver : public Observer<float> {
     const auto mean = means_.find(part);
     for (int r = 0; r < y.rows; ++r)
       for (int c = 0; c < y.cols; ++c)
-        y(r, c) =
-            (x.empty() ? 0 : x(r, c)) +
-            static_cast<float>(mean == means_.end() ? 0 : mean->second.sum[c] / mean->second.rows);
+        y(r, c) = (x.empty() ? 0 : x(r, c)) +
+                  float(mean == means_.end() ? 0 : mean->second.sum[c] / mean->second.rows);
   }
   static void record(PartMean& mean, Mat<const float> x, Mat<float> y) {
     mean.sum.resize(y.cols);
@@ -61,7 +61,7 @@ class PartObserver : public Observer<float> {
   std::set<ModelPart> removed_;
 };
 
-using Losses = std::vector<double>;  // -log p of the labels of each example
+using Losses = vector<double>;  // -log p of the labels of each example
 
 double sum_of(const Losses& x) {
   return std::accumulate(x.begin(), x.end(), 0.0);
@@ -70,7 +70,7 @@ double sum_of(const Losses& x) {
 // What it is: {"sort", "kind", "layer", "head", "name": "cross, layer 0, head 1"}
 Json part_json(const ModelPart& part) {
   constexpr const char* kSorts[] = {"attention", "layer", "feed_forward", "head"};
-  std::string name = attention_name(part.kind);
+  string name = attention_name(part.kind);
   Json json{{"sort", kSorts[part.type]}, {"kind", name}};
   if (part.layer >= 0) json["layer"] = part.layer;
   if (part.head >= 0) json["head"] = part.head;
@@ -83,8 +83,8 @@ Json part_json(const ModelPart& part) {
 
 }  // namespace
 
-std::vector<ModelPart> parts_of(const Transformer& model) {
-  std::vector<ModelPart> parts;
+vector<ModelPart> parts_of(const Transformer& model) {
+  vector<ModelPart> parts;
   for (const Stack* stack : {&model.encoder, &model.decoder})
     for (const Block& block : stack->blocks) {
       const AttentionKind kind = block.self_attention.kind;
@@ -105,8 +105,8 @@ std::vector<ModelPart> parts_of(const Transformer& model) {
 }
 
 Json ablate(const Transformer& model, const ParamVec<float>& values,
-            const std::vector<Example>& examples, Pool& pool, bool zero) {
-  const std::vector<ModelPart> parts = parts_of(model);
+            const vector<Example>& examples, Pool& pool, bool zero) {
+  const vector<ModelPart> parts = parts_of(model);
   int passes = 0;
   const auto losses = [&](Pool& with, Observer<float>* observer) {
     ++passes;
@@ -122,9 +122,9 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
   Pool alone(1);
   const Losses whole = zero ? losses(pool, nullptr) : losses(alone, &records);
   Losses tokens;
-  std::vector<std::array<TokenIds, 3>> read;  // copies are one sequence that is drawn
+  vector<std::array<TokenIds, 3>> read;  // copies are one sequence that is drawn
   for (const Example& e : examples) {
-    tokens.push_back(static_cast<double>(e.scored()));
+    tokens.push_back(double(e.scored()));
     read.push_back({e.source, e.target, e.labels});
   }
 
@@ -140,7 +140,7 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
     return d;
   };
   std::ptrdiff_t different = 0;
-  std::vector<Json> found;
+  vector<Json> found;
   for (const ModelPart& part : parts) {
     const auto is_part = [&](const ModelPart& p) { return p == part; };
     const auto is_other = [&](const ModelPart& p) {
@@ -149,7 +149,7 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
     };
     const Losses d = differences(is_part);
     System rows;
-    for (std::size_t i = 0; i < d.size(); ++i) rows.push_back({d[i], tokens[i]});
+    for (size_t i = 0; i < d.size(); ++i) rows.push_back({d[i], tokens[i]});
     const System units = merged(rows, read);
     different = std::ssize(units);
     const auto [low, high] = interval_of(units, figure("loss"), pool);

@@ -12,6 +12,7 @@
 
 #include "base/json_fwd.h"
 #include "base/pool.h"
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "evaluate/comparison.h"
 #include "nn/transformer.h"
@@ -28,7 +29,7 @@ struct ModelPart {
 };
 
 // Kind by kind: attention, then layers, feed-forward networks and heads.
-std::vector<ModelPart> parts_of(const Transformer& model);
+vector<ModelPart> parts_of(const Transformer& model);
 
 // {"loss": of the whole model, in nats per token; "sequences", "different", "tokens"; "passes":
 // forward passes over them; "replaced_by"; "parts": the largest difference first}. Of a part:
@@ -39,6 +40,6 @@ std::vector<ModelPart> parts_of(const Transformer& model);
 // `zero`: takes away by 0, not by the mean. Each of the examples has a token to predict. Does not
 // depend on the number of threads.
 Json ablate(const Transformer& model, const ParamVec<float>& values,
-            const std::vector<Example>& examples, Pool& pool, bool zero);
+            const vector<Example>& examples, Pool& pool, bool zero);
 
 }  // namespace heed

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/format.h"
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "step/schedule.h"
 #include "store/layout.h"
@@ -22,7 +23,7 @@ constexpr double kFlat = 1.02;    // held-out loss that more steps did not bring
 constexpr double kKnown = 0.6;    // share of it that training loss has, once data is memorised
 
 // The mean of the last five training losses up to a step; NaN if there are none.
-double train_loss_at(const std::vector<TrainEvent>& train, std::int64_t step) {
+double train_loss_at(const vector<TrainEvent>& train, int64_t step) {
   const auto end = std::ranges::upper_bound(train, step, {}, &TrainEvent::step);
   double sum = 0, known = 0;
   for (auto p = end - std::min<std::ptrdiff_t>(5, end - train.begin()); p != end; ++p)
@@ -35,14 +36,14 @@ double known_loss(const ValidEvent& e) {
 }
 
 // The best by train.select_by.
-auto best_in(const std::vector<ValidEvent>& valid) {
+auto best_in(const vector<ValidEvent>& valid) {
   return std::ranges::min_element(
       valid, {}, [](const ValidEvent& e) { return e.metric ? -*e.metric : known_loss(e); });
 }
 
 // The validation since which held-out loss has risen; null: it has not.
 const ValidEvent* lowest_before_rise(const LoggedEvents& logged) {
-  const std::vector<ValidEvent>& valid = logged.valid;
+  const vector<ValidEvent>& valid = logged.valid;
   if (valid.empty() || best_in(valid) + 1 == valid.end()) return nullptr;
   const auto lowest = std::ranges::min_element(valid, {}, known_loss);
   const double clearly = valid.end() - lowest > 2 ? 1.01 : 1.1;
@@ -54,7 +55,7 @@ const ValidEvent* lowest_before_rise(const LoggedEvents& logged) {
 
 // Has the second half of the training hardly brought held-out loss down? (What has a metric may
 // have got better at that.)
-bool is_flat(const std::vector<ValidEvent>& valid) {
+bool is_flat(const vector<ValidEvent>& valid) {
   if (valid.empty() || valid.back().metric) return false;
   const auto late = std::ranges::upper_bound(valid, valid.back().step / 2, {}, &ValidEvent::step);
   double before = INFINITY, after = INFINITY;
@@ -70,11 +71,11 @@ void add_ways_on(const Run& run, Advice& a) {
   const State& s = run.states.back();
   const bool goes_on = run.end() != Stop::finished, with_end = o.decay_steps.at_end,
              stalled = config.train.patience > 0 && s.stalled >= config.train.patience;
-  const std::int64_t longer = s.step + std::max<std::int64_t>(1, s.step / 2),
-                     twice = 2 * (goes_on ? std::max(s.step, config.train.max_steps) : s.step);
-  const std::string patience = stalled ? " --set train.patience=0" : "",
-                    resume = "heed resume " + shell_word(run.folder.string()),
-                    more = fmt::format("{} --more {}{}", resume, longer - s.step, patience);
+  const int64_t longer = s.step + std::max<int64_t>(1, s.step / 2),
+                twice = 2 * (goes_on ? std::max(s.step, config.train.max_steps) : s.step);
+  const string patience = stalled ? " --set train.patience=0" : "",
+               resume = "heed resume " + shell_word(run.folder.string()),
+               more = fmt::format("{} --more {}{}", resume, longer - s.step, patience);
   if (with_end && o.decay_steps == 0) o.decay_steps.step = s.step;
   a.low_rate =
       more + (with_end ? fmt::format(" --set optimizer.decay_steps={}", o.decay_steps.step) : "") +
@@ -87,7 +88,7 @@ void add_ways_on(const Run& run, Advice& a) {
   const bool stays =
       !with_end && (longer <= fall_of(o).to || learning_rate(o, config.model.d_model, longer) > 0);
   const std::filesystem::path folder = (run.folder / "").parent_path();
-  const std::string& from = run.origin.init_from;
+  const string& from = run.origin.init_from;
   a.anew = back ? more + (with_end ? "" : " --set optimizer.decay_steps=end")
                 : fmt::format("heed train {} --run {}{} --set train.max_steps={}{}{}",
                               shell_word((folder / kConfigFile).string()),
@@ -103,7 +104,7 @@ void add_ways_on(const Run& run, Advice& a) {
 
 }  // namespace
 
-std::string low_rate_of(const OptimizerConfig& o) {
+string low_rate_of(const OptimizerConfig& o) {
   return fmt::format("--set optimizer.min_learning_rate={:g}", o.learning_rate / 20);
 }
 
@@ -112,10 +113,10 @@ Advice advise(const Run& run) {
   const LoggedEvents& logged = run.logged;
   const State& last = run.states.back();
   const auto objective = make_objective(run.config);
-  const std::vector<ValidEvent>& valid = logged.valid;
+  const vector<ValidEvent>& valid = logged.valid;
   const auto best = best_in(valid);
   const double passes = logged.train.empty() || std::isnan(logged.train.back().epoch)
-                            ? static_cast<double>(last.cursor.epoch)
+                            ? double(last.cursor.epoch)
                             : logged.train.back().epoch;
   const bool solved = best != valid.end() && best->accuracy > kSolved,
              few = last.step > 0 && passes < 0.9 * useful_passes(!objective->traits().encoder()),
@@ -153,7 +154,7 @@ Advice advice_on(const std::filesystem::path& folder) try {
   return {};
 }
 
-std::string overfitting(const LoggedEvents& logged, bool patience) {
+string overfitting(const LoggedEvents& logged, bool patience) {
   const ValidEvent* lowest = lowest_before_rise(logged);
   if (lowest == nullptr) return "";
   return fmt::format(

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "store/run.h"
 
 namespace heed {
@@ -18,18 +19,18 @@ constexpr double useful_passes(bool decoder_alone) {
 }
 
 struct Advice {
-  std::string text;     // for people; "" if there is nothing to say: it is good, or noise
-  std::string command;  // that does it, or ""
-  std::string way_on;   // what would train on, whether that is advisable or not
+  string text;     // for people; "" if there is nothing to say: it is good, or noise
+  string command;  // that does it, or ""
+  string way_on;   // what would train on, whether that is advisable or not
   // Commands for steps beyond the fall of the rate: it falls again, or stays low.
-  std::string anew, low_rate;
+  string anew, low_rate;
 };
 
 // Nothing of a run that is training, or has no checkpoint. Its folder is as commands name it.
 Advice advise(const Run& run);
 
 // "--set optimizer.min_learning_rate=5e-05": a low rate.
-std::string low_rate_of(const OptimizerConfig& optimizer);
+string low_rate_of(const OptimizerConfig& optimizer);
 
 // The same, of a run to be read; nothing of one that is damaged.
 Advice advice_on(const std::filesystem::path& folder);
@@ -39,6 +40,6 @@ Advice advice_on(const std::filesystem::path& folder);
 // Training losses are compared as means of five, since each is measured on a few batches only.
 // Held-out losses that are NaN do not count, and a model with the best metric so far is not worse.
 // `patience`: the run has train.patience.
-std::string overfitting(const LoggedEvents& logged, bool patience);
+string overfitting(const LoggedEvents& logged, bool patience);
 
 }  // namespace heed

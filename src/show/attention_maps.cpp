@@ -1,4 +1,5 @@
 #include "show/attention_maps.h"
+#include "base/std_names.h"
 
 #include <fmt/core.h>
 
@@ -20,7 +21,7 @@ class Recorder : public Observer<float> {
       : model_(model), values_(values), maps_(maps) {}
 
   void on_head(const Head& seen, Mat<float>) override {
-    AttentionMap& map = maps_[static_cast<std::size_t>(seen.kind)];
+    AttentionMap& map = maps_[size_t(seen.kind)];
     const Mat<float> to = map.head(seen.layer, seen.head);
     for (int q = 0; q < to.rows; ++q) std::copy_n(seen.weights.row(q), to.cols, to.row(q));
     if (map.lengths.empty()) return;
@@ -37,10 +38,10 @@ class Recorder : public Observer<float> {
     double sum = 0;
     for (int r = 0; r < w.rows; ++r) {
       double dot = 0;
-      for (int c = 0; c < w.cols; ++c) dot += static_cast<double>(w(r, c)) * v[c];
+      for (int c = 0; c < w.cols; ++c) dot += double(w(r, c)) * v[c];
       sum += dot * dot;
     }
-    return static_cast<float>(std::sqrt(sum));
+    return float(std::sqrt(sum));
   }
 
   const Transformer& model_;
@@ -58,13 +59,13 @@ int attention_layers(const ModelConfig& model, AttentionKind kind) {
 AttentionMaps empty_maps(const Transformer& model, const Example& input, bool lengths) {
   AttentionMaps maps;
   for (const AttentionKind kind : kAttentionKinds) {
-    AttentionMap& map = maps[static_cast<std::size_t>(kind)];
+    AttentionMap& map = maps[size_t(kind)];
     map.layers = attention_layers(model.config, kind);
     map.heads = model.config.n_heads;
-    map.queries = static_cast<int>(queries_of(input, kind).size());
-    map.keys = static_cast<int>(keys_of(input, kind).size());
+    map.queries = int(queries_of(input, kind).size());
+    map.keys = int(keys_of(input, kind).size());
     map.weights.resize(map.begin(map.layers, 0));
-    if (lengths) map.lengths.resize(static_cast<std::size_t>(map.layers) * map.heads * map.keys);
+    if (lengths) map.lengths.resize(size_t(map.layers) * map.heads * map.keys);
   }
   return maps;
 }
@@ -85,7 +86,7 @@ AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& va
 
 AttentionMaps contributions(AttentionMaps maps) {
   for (AttentionMap& map : maps)
-    for (std::size_t i = 0; i < map.weights.size(); ++i)
+    for (size_t i = 0; i < map.weights.size(); ++i)
       map.weights[i] *= map.lengths[i / map.queries / map.keys * map.keys + i % map.keys];
   return maps;
 }

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "nn/transformer.h"
 #include "store/model.h"
@@ -26,8 +27,8 @@ namespace heed {
 
 // Which heads to look at.
 struct HeadChoice {
-  std::string kind = {};                     // empty: every kind
-  std::optional<int> layer = {}, head = {};  // absent: every one
+  string kind = {};                     // empty: every kind
+  optional<int> layer = {}, head = {};  // absent: every one
   bool any() const { return !kind.empty() || layer || head; }
   bool has(AttentionKind k) const { return kind.empty() || kind == attention_name(k); }
   bool has(AttentionKind k, int l, int h) const {
@@ -38,14 +39,14 @@ struct HeadChoice {
 // The heads of one kind of attention. Owns its numbers; empty if the model has no such kind.
 struct AttentionMap {
   int layers = 0, heads = 0, queries = 0, keys = 0;
-  std::vector<float> weights;     // [layer][head][query][key]
-  std::vector<float> lengths;     // [layer][head][key] || v_h(k) W_o,hᵀ ||, or none
-  std::vector<double> pull = {};  // [layer][head][query][key] (show/pull.h); empty: not asked for
-  std::vector<double> value_gradient = {};  // [layer][key/value head][key][d_head], or none
+  vector<float> weights;     // [layer][head][query][key]
+  vector<float> lengths;     // [layer][head][key] || v_h(k) W_o,hᵀ ||, or none
+  vector<double> pull = {};  // [layer][head][query][key] (show/pull.h); empty: not asked for
+  vector<double> value_gradient = {};  // [layer][key/value head][key][d_head], or none
 
   bool empty() const { return layers == 0; }
-  std::size_t begin(int layer, int head) const {  // of its weights
-    return (static_cast<std::size_t>(layer) * heads + head) * queries * keys;
+  size_t begin(int layer, int head) const {  // of its weights
+    return (size_t(layer) * heads + head) * queries * keys;
   }
   Mat<float> head(int l, int h) { return {weights.data() + begin(l, h), queries, keys}; }
   Mat<const float> head(int l, int h) const {
@@ -57,7 +58,7 @@ struct AttentionMap {
 
 using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind
 inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind) {
-  return maps[static_cast<std::size_t>(kind)];
+  return maps[size_t(kind)];
 }
 // Calls body(kind, map, layer, head) for every head of the maps, or the chosen ones.
 template <class Body>
@@ -98,7 +99,7 @@ AttentionMaps contributions(AttentionMaps maps);
 
 // Both sides of an input as readable tokens, one string per id.
 struct InputTokens {
-  std::vector<std::string> source, target;
+  vector<string> source, target;
 };
 InputTokens input_tokens(const Example& input, const Tokenizers& tokenizers);
 

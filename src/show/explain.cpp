@@ -6,14 +6,16 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "decode/next_token.h"
 #include "show/pull.h"
 
 namespace heed {
 namespace {
 
-using Row = std::vector<double>;
+using Row = vector<double>;
 
 constexpr int kTopTokens = 5, kTopKeys = 3;
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
@@ -22,7 +24,7 @@ double dot(const Row& a, const Row& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 double mean(const Row& x) {
-  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+  return std::accumulate(x.begin(), x.end(), 0.0) / double(x.size());
 }
 Row copied(Mat<const double> x, int row = 0) {
   return {x.row(row), x.row(row) + x.cols};
@@ -60,11 +62,11 @@ class Explainer {
     Batch batch;
     batch.add(prediction.read.source, prediction.read.target);
     last_ = model.forward(pass_, batch, all_saved_);
-    for (std::size_t i = 1; i <= stack_.blocks.size(); ++i) {
+    for (size_t i = 1; i <= stack_.blocks.size(); ++i) {
       logits_ = logits_of(row_before(i));
       lens_.emplace_back(logits_.begin(), logits_.end());
     }
-    require_finite({lens_.back().data(), 1, static_cast<int>(logits_.size())});
+    require_finite({lens_.back().data(), 1, int(logits_.size())});
     choose_answers();
   }
 
@@ -89,7 +91,7 @@ class Explainer {
     return model_.has_decoder() ? prediction_.read.target : prediction_.read.source;
   }
   // x before a layer, or after the last.
-  Row row_before(std::size_t layer) const {
+  Row row_before(size_t layer) const {
     if (layer == stack_.blocks.size())
       return copied(stack_.norm ? saved_.last : last_, prediction_.row);
     const ResidualSaved<double>& first = saved_.blocks[layer].self_residual;
@@ -115,8 +117,8 @@ class Explainer {
                   : most_probable(prediction_.answer);
     if (!prediction_.against.empty()) against_ = most_probable(prediction_.against);
     if (against_ == answer_)
-      throw Error(Exit::usage, "--against names the answer itself.",
-                  "another token, or --answer for another answer");
+      throw usage_error("--against names the answer itself.")
+          .hint("another token, or --answer for another answer");
     const Mat<const double> w = pass_[model_.output.weight];
     u_ = copied(w, answer_);
     for (int k = 0; k < w.rows; ++k)
@@ -133,14 +135,14 @@ class Explainer {
   // Also the layer from which on the answer is the most probable; null if it is not in the end.
   void add_lens(Json& out) const {
     Json lead;
-    for (const std::vector<float>& logits : lens_) {
+    for (const vector<float>& logits : lens_) {
       TokenOdds odds = token_odds(logits, answer_, 0);
-      odds.rank -= static_cast<int>(std::ranges::count_if(
-          prediction_.not_next, [&](int id) { return logits[id] > logits[answer_]; }));
+      odds.rank -= int(std::ranges::count_if(prediction_.not_next,
+                                             [&](int id) { return logits[id] > logits[answer_]; }));
       Json top = Json::array();
       for (const ScoredToken& t : best_tokens(logits, kTopTokens, prediction_.not_next))
         top.push_back({{"id", t.id}, {"logprob", t.log_probability}});
-      const std::size_t layer = out["lens"].size();
+      const size_t layer = out["lens"].size();
       out["lens"].push_back({{"layer", layer},
                              {"top", top},
                              {"rank", odds.rank},
@@ -157,7 +159,7 @@ class Explainer {
     if (!stack_.norm) return z;
     const double m = stack_.norm->kind.type == NormType::layer ? mean(z) : 0;
     const double* g = pass_[stack_.norm->weight].data;
-    for (std::size_t c = 0; c < z.size(); ++c) z[c] = r_ * (z[c] - m) * g[c];
+    for (size_t c = 0; c < z.size(); ++c) z[c] = r_ * (z[c] - m) * g[c];
     return z;
   }
   // W_O,h v: what a head adds to the row for a value or an output, [d_head].
@@ -193,7 +195,7 @@ class Explainer {
     add(place("embedding"), normed(token));
     if (e.kind == Positions::learned || e.kind == Positions::sinusoidal)
       add(place("positions"), normed(row_before(0) - token));
-    for (std::size_t i = 0; i < stack_.blocks.size(); ++i) {
+    for (size_t i = 0; i < stack_.blocks.size(); ++i) {
       const Block& block = stack_.blocks[i];
       const BlockSaved<double>& s = saved_.blocks[i];
       add_heads(block.self_attention, s.self);
@@ -216,10 +218,10 @@ class Explainer {
     const Row q = copied(h.q, prediction_.row);
     Row weights = copied(h.p, prediction_.row);
     weights.resize(h.k.rows);
-    std::vector<int> order(weights.size());
+    vector<int> order(weights.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, std::greater(), [&](int j) { return weights[j]; });
-    order.resize(std::min<std::size_t>(order.size(), kTopKeys));
+    order.resize(std::min<size_t>(order.size(), kTopKeys));
     Json out = strongest_.json;
     out.update({{"scale", h.scale},
                 {"uniform", h.uniform},
@@ -251,7 +253,7 @@ class Explainer {
     if (left > 0) out["others"] = {{"v", v}, {"score", log_sum + std::log(left)}, {"weight", left}};
     Mat<double> wrote(strongest_.normed.data(), 1, model_.config.d_model);
     const Row logits = copied(model_.output.forward(pass_, wrote));
-    const std::vector<float> narrow(logits.begin(), logits.end());
+    const vector<float> narrow(logits.begin(), logits.end());
     for (const ScoredToken& t : best_tokens(narrow, kTopTokens, {}))
       out["promotes"].push_back({{"id", t.id}, {"logit", logits[t.id] - mean(logits)}});
     return out;
@@ -265,7 +267,7 @@ class Explainer {
     AttentionMaps maps = empty_maps(model_, read);
     const int width = model_.config.d_model / model_.config.n_heads, kv = kv_heads(model_.config);
     for (AttentionMap& map : maps)
-      map.value_gradient.resize(static_cast<std::size_t>(map.layers) * kv * map.keys * width);
+      map.value_gradient.resize(size_t(map.layers) * kv * map.keys * width);
     Workspace workspace;
     add_pull(model_, pass_.values, read, workspace, maps);
     Json heads = Json::array();
@@ -290,11 +292,11 @@ class Explainer {
   TransformerSaved<double> all_saved_;
   const StackSaved<double>& saved_;
   Pass<double> pass_;
-  Mat<const double> last_;                // what the model gives
-  std::vector<std::vector<float>> lens_;  // logits after each layer
-  Row logits_;                            // after the last
-  Row u_;                                 // what shares are measured along
-  std::vector<Json> shares_;
+  Mat<const double> last_;      // what the model gives
+  vector<vector<float>> lens_;  // logits after each layer
+  Row logits_;                  // after the last
+  Row u_;                       // what shares are measured along
+  vector<Json> shares_;
   Strongest strongest_;
   double r_ = 1;
   int answer_ = 0, against_ = -1;

@@ -2,22 +2,22 @@
 
 #include <algorithm>
 
+#include "base/std_names.h"
 #include "decode/sampling.h"
 #include "evaluate/scorer.h"
 
 namespace heed {
 namespace {
 
-std::vector<std::vector<Hypothesis>> fill_tokens(const Predictor& predictor, const TokenIds& never,
-                                                 const TokenIds& source,
-                                                 const std::vector<int>& rows, int n) {
+vector<vector<Hypothesis>> fill_tokens(const Predictor& predictor, const TokenIds& never,
+                                       const TokenIds& source, const vector<int>& rows, int n) {
   Example read{source, {}, TokenIds(source.size(), -1)};
   for (const int row : rows) read.labels[row] = 0;  // any token
   Pool pool(1);
-  const auto odds = label_odds(predictor, {read}, pool, n + static_cast<int>(never.size())).front();
-  std::vector<std::vector<Hypothesis>> found;
+  const auto odds = label_odds(predictor, {read}, pool, n + int(never.size())).front();
+  vector<vector<Hypothesis>> found;
   for (const TokenOdds& expected : odds) {
-    std::vector<Hypothesis>& best = found.emplace_back();
+    vector<Hypothesis>& best = found.emplace_back();
     for (const ScoredToken& t : expected.best)
       if (std::ssize(best) < n && std::ranges::count(never, t.id) == 0)
         best.push_back({{t.id}, t.log_probability, t.log_probability});
@@ -26,17 +26,16 @@ std::vector<std::vector<Hypothesis>> fill_tokens(const Predictor& predictor, con
 }
 
 // `left`: tokens of a target, after <s>; `special`: ids that are none of a text.
-std::vector<std::vector<Hypothesis>> fill_spans(const Predictor& predictor, int left, int special,
-                                                const TokenIds& source,
-                                                const std::vector<int>& rows, int n) {
+vector<vector<Hypothesis>> fill_spans(const Predictor& predictor, int left, int special,
+                                      const TokenIds& source, const vector<int>& rows, int n) {
   BeamOptions options;
   options.beam_size = kSpanBeam;
   options.n_best = std::min(n, kSpanBeam);
   options.rules.min_tokens = 1;
   options.length_penalty = 0;  // by the probability of the whole span
   Pool pool(1);
-  std::vector<std::vector<Hypothesis>> found;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  vector<vector<Hypothesis>> found;
+  for (size_t i = 0; i < rows.size(); ++i) {
     const int mask = source[rows[i]];
     options.prefix.push_back(mask);
     options.end = mask + 1;
@@ -44,13 +43,13 @@ std::vector<std::vector<Hypothesis>> fill_spans(const Predictor& predictor, int 
     for (int id = 0; id < special; ++id)
       if (id != options.end) options.banned.push_back(id);
     // Each mask after this one needs room for its sentinel and a token.
-    const int later = 2 * static_cast<int>(rows.size() - i - 1);
+    const int later = 2 * int(rows.size() - i - 1);
     options.max_length = --left - later;
     const auto spans = beam_search(predictor, pool, {&source, 1}, options);
     found.push_back(spans.front());
     const TokenIds& best = spans.front().front().ids;
     options.prefix.insert(options.prefix.end(), best.begin(), best.end());
-    left -= static_cast<int>(best.size());
+    left -= int(best.size());
   }
   return found;
 }
@@ -78,9 +77,9 @@ TokenIds generate(const Predictor& predictor, const Objective& objective, const 
   return ids;
 }
 
-std::vector<std::vector<Hypothesis>> fill(const Predictor& predictor, const Objective& objective,
-                                          const Tokenizer& target, const TokenIds& source,
-                                          const std::vector<int>& rows, int n) {
+vector<vector<Hypothesis>> fill(const Predictor& predictor, const Objective& objective,
+                                const Tokenizer& target, const TokenIds& source,
+                                const vector<int>& rows, int n) {
   if (predictor.model.has_decoder())
     return fill_spans(predictor, objective.longest(Side::target) - 1, target.first_ordinary_id(),
                       source, rows, n);

@@ -1,6 +1,7 @@
 // What a model writes: texts, if it has a decoder, and what belongs in the place of masks.
 #pragma once
 
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "decode/beam.h"
 
@@ -19,8 +20,8 @@ inline constexpr int kSpanBeam = 32;  // hypotheses of the search for a span
 // a token or, if the model has a decoder, a span, whose probability includes its end. At most
 // kSpanBeam spans. A span has at least one token, and is searched for given the best ones for the
 // masks before it.
-std::vector<std::vector<Hypothesis>> fill(const Predictor& predictor, const Objective& objective,
-                                          const Tokenizer& target, const TokenIds& source,
-                                          const std::vector<int>& rows, int n);
+vector<vector<Hypothesis>> fill(const Predictor& predictor, const Objective& objective,
+                                const Tokenizer& target, const TokenIds& source,
+                                const vector<int>& rows, int n);
 
 }  // namespace heed

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "evaluate/scorer.h"
 #include "show/fill.h"
@@ -22,7 +23,7 @@ constexpr int kFrameWeights = 12'600;               // 16 heads of 28 x 28
 constexpr int kMostFrameWeights = 32 << 10;         // so that a film stays below 16 MiB
 constexpr int kMostWritten = 60, kFewestWritten = 24;
 constexpr double kTemperature = 0.7;
-constexpr std::size_t kLongWord = 20;  // bytes: without a space for longer, text has none
+constexpr size_t kLongWord = 20;  // bytes: without a space for longer, text has none
 // A token that is written reads all weights for itself and takes about as long as this many in a
 // batch that is trained on. A text then takes at most half a step of one thread, unless steps are
 // very short.
@@ -39,8 +40,8 @@ int tokens_shown(const ModelConfig& c) {
   return n;
 }
 
-std::vector<MapKind> kinds_of(const InputTokens& tokens, const AttentionMaps& maps) {
-  std::vector<MapKind> kinds;
+vector<MapKind> kinds_of(const InputTokens& tokens, const AttentionMaps& maps) {
+  vector<MapKind> kinds;
   for (const AttentionKind kind : kAttentionKinds)
     if (const AttentionMap& map = map_of(maps, kind); !map.empty())
       kinds.push_back({attention_name(kind), map.layers, map.heads, queries_of(tokens, kind),
@@ -48,8 +49,8 @@ std::vector<MapKind> kinds_of(const InputTokens& tokens, const AttentionMaps& ma
   return kinds;
 }
 
-std::string packed_weights(const AttentionMap& map) {
-  std::vector<unsigned char> bytes;
+string packed_weights(const AttentionMap& map) {
+  vector<unsigned char> bytes;
   for (const float w : map.weights)
     bytes.push_back(static_cast<unsigned char>(std::lround(255 * std::sqrt(w))));
   return base64(bytes);
@@ -58,19 +59,19 @@ std::string packed_weights(const AttentionMap& map) {
 PackedPull packed_pull(const AttentionMap& map) {
   double largest = 0;
   for (const double x : map.pull) largest = std::max(largest, std::abs(x));
-  std::vector<unsigned char> bytes;
+  vector<unsigned char> bytes;
   for (const double x : map.pull) {
     const double root = largest > 0 ? std::sqrt(std::abs(x) / largest) : 0;
     bytes.push_back(static_cast<unsigned char>(128 + std::lround(std::copysign(127 * root, x))));
   }
-  return {static_cast<float>(largest), base64(bytes)};
+  return {float(largest), base64(bytes)};
 }
 
 }  // namespace
 
-bool is_frame(std::int64_t step, bool validated, std::int64_t last) {
-  const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(step)));
-  const std::int64_t quarter = std::max<std::int64_t>(1, power / 4);
+bool is_frame(int64_t step, bool validated, int64_t last) {
+  const auto power = int64_t(std::bit_floor(uint64_t(step)));
+  const int64_t quarter = std::max<int64_t>(1, power / 4);
   return step > last && (step == power || (validated && step / quarter > last / quarter));
 }
 
@@ -88,7 +89,7 @@ Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& 
   question_ = objective_->question(split_, n, written_);
   Example& read = question_.read;
   for (TokenIds* ids : {&read.source, &read.target, &read.labels})
-    ids->resize(std::min<std::size_t>(ids->size(), n));
+    ids->resize(std::min<size_t>(ids->size(), n));
 }
 
 void Film::began_with(const ParamVec<float>& initial) {
@@ -115,7 +116,7 @@ FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
   FilmedFrame filmed{std::move(known), {}};
   Frame& frame = filmed.frame;
   frame.probe_loss = probe_loss(predictor);
-  for (std::size_t i = 0; i < question_.prompts.size(); ++i) {
+  for (size_t i = 0; i < question_.prompts.size(); ++i) {
     const TokenIds ids = written(predictor, i);
     if (i == 0) filmed.sample = sample(ids);
     if (i == 0 && objective_->fills()) frame.filled = completed(ids, "›", "‹");
@@ -142,7 +143,7 @@ void Film::add_maps(Workspace& workspace, const ParamVec<float>& values, Attenti
     frame.weights.push_back(packed_weights(map));
     if (frame.pull) frame.pull->push_back(packed_pull(map));
     const HeadInWords first = clearest_head(heads, kind);
-    KindInWords words{std::int64_t{first.layer} * map.heads + first.head, {}};
+    KindInWords words{int64_t{first.layer} * map.heads + first.head, {}};
     for (const HeadInWords& head : heads)
       if (head.kind == kind) words.heads.push_back(head.sentence());
     frame.words->push_back(std::move(words));
@@ -150,33 +151,32 @@ void Film::add_maps(Workspace& workspace, const ParamVec<float>& values, Attenti
 }
 
 // An answer that is far longer than the right one is wrong whatever follows.
-int Film::most_written(std::size_t prompt) const {
+int Film::most_written(size_t prompt) const {
   if (!model_.has_decoder()) return 0;
   if (objective_->continues()) return written_;
-  const int right = static_cast<int>(question_.expected[prompt].size());
+  const int right = int(question_.expected[prompt].size());
   return std::min({kMostWritten, objective_->longest(Side::target) - 1, 2 * right + 4});
 }
 
 // Token by token, special ones too, where masks are filled in.
-std::string Film::shown(const TokenIds& ids, const Tokenizer& tokenizer,
-                        const char* between) const {
+string Film::shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const {
   return objective_->fills() ? joined(tokenizer.pieces(ids), between) : tokenizer.decode(ids);
 }
 
-std::string Film::shown_answer(const TokenIds& ids) const {
+string Film::shown_answer(const TokenIds& ids) const {
   return shown(ids, *tokenizers_.target, model_.has_decoder() ? " " : ", ");
 }
 
 // Without a decoder: the most probable word for each label.
-TokenIds Film::written(const Predictor& predictor, std::size_t prompt) const {
+TokenIds Film::written(const Predictor& predictor, size_t prompt) const {
   const Tokenizer& target = *tokenizers_.target;
   if (model_.has_decoder())
     return generate(predictor, *objective_, target, question_.prompts[prompt], most_written(prompt),
                     objective_->continues() ? kTemperature : 0);
   const Example& e = question_.read;
-  std::vector<int> rows;
-  for (std::size_t r = 0; r < e.labels.size(); ++r)
-    if (e.labels[r] >= 0) rows.push_back(static_cast<int>(r));
+  vector<int> rows;
+  for (size_t r = 0; r < e.labels.size(); ++r)
+    if (e.labels[r] >= 0) rows.push_back(int(r));
   TokenIds words;
   for (const auto& best : fill(predictor, *objective_, target, e.source, rows, 1))
     words.push_back(best.front().ids[0]);
@@ -184,17 +184,17 @@ TokenIds Film::written(const Predictor& predictor, std::size_t prompt) const {
 }
 
 // The first prompt with its masks filled in: "the ›fox‹ saw".
-std::string Film::completed(const TokenIds& ids, const char* open, const char* close) const {
+string Film::completed(const TokenIds& ids, const char* open, const char* close) const {
   const TokenIds& prompt = question_.prompts[0];
   TokenIds text;
-  std::string out;
-  std::size_t shown = 0;
+  string out;
+  size_t shown = 0;
   const auto gained = [&] {  // as text, since the last call
-    const std::string all = tokenizers_.target->decode(text);
+    const string all = tokenizers_.target->decode(text);
     return all.substr(std::min(std::exchange(shown, all.size()), all.size()));
   };
   auto next = ids.begin();
-  for (std::size_t i = 0; i < prompt.size(); ++i) {
+  for (size_t i = 0; i < prompt.size(); ++i) {
     const bool decodes = model_.has_decoder();
     if (decodes ? !objective_->is_mask(prompt[i]) : question_.read.labels[i] < 0) {
       text.push_back(prompt[i]);
@@ -205,7 +205,7 @@ std::string Film::completed(const TokenIds& ids, const char* open, const char* c
       text.push_back(*next++);
     else if (next = std::ranges::find(ids, prompt[i]); next != ids.end())
       while (++next != ids.end() && !objective_->is_mask(*next)) text.push_back(*next);
-    const std::string answer = gained();
+    const string answer = gained();
     const bool spaced = answer.size() > 1 && answer[0] == ' ';
     out += (spaced ? " " : "") + (open + answer.substr(spaced)) + close;
   }
@@ -214,21 +214,21 @@ std::string Film::completed(const TokenIds& ids, const char* open, const char* c
 
 // What is written first, as text: from the beginning of a word to the end of one, where it has
 // spaces.
-std::string Film::sample(const TokenIds& ids) const {
+string Film::sample(const TokenIds& ids) const {
   const Tokenizer& tokenizer = *tokenizers_.target;
   if (!objective_->continues() && !objective_->fills()) return tokenizer.decode(ids);
-  std::string text;
+  string text;
   if (objective_->fills()) {
     text = completed(ids, "", "");
     text.erase(0, text.find(' ') + 1);
   } else {
     TokenIds all = question_.prompts[0];
-    const std::size_t end = tokenizer.decode(all).size();
+    const size_t end = tokenizer.decode(all).size();
     all.insert(all.end(), ids.begin(), ids.end());
     text = tokenizer.decode(all);
     text.erase(0, word_begin(text, end));
   }
-  return std::string(whole_words(text, text.size()));
+  return string(whole_words(text, text.size()));
 }
 
 double Film::probe_loss(const Predictor& predictor) const {
@@ -236,18 +236,17 @@ double Film::probe_loss(const Predictor& predictor) const {
   double sum = 0;
   const auto odds = label_odds(predictor, {question_.read}, pool, -1).front();
   for (const TokenOdds& token : odds) sum -= token.log_probability;
-  return sum / static_cast<double>(odds.size());  // NaN where no label is shown
+  return sum / double(odds.size());  // NaN where no label is shown
 }
 
-std::size_t word_begin(std::string_view text, std::size_t at) {
-  const std::size_t begin = text.find_last_of(" \n", at) + 1;
+size_t word_begin(string_view text, size_t at) {
+  const size_t begin = text.find_last_of(" \n", at) + 1;
   return at - std::min(begin, at) <= kLongWord ? begin
                                                : utf8_floor(text, std::min(at, text.size()));
 }
 
 double film_memory(const ParamTable& table) {
-  const auto recorded = static_cast<double>(recorded_size(table)),
-             all = static_cast<double>(table.size());
+  const auto recorded = double(recorded_size(table)), all = double(table.size());
   return sizeof(float) * (std::max(2 * recorded, all) + all);
 }
 

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/std_names.h"
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "decode/predictor.h"
@@ -26,11 +27,11 @@ namespace heed {
 
 // Is there a frame at this step, after one of step `last`? At 0, 1, 2, 4, 8, ..., and at the first
 // validation in each quarter of the way from one of these to the next.
-bool is_frame(std::int64_t step, bool validated, std::int64_t last);
+bool is_frame(int64_t step, bool validated, int64_t last);
 
 struct FilmedFrame {
   Frame frame;
-  std::string sample;  // what the model writes, as text, for the log
+  string sample;  // what the model writes, as text, for the log
 };
 
 class Film {
@@ -48,29 +49,29 @@ class Film {
   FilmedFrame frame(Frame known, const Predictor& predictor) const;
 
  private:
-  std::string shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const;
-  std::string shown_answer(const TokenIds& ids) const;
+  string shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const;
+  string shown_answer(const TokenIds& ids) const;
   void add_maps(Workspace& workspace, const ParamVec<float>& values, AttentionMaps& maps,
                 Frame& frame) const;
-  int most_written(std::size_t prompt) const;
-  TokenIds written(const Predictor& predictor, std::size_t prompt) const;
-  std::string completed(const TokenIds& ids, const char* open, const char* close) const;
-  std::string sample(const TokenIds& ids) const;
+  int most_written(size_t prompt) const;
+  TokenIds written(const Predictor& predictor, size_t prompt) const;
+  string completed(const TokenIds& ids, const char* open, const char* close) const;
+  string sample(const TokenIds& ids) const;
   double probe_loss(const Predictor& predictor) const;
 
   const Transformer& model_;
   const Tokenizers& tokenizers_;
   const int written_;
   const bool with_maps_;
-  std::unique_ptr<const Objective> objective_;
+  unique_ptr<const Objective> objective_;
   Question question_;
   const Split& split_;
-  std::optional<HeadProbe> heads_;
+  optional<HeadProbe> heads_;
 };
 
 // Where the word at byte `at` of a text begins; that byte's character if no space is near before
 // it.
-std::size_t word_begin(std::string_view text, std::size_t at);
+size_t word_begin(string_view text, size_t at);
 
 // The bytes that filming keeps: two copies of the recorded matrices or, at the end, the weights of
 // the best checkpoint; and a frame's gradient (the pull).

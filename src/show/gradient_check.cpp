@@ -8,19 +8,20 @@
 #include <span>
 
 #include "base/json.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace {
 
 // Entries of a tensor, spread evenly: its gradient g against numeric(i, h).
 template <class Numeric>
-Json checked(const std::string& name, std::span<const double> g, std::size_t entries, double floor,
+Json checked(const string& name, span<const double> g, size_t entries, double floor,
              Numeric&& numeric) {
-  std::size_t worst_entry = 0, cannot_tell = 0;
+  size_t worst_entry = 0, cannot_tell = 0;
   double analytic = 0;
   GradientVerdict worst{true, false, 0, 0};
-  for (std::size_t k = 0; k < entries; ++k) {
-    const std::size_t i = k * g.size() / entries;
+  for (size_t k = 0; k < entries; ++k) {
+    const size_t i = k * g.size() / entries;
     const auto v = check_gradient(g[i], floor, [&](double h) { return numeric(i, h); });
     cannot_tell += !v.right && !v.wrong;
     const bool worse = std::pair(v.wrong, v.error) > std::pair(worst.wrong, worst.error);
@@ -41,9 +42,8 @@ Json checked(const std::string& name, std::span<const double> g, std::size_t ent
 
 }  // namespace
 
-std::vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& values,
-                                  const Batch& batch, double smoothing,
-                                  std::size_t entries_per_tensor) {
+vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& values,
+                             const Batch& batch, double smoothing, size_t entries_per_tensor) {
   Workspace workspace;
   ParamVec<double> gradients(values.size());
   {
@@ -60,18 +60,18 @@ std::vector<Json> check_gradients(const Transformer& model, const ParamVec<doubl
     TransformerSaved<double> saved;
     const Mat<double> hidden = model.forward(pass, batch, saved);
     const LossSums sums = loss(pass, model.output, hidden, batch.labels, smoothing);
-    return sums.objective / static_cast<double>(sums.tokens);
+    return sums.objective / double(sums.tokens);
   };
   const double noise = rounding_noise(objective());
-  std::vector<Json> checks;
+  vector<Json> checks;
   for (const ParamInfo& info : model.table.infos()) {
-    const std::size_t size = info.param.size();
-    const std::span<const double> g(gradients.data() + info.param.offset, size);
+    const size_t size = info.param.size();
+    const span<const double> g(gradients.data() + info.param.offset, size);
     double* v = moved.data() + info.param.offset;
-    const std::size_t n = entries_per_tensor ? std::min(entries_per_tensor, size) : size;
+    const size_t n = entries_per_tensor ? std::min(entries_per_tensor, size) : size;
     checks.push_back(
         checked(info.name, g, n, gradient_floor(g, largest, noise),
-                [&](std::size_t i, double h) { return central_difference(v[i], objective, h); }));
+                [&](size_t i, double h) { return central_difference(v[i], objective, h); }));
   }
   return checks;
 }

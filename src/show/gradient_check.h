@@ -14,6 +14,7 @@
 #include <span>
 
 #include "base/json_fwd.h"
+#include "base/std_names.h"
 #include "nn/transformer.h"
 
 namespace heed {
@@ -39,7 +40,7 @@ inline double gradient_error(double analytic, double numeric, double floor) {
   return scale == 0 ? 0.0 : std::abs(analytic - numeric) / scale;  // NaN stays NaN
 }
 
-inline double largest_of(std::span<const double> x) {
+inline double largest_of(span<const double> x) {
   double m = 0;
   for (const double v : x) m = std::max(m, std::abs(v));
   return m;
@@ -54,7 +55,7 @@ inline double rounding_noise(double size) {
 }
 
 // The scale below which an error cannot be seen. `largest`: the largest |gradient| of all tensors.
-inline double gradient_floor(std::span<const double> tensor, double largest, double noise) {
+inline double gradient_floor(span<const double> tensor, double largest, double noise) {
   return std::max({1e-3 * largest_of(tensor), 1e-8 * largest, noise / kGradientTolerance});
 }
 
@@ -85,9 +86,8 @@ GradientVerdict check_gradient(double analytic, double floor, Numeric&& numeric)
 // across the corner of relu: the caller must redraw values whose activations come nearer to it than
 // ten steps (smallest_relu_input()). Compares at most `entries_per_tensor` entries of each tensor,
 // spread evenly; 0: all.
-std::vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& values,
-                                  const Batch& batch, double smoothing,
-                                  std::size_t entries_per_tensor = 0);
+vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& values,
+                             const Batch& batch, double smoothing, size_t entries_per_tensor = 0);
 
 // The smallest |u| that any relu reads; infinity for smooth activations.
 double smallest_relu_input(const Transformer& model, const ParamVec<double>& values,

@@ -7,6 +7,7 @@
 
 #include "base/fields.h"
 #include "base/noise.h"
+#include "base/std_names.h"
 #include "evaluate/comparison.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
@@ -14,14 +15,14 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kTexts = 12, kRandomTexts = 10;
+constexpr int64_t kTexts = 12, kRandomTexts = 10;
 constexpr int kLongest = 64;  // tokens read of a text, on each side
 constexpr double kLeastScore = 0.3, kMargin = 0.1;
 
 // One side of a text as a head of self-attention sees it.
 struct TextSide {
   const TokenIds& ids;
-  const std::vector<bool>& punctuation;  // by id
+  const vector<bool>& punctuation;  // by id
 
   bool earlier_copy(int i, int j) const { return j < i && ids[j] == ids[i]; }
 };
@@ -40,7 +41,7 @@ constexpr HeadPattern kPatterns[] = {
     {"induction", [](auto& text, int i, int j) { return j > 0 && text.earlier_copy(i, j - 1); },
      true}};
 
-PatternSums sum_of(const std::vector<PatternSums>& texts) {
+PatternSums sum_of(const vector<PatternSums>& texts) {
   PatternSums sum;
   for (const PatternSums& text : texts) {
     sum.weight += text.weight;
@@ -51,14 +52,14 @@ PatternSums sum_of(const std::vector<PatternSums>& texts) {
 }
 
 // Which ids are punctuation, a space before it or not.
-std::vector<bool> punctuation_of(const Tokenizer& tokenizer) {
-  std::vector<bool> is(tokenizer.size());
+vector<bool> punctuation_of(const Tokenizer& tokenizer) {
+  vector<bool> is(tokenizer.size());
   for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id) {
-    std::string piece = tokenizer.piece(id);
+    string piece = tokenizer.piece(id);
     if (piece.size() > 1 && piece[0] == ' ') piece.erase(0, 1);
     is[id] = !piece.empty();
     each_code_point(piece,
-                    [&](CodePoint c, std::size_t) { is[id] = is[id] && is_punctuation(c.value); });
+                    [&](CodePoint c, size_t) { is[id] = is[id] && is_punctuation(c.value); });
   }
   return is;
 }
@@ -67,7 +68,7 @@ std::vector<bool> punctuation_of(const Tokenizer& tokenizer) {
 
 Json recorded_names(const Model& model, const HeadChoice& choice) {
   Json named_at;
-  std::vector<HeadName> heads;
+  vector<HeadName> heads;
   for (const Frame& frame : read_frames(run_of_checkpoint(model.folder), model.state.step).frames)
     if (frame.heads) {
       named_at = frame.step;
@@ -82,15 +83,15 @@ Json recorded_names(const Model& model, const HeadChoice& choice) {
           {"head_names", heads}};
 }
 
-std::string names_in_words(const Json& recorded) {
+string names_in_words(const Json& recorded) {
   if (recorded["named_at"].is_null()) return "the run has no record of its heads' names\n";
-  std::string out =
+  string out =
       fmt::format("over {} text, at step {} (weight; untrained; with the keys in random order):\n",
                   recorded["held_out"] ? "held-out" : "training", recorded["named_at"].dump());
   for (const auto& h : recorded["head_names"])
     out += fmt::format("{}, layer {}, head {}: {} ({:.2f}; {:.2f}; {:.2f})\n",
-                       h["kind"].get<std::string>(), h["layer"].dump(), h["head"].dump(),
-                       h["name"].get<std::string>(), h["score"].get<double>(),
+                       h["kind"].get<string>(), h["layer"].dump(), h["head"].dump(),
+                       h["name"].get<string>(), h["score"].get<double>(),
                        h["untrained"].get<double>(), h["shuffled"].get<double>());
   return recorded["head_names"].empty() ? out + "no head has a name\n" : out;
 }
@@ -102,11 +103,11 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
       punctuation_{punctuation_of(tokenizers.source()), punctuation_of(*tokenizers.target)} {
   const Tokenizer& tokenizer = *tokenizers.target;
   const ExampleList all = objective.evaluation(held_out);
-  for (std::int64_t i = 0; i < std::min(all.count, kTexts); ++i) {
+  for (int64_t i = 0; i < std::min(all.count, kTexts); ++i) {
     Text& text = texts_.emplace_back();
     all.get(i, text.read);
     for (TokenIds* ids : {&text.read.source, &text.read.target})
-      ids->resize(std::min<std::size_t>(ids->size(), kLongest));
+      ids->resize(std::min<size_t>(ids->size(), kLongest));
   }
   for (int i = 0; i < kRandomTexts; ++i) {
     const auto repeated = [&](Side side, int vocab) {
@@ -115,8 +116,8 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
       TokenIds ids;
       for (int j = 0; j < 2 * n; ++j) {
         const int first = tokenizer.first_ordinary_id();
-        ids.push_back(first + static_cast<int>(permuted(noise_key(i, Purpose::probe), vocab - first,
-                                                        j % n % (vocab - first))));
+        ids.push_back(first + int(permuted(noise_key(i, Purpose::probe), vocab - first,
+                                           j % n % (vocab - first))));
       }
       return objective.framed(side, ids);
     };
@@ -150,13 +151,13 @@ HeadProbe::Scores HeadProbe::score(const ParamVec<float>& values) const {
   return scores;
 }
 
-std::vector<HeadName> HeadProbe::names(const ParamVec<float>& trained) const {
-  std::vector<HeadName> names;
+vector<HeadName> HeadProbe::names(const ParamVec<float>& trained) const {
+  vector<HeadName> names;
   Pool alone(1);
   for (const auto& [of, texts] : score(trained)) {
-    const std::vector<PatternSums>& texts_before = untrained_.at(of);
+    const vector<PatternSums>& texts_before = untrained_.at(of);
     System above_untrained, above_even;
-    for (std::size_t i = 0; i < texts.size(); ++i) {
+    for (size_t i = 0; i < texts.size(); ++i) {
       above_untrained.push_back({texts[i].weight - texts_before[i].weight, texts[i].rows});
       above_even.push_back({texts[i].weight - texts[i].even, texts[i].rows});
     }
@@ -172,9 +173,9 @@ std::vector<HeadName> HeadProbe::names(const ParamVec<float>& trained) const {
                          of.layer,
                          of.head,
                          kPatterns[of.pattern].name,
-                         static_cast<float>(sum.weight / sum.rows),
-                         static_cast<float>(sum_of(texts_before).weight / sum.rows),
-                         static_cast<float>(sum.even / sum.rows)};
+                         float(sum.weight / sum.rows),
+                         float(sum_of(texts_before).weight / sum.rows),
+                         float(sum.even / sum.rows)};
     const auto same_head = std::ranges::find_if(names, [&](const HeadName& n) {
       return n.kind == found.kind && n.layer == found.layer && n.head == found.head;
     });

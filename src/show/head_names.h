@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "base/std_names.h"
 #include "show/head_words.h"
 #include "store/model.h"
 #include "store/run_records.h"
@@ -29,7 +30,7 @@ namespace heed {
 // or the last one before it that has names, or null; "held_out": over held-out text, else over
 // training text; "head_names"}.
 Json recorded_names(const Model& model, const HeadChoice& choice);
-std::string names_in_words(const Json& recorded);
+string names_in_words(const Json& recorded);
 
 class HeadProbe {
  public:
@@ -37,7 +38,7 @@ class HeadProbe {
   // References, but for `untrained`, must outlive it.
   HeadProbe(const Transformer& model, const Tokenizers& tokenizers, const Objective& objective,
             const Split& held_out, const ParamVec<float>& untrained);
-  std::vector<HeadName> names(const ParamVec<float>& trained) const;
+  vector<HeadName> names(const ParamVec<float>& trained) const;
 
  private:
   struct PatternOfHead {
@@ -47,7 +48,7 @@ class HeadProbe {
     auto operator<=>(const PatternOfHead&) const = default;
   };
   // By text; without patterns that no row can follow.
-  using Scores = std::map<PatternOfHead, std::vector<PatternSums>>;
+  using Scores = std::map<PatternOfHead, vector<PatternSums>>;
   Scores score(const ParamVec<float>& values) const;
 
   struct Text {
@@ -55,8 +56,8 @@ class HeadProbe {
     bool random = false;
   };
   const Transformer& model_;
-  std::array<std::vector<bool>, 2> punctuation_;  // source, target; by id
-  std::vector<Text> texts_;
+  std::array<vector<bool>, 2> punctuation_;  // source, target; by id
+  vector<Text> texts_;
   Scores untrained_;
 };
 

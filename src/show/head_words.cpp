@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/std_names.h"
 #include "text/piece_model.h"
 
 namespace heed {
@@ -11,7 +12,7 @@ namespace {
 
 constexpr int kFewestRows = 3;
 
-using Tokens = std::span<const std::string>;
+using Tokens = span<const string>;
 
 struct TextPattern {
   const char* words;
@@ -40,7 +41,7 @@ constexpr TextPattern kTextPatterns[] = {
 
 // A share of the weight, the mean over rows.
 struct Share {
-  std::string words;
+  string words;
   double rows = 0, share = 0, even = 0;  // even: of even weights
   bool parked = false;
 };
@@ -60,10 +61,10 @@ Share largest_weights(AttentionKind kind, Mat<const float> weights) {
 }
 
 // Of every pattern, and of every key alone.
-std::vector<Share> all_shares(AttentionKind kind, Mat<const float> weights, Tokens queries,
-                              Tokens keys) {
-  std::vector<Share> shares;
-  const auto add = [&](const std::string& words, int first, int last, auto points, bool parked) {
+vector<Share> all_shares(AttentionKind kind, Mat<const float> weights, Tokens queries,
+                         Tokens keys) {
+  vector<Share> shares;
+  const auto add = [&](const string& words, int first, int last, auto points, bool parked) {
     const auto [weight, even, rows] = pattern_sums(kind, weights, first, last, points);
     shares.push_back({words, rows, weight / rows, even / rows, parked});
   };
@@ -85,7 +86,7 @@ std::vector<Share> all_shares(AttentionKind kind, Mat<const float> weights, Toke
 
 }  // namespace
 
-std::string HeadInWords::sentence() const {
+string HeadInWords::sentence() const {
   if (share == 0) return pattern;
   return fmt::format("{} in this text ({}; evenly spread weights would give {:.2f})", pattern,
                      simple
@@ -111,9 +112,9 @@ HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights, Tokens q
           largest.share, largest.even};
 }
 
-std::vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMaps& maps,
-                                        const HeadChoice& choice) {
-  std::vector<HeadInWords> heads;
+vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMaps& maps,
+                                   const HeadChoice& choice) {
+  vector<HeadInWords> heads;
   for_heads(
       maps,
       [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
@@ -127,7 +128,7 @@ std::vector<HeadInWords> heads_in_words(const InputTokens& tokens, const Attenti
   return heads;
 }
 
-HeadInWords clearest_head(const std::vector<HeadInWords>& heads, AttentionKind kind) {
+HeadInWords clearest_head(const vector<HeadInWords>& heads, AttentionKind kind) {
   HeadInWords best;
   double most = -1;
   for (const HeadInWords& h : heads)

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "show/attention_maps.h"
 
 namespace heed {
@@ -34,14 +35,14 @@ PatternSums pattern_sums(AttentionKind kind, Mat<const float> weights, int first
       if (points(i, j)) on += weights(i, j), ++n;
     if (n == 0 || n == seen) continue;
     sums.weight += on;
-    sums.even += static_cast<double>(n) / seen;
+    sums.even += double(n) / seen;
     ++sums.rows;
   }
   return sums;
 }
 
 struct HeadInWords {
-  std::string pattern;  // "often the previous token"; "no simple pattern"; "spread widely"
+  string pattern;       // "often the previous token"; "no simple pattern"; "spread widely"
   bool simple = false;  // false: share is that of the largest weight of a row
   bool parked = false;  // on <s> or </s>, as a head that has nothing to do
   double share = 0, uniform = 0;  // of the weight; of evenly spread weights
@@ -49,18 +50,18 @@ struct HeadInWords {
   int layer = 0, head = 0;  // of the model
 
   // "often the previous token in this text (0.47 of the weight in the rows that see it; ...)"
-  std::string sentence() const;
+  string sentence() const;
 };
 
 // One string per query and per key of the weights. Without its place.
-HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights,
-                          std::span<const std::string> queries, std::span<const std::string> keys);
+HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights, span<const string> queries,
+                          span<const string> keys);
 // Of every head of the maps, or the chosen ones.
-std::vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMaps& maps,
-                                        const HeadChoice& choice = {});
+vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMaps& maps,
+                                   const HeadChoice& choice = {});
 
 // The head of a kind to show first: the one whose simple pattern has the largest share; else, of
 // those that are not parked, the one with the largest weights. The first among equals.
-HeadInWords clearest_head(const std::vector<HeadInWords>& heads, AttentionKind kind);
+HeadInWords clearest_head(const vector<HeadInWords>& heads, AttentionKind kind);
 
 }  // namespace heed

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "show/head_words.h"
 #include "text/piece_model.h"
@@ -16,50 +17,49 @@ namespace heed {
 namespace {
 
 constexpr int kNarrowest = 5, kWidest = 12;  // columns of a key, where its token is that long
-constexpr std::string_view kShades = " .:-=+*#%@";
+constexpr string_view kShades = " .:-=+*#%@";
 // From dark blue over teal to yellow, getting lighter, in the xterm palette.
 constexpr std::array kColours = {17, 18, 24, 25, 31, 37, 36, 71, 113, 184, 226};
-constexpr std::size_t kFirstLight = 5;  // black letters from here on
+constexpr size_t kFirstLight = 5;  // black letters from here on
 constexpr int kBlack = 16, kWhite = 231;
 // From black to red for what is below 0, to green for what is above.
 constexpr std::array kBelow = {16, 52, 88, 124, 160, 196}, kAbove = {16, 22, 28, 34, 40, 46};
 
 // A token in exactly `width` columns, cut or padded.
-std::string fitted(const std::string& token, int width) {
-  const std::string text = shortened(with_space_marks(token), width);
-  return text + std::string(width - columns_of(text), ' ');
+string fitted(const string& token, int width) {
+  const string text = shortened(with_space_marks(token), width);
+  return text + string(width - columns_of(text), ' ');
 }
 
-int longest(std::span<const std::string> texts) {
+int longest(span<const string> texts) {
   int columns = 0;
-  for (const std::string& text : texts) columns = std::max(columns, columns_of(text));
+  for (const string& text : texts) columns = std::max(columns, columns_of(text));
   return columns;
 }
 
-std::size_t step_of(float weight, std::size_t steps) {
-  return std::min(steps - 1, static_cast<std::size_t>(weight * static_cast<float>(steps)));
+size_t step_of(float weight, size_t steps) {
+  return std::min(steps - 1, size_t(weight * float(steps)));
 }
 
-std::string coloured(int background, int letters, const std::string& text) {
+string coloured(int background, int letters, const string& text) {
   return fmt::format("\x1b[48;5;{};38;5;{}m{}\x1b[0m", background, letters, text);
 }
 
-std::string coloured(std::size_t step, const std::string& text) {
+string coloured(size_t step, const string& text) {
   return coloured(kColours[step], step >= kFirstLight ? kBlack : kWhite, text);
 }
 
-std::string signed_cell(float share, int width, bool colour) {
-  const int tenths = std::clamp(static_cast<int>(std::lround(10 * share)), -9, 9);
-  const std::string text =
-      fmt::format("{:>{}} ", tenths == 0 ? "." : std::to_string(tenths), width - 1);
+string signed_cell(float share, int width, bool colour) {
+  const int tenths = std::clamp(int(std::lround(10 * share)), -9, 9);
+  const string text = fmt::format("{:>{}} ", tenths == 0 ? "." : std::to_string(tenths), width - 1);
   const auto& colours = tenths < 0 ? kBelow : kAbove;
   return colour ? coloured(colours[(std::abs(tenths) + 1) / 2], kWhite, text) : text;
 }
 
-std::string cell(float weight, int width, bool colour) {
-  if (!colour) return std::string(width - 1, kShades[step_of(weight, kShades.size())]) + " ";
-  const int percent = static_cast<int>(100.0f * weight + 0.5f);
-  const std::string text = width > 2 && percent > 0 ? std::to_string(percent) : "";
+string cell(float weight, int width, bool colour) {
+  if (!colour) return string(width - 1, kShades[step_of(weight, kShades.size())]) + " ";
+  const int percent = int(100.0f * weight + 0.5f);
+  const string text = width > 2 && percent > 0 ? std::to_string(percent) : "";
   return coloured(step_of(weight, kColours.size()), fmt::format("{:>{}}", text, width));
 }
 
@@ -70,18 +70,18 @@ constexpr const char* kAboutHeads =
     "largest weight of a row; in parentheses: if the weight were spread evenly\n";
 
 // "cross, layer 1, head 0: mostly the mirrored position, 85 % (17 %)"
-std::string line_of_head(const HeadInWords& h) {
+string line_of_head(const HeadInWords& h) {
   return fmt::format(
       "{}: {}{}\n", name_of_head(h.kind, h.layer, h.head), h.pattern,
       h.share == 0 ? "" : fmt::format(", {:.0f} % ({:.0f} %)", 100 * h.share, 100 * h.uniform));
 }
 
 // The keys with the largest weights in these rows, in their order in the text.
-std::vector<int> strongest_keys(Mat<const float> rows) {
-  std::vector<float> largest(rows.cols);
+vector<int> strongest_keys(Mat<const float> rows) {
+  vector<float> largest(rows.cols);
   for (int q = 0; q < rows.rows; ++q)
     for (int k = 0; k < rows.cols; ++k) largest[k] = std::max(largest[k], std::abs(rows(q, k)));
-  std::vector<int> keys(rows.cols);
+  vector<int> keys(rows.cols);
   std::iota(keys.begin(), keys.end(), 0);
   std::ranges::stable_sort(keys, [&](int a, int b) { return largest[a] > largest[b]; });
   keys.resize(std::min(rows.cols, kShownTokens));
@@ -91,18 +91,18 @@ std::vector<int> strongest_keys(Mat<const float> rows) {
 
 }  // namespace
 
-std::string draw_heat_map(Mat<const float> weights, std::span<const std::string> queries,
-                          std::span<const std::string> keys, const HeatMapStyle& style) {
+string draw_heat_map(Mat<const float> weights, span<const string> queries, span<const string> keys,
+                     const HeatMapStyle& style) {
   const int label = std::clamp(longest(queries), 1, 10);
   const bool has_signs = style.largest != 0;
   const int room = style.columns - label - 1, share = room / std::max(1, weights.cols);
   const int width = std::min(std::max(longest(keys) + 1, has_signs ? 3 : 2),
                              std::clamp(share, kNarrowest, kWidest));  // of a cell, with one space
   const int in_block = std::max(1, room / width);                      // keys
-  std::string out;
+  string out;
   for (int begin = 0; begin < weights.cols; begin += in_block) {
     const int end = std::min(weights.cols, begin + in_block);
-    out += std::string(label + 1, ' ');
+    out += string(label + 1, ' ');
     for (int k = begin; k < end; ++k) out += fitted(keys[k], width - 1) + " ";
     out += "\n";
     for (int q = 0; q < weights.rows; ++q) {
@@ -116,46 +116,46 @@ std::string draw_heat_map(Mat<const float> weights, std::span<const std::string>
   return out;
 }
 
-std::string heat_map_legend(const HeatMapStyle& style) {
+string heat_map_legend(const HeatMapStyle& style) {
   if (style.largest != 0)
     return fmt::format(
         "tenths of {:.2g} (9 at most): above 0 the score should grow, below 0 shrink\n",
         style.largest);
-  std::string scale;
+  string scale;
   if (style.colour)
-    for (std::size_t step = 0; step < kColours.size(); ++step) scale += coloured(step, "  ");
+    for (size_t step = 0; step < kColours.size(); ++step) scale += coloured(step, "  ");
   else
-    scale = "\"" + std::string(kShades) + "\"";
+    scale = "\"" + string(kShades) + "\"";
   return fmt::format("weight 0 {} 1; a row is a query token, a column a key token\n", scale);
 }
 
-std::string name_of_head(AttentionKind kind, int layer, int head) {
+string name_of_head(AttentionKind kind, int layer, int head) {
   return fmt::format("{}, layer {}, head {}", attention_name(kind), layer, head);
 }
 
-std::string draw_part(Mat<const float> map, const std::vector<std::string>& queries,
-                      const std::vector<std::string>& keys, const HeatMapStyle& style) {
+string draw_part(Mat<const float> map, const vector<string>& queries, const vector<string>& keys,
+                 const HeatMapStyle& style) {
   const int first = std::max(0, map.rows - kShownTokens);
   const Mat<const float> rows = map.row_range(first, map.rows);
-  const std::vector<int> kept = strongest_keys(rows);
-  std::vector<float> weights;
-  std::vector<std::string> names;
+  const vector<int> kept = strongest_keys(rows);
+  vector<float> weights;
+  vector<string> names;
   for (int q = 0; q < rows.rows; ++q)
     for (const int k : kept) weights.push_back(rows(q, k));
   for (const int k : kept) names.push_back(keys[k]);
-  const int shown = static_cast<int>(kept.size());
-  std::string out = draw_heat_map({weights.data(), rows.rows, shown},
-                                  std::span(queries).subspan(first), names, style);
+  const int shown = int(kept.size());
+  string out =
+      draw_heat_map({weights.data(), rows.rows, shown}, span(queries).subspan(first), names, style);
   if (first > 0 || shown < map.cols)
     out += fmt::format("(the last {} of {} rows, the {} strongest of {} keys)\n", rows.rows,
                        map.rows, shown, map.cols);
   return out;
 }
 
-std::string draw_attention(const HeadChoice& choice, const InputTokens& tokens,
-                           const AttentionMaps& maps, const HeatMapStyle& style) {
-  const std::vector<HeadInWords> heads = heads_in_words(tokens, maps, choice);
-  std::string out = kAboutHeads;
+string draw_attention(const HeadChoice& choice, const InputTokens& tokens,
+                      const AttentionMaps& maps, const HeatMapStyle& style) {
+  const vector<HeadInWords> heads = heads_in_words(tokens, maps, choice);
+  string out = kAboutHeads;
   const auto draw = [&](const HeadInWords& h, auto&& drawing) {
     return drawing(map_of(maps, h.kind).head(h.layer, h.head), queries_of(tokens, h.kind),
                    keys_of(tokens, h.kind), style);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "show/attention_maps.h"
 
 namespace heed {
@@ -20,21 +21,21 @@ struct HeatMapStyle {
 // Keys that do not fit into a line go into further blocks. Long tokens are cut and end in an
 // ellipsis, keys to four columns or what lets all fit into a line; their spaces are shown as
 // U+2581. One string per row and per column of the weights.
-std::string draw_heat_map(Mat<const float> weights, std::span<const std::string> queries,
-                          std::span<const std::string> keys, const HeatMapStyle& style);
+string draw_heat_map(Mat<const float> weights, span<const string> queries, span<const string> keys,
+                     const HeatMapStyle& style);
 
 // One line that explains the colours or shades.
-std::string heat_map_legend(const HeatMapStyle& style);
+string heat_map_legend(const HeatMapStyle& style);
 
 // "cross, layer 1, head 0"
-std::string name_of_head(AttentionKind kind, int layer, int head);
+string name_of_head(AttentionKind kind, int layer, int head);
 // The last 16 rows of a map, with the 16 keys that have the largest numbers in them.
-std::string draw_part(Mat<const float> map, const std::vector<std::string>& queries,
-                      const std::vector<std::string>& keys, const HeatMapStyle& style);
+string draw_part(Mat<const float> map, const vector<string>& queries, const vector<string>& keys,
+                 const HeatMapStyle& style);
 // The whole map of every chosen head with a line about it; or, without a choice, such a line of
 // each head, and a part of the map of the clearest of the last kind: the one on which the page of
 // `heed attend --html` opens.
-std::string draw_attention(const HeadChoice& choice, const InputTokens& tokens,
-                           const AttentionMaps& maps, const HeatMapStyle& style);
+string draw_attention(const HeadChoice& choice, const InputTokens& tokens,
+                      const AttentionMaps& maps, const HeatMapStyle& style);
 
 }  // namespace heed

@@ -8,12 +8,13 @@
 #include <numeric>
 
 #include "base/fields.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace {
 
 bool is_watched(const ParamInfo& info) {
-  const auto has = [&](const char* part) { return info.name.find(part) != std::string::npos; };
+  const auto has = [&](const char* part) { return info.name.find(part) != string::npos; };
   return !info.vector && (has("_attn.") || has("embed"));
 }
 
@@ -30,9 +31,9 @@ struct Comparison {
   double cosine = 1;  // 1 if both are zero, 0 if only one is
 };
 
-Comparison compare(const float* one, const float* other, std::size_t size) {
+Comparison compare(const float* one, const float* other, size_t size) {
   double aa = 0, bb = 0, ab = 0, dd = 0;
-  for (std::size_t i = 0; i < size; ++i) {
+  for (size_t i = 0; i < size; ++i) {
     const double a = one[i], b = other[i];
     aa += a * a;
     bb += b * b;
@@ -43,14 +44,14 @@ Comparison compare(const float* one, const float* other, std::size_t size) {
   return {aa, std::sqrt(aa), std::sqrt(bb), std::sqrt(dd), cosine};
 }
 
-double norm_of(const float* x, std::size_t size) {
+double norm_of(const float* x, size_t size) {
   return compare(x, x, size).norm;
 }
 
 }  // namespace
 
-std::size_t recorded_size(const ParamTable& table) {
-  std::size_t size = 0;
+size_t recorded_size(const ParamTable& table) {
+  size_t size = 0;
   for (const ParamInfo& info : table.infos())
     if (is_watched(info)) size += info.param.size();
   return size;
@@ -61,8 +62,8 @@ LearningRecord::LearningRecord(const ParamTable& table) {
     if (is_watched(info)) matrices_.push_back(&info);
 }
 
-std::vector<std::vector<float>> LearningRecord::watched(const ParamVec<float>& values) const {
-  std::vector<std::vector<float>> copies;
+vector<vector<float>> LearningRecord::watched(const ParamVec<float>& values) const {
+  vector<vector<float>> copies;
   for (const ParamInfo* info : matrices_) {
     const float* from = values.data() + info->param.offset;
     copies.emplace_back(from, from + info->param.size());
@@ -82,7 +83,7 @@ void LearningRecord::before_update(const ParamVec<float>& values,
 
 ByName<MatrixChange> LearningRecord::measure(const ParamVec<float>& values, Pool& pool) {
   ByName<MatrixChange> matrices(matrices_.size());
-  pool.run(static_cast<int>(matrices_.size()), [&](int i, int) {
+  pool.run(int(matrices_.size()), [&](int i, int) {
     const Param& p = matrices_[i]->param;
     const float* now = values.data() + p.offset;
     matrices[i].first = matrices_[i]->name;
@@ -108,7 +109,7 @@ ByName<Entropy> entropy_of(const AttentionMaps& maps) {
       entropy.uniform += std::log(kind == AttentionKind::decoder_self ? q + 1 : map.keys);
     entropy.uniform = rounded(entropy.uniform / map.queries);
     for (int layer = 0; layer < map.layers; ++layer) {
-      std::vector<double>& heads = entropy.heads.emplace_back();
+      vector<double>& heads = entropy.heads.emplace_back();
       for (int h = 0; h < map.heads; ++h) {
         const Mat<const float> weights = map.head(layer, h);
         double sum = 0;  // p ln p is 0 at p = 0
@@ -122,7 +123,7 @@ ByName<Entropy> entropy_of(const AttentionMaps& maps) {
   return all;
 }
 
-Json learning_json(const std::vector<Frame>& frames) {
+Json learning_json(const vector<Frame>& frames) {
   Json learning = Json::array();
   for (const Frame& frame : frames)
     if (!frame.matrices.empty())
@@ -144,9 +145,9 @@ Json tensor_table(const ParamTable& table, const ParamVec<float>& values,
                   const ParamVec<float>& initial) {
   Json rows = Json::array();
   for (const ParamInfo& info : table.infos()) {
-    const std::size_t size = info.param.size();
+    const size_t size = info.param.size();
     const float* now = values.data() + info.param.offset;
-    const auto n = static_cast<double>(size);
+    const auto n = double(size);
     const Comparison c = compare(now, initial.data() + info.param.offset, size);
     const double mean = std::accumulate(now, now + size, 0.0) / n;
     rows.push_back(

@@ -12,6 +12,7 @@
 
 #include "base/json_fwd.h"
 #include "base/pool.h"
+#include "base/std_names.h"
 #include "show/attention_maps.h"
 #include "store/run_records.h"
 
@@ -29,22 +30,22 @@ class LearningRecord {
   ByName<MatrixChange> measure(const ParamVec<float>& values, Pool& pool);
 
  private:
-  std::vector<std::vector<float>> watched(const ParamVec<float>& values) const;
+  vector<vector<float>> watched(const ParamVec<float>& values) const;
 
-  std::vector<const ParamInfo*> matrices_;
+  vector<const ParamInfo*> matrices_;
   // Values of each matrix; empty if unknown.
-  std::vector<std::vector<float>> initial_, before_;
-  std::vector<double> gradient_norms_;
+  vector<vector<float>> initial_, before_;
+  vector<double> gradient_norms_;
 };
 
 // How many values the recorded matrices have.
-std::size_t recorded_size(const ParamTable& table);
+size_t recorded_size(const ParamTable& table);
 
 // The mean entropy of a row of each head.
 ByName<Entropy> entropy_of(const AttentionMaps& maps);
 
 // [{"step", "matrices", "entropy"}] of the frames with a record.
-Json learning_json(const std::vector<Frame>& frames);
+Json learning_json(const vector<Frame>& frames);
 // The last of these whose step moved a matrix: a schedule may end at rate 0. Null: none did.
 Json last_move(const Json& learning);
 

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/std_names.h"
 #include "show/page.h"
 #include "text/piece_model.h"
 
@@ -16,25 +17,24 @@ namespace heed {
 namespace {
 
 // The weights in the order of the table, base64.
-std::string float16_weights(const Model& m, const std::string& hint) {
-  const double bytes = 2.0 * static_cast<double>(m.net.table.size());
+string float16_weights(const Model& m, const string& hint) {
+  const double bytes = 2.0 * double(m.net.table.size());
   if (bytes > kMostLiveBytes)
-    throw Error(Exit::usage,
-                fmt::format("the page would hold {} of weights; the limit is {}.",
-                            format_bytes(bytes), format_bytes(kMostLiveBytes)),
-                hint);
-  std::vector<unsigned char> all;
+    throw usage_error("the page would hold {} of weights; the limit is {}.", format_bytes(bytes),
+                      format_bytes(kMostLiveBytes))
+        .hint(hint);
+  vector<unsigned char> all;
   for (const ParamInfo& info : m.net.table.infos())
-    for (std::size_t i = 0; i < info.param.size(); ++i) {
+    for (size_t i = 0; i < info.param.size(); ++i) {
       const float x = m.values.data()[info.param.offset + i];
-      const std::string two = bytes_of(to_float16(x, info.name, hint));
+      const string two = bytes_of(to_float16(x, info.name, hint));
       all.insert(all.end(), two.begin(), two.end());
     }
   return base64(all);
 }
 
-Json tokenizer_data(const Tokenizer& tokenizer, const std::string& hint) {
-  const std::string bytes = tokenizer.serialize(), file(tokenizer.file_name());
+Json tokenizer_data(const Tokenizer& tokenizer, const string& hint) {
+  const string bytes = tokenizer.serialize(), file(tokenizer.file_name());
   if (!is_subword(tokenizer.type())) return Json::parse(bytes);
   const PieceModel model = read_piece_model(bytes, file);
   const PieceModel::Reading& r = model.reading;
@@ -64,7 +64,7 @@ Json tokenizer_data(const Tokenizer& tokenizer, const std::string& hint) {
 
 }  // namespace
 
-std::string live_page(const Model& m, const std::string& hint, const Json& opening, bool reloads) {
+string live_page(const Model& m, const string& hint, const Json& opening, bool reloads) {
   const ObjectiveTraits& traits = m.objective->traits();
   const Json config = Json::parse(dump_config(m.config));
   Json data{{"about", fmt::format("{}, step {}", m.run, m.state.step)},

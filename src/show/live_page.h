@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/std_names.h"
 #include "store/model.h"
 
 namespace heed {
@@ -19,7 +20,6 @@ inline constexpr double kMostLiveBytes = 32 << 20;  // of weights: larger pages 
 // gets the focus back, and so shows what its file has become. Error (usage, with the hint) if the
 // weights would take more than that, if one is too large for float16, or if a tokenizer of others
 // has a normaliser's table, which the page has not.
-std::string live_page(const Model& model, const std::string& hint, const Json& opening,
-                      bool reloads = false);
+string live_page(const Model& model, const string& hint, const Json& opening, bool reloads = false);
 
 }  // namespace heed

@@ -10,38 +10,39 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/nearest.h"
+#include "base/std_names.h"
 #include "text/utf8.h"
 
 namespace heed {
 namespace {
 
-double norm(const std::vector<double>& v) {
+double norm(const vector<double>& v) {
   return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
-using Row = std::vector<double>;
+using Row = vector<double>;
 
-std::vector<int> ids_of(const Tokenizer& tokenizer, const std::string& word) {
+vector<int> ids_of(const Tokenizer& tokenizer, const string& word) {
   if (!is_subword(tokenizer.type())) return tokenizer.encode(word);
-  std::vector<int> inside = tokenizer.encode(" " + word), alone = tokenizer.encode(word);
+  vector<int> inside = tokenizer.encode(" " + word), alone = tokenizer.encode(word);
   return inside.size() > 1 && alone.size() == 1 ? alone : inside;
 }
 
-std::string similar_word(const EmbeddingView& e, const std::string& word) {
-  std::vector<std::string> words;
+string similar_word(const EmbeddingView& e, const string& word) {
+  vector<string> words;
   for (int id = e.tokenizer.first_ordinary_id(); id < e.tokenizer.size(); ++id) {
-    std::string text = e.tokenizer.text_after(-1, id);
+    string text = e.tokenizer.text_after(-1, id);
     if (text.starts_with(' ')) text.erase(0, 1);
     if (text.size() > 1 && e.occurs(id)) words.push_back(std::move(text));  // no single byte
   }
-  const std::string similar = nearest(word, words);
+  const string similar = nearest(word, words);
   return similar.empty() ? "a word of the training text" : similar;
 }
 
 // Each of them known to training.
-std::vector<int> known_ids(const EmbeddingView& e, const std::string& word) {
-  const std::string shown = fmt::format("\"{}\"", excerpt(word));
-  const std::vector<int> ids = ids_of(e.tokenizer, word);
+vector<int> known_ids(const EmbeddingView& e, const string& word) {
+  const string shown = fmt::format("\"{}\"", excerpt(word));
+  const vector<int> ids = ids_of(e.tokenizer, word);
   if (ids.empty()) throw data_error("{} has no tokens.", shown);
   if (std::ranges::count(ids, Tokenizer::kUnk) > 0)
     throw data_error("{} has {}.", shown, e.tokenizer.unknown(word).summary())
@@ -57,22 +58,22 @@ std::vector<int> known_ids(const EmbeddingView& e, const std::string& word) {
 }
 
 struct Query {
-  std::string text;                                   // "king - man + woman"
-  std::vector<std::pair<double, std::string>> words;  // with their signs
+  string text;                              // "king - man + woman"
+  vector<std::pair<double, string>> words;  // with their signs
 };
 
-std::vector<Query> queries_of(const std::string& text) {
-  const auto is_sign = [](std::string_view s) { return s == "+" || s == "-"; };
-  const std::vector<std::string_view> parts = split_words(text);
-  const std::vector<std::string> words(parts.begin(), parts.end());
-  std::vector<Query> queries;
+vector<Query> queries_of(const string& text) {
+  const auto is_sign = [](string_view s) { return s == "+" || s == "-"; };
+  const vector<string_view> parts = split_words(text);
+  const vector<string> words(parts.begin(), parts.end());
+  vector<Query> queries;
   if (words.size() < 2 || std::ranges::none_of(words, is_sign)) {
-    for (const std::string& word : words) queries.push_back({word, {{1, word}}});
+    for (const string& word : words) queries.push_back({word, {{1, word}}});
     return queries;
   }
   Query analogy{joined(words, " "), {}};
   bool alternate = words.size() % 2 == 1;
-  for (std::size_t i = 0; i < words.size(); ++i) {
+  for (size_t i = 0; i < words.size(); ++i) {
     alternate &= is_sign(words[i]) == (i % 2 == 1);
     if (i % 2 == 0) analogy.words.emplace_back(i > 0 && words[i - 1] == "-" ? -1 : 1, words[i]);
   }
@@ -82,26 +83,25 @@ std::vector<Query> queries_of(const std::string& text) {
   return {analogy};
 }
 
-Json neighbors_of(const EmbeddingView& e, const Query& query, std::size_t k) {
+Json neighbors_of(const EmbeddingView& e, const Query& query, size_t k) {
   Json json{{"query", query.text}, {"words", Json::array()}, {"neighbors", Json::array()}};
-  const auto width = static_cast<std::size_t>(e.table.cols);
+  const auto width = size_t(e.table.cols);
   Row sum(width);
-  std::vector<int> own;
+  vector<int> own;
   for (const auto& [sign, word] : query.words) {
-    const std::vector<int> ids = known_ids(e, word);
+    const vector<int> ids = known_ids(e, word);
     Row mean(width);
     for (const int id : ids)
-      for (std::size_t c = 0; c < width; ++c)
-        mean[c] += static_cast<double>(e.table.row(id)[c]) / static_cast<double>(ids.size());
+      for (size_t c = 0; c < width; ++c) mean[c] += double(e.table.row(id)[c]) / double(ids.size());
     const double length = norm(mean);
-    for (std::size_t c = 0; c < width; ++c) sum[c] += length > 0 ? sign * mean[c] / length : 0.0;
+    for (size_t c = 0; c < width; ++c) sum[c] += length > 0 ? sign * mean[c] / length : 0.0;
     own.insert(own.end(), ids.begin(), ids.end());
     json["words"].push_back({{"word", word}, {"ids", ids}, {"tokens", e.tokenizer.pieces(ids)}});
   }
   const double norm_of_sum = norm(sum);
   if (norm_of_sum < 1e-9)
     throw data_error("\"{}\": the words cancel out.", excerpt(query.text)).hint("other words");
-  std::vector<std::pair<double, int>> rows;  // cosine, minus the id
+  vector<std::pair<double, int>> rows;  // cosine, minus the id
   for (int id = e.tokenizer.first_ordinary_id(); id < e.table.rows; ++id) {
     if (!e.occurs(id) || std::ranges::count(own, id) > 0) continue;
     const Row row(e.table.row(id), e.table.row(id) + e.table.cols);
@@ -126,7 +126,7 @@ EmbeddingView embedding_of(const Model& t, Side side) {
           source ? t.tokenizers.source() : *t.tokenizers.target};
 }
 
-Json neighbors(const EmbeddingView& e, const std::string& text, std::size_t k) {
+Json neighbors(const EmbeddingView& e, const string& text, size_t k) {
   Json all = Json::array();
   for (const Query& query : queries_of(text)) all.push_back(neighbors_of(e, query, k));
   return all;

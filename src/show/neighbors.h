@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "base/std_names.h"
 #include "data/split.h"
 #include "store/model.h"
 
@@ -20,8 +21,8 @@ namespace heed {
 struct EmbeddingView {
   Mat<const float> table;  // [vocab, d]
   const Tokenizer& tokenizer;
-  std::vector<std::int64_t> counts = {};  // how often training saw each id; empty: not known
-  bool occurs(int id) const { return counts.empty() || counts[static_cast<std::size_t>(id)] > 0; }
+  vector<int64_t> counts = {};  // how often training saw each id; empty: not known
+  bool occurs(int id) const { return counts.empty() || counts[size_t(id)] > 0; }
 };
 EmbeddingView embedding_of(const Model& model, Side side);
 
@@ -34,6 +35,6 @@ EmbeddingView embedding_of(const Model& model, Side side);
 //
 // Error (usage) if words and signs do not alternate; Error (data), which suggests a similar word,
 // if one has a token that is not known or that training never saw.
-Json neighbors(const EmbeddingView& embedding, const std::string& text, std::size_t k);
+Json neighbors(const EmbeddingView& embedding, const string& text, size_t k);
 
 }  // namespace heed

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 
 namespace heed {
 Json with_short_numbers(Json json) {
@@ -16,20 +17,19 @@ Json with_short_numbers(Json json) {
   return json;
 }
 
-std::string base64(const std::vector<unsigned char>& bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // libcrypto adds a zero at the end
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
-                  static_cast<int>(bytes.size()));
+string base64(const vector<unsigned char>& bytes) {
+  string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // libcrypto adds a zero at the end
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(), int(bytes.size()));
   text.pop_back();
   return text;
 }
 
-std::string page_with(std::string_view page, const Json& data) {
-  constexpr std::string_view kPlace = "{{data}}";
-  const std::size_t at = page.find(kPlace);
-  return std::string(page.substr(0, at)) +
+string page_with(string_view page, const Json& data) {
+  constexpr string_view kPlace = "{{data}}";
+  const size_t at = page.find(kPlace);
+  return string(page.substr(0, at)) +
          replace_all(text_of(with_short_numbers(data)), "<", "\\u003c") +
-         std::string(page.substr(at + kPlace.size()));
+         string(page.substr(at + kPlace.size()));
 }
 
 }  // namespace heed

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "base/std_names.h"
 
 namespace heed {
 
@@ -18,10 +19,10 @@ extern const char* const report_html;
 Json with_short_numbers(Json json);
 
 // With padding (RFC 4648, section 4).
-std::string base64(const std::vector<unsigned char>& bytes);
+string base64(const vector<unsigned char>& bytes);
 
 // The page with `data`, whose numbers are short, in place of {{data}}, inside a <script>. "<"
 // becomes "\u003c", so that no string ends the script.
-std::string page_with(std::string_view page, const Json& data);
+string page_with(string_view page, const Json& data);
 
 }  // namespace heed

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.h"
+#include "base/std_names.h"
 #include "data/user_text.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"
@@ -20,18 +22,18 @@ class PullRecorder : public Observer<T> {
   // With x_j = g . (v_j - v_top), where top has the largest weight, g . (v_j - o) = x_j - sum P x.
   // Nothing cancels then where one weight is almost 1.
   void on_head_gradient(const typename Observer<T>::Head& h, Mat<const T> gradient) override {
-    AttentionMap& map = maps_[static_cast<std::size_t>(h.kind)];
+    AttentionMap& map = maps_[size_t(h.kind)];
     if (!map.value_gradient.empty()) add_to_values(h, gradient, map.value_gradient);
     const Mat<double> to = map.pulls(h.layer, h.head);
-    std::vector<double> x(to.cols);
+    vector<double> x(to.cols);
     for (int i = 0; i < to.rows; ++i) {
       const T *p = h.weights.row(i), *g = gradient.row(i);
-      const T* top = h.values.row(static_cast<int>(std::max_element(p, p + to.cols) - p));
+      const T* top = h.values.row(int(std::max_element(p, p + to.cols) - p));
       double mean = 0;
       for (int j = 0; j < to.cols; ++j) {
         const T* v = h.values.row(j);
         x[j] = 0;
-        for (int c = 0; c < h.values.cols; ++c) x[j] += g[c] * (static_cast<double>(v[c]) - top[c]);
+        for (int c = 0; c < h.values.cols; ++c) x[j] += g[c] * (double(v[c]) - top[c]);
         mean += p[j] * x[j];
       }
       for (int j = 0; j < to.cols; ++j) to(i, j) = p[j] > 0 ? p[j] * (mean - x[j]) : 0;
@@ -41,15 +43,13 @@ class PullRecorder : public Observer<T> {
  private:
   // dL/dv_j += Σ_i P_ij g_i
   void add_to_values(const typename Observer<T>::Head& h, Mat<const T> gradient,
-                     std::vector<double>& sums) const {
+                     vector<double>& sums) const {
     const int keys = h.values.rows, width = h.values.cols, heads = kv_heads(config_);
     const int head = h.layer * heads + h.head * heads / config_.n_heads;
-    const Mat<double> to(sums.data() + static_cast<std::ptrdiff_t>(head) * keys * width, keys,
-                         width);
+    const Mat<double> to(sums.data() + std::ptrdiff_t(head) * keys * width, keys, width);
     for (int i = 0; i < gradient.rows; ++i)
       for (int j = 0; j < keys; ++j)
-        for (int c = 0; c < width; ++c)
-          to(j, c) += static_cast<double>(h.weights(i, j)) * gradient(i, c);
+        for (int c = 0; c < width; ++c) to(j, c) += double(h.weights(i, j)) * gradient(i, c);
   }
 
   const ModelConfig& config_;
@@ -86,24 +86,22 @@ ParamVec<double> in_double(const ParamVec<float>& values) {
 Example asked_of(const Objective& objective, const Tokenizer& target, const TokenIds& text) {
   const bool masked = std::ranges::any_of(text, [&](int id) { return objective.is_mask(id); });
   if (objective.traits().pairs() || masked)
-    throw Error(Exit::usage,
-                "--pull needs --target: what the model writes itself would only confirm it.");
+    throw usage_error("--pull needs --target: what the model writes itself would only confirm it.");
   const int vocab = target.size();
   Split split(vocab, vocab);
   for (const int id : text) split.target.push_back(id);
   const ExampleList examples = objective.evaluation(split);
   if (examples.count != 1)
-    throw Error(Exit::usage,
-                fmt::format("--pull: the model learns a text of {} tokens in {} parts.",
-                            text.size(), examples.count),
-                "a shorter text, or its end as --target");
+    throw usage_error("--pull: the model learns a text of {} tokens in {} parts.", text.size(),
+                      examples.count)
+        .hint("a shorter text, or its end as --target");
   Example read;
   examples.get(0, read);
   return read;
 }
 
 TokenIds labels_of(const Objective& objective, const Tokenizer& target, const Example& read,
-                   const std::string& words) {
+                   const string& words) {
   if (objective.traits().decoder()) {
     TokenIds labels(read.target.begin() + 1, read.target.end());
     labels.push_back(objective.continues() ? -1 : Tokenizer::kEos);
@@ -113,30 +111,29 @@ TokenIds labels_of(const Objective& objective, const Tokenizer& target, const Ex
   const auto masks =
       std::ranges::count_if(read.source, [&](int id) { return objective.is_mask(id); });
   if (masks == 0)
-    throw Error(Exit::usage,
-                "--pull: the text has no [MASK], and each token in turn would be another text.",
-                "the text with a [MASK], and its word as --target");
-  const std::vector<std::string_view> given = split_words(words);
+    throw usage_error(
+        "--pull: the text has no [MASK], and each token in turn would be another text.")
+        .hint("the text with a [MASK], and its word as --target");
+  const vector<string_view> given = split_words(words);
   if (std::ssize(given) == masks)
-    for (const std::string_view word : given)
-      answers.push_back(one_token(std::string(word), "--target", target).front());
+    for (const string_view word : given)
+      answers.push_back(one_token(string(word), "--target", target).front());
   else
     answers = target.encode(words);
   if (std::ssize(answers) != masks)
-    throw Error(Exit::usage,
-                fmt::format("--target has {} words, the text has {} [MASK].", given.size(), masks));
+    throw usage_error("--target has {} words, the text has {} [MASK].", given.size(), masks);
   auto next = answers.begin();
-  for (std::size_t i = 0; i < labels.size(); ++i)
+  for (size_t i = 0; i < labels.size(); ++i)
     if (objective.is_mask(read.source[i])) labels[i] = *next++;
   return labels;
 }
 
-std::string draw_pull(const HeadChoice& choice, const InputTokens& tokens,
-                      const AttentionMaps& maps, HeatMapStyle style) {
+string draw_pull(const HeadChoice& choice, const InputTokens& tokens, const AttentionMaps& maps,
+                 HeatMapStyle style) {
   const bool whole = choice.any();
-  std::string out =
+  string out =
       "\nthe pull: which way the loss of this text moves each score, in nats per unit of score\n";
-  std::string drawn;
+  string drawn;
   double most = -1;
   for_heads(
       maps,
@@ -144,8 +141,8 @@ std::string draw_pull(const HeadChoice& choice, const InputTokens& tokens,
         const Mat<const double> pulls = map.pulls(layer, head);
         const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
         const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
-        const auto at = static_cast<int>(std::max_element(begin, end, smaller) - begin);
-        const std::string name = name_of_head(kind, layer, head);
+        const auto at = int(std::max_element(begin, end, smaller) - begin);
+        const string name = name_of_head(kind, layer, head);
         const auto &queries = queries_of(tokens, kind), &keys = keys_of(tokens, kind);
         out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name, begin[at],
                            with_space_marks(queries[at / pulls.cols]),
@@ -153,9 +150,9 @@ std::string draw_pull(const HeadChoice& choice, const InputTokens& tokens,
         style.largest = std::abs(begin[at]);
         if (!whole && style.largest <= most) return;
         most = style.largest;
-        std::vector<float> shares;
+        vector<float> shares;
         for (const double* x = begin; x < end; ++x)
-          shares.push_back(static_cast<float>(most > 0 ? *x / most : 0));
+          shares.push_back(float(most > 0 ? *x / most : 0));
         const Mat<const float> shown{shares.data(), pulls.rows, pulls.cols};
         if (!whole) drawn.clear();
         drawn += "\n" + name + "\n" + heat_map_legend(style) +

@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "show/heat_map.h"
 
@@ -40,11 +41,11 @@ Example asked_of(const Objective& objective, const Tokenizer& target, const Toke
 // The labels of what the model reads, each side framed: the token after each one of the decoder; or
 // the words that belong in the [MASK]s of an encoder's text. Error (usage) if they do not fit.
 TokenIds labels_of(const Objective& objective, const Tokenizer& target, const Example& read,
-                   const std::string& words);
+                   const string& words);
 
 // For a terminal: the strongest pull of each head, and the whole map of each chosen one or, without
 // a choice, a part of that of the one that is pulled most.
-std::string draw_pull(const HeadChoice& choice, const InputTokens& tokens,
-                      const AttentionMaps& maps, HeatMapStyle style);
+string draw_pull(const HeadChoice& choice, const InputTokens& tokens, const AttentionMaps& maps,
+                 HeatMapStyle style);
 
 }  // namespace heed

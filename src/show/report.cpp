@@ -9,6 +9,7 @@
 #include "base/fields.h"
 #include "base/files.h"
 #include "base/format.h"
+#include "base/std_names.h"
 #include "data/run_config.h"
 #include "evaluate/figures.h"
 #include "show/advice.h"
@@ -23,14 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of_run(const std::string& run) {  // or of one of its checkpoints
+fs::path folder_of_run(const string& run) {  // or of one of its checkpoints
   if (!is_checkpoint(run)) return run;
   const fs::path folder = run_of_checkpoint(run);
   if (!fs::is_directory(folder / kCheckpoints))
-    throw Error(Exit::store,
-                fmt::format("{} is a checkpoint outside its run, which has logged what it learnt.",
-                            quoted_path(run)),
-                "heed attend " + shell_word(run) + " TEXT --html FILE");
+    throw store_error("{} is a checkpoint outside its run, which has logged what it learnt.",
+                      quoted_path(run))
+        .hint("heed attend " + shell_word(run) + " TEXT --html FILE");
   return folder;
 }
 
@@ -46,7 +46,7 @@ void add_sizes(const Checkpoint& checkpoint, const RunConfig& config, Json& data
 
 // The loss of a frame's step: its own, else that of the event of the step, else null.
 template <class Event>
-Json loss_of(const Frame& frame, double Frame::*own, const std::vector<Event>& events) {
+Json loss_of(const Frame& frame, double Frame::*own, const vector<Event>& events) {
   const auto found = std::ranges::find(events, frame.step, &Event::step);
   const bool logged = std::isnan(frame.*own) && found != events.end();
   return logged ? found->loss : frame.*own;
@@ -54,7 +54,7 @@ Json loss_of(const Frame& frame, double Frame::*own, const std::vector<Event>& e
 
 // Adds the probe and its frames. All of these have maps, or none.
 void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json& data) {
-  const std::vector<MapKind>& kinds = recorded.probe.kinds;
+  const vector<MapKind>& kinds = recorded.probe.kinds;
   data["kinds"] = kinds;
   data["prompts"] = recorded.probe.prompts;
   data["expected"] = recorded.probe.expected;
@@ -63,9 +63,9 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json
   for (const Frame& frame : recorded.frames) {
     if (frame.weights.empty() != recorded.frames.back().weights.empty()) continue;
     Json words = Json::object();
-    std::vector<KindInWords> in_words = frame.words.value_or(std::vector<KindInWords>());
+    vector<KindInWords> in_words = frame.words.value_or(vector<KindInWords>());
     in_words.resize(kinds.size());
-    for (std::size_t i = 0; i < kinds.size(); ++i) {
+    for (size_t i = 0; i < kinds.size(); ++i) {
       const auto& [first, heads] = in_words[i];
       words[kinds[i].name] = heads;
       data["first"][kinds[i].name] = {{"layer", first / kinds[i].heads},
@@ -76,8 +76,8 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json
                                   {"train_loss", loss_of(frame, &Frame::train_loss, logged.train)},
                                   {"probe_loss", frame.probe_loss},
                                   {"weights", frame.weights},
-                                  {"pull", frame.pull.value_or(std::vector<PackedPull>())},
-                                  {"heads", frame.heads.value_or(std::vector<HeadName>())},
+                                  {"pull", frame.pull.value_or(vector<PackedPull>())},
+                                  {"heads", frame.heads.value_or(vector<HeadName>())},
                                   {"words", words},
                                   {"written", frame.written}});
   }
@@ -88,13 +88,13 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json
 
 // The steps of the events, and a list for each figure.
 template <class Event, class... Figures>
-Json columns(const std::vector<Event>& events, const Figures&... figures) {
+Json columns(const vector<Event>& events, const Figures&... figures) {
   Json table{{"steps", Json::array()}};
   for (const Event& event : events) table["steps"].push_back(event.step);
   const auto add = [&](const char* name, auto figure) {
     Json& column = table[name] = Json::array();
     for (const Event& event : events) {
-      const std::optional<double> x = event.*figure;
+      const optional<double> x = event.*figure;
       column.push_back(x ? Json(*x) : Json());
     }
   };
@@ -119,12 +119,12 @@ Json curves_json(const LoggedEvents& logged) {
 }
 
 // How the training losses of a run are measured, compared with the held-out ones.
-std::string training_loss_note(const RunConfig& c) {
-  std::string note = has_dropout(c.model)
-                         ? "Training losses are measured with dropout; held-out losses are "
-                           "measured without it, so "
-                           "they can be lower."
-                         : "Held-out losses are those of the weights at their step.";
+string training_loss_note(const RunConfig& c) {
+  string note = has_dropout(c.model)
+                    ? "Training losses are measured with dropout; held-out losses are "
+                      "measured without it, so "
+                      "they can be lower."
+                    : "Held-out losses are those of the weights at their step.";
   note +=
       " A training loss is the mean over the steps since the log's line before, drawn in their "
       "middle; those before the log's first line are of single steps.";
@@ -139,25 +139,24 @@ std::string training_loss_note(const RunConfig& c) {
 
 }  // namespace
 
-Json report(const std::string& name) {
+Json report(const string& name) {
   const fs::path folder = folder_of_run(name);
   const auto [newest, damaged] = newest_checkpoint(folder, kAnyStep, false);
   if (!newest && !damaged.empty())
-    throw Error(Exit::store, fmt::format("no checkpoint of {} is intact.", quoted_path(folder)),
-                "heed verify " + shell_word(folder.string()) + ", which says what is wrong");
+    throw store_error("no checkpoint of {} is intact.", quoted_path(folder))
+        .hint("heed verify " + shell_word(folder.string()) + ", which says what is wrong");
   const Run run = read_run(folder, newest ? newest->state().step : kAnyStep);
   const LoggedEvents& logged = run.logged;
   const RecordedFrames recorded = read_frames(folder, newest ? newest->state().step : kAnyStep);
   const RunConfig config = newest ? checkpoint_config(*newest) : run.config;
-  std::vector<std::string> notes;
+  vector<string> notes;
   for (const DamagedCheckpoint& d : damaged) notes.push_back("Skipped: " + d.reason);
-  std::int64_t last_step = newest ? newest->state().step : 0;
+  int64_t last_step = newest ? newest->state().step : 0;
   if (!newest) {
     notes.push_back("The run has no checkpoint yet: this is what it has logged.");
     if (logged.train.empty() && recorded.frames.empty())
-      throw Error(Exit::store,
-                  fmt::format("{} has neither a checkpoint nor a line of what it learnt yet.",
-                              quoted_path(folder)));
+      throw store_error("{} has neither a checkpoint nor a line of what it learnt yet.",
+                        quoted_path(folder));
     if (!logged.train.empty()) last_step = logged.train.back().step;
     if (!recorded.frames.empty()) last_step = std::max(last_step, recorded.frames.back().step);
     if (!logged.events.empty() && logged.events.back().event == "diverged")
@@ -188,19 +187,19 @@ Json report(const std::string& name) {
   return data;
 }
 
-std::string report_json(Json report) {
+string report_json(Json report) {
   for (const char* of_page : {"kinds", "first", "follows", "last_move"}) report.erase(of_page);
-  report["config"] = Json::parse(report["config"].get<std::string>());
+  report["config"] = Json::parse(report["config"].get<string>());
   for (Json& frame : report["frames"])
     for (const char* maps : {"weights", "pull"}) frame.erase(maps);
   return text_of(with_short_numbers(std::move(report))) + "\n";
 }
 
-Json comparison(const std::vector<std::string>& names) {
+Json comparison(const vector<string>& names) {
   Json compared = Json::array();
-  std::vector<ConfigKeys> keys;
+  vector<ConfigKeys> keys;
   bool any = false;  // a curve: a run may have ended before its first line
-  for (const std::string& name : names) {
+  for (const string& name : names) {
     const Run run = read_run(folder_of_run(name));
     keys.push_back(keys_of(run.config));
     any = any || !run.logged.train.empty() || !run.logged.valid.empty();
@@ -210,11 +209,11 @@ Json comparison(const std::vector<std::string>& names) {
                         {"keys", Json::object()}});
     compared.back().update(curves_json(run.logged));
   }
-  if (!any) throw Error(Exit::store, "none of the runs has logged anything yet.");
-  std::vector<ConfigKeys*> all;
+  if (!any) throw store_error("none of the runs has logged anything yet.");
+  vector<ConfigKeys*> all;
   for (ConfigKeys& some : keys) all.push_back(&some);
   keep_differences(all);
-  for (std::size_t i = 0; i < keys.size(); ++i)
+  for (size_t i = 0; i < keys.size(); ++i)
     for (const auto& [key, value] : keys[i]) compared[i]["keys"][key] = value;
   return compared;
 }

@@ -6,20 +6,21 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "show/page.h"
 
 namespace heed {
 
 // The data of web/report.html. `run` is a run folder; one that has not saved yet shows what it has
 // logged. Error (Exit::store) if it has nothing to show.
-Json report(const std::string& run);
+Json report(const string& run);
 
 // One line: what the page shows, without its attention maps.
-std::string report_json(Json report);
+string report_json(Json report);
 
 // Of several runs: their curves in one chart, and the config keys in which they differ. An object
 // for each, the data of web/comparison.html: {"run", "best_step", "best_loss", "keys", "train",
 // "valid"}. Error (Exit::store) if one is no run, or has logged nothing yet.
-Json comparison(const std::vector<std::string>& runs);
+Json comparison(const vector<string>& runs);
 
 }  // namespace heed

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/pool.h"
+#include "base/std_names.h"
 #include "step/exchange.h"
 
 namespace heed {
@@ -28,39 +29,39 @@ class Crew {
   bool alone() const { return ranks() == 1; }
   // That each process may use.
   int cores() const { return std::max(1, available_cores() / exchange_->neighbours()); }
-  std::string in_words() const {  // "2 threads in each of 3 processes"
+  string in_words() const {  // "2 threads in each of 3 processes"
     const int n = pool_->threads();
-    const std::string threads = std::to_string(n) + (n == 1 ? " thread" : " threads");
+    const string threads = std::to_string(n) + (n == 1 ? " thread" : " threads");
     return alone() ? threads : threads + " in each of " + std::to_string(ranks()) + " processes";
   }
 
   // f(task, worker) for every task in 0..n-1, as Pool::run() does.
   template <class F>
-  void run(std::size_t n, F&& f) const {
+  void run(size_t n, F&& f) const {
     const auto [first, end] = part(n);
-    pool_->run(static_cast<int>(end - first), [&, from = first](int task, int worker) {
+    pool_->run(int(end - first), [&, from = first](int task, int worker) {
       if (worker == 0) busy();
-      f(from + static_cast<std::size_t>(task), worker);
+      f(from + size_t(task), worker);
     });
   }
   // f(begin, end) for n things in pieces of at most `most`, on the thread of each caller.
   template <class F>
-  void in_pieces(std::size_t n, std::size_t most, F&& f) const {
+  void in_pieces(size_t n, size_t most, F&& f) const {
     const auto [first, end] = part(n);
-    for (std::size_t at = first; at < end; at += most) {
+    for (size_t at = first; at < end; at += most) {
       busy();
       f(at, std::min(end, at + most));
     }
   }
   // What came out of the n tasks or things, of which each member has written its own.
   template <class T>
-  void gather(std::vector<T>& results) const {
+  void gather(vector<T>& results) const {
     if (!alone()) exchange_->move(results.data(), equal_parts(results.size(), ranks()));
   }
 
   // Over the processes, which all come that far.
   double sum(double own) const {
-    std::vector<double> all(ranks());
+    vector<double> all(ranks());
     all[exchange_->rank()] = own;
     gather(all);
     return std::accumulate(all.begin(), all.end(), 0.0);
@@ -71,7 +72,7 @@ class Crew {
 
  private:
   // The first task of this process, and the end of its share.
-  std::pair<std::size_t, std::size_t> part(std::size_t n) const {
+  std::pair<size_t, size_t> part(size_t n) const {
     const Parts parts = equal_parts(n, ranks());
     return {parts[exchange_->rank()], parts[exchange_->rank() + 1]};
   }

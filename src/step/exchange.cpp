@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/number.h"
+#include "base/std_names.h"
 
 namespace heed {
 
@@ -12,7 +13,7 @@ int launched_ranks() {
   return std::getenv("PMIX_RANK") != nullptr ? -1 : 0;
 }
 
-Parts equal_parts(std::size_t n, int ranks) {
+Parts equal_parts(size_t n, int ranks) {
   Parts parts;
   for (int r = 0; r <= ranks; ++r) parts.push_back(n * r / ranks);
   return parts;
@@ -23,8 +24,8 @@ void Exchange::wait_for_end() {
   if (rank_ > 0) swap({}, {{0, &nothing, 1}});
 }
 
-void Exchange::require_same(const std::string& what, const std::string& own) {
-  std::string first = own;
+void Exchange::require_same(const string& what, const string& own) {
+  string first = own;
   share(first);
   if (first != own)
     throw Error(Exit::usage, what + " is not the first rank's: " + own + "; expected " + first,
@@ -32,20 +33,20 @@ void Exchange::require_same(const std::string& what, const std::string& own) {
 }
 
 // Along a binomial tree: after the round of d, the first 2d ranks have it.
-void Exchange::broadcast(void* bytes, std::size_t size) {
+void Exchange::broadcast(void* bytes, size_t size) {
   for (int d = 1; d < ranks_; d *= 2) {
     if (rank_ < d && rank_ + d < ranks_) swap({{rank_ + d, bytes, size}}, {});
     if (rank_ >= d && rank_ < 2 * d) swap({}, {{rank_ - d, bytes, size}});
   }
 }
 
-void Exchange::move_bytes(char* all, std::size_t size, const Parts& parts, To to) {
+void Exchange::move_bytes(char* all, size_t size, const Parts& parts, To to) {
   if (ranks_ == 1) return;
   // Rank `of`'s part, to or from rank `with`.
   const auto part = [&](int with, int of) {
     return Message{with, all + parts[of] * size, (parts[of + 1] - parts[of]) * size};
   };
-  std::vector<Message> sends, receives;
+  vector<Message> sends, receives;
   for (int r = 0; r < ranks_; ++r) {
     if (r == rank_) continue;
     if (to == To::all || r == 0) sends.push_back(part(r, rank_));

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/std_names.h"
 
 namespace heed {
 
@@ -36,16 +37,16 @@ namespace heed {
 int launched_ranks();
 
 // Parts of a row of things, one for each rank, then the end: rank r has [begin[r], begin[r + 1]).
-using Parts = std::vector<std::size_t>;
+using Parts = vector<size_t>;
 // n things in contiguous parts that differ by at most one.
-Parts equal_parts(std::size_t n, int ranks);
+Parts equal_parts(size_t n, int ranks);
 
 class Exchange {
  public:
   struct Message {
     int rank;  // to or from this one
     void* bytes;
-    std::size_t size;
+    size_t size;
   };
 
   virtual ~Exchange() = default;
@@ -55,22 +56,22 @@ class Exchange {
 
   // Sends and receives all of these. Two ranks' messages to each other keep their order. Error
   // (memory) if a rank that it waits for is silent for `timeout` seconds; 0: waits for ever.
-  virtual void swap(const std::vector<Message>&, const std::vector<Message>&) {}
+  virtual void swap(const vector<Message>&, const vector<Message>&) {}
   double timeout = 0;
   // Tells ranks that wait that this one is alive, at most once a second.
   virtual void busy() {}
-  virtual void finish() {}     // all have done their work
-  virtual void abort(Exit) {}  // ends all ranks at once
-  void wait_for_end();         // on other ranks than the first, which will abort
-  virtual std::string where() const { return ""; }  // "rank 2 on HOST: "
+  virtual void finish() {}                     // all have done their work
+  virtual void abort(Exit) {}                  // ends all ranks at once
+  void wait_for_end();                         // on other ranks than the first, which will abort
+  virtual string where() const { return ""; }  // "rank 2 on HOST: "
 
-  double waited() const { return waited_; }     // seconds in swap() so far
-  std::uint64_t sent() const { return sent_; }  // bytes so far
+  double waited() const { return waited_; }  // seconds in swap() so far
+  uint64_t sent() const { return sent_; }    // bytes so far
 
   // The rest is made of swap(). Error (usage) on a rank whose text, of `what`, is not the first's.
-  void require_same(const std::string& what, const std::string& own);
+  void require_same(const string& what, const string& own);
   // Bytes of the first rank to all.
-  void broadcast(void* bytes, std::size_t size);
+  void broadcast(void* bytes, size_t size);
   template <class T>
   requires std::is_trivially_copyable_v<T>
   void share(T& value) { broadcast(&value, sizeof value); }
@@ -78,7 +79,7 @@ class Exchange {
   template <class Row>
   requires requires(Row row) { row.resize(1); }
   void share(Row& all) {
-    std::size_t size = all.size();
+    size_t size = all.size();
     share(size);
     all.resize(size);
     broadcast(all.data(), size * sizeof all[0]);
@@ -99,10 +100,10 @@ class Exchange {
  protected:
   int rank_ = 0, ranks_ = 1, neighbours_ = 1;
   double waited_ = 0;
-  std::uint64_t sent_ = 0;
+  uint64_t sent_ = 0;
 
  private:
-  void move_bytes(char* all, std::size_t size, const Parts& parts, To to);
+  void move_bytes(char* all, size_t size, const Parts& parts, To to);
 };
 
 // It has no state that could change.
@@ -113,7 +114,7 @@ inline Exchange& one_process() {
 
 // The ranks that a launcher started: `launched` of them. Error (usage) if this
 // build has no MPI. In exchange_mpi.cpp, which is not part of the heart.
-std::unique_ptr<Exchange> open_exchange(int launched);
-std::string mpi_info();  // e.g. "Open MPI v4.1.4"; "none"
+unique_ptr<Exchange> open_exchange(int launched);
+string mpi_info();  // e.g. "Open MPI v4.1.4"; "none"
 
 }  // namespace heed

@@ -13,6 +13,7 @@
 #include "base/profile.h"
 #endif
 
+#include "base/std_names.h"
 #include "step/exchange.h"
 
 namespace heed {
@@ -20,9 +21,9 @@ namespace heed {
 #ifdef HEED_MPI
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{16} << 20;  // bytes of one MPI message
-constexpr int kData = 1, kBusy = 2;                    // tags
-constexpr double kSpin = 2e-3;                         // seconds of a wait without pauses
+constexpr size_t kPiece = size_t{16} << 20;  // bytes of one MPI message
+constexpr int kData = 1, kBusy = 2;          // tags
+constexpr double kSpin = 2e-3;               // seconds of a wait without pauses
 constexpr useconds_t kPause = 100;
 
 class MpiExchange : public Exchange {
@@ -44,20 +45,19 @@ class MpiExchange : public Exchange {
       CPU_AND(&both, &own.cores, &other.cores);
       return other.host == own.host && CPU_COUNT(&both) > 0;
     };
-    neighbours_ = std::max(1, static_cast<int>(std::ranges::count_if(places_, shares_cores)));
+    neighbours_ = std::max(1, int(std::ranges::count_if(places_, shares_cores)));
   }
 
-  void swap(const std::vector<Message>& sends, const std::vector<Message>& receives) override {
+  void swap(const vector<Message>& sends, const vector<Message>& receives) override {
     const double begin = seconds_now();
     requests_.clear();
     from_.clear();
     const auto post = [&](const Message& m, auto operation) {
-      for (std::size_t at = 0; at < m.size; at += kPiece) {
+      for (size_t at = 0; at < m.size; at += kPiece) {
         requests_.emplace_back();
         from_.push_back(m.rank);
-        check(operation(static_cast<char*>(m.bytes) + at,
-                        static_cast<int>(std::min(kPiece, m.size - at)), MPI_BYTE, m.rank, kData,
-                        MPI_COMM_WORLD, &requests_.back()));
+        check(operation(static_cast<char*>(m.bytes) + at, int(std::min(kPiece, m.size - at)),
+                        MPI_BYTE, m.rank, kData, MPI_COMM_WORLD, &requests_.back()));
       }
     };
     for (const Message& m : receives) post(m, MPI_Irecv);
@@ -81,14 +81,14 @@ class MpiExchange : public Exchange {
   }
 
   void finish() override {
-    std::vector<char> all(ranks_);
+    vector<char> all(ranks_);
     move(all.data(), equal_parts(ranks_, ranks_));
     hear_busy();
     MPI_Finalize();
   }
 
-  void abort(Exit exit) override { MPI_Abort(MPI_COMM_WORLD, static_cast<int>(exit)); }
-  std::string where() const override { return name_of(rank_) + ": "; }
+  void abort(Exit exit) override { MPI_Abort(MPI_COMM_WORLD, int(exit)); }
+  string where() const override { return name_of(rank_) + ": "; }
 
  private:
   struct Place {
@@ -96,7 +96,7 @@ class MpiExchange : public Exchange {
     cpu_set_t cores;
   };
 
-  std::string name_of(int rank) const {
+  string name_of(int rank) const {
     return "rank " + std::to_string(rank) + " on " + places_[rank].host.data();
   }
 
@@ -105,7 +105,7 @@ class MpiExchange : public Exchange {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     MPI_Error_string(result, text.data(), &length);
-    throw Error(Exit::memory, std::string("another rank cannot be reached: ") + text.data());
+    throw Error(Exit::memory, string("another rank cannot be reached: ") + text.data());
   }
 
   // Takes the messages of ranks that say that they are busy: their silence begins anew.
@@ -123,7 +123,7 @@ class MpiExchange : public Exchange {
 
   // A rank that waits says so too, so that of a chain of waits only the rank at its end is silent.
   void wait() {
-    const int n = static_cast<int>(requests_.size());
+    const int n = int(requests_.size());
     done_.resize(n);
     std::ranges::fill(silent_, 0.0);
     const double begin = seconds_now();
@@ -154,28 +154,28 @@ class MpiExchange : public Exchange {
     }
   }
 
-  std::vector<Place> places_;  // of all ranks
-  std::vector<MPI_Request> requests_;
-  std::vector<int> from_, done_;  // the rank of each; which are done
-  std::vector<double> silent_;    // seconds in this wait without a word from each rank
+  vector<Place> places_;  // of all ranks
+  vector<MPI_Request> requests_;
+  vector<int> from_, done_;  // the rank of each; which are done
+  vector<double> silent_;    // seconds in this wait without a word from each rank
   double said_busy_ = 0;
 };
 
 }  // namespace
 #endif
 
-std::string mpi_info() {
+string mpi_info() {
 #ifndef HEED_MPI
   return "none";
 #else
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
-  return std::string(text.data()).substr(0, std::string_view(text.data()).find_first_of(",\n"));
+  return string(text.data()).substr(0, string_view(text.data()).find_first_of(",\n"));
 #endif
 }
 
-std::unique_ptr<Exchange> open_exchange([[maybe_unused]] int launched) {
+unique_ptr<Exchange> open_exchange([[maybe_unused]] int launched) {
 #ifndef HEED_MPI
   throw Error(Exit::usage, "a launcher started several ranks, and this heed was built without MPI.",
               "scripts/install_dependencies.sh mpi, and build again (cmake -DHEED_MPI=ON)");

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/profile.h"
+#include "base/std_names.h"
 #include "math/lanes.h"
 #include "step/optimizers.h"
 
@@ -13,10 +14,10 @@ namespace {
 
 // Where the parts of these lengths of work begin if none may have more than `limit`; more than
 // `ranks` parts if that is too little.
-Parts cut_at(const std::vector<double>& work, double limit) {
+Parts cut_at(const vector<double>& work, double limit) {
   Parts parts{0};
   double sum = 0;
-  for (std::size_t i = 0; i < work.size(); ++i) {
+  for (size_t i = 0; i < work.size(); ++i) {
     if (sum > 0 && sum + work[i] > limit) {
       parts.push_back(i);
       sum = 0;
@@ -30,27 +31,27 @@ Parts cut_at(const std::vector<double>& work, double limit) {
 
 Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ranks) {
   // Pieces that are not cut: their first block, and their work as if in numbers moved.
-  std::vector<std::size_t> pieces;
-  std::vector<double> work;
-  const std::vector<WeightBlock> blocks = weight_blocks(table);
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
+  vector<size_t> pieces;
+  vector<double> work;
+  const vector<WeightBlock> blocks = weight_blocks(table);
+  for (size_t b = 0; b < blocks.size(); ++b) {
     const ParamInfo& info = *blocks[b].tensor;
     const UpdateRule& rule = rule_of(config, info);
     if (rule.workspace && blocks[b].begin != info.param.offset) continue;  // moves whole matrices
     pieces.push_back(b);
     work.push_back(rule.products ? rule.products(info.param)
-                                 : static_cast<double>(blocks[b].end - blocks[b].begin));
+                                 : double(blocks[b].end - blocks[b].begin));
   }
   double low = *std::ranges::max_element(work), high = 0;  // the least limit is between them
   for (const double w : work) high += w;
   for (int i = 0; i < 60; ++i) {
     const double limit = (low + high) / 2;
-    (cut_at(work, limit).size() <= static_cast<std::size_t>(ranks) ? high : low) = limit;
+    (cut_at(work, limit).size() <= size_t(ranks) ? high : low) = limit;
   }
   Slices slices;
-  for (const std::size_t piece : cut_at(work, high)) slices.blocks.push_back(pieces[piece]);
+  for (const size_t piece : cut_at(work, high)) slices.blocks.push_back(pieces[piece]);
   slices.blocks.resize(ranks + 1, blocks.size());  // more ranks than pieces: some have nothing
-  for (const std::size_t b : slices.blocks)
+  for (const size_t b : slices.blocks)
     slices.numbers.push_back(b < blocks.size() ? blocks[b].begin : table.size());
   return slices;
 }
@@ -80,7 +81,7 @@ Gradients::Gradients(const Transformer& model, int shards, const Crew& crew, con
       results_(shards) {
   if (slices_.blocks.empty()) slices_ = {{0, blocks_.size()}, {0, model.table.size()}};
   // A rank can add two subtrees if it has all shards of both.
-  std::vector<bool> is_root(shards, true);
+  vector<bool> is_root(shards, true);
   for_tree_pairs(shards, [&](int to, int from) {
     const int last = std::min(2 * from - to, shards) - 1;
     const bool together = rank_of(to) == rank_of(last);
@@ -94,9 +95,8 @@ Gradients::Gradients(const Transformer& model, int shards, const Crew& crew, con
 }
 
 Gradients::Result Gradients::run(const ParamVec<float>& values, const StepBatch& batch,
-                                 double smoothing, const std::function<void()>& meanwhile) {
-  const int first = static_cast<int>(parts_[rank_]),
-            shards = static_cast<int>(parts_[rank_ + 1]) - first;
+                                 double smoothing, const function<void()>& meanwhile) {
+  const int first = int(parts_[rank_]), shards = int(parts_[rank_ + 1]) - first;
   const LossOptions options{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
   products_.weights_changed(values.data(), values.size(), crew_.pool());
   crew_.pool().run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
@@ -122,13 +122,13 @@ Gradients::Result Gradients::run(const ParamVec<float>& values, const StepBatch&
 }
 
 int Gradients::rank_of(int shard) const {
-  const auto next = std::ranges::upper_bound(parts_, static_cast<std::size_t>(shard));
-  return static_cast<int>(next - parts_.begin()) - 1;
+  const auto next = std::ranges::upper_bound(parts_, size_t(shard));
+  return int(next - parts_.begin()) - 1;
 }
 
 double Gradients::reduce() {
   const bool alone = crew_.alone();
-  crew_.pool().run(static_cast<int>(blocks_.size()), [&](int task, int) {
+  crew_.pool().run(int(blocks_.size()), [&](int task, int) {
     const Timed timed(Work::gradient_sum);
     const auto [begin, end, tensor] = blocks_[task];
     for (const auto& [to, from] : pairs_[0]) add(to, from, begin, end);
@@ -138,9 +138,9 @@ double Gradients::reduce() {
   return std::sqrt(tree_sum(squares_));
 }
 
-std::uint64_t Gradients::step_bytes() const {
-  const std::size_t others = crew_.ranks() - 1, weights = slices_.numbers.back();
-  std::size_t numbers = others * weights;
+uint64_t Gradients::step_bytes() const {
+  const size_t others = crew_.ranks() - 1, weights = slices_.numbers.back();
+  size_t numbers = others * weights;
   for (const int root : roots_) {
     const int rank = rank_of(root);
     numbers += weights - (slices_.numbers[rank + 1] - slices_.numbers[rank]);
@@ -150,10 +150,10 @@ std::uint64_t Gradients::step_bytes() const {
 }
 
 // x[to] += x[from], and clears x[from].
-void Gradients::add(int to, int from, std::size_t begin, std::size_t end) {
+void Gradients::add(int to, int from, size_t begin, size_t end) {
   float* __restrict sum = shards_[to].data();
   float* __restrict part = shards_[from].data();
-  for (std::size_t i = begin; i < end; ++i) {
+  for (size_t i = begin; i < end; ++i) {
     sum[i] += part[i];
     part[i] = 0.0f;
   }
@@ -166,7 +166,7 @@ void Gradients::exchange_partial_sums() {
     return Exchange::Message{with, shards_[root].data() + numbers[of],
                              (numbers[of + 1] - numbers[of]) * sizeof(float)};
   };
-  std::vector<Exchange::Message> sends, receives;
+  vector<Exchange::Message> sends, receives;
   for (int r = 0; r < exchange.ranks(); ++r)
     for (const int root : roots_) {
       if (r == rank_) continue;
@@ -174,10 +174,10 @@ void Gradients::exchange_partial_sums() {
       if (rank_of(root) == r) receives.push_back(slice(r, root, rank_));
     }
   exchange.swap(sends, receives);
-  crew_.pool().run(static_cast<int>(blocks_.size()), [&](int task, int) {
+  crew_.pool().run(int(blocks_.size()), [&](int task, int) {
     const Timed timed(Work::gradient_sum);
     const auto [begin, end, tensor] = blocks_[task];
-    const auto block = static_cast<std::size_t>(task);
+    const auto block = size_t(task);
     if (block < slices_.blocks[rank_] || block >= slices_.blocks[rank_ + 1]) {
       for (const int root : roots_)
         if (rank_of(root) == rank_)

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/std_names.h"
 #include "config/train_config.h"
 #include "nn/transformer.h"
 #include "step/crew.h"
@@ -34,8 +35,8 @@ void for_tree_pairs(int n, Add&& add) {
 
 // The sum of x, which must not be empty and is overwritten.
 template <class T>
-T tree_sum(std::vector<T>& x) {
-  for_tree_pairs(static_cast<int>(x.size()), [&](int to, int from) { x[to] += x[from]; });
+T tree_sum(vector<T>& x) {
+  for_tree_pairs(int(x.size()), [&](int to, int from) { x[to] += x[from]; });
   return x.front();
 }
 
@@ -56,10 +57,10 @@ int shards_held(int shards, const Crew& crew);
 
 // What a step learns from: packed rows and their labels, dealt to shards.
 struct StepBatch {
-  std::vector<std::vector<Batch>> shards;  // [shard][micro-batch]; only the first `used` count
-  std::vector<int> used;                   // micro-batches of each shard
-  std::int64_t tokens = 0;                 // source + target
-  std::int64_t labels = 0;                 // scored tokens
+  vector<vector<Batch>> shards;  // [shard][micro-batch]; only the first `used` count
+  vector<int> used;              // micro-batches of each shard
+  int64_t tokens = 0;            // source + target
+  int64_t labels = 0;            // scored tokens
   int requests = 0;  // bits: what this process asks for, with this step, of all that share it
 };
 
@@ -78,7 +79,7 @@ class Gradients {
   // Loss of the step, its gradient left in the shards. `meanwhile`, if given, runs beside the
   // shards on whichever thread is free first.
   Result run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
-             const std::function<void()>& meanwhile = {});
+             const function<void()>& meanwhile = {});
 
   // Sums the shards of all ranks into sum(), this rank's slice of it, and clears the rest. Returns
   // the L2 norm of the whole sum.
@@ -86,7 +87,7 @@ class Gradients {
   ParamVec<float>& sum() { return shards_.front(); }
   // The bytes that all processes together send in a step, with an update: little but the sums and
   // the weights.
-  std::uint64_t step_bytes() const;
+  uint64_t step_bytes() const;
 
  private:
   struct Worker {
@@ -95,7 +96,7 @@ class Gradients {
   };
 
   int rank_of(int shard) const;
-  void add(int to, int from, std::size_t begin, std::size_t end);
+  void add(int to, int from, size_t begin, size_t end);
   void exchange_partial_sums();
 
   const Transformer* model_;
@@ -106,13 +107,13 @@ class Gradients {
   Parts parts_;  // of the shards
   // This rank's; of others' partial sums, this rank's slice (only that takes memory); the rest
   // empty.
-  std::vector<ParamVec<float>> shards_;
-  std::vector<std::pair<int, int>> pairs_[2];  // of the tree: within this rank's share; the rest
-  std::vector<int> roots_;                     // shards that end up with a rank's partial sums
-  std::vector<WeightBlock> blocks_;
-  std::vector<double> squares_;  // of each block, for the norm
-  std::vector<Worker> workers_;
-  std::vector<Result> results_;  // of each shard
+  vector<ParamVec<float>> shards_;
+  vector<std::pair<int, int>> pairs_[2];  // of the tree: within this rank's share; the rest
+  vector<int> roots_;                     // shards that end up with a rank's partial sums
+  vector<WeightBlock> blocks_;
+  vector<double> squares_;  // of each block, for the norm
+  vector<Worker> workers_;
+  vector<Result> results_;  // of each shard
 };
 
 }  // namespace heed

@@ -18,8 +18,8 @@ constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
 template <class T>
 void polynomial(const Products<T>& products, Mat<T> a, Mat<T> p) {
   copy_rows<T>(a, p);
-  products.syrk(static_cast<T>(kC), as_is(a), static_cast<T>(kB), p);
-  for (int i = 0; i < p.rows; ++i) p(i, i) += static_cast<T>(kA);
+  products.syrk(T(kC), as_is(a), T(kB), p);
+  for (int i = 0; i < p.rows; ++i) p(i, i) += T(kA);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ void orthogonalize(Mat<T> x, const Products<T>& products, Workspace& workspace) 
   for (int r = 0; r < x.rows; ++r) squares += sum_squares(x.row(r), x.cols);
   const double norm = std::sqrt(squares);  // Frobenius's
   if (norm < kSmallestNorm) return set_zero(x);
-  const T scale = static_cast<T>(1.0 / norm);
+  const T scale = T(1.0 / norm);
   for (int r = 0; r < x.rows; ++r)
     for (int c = 0; c < x.cols; ++c) x(r, c) *= scale;
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/profile.h"
+#include "base/std_names.h"
 #include "math/lanes.h"
 #include "step/newton_schulz.h"
 
@@ -13,15 +14,15 @@ namespace {
 template <class T>
 void adam(const Stretch<T>& s) {
   const OptimizerConfig& c = s.config;
-  const double t = static_cast<double>(s.update.step);
-  const T b1 = static_cast<T>(c.betas[0]), b2 = static_cast<T>(c.betas[1]);
+  const double t = double(s.update.step);
+  const T b1 = T(c.betas[0]), b2 = T(c.betas[1]);
   // Not 1 - b in T: at 0.9999 that is off by more than a ten-thousandth.
-  const T a1 = static_cast<T>(1.0 - c.betas[0]), a2 = static_cast<T>(1.0 - c.betas[1]);
-  const T step_size = static_cast<T>(s.update.rate / (1.0 - std::pow(c.betas[0], t)));
-  const T root = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(c.betas[1], t)));
-  const T eps = static_cast<T>(c.eps), clip = static_cast<T>(s.update.clip), keep = s.keep;
+  const T a1 = T(1.0 - c.betas[0]), a2 = T(1.0 - c.betas[1]);
+  const T step_size = T(s.update.rate / (1.0 - std::pow(c.betas[0], t)));
+  const T root = T(1.0 / std::sqrt(1.0 - std::pow(c.betas[1], t)));
+  const T eps = T(c.eps), clip = T(s.update.clip), keep = s.keep;
   T* __restrict w = s.w, * __restrict g = s.g, * __restrict m = s.m, * __restrict v = s.v;
-  for (std::size_t i = 0; i < s.size; ++i) {
+  for (size_t i = 0; i < s.size; ++i) {
     const T d = g[i] * clip;
     g[i] = 0;
     m[i] = fuse(b1, m[i], a1 * d);
@@ -32,10 +33,10 @@ void adam(const Stretch<T>& s) {
 
 template <class T>
 void sgd(const Stretch<T>& s) {
-  const T rate = static_cast<T>(s.update.rate), clip = static_cast<T>(s.update.clip);
+  const T rate = T(s.update.rate), clip = T(s.update.clip);
   const T keep = s.keep;
   T* __restrict w = s.w, * __restrict g = s.g;
-  for (std::size_t i = 0; i < s.size; ++i) {
+  for (size_t i = 0; i < s.size; ++i) {
     w[i] = fuse(keep, w[i], -rate * clip * g[i]);
     g[i] = 0;
   }
@@ -43,10 +44,10 @@ void sgd(const Stretch<T>& s) {
 
 template <class T>
 void sgd_with_momentum(const Stretch<T>& s) {
-  const T rate = static_cast<T>(s.update.rate), clip = static_cast<T>(s.update.clip);
-  const T momentum = static_cast<T>(s.config.momentum), keep = s.keep;
+  const T rate = T(s.update.rate), clip = T(s.update.clip);
+  const T momentum = T(s.config.momentum), keep = s.keep;
   T* __restrict w = s.w, * __restrict g = s.g, * __restrict m = s.m;
-  for (std::size_t i = 0; i < s.size; ++i) {
+  for (size_t i = 0; i < s.size; ++i) {
     m[i] = fuse(momentum, m[i], clip * g[i]);
     w[i] = fuse(keep, w[i], -rate * m[i]);
     g[i] = 0;
@@ -56,9 +57,9 @@ void sgd_with_momentum(const Stretch<T>& s) {
 // Leaves g + momentum m in g.
 template <class T>
 void muon_momentum(const Stretch<T>& s) {
-  const T momentum = static_cast<T>(s.config.momentum), clip = static_cast<T>(s.update.clip);
+  const T momentum = T(s.config.momentum), clip = T(s.update.clip);
   T* __restrict g = s.g, * __restrict m = s.m;
-  for (std::size_t i = 0; i < s.size; ++i) {
+  for (size_t i = 0; i < s.size; ++i) {
     const T d = clip * g[i];
     m[i] = fuse(momentum, m[i], d);
     g[i] = fuse(momentum, m[i], d);
@@ -68,17 +69,17 @@ void muon_momentum(const Stretch<T>& s) {
 template <class T>
 void muon_matrix(const Stretch<T>& s, int rows, int cols, Workspace& workspace) {
   orthogonalize(Mat<T>(s.g, rows, cols), s.products, workspace);
-  const T length = static_cast<T>(s.update.rate * 0.2 * std::sqrt(std::max(rows, cols)));
+  const T length = T(s.update.rate * 0.2 * std::sqrt(std::max(rows, cols)));
   const T keep = s.keep;
   T* __restrict w = s.w, * __restrict g = s.g;
-  for (std::size_t i = 0; i < s.size; ++i) {
+  for (size_t i = 0; i < s.size; ++i) {
     w[i] = fuse(keep, w[i], -length * g[i]);
     g[i] = 0;
   }
 }
 
-std::size_t muon_workspace(Param p) {
-  const std::size_t shorter = std::min(p.rows, p.cols), longer = std::max(p.rows, p.cols);
+size_t muon_workspace(Param p) {
+  const size_t shorter = std::min(p.rows, p.cols), longer = std::max(p.rows, p.cols);
   return 2 * shorter * (shorter + longer);
 }
 
@@ -86,7 +87,7 @@ std::size_t muon_workspace(Param p) {
 double muon_products(Param p) {
   const double s = std::min(p.rows, p.cols), l = std::max(p.rows, p.cols);
   const double steps = l <= 2 * s ? 15 * l * s * s + 5 * s * s * s : 3 * l * s * s + 29 * s * s * s;
-  return static_cast<double>(p.size()) + steps / 100;
+  return double(p.size()) + steps / 100;
 }
 
 int only_rule(const OptimizerConfig&, const ParamInfo&) {
@@ -95,9 +96,9 @@ int only_rule(const OptimizerConfig&, const ParamInfo&) {
 
 }  // namespace
 
-std::vector<OptimizerKind>& optimizers() {
+vector<OptimizerKind>& optimizers() {
   static const UpdateRule kAdam{{"adam.m.", kSecondMoments}, {adam<float>, adam<double>}};
-  static std::vector<OptimizerKind> kinds = {
+  static vector<OptimizerKind> kinds = {
       {{"adamw", "", {"betas", "eps", "weight_decay"}, {{"weight_decay", 0.01}}},
        {kAdam},
        only_rule},
@@ -119,7 +120,7 @@ std::vector<OptimizerKind>& optimizers() {
         kAdam},
        [](const OptimizerConfig&, const ParamInfo& info) {
          const bool matrix_of_a_layer =
-             !info.vector && !info.init.frozen && info.name.find(".layers.") != std::string::npos;
+             !info.vector && !info.init.frozen && info.name.find(".layers.") != string::npos;
          return matrix_of_a_layer ? 0 : 1;
        }},
   };
@@ -137,7 +138,7 @@ const UpdateRule& rule_of(const OptimizerConfig& c, const ParamInfo& info) {
 }
 
 void fill_in_defaults(OptimizerConfig& c) {
-  const std::map<std::string, double>& defaults = optimizer_of(c).doc.defaults;
+  const std::map<string, double>& defaults = optimizer_of(c).doc.defaults;
   const auto fill = [&](double& value, const char* key) {
     if (value < 0) value = defaults.contains(key) ? defaults.at(key) : 0;
   };
@@ -150,14 +151,14 @@ double clip_factor(double clip_norm, double gradient_norm) {
 }
 
 int moments_kept(const ParamTable& table, const OptimizerConfig& config) {
-  std::size_t most = 0;
+  size_t most = 0;
   for (const ParamInfo& info : table.infos())
     most = std::max(most, rule_of(config, info).moments.size());
-  return static_cast<int>(most);
+  return int(most);
 }
 
-std::size_t optimizer_workspace(const ParamTable& table, const OptimizerConfig& config) {
-  std::size_t most = 0;
+size_t optimizer_workspace(const ParamTable& table, const OptimizerConfig& config) {
+  size_t most = 0;
   for (const ParamInfo& info : table.infos())
     if (const auto numbers = rule_of(config, info).workspace)
       most = std::max(most, numbers(info.param));
@@ -166,10 +167,10 @@ std::size_t optimizer_workspace(const ParamTable& table, const OptimizerConfig& 
 
 template <class T>
 Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config,
-                        const Products<T>& products, std::size_t begin, std::size_t end)
+                        const Products<T>& products, size_t begin, size_t end)
     : table_(table), config_(config), products_(products), blocks_(weight_blocks(table)) {
   blocks_.resize(std::min(end, blocks_.size()));
-  blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(begin));
+  blocks_.erase(blocks_.begin(), blocks_.begin() + std::ptrdiff_t(begin));
   for (const WeightBlock& block : blocks_)
     if (block.begin == block.tensor->param.offset && rule_of(config, *block.tensor).workspace)
       matrices_.push_back(block.tensor);
@@ -181,26 +182,26 @@ Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config,
 template <class T>
 void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
                         ParamVec<T>& gradients, ParamVec<T>* averaged) {
-  const auto stretch = [&](const ParamInfo& info, std::size_t begin, std::size_t end) {
+  const auto stretch = [&](const ParamInfo& info, size_t begin, size_t end) {
     const bool decay = config_.weight_decay > 0 && !info.vector && !info.init.frozen;
-    const auto moment = [&](std::size_t k) {
+    const auto moment = [&](size_t k) {
       return k < moments_.size() ? moments_[k].data() + begin : nullptr;
     };
-    const T keep = decay ? static_cast<T>(1.0 - update.rate * config_.weight_decay) : T{1};
+    const T keep = decay ? T(1.0 - update.rate * config_.weight_decay) : T{1};
     return Stretch<T>{
         config_,   update,    products_,  keep, values.data() + begin, gradients.data() + begin,
         moment(0), moment(1), end - begin};
   };
   // e <- decay e + (1 - decay) w
-  const auto average = [&](std::size_t begin, std::size_t end) {
+  const auto average = [&](size_t begin, size_t end) {
     if (averaged == nullptr) return;
     T* __restrict e = averaged->data();
     const T* __restrict w = values.data();
-    const T decay = static_cast<T>(update.ema_decay), rest = static_cast<T>(1.0 - update.ema_decay);
-    for (std::size_t i = begin; i < end; ++i) e[i] = fuse(decay, e[i], rest * w[i]);
+    const T decay = T(update.ema_decay), rest = T(1.0 - update.ema_decay);
+    for (size_t i = begin; i < end; ++i) e[i] = fuse(decay, e[i], rest * w[i]);
   };
 
-  pool.run(static_cast<int>(blocks_.size()), [&](int task, int) {
+  pool.run(int(blocks_.size()), [&](int task, int) {
     const Timed timed(Work::optimizer);
     const auto [begin, end, info] = blocks_[task];
     const UpdateRule& rule = rule_of(config_, *info);
@@ -209,10 +210,10 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
   });
   if (matrices_.empty()) return;
   workspaces_.resize(pool.threads());
-  pool.run(static_cast<int>(matrices_.size()), [&](int task, int worker) {
+  pool.run(int(matrices_.size()), [&](int task, int worker) {
     const Timed timed(Work::optimizer);
     const ParamInfo& info = *matrices_[task];
-    const std::size_t begin = info.param.offset, end = begin + info.param.size();
+    const size_t begin = info.param.offset, end = begin + info.param.size();
     const auto move = std::get<UpdateRule::MoveMatrix<T>>(rule_of(config_, info).move_matrix);
     move(stretch(info, begin, end), info.param.rows, info.param.cols, workspaces_[worker]);
     average(begin, end);
@@ -220,10 +221,10 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
 }
 
 template <class T>
-std::vector<typename Optimizer<T>::Moment> Optimizer<T>::moments() {
-  std::vector<Moment> all;
+vector<typename Optimizer<T>::Moment> Optimizer<T>::moments() {
+  vector<Moment> all;
   const OptimizerKind& kind = optimizer_of(config_);
-  for (std::size_t k = 0; k < moments_.size(); ++k)
+  for (size_t k = 0; k < moments_.size(); ++k)
     for (const UpdateRule& rule : kind.rules)
       for (const ParamInfo& info : table_.infos())
         if (&rule == &rule_of(config_, info) && k < rule.moments.size())

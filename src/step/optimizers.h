@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "base/pool.h"
+#include "base/std_names.h"
 #include "config/fields.h"
 #include "config/train_config.h"
 #include "math/products.h"
@@ -36,7 +37,7 @@ namespace heed {
 
 // What one step needs besides the numbers.
 struct Update {
-  std::int64_t step;       // from 1
+  int64_t step;            // from 1
   double rate;             // learning rate
   double clip = 1.0;       // factor on the gradient
   double ema_decay = 0.0;  // of the averaged values
@@ -51,7 +52,7 @@ struct Stretch {
   T keep;    // 1 - rate * weight_decay, or 1 for what does not decay
   T *w, *g;  // values, and their gradient, which is not clipped yet; it must be left at zero
   T *m, *v;  // moments: as many as the rule has names for
-  std::size_t size;
+  size_t size;
 };
 
 inline constexpr const char* kSecondMoments = "adam.v.";  // means of squares
@@ -63,24 +64,24 @@ struct UpdateRule {
   template <class T>
   using MoveMatrix = void (*)(const Stretch<T>&, int rows, int cols, Workspace&);
 
-  std::vector<std::string> moments;  // at most two; what names in checkpoints begin with: "adam.m."
+  vector<string> moments;  // at most two; what names in checkpoints begin with: "adam.m."
   std::tuple<Move<float>, Move<double>> move;  // called for parts of a tensor
   // If `workspace` is not null, move_matrix is called for the whole matrix after move() has been
   // called for all its parts.
   std::tuple<MoveMatrix<float>, MoveMatrix<double>> move_matrix = {};
-  std::size_t (*workspace)(Param) = nullptr;  // the numbers that move_matrix takes, at most
-  double (*products)(Param) = nullptr;        // its time, as if in numbers that move() moves
+  size_t (*workspace)(Param) = nullptr;  // the numbers that move_matrix takes, at most
+  double (*products)(Param) = nullptr;   // its time, as if in numbers that move() moves
 };
 
 struct OptimizerKind {
-  KindDoc doc;                    // its name is optimizer.type
-  std::vector<UpdateRule> rules;  // of which it may use several
+  KindDoc doc;               // its name is optimizer.type
+  vector<UpdateRule> rules;  // of which it may use several
   // Which of its rules moves a tensor.
   int (*rule_of)(const OptimizerConfig& config, const ParamInfo& info);
 };
 
 // The table. Rows may be added before the first config is read.
-std::vector<OptimizerKind>& optimizers();
+vector<OptimizerKind>& optimizers();
 const OptimizerKind& optimizer_of(const OptimizerConfig& config);
 const UpdateRule& rule_of(const OptimizerConfig& config, const ParamInfo& info);
 
@@ -94,15 +95,15 @@ double clip_factor(double clip_norm, double gradient_norm);
 int moments_kept(const ParamTable& table, const OptimizerConfig& config);
 
 // The numbers that one thread takes from its workspace, at most.
-std::size_t optimizer_workspace(const ParamTable& table, const OptimizerConfig& config);
+size_t optimizer_workspace(const ParamTable& table, const OptimizerConfig& config);
 
 template <class T>
 class Optimizer {
  public:
   // Table and products must outlive it. Moves blocks [begin, end) of the list.
   Optimizer(const ParamTable& table, const OptimizerConfig& config,
-            const Products<T>& products = blas_products<T>(), std::size_t begin = 0,
-            std::size_t end = std::string::npos);
+            const Products<T>& products = blas_products<T>(), size_t begin = 0,
+            size_t end = string::npos);
 
   // Moves the values and leaves the gradients at zero. `averaged`, if given, follows the new
   // values.
@@ -111,22 +112,22 @@ class Optimizer {
 
   // What a checkpoint keeps of a tensor.
   struct Moment {
-    std::string name;  // "adam.m." and the tensor's
+    string name;  // "adam.m." and the tensor's
     const ParamInfo* tensor;
     T* values;
   };
-  std::vector<Moment> moments();
+  vector<Moment> moments();
   // The same as whole arrays.
-  std::span<ParamVec<T>> moment_arrays() { return moments_; }
+  span<ParamVec<T>> moment_arrays() { return moments_; }
 
  private:
   const ParamTable& table_;
   OptimizerConfig config_;
   const Products<T>& products_;
-  std::vector<WeightBlock> blocks_;
-  std::vector<const ParamInfo*> matrices_;  // of rules with a move_matrix, the largest first
-  std::vector<ParamVec<T>> moments_;        // as many as a rule of a tensor has
-  std::vector<Workspace> workspaces_;       // of each thread, for them
+  vector<WeightBlock> blocks_;
+  vector<const ParamInfo*> matrices_;  // of rules with a move_matrix, the largest first
+  vector<ParamVec<T>> moments_;        // as many as a rule of a tensor has
+  vector<Workspace> workspaces_;       // of each thread, for them
 };
 
 }  // namespace heed

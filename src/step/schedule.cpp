@@ -1,4 +1,5 @@
 #include "step/schedule.h"
+#include "base/std_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +10,8 @@ namespace {
 
 // The share of the way from warmup_steps to decay_steps.
 double done(const OptimizerConfig& c, double step) {
-  const double begin = static_cast<double>(c.warmup_steps);
-  const double length = static_cast<double>(c.decay_steps) - begin;
+  const double begin = double(c.warmup_steps);
+  const double length = double(c.decay_steps) - begin;
   if (step < begin) return 0;
   return length > 0 ? std::min(1.0, (step - begin) / length) : 1.0;
 }
@@ -32,24 +33,24 @@ double cosine(const OptimizerConfig& c, int, double step) {
 }
 
 double inverse_sqrt(const OptimizerConfig& c, int, double step) {
-  return c.learning_rate * std::sqrt(std::max(1.0, static_cast<double>(c.warmup_steps)) / step);
+  return c.learning_rate * std::sqrt(std::max(1.0, double(c.warmup_steps)) / step);
 }
 
 double wsd(const OptimizerConfig& c, int, double step) {
-  const double end = static_cast<double>(c.decay_steps), length = c.decay_fraction * end;
+  const double end = double(c.decay_steps), length = c.decay_fraction * end;
   if (end - step >= length) return c.learning_rate;  // to the last bit, whatever the end
   return std::min(c.learning_rate, between_rates(c, std::max((end - step) / length, 0.0)));
 }
 
 double noam(const OptimizerConfig& c, int d_model, double step) {
   return c.learning_rate * std::pow(d_model, -0.5) *
-         std::min(std::pow(step, -0.5), step * std::pow(static_cast<double>(c.warmup_steps), -1.5));
+         std::min(std::pow(step, -0.5), step * std::pow(double(c.warmup_steps), -1.5));
 }
 
 }  // namespace
 
-std::vector<ScheduleKind>& schedules() {
-  static std::vector<ScheduleKind> kinds = {
+vector<ScheduleKind>& schedules() {
+  static vector<ScheduleKind> kinds = {
       {{"constant", "", {}}, constant, "stays"},
       {{"linear", "", {"decay_steps"}}, linear, "falls (linear)"},
       {{"cosine", "", {"decay_steps"}}, cosine, "falls (cosine)"},
@@ -65,18 +66,17 @@ const ScheduleKind& schedule_of(const OptimizerConfig& c) {
                             [](const ScheduleKind& k) { return k.doc.name; });
 }
 
-double learning_rate(const OptimizerConfig& c, int d_model, std::int64_t step) {
-  const double t = static_cast<double>(step), rate = schedule_of(c).rate(c, d_model, t);
+double learning_rate(const OptimizerConfig& c, int d_model, int64_t step) {
+  const double t = double(step), rate = schedule_of(c).rate(c, d_model, t);
   if (step >= c.warmup_steps) return rate;
-  return std::min(c.learning_rate * t / static_cast<double>(c.warmup_steps), rate);
+  return std::min(c.learning_rate * t / double(c.warmup_steps), rate);
 }
 
 Fall fall_of(const OptimizerConfig& c) {
   const KindDoc& schedule = schedule_of(c).doc;
   const StepOrEnd& end = c.decay_steps;
   if (schedule.uses("decay_fraction"))
-    return {static_cast<std::int64_t>(end.step - c.decay_fraction * end.step), end.step,
-            end.at_end};
+    return {int64_t(end.step - c.decay_fraction * end.step), end.step, end.at_end};
   if (schedule.uses("decay_steps")) return {.to = std::max(end.step, c.warmup_steps)};
   return {};
 }

@@ -20,12 +20,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/std_names.h"
 #include "config/fields.h"
 #include "config/train_config.h"
 
 namespace heed {
 
-double learning_rate(const OptimizerConfig& config, int d_model, std::int64_t step);
+double learning_rate(const OptimizerConfig& config, int d_model, int64_t step);
 
 struct ScheduleKind {
   KindDoc doc;  // its name is optimizer.schedule; uses decay_steps: it ends there
@@ -34,21 +35,21 @@ struct ScheduleKind {
   bool factor = false;       // learning_rate is a factor, and there must be a warm-up
 };
 // The table. Rows may be added before the first config is read.
-std::vector<ScheduleKind>& schedules();
+vector<ScheduleKind>& schedules();
 const ScheduleKind& schedule_of(const OptimizerConfig& config);
 
 // When the rate falls.
 struct Fall {
   // The last step before it, of a rate that is constant until then (wsd); -1: it falls all along,
   // or never.
-  std::int64_t from = -1;
+  int64_t from = -1;
   // The step from which on the rate is min_learning_rate; -1: it never stays there. A warm-up
   // beyond decay_steps is finished first, except by wsd.
-  std::int64_t to = -1;
+  int64_t to = -1;
   bool follows_end = false;  // optimizer.decay_steps is "end": it moves with the end of the run
 
   // From the checkpoint of this step a run can go on to another end; -1: there is none.
-  std::int64_t spared() const { return follows_end ? from : -1; }
+  int64_t spared() const { return follows_end ? from : -1; }
 };
 Fall fall_of(const OptimizerConfig& config);
 

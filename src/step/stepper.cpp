@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/std_names.h"
 #include "step/schedule.h"
 
 namespace heed {
@@ -32,8 +33,8 @@ void Stepper::start_from(const ParamVec<float>& values) {
     std::copy(values.data(), values.data() + values.size(), all->data());
 }
 
-StepResult Stepper::gradient(std::int64_t step, const StepBatch& batch,
-                             const std::function<void()>& meanwhile) {
+StepResult Stepper::gradient(int64_t step, const StepBatch& batch,
+                             const function<void()>& meanwhile) {
   StepResult result;
   result.step = step;
   result.tokens = batch.tokens;
@@ -46,12 +47,12 @@ StepResult Stepper::gradient(std::int64_t step, const StepBatch& batch,
   const double clip = options_.optimizer.clip_norm;
   const double used = clip > 0 ? std::min(clip, result.gradient_norm) : result.gradient_norm;
   result.finite = std::isfinite(result.sums.objective) && std::isfinite(result.gradient_norm) &&
-                  std::isfinite(static_cast<float>(used * used));
+                  std::isfinite(float(used * used));
   return result;
 }
 
 void Stepper::update(const StepResult& result) {
-  const double t = static_cast<double>(result.step);
+  const double t = double(result.step);
   const Update update{.step = result.step,
                       .rate = result.rate,
                       .clip = clip_factor(options_.optimizer.clip_norm, result.gradient_norm),

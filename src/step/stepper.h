@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/std_names.h"
 #include "step/gradients.h"
 #include "step/optimizers.h"
 
@@ -22,22 +23,22 @@ struct StepOptions {
   int shards = 1;  // of every batch
   double label_smoothing = 0;
   double ema_decay = 0;  // of the averaged weights; 0: there are none
-  std::uint64_t seed = 1;
+  uint64_t seed = 1;
 };
 
 // How many arrays of the model's size a checkpoint keeps: values, moments, averaged values.
 int kept_arrays(const ParamTable& table, const StepOptions& options);
 
 struct StepResult {
-  std::int64_t step = 0;  // from 1
+  int64_t step = 0;  // from 1
   LossSums sums;
   double gradient_norm = 0, rate = 0;
-  std::int64_t tokens = 0;  // source + target
-  bool finite = true;       // false: it must not be used for an update
-  int requests = 0;         // of all (StepBatch::requests)
+  int64_t tokens = 0;  // source + target
+  bool finite = true;  // false: it must not be used for an update
+  int requests = 0;    // of all (StepBatch::requests)
 
   // Nats per token; NaN if there was none to predict.
-  double loss() const { return sums.nll / static_cast<double>(sums.tokens); }
+  double loss() const { return sums.nll / double(sums.tokens); }
 };
 
 // Those that are trained, and those that validation, samples and exported models use: the averaged
@@ -54,8 +55,7 @@ class Stepper {
   Stepper(const Transformer& model, const StepOptions& options, const Crew& crew,
           Products<float>& products = blas_products<float>());
 
-  StepResult gradient(std::int64_t step, const StepBatch& batch,
-                      const std::function<void()>& meanwhile = {});
+  StepResult gradient(int64_t step, const StepBatch& batch, const function<void()>& meanwhile = {});
   void update(const StepResult& result);
 
   // The first rank's numbers become those of all.
@@ -79,7 +79,7 @@ class Stepper {
   Gradients gradients_;
   Optimizer<float> optimizer_;
   ParamVec<float> values_;
-  std::optional<ParamVec<float>> averaged_;
+  optional<ParamVec<float>> averaged_;
   bool gathered_gradient_ = false;  // sum() has more than this rank's slice
   bool spread_ = false;             // no rank has all that a save needs
 };

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/std_names.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
 
@@ -15,23 +16,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string chain_text(const fs::path& run) {
+string chain_text(const fs::path& run) {
   return is_listed(run / kChain) ? read_file(run / kChain, 1u << 30) : "";
 }
 
-std::string program_hash() try {
+string program_hash() try {
   InputFile program("/proc/self/exe", InputFile::Allow::link);
   return sha256_of(program);
 } catch (const Error&) {  // no /proc
   return "";
 }
 
-std::string step_of_line(std::int64_t step) {
+string step_of_line(int64_t step) {
   return fmt::format("{{\"step\":{},", step);
 }
 
 // All that the line of a checkpoint says of it.
-std::string beginning_of_line(const fs::path& run, std::int64_t step) {
+string beginning_of_line(const fs::path& run, int64_t step) {
   const fs::path checkpoint = run / kCheckpoints / step_folder_name(step);
   StateFile stored = read_state(checkpoint);
   stored.files[kStateFile] = sha256(read_file(checkpoint / kStateFile, kMaxStateFile));
@@ -41,29 +42,29 @@ std::string beginning_of_line(const fs::path& run, std::int64_t step) {
 
 }  // namespace
 
-std::string next_chain_line(const fs::path& run, std::int64_t step, const std::string& stem) {
-  std::string text = chain_text(run);
-  if (const std::size_t whole = text.rfind('\n') + 1; whole < text.size())
+string next_chain_line(const fs::path& run, int64_t step, const string& stem) {
+  string text = chain_text(run);
+  if (const size_t whole = text.rfind('\n') + 1; whole < text.size())
     replace_file(run / kChain, text.erase(whole));
   if (!text.empty()) text.pop_back();
-  const std::string last = text.substr(text.rfind('\n') + 1);
-  const std::string begin = beginning_of_line(run, step);
+  const string last = text.substr(text.rfind('\n') + 1);
+  const string begin = beginning_of_line(run, step);
   if (last.starts_with(begin)) return "";
-  static const std::string program = program_hash();
+  static const string program = program_hash();
   return begin + fmt::format("\"program\":\"{}\",\"before\":\"{}\"}}", program,
                              last.empty() ? stem : sha256(last));
 }
 
-std::string stem_hash(const fs::path& run) {
-  const std::string text = chain_text(run), before = "\"before\":\"";
-  const std::size_t at = text.find(before), begin = at + before.size();
+string stem_hash(const fs::path& run) {
+  const string text = chain_text(run), before = "\"before\":\"";
+  const size_t at = text.find(before), begin = at + before.size();
   return at == text.npos ? "" : text.substr(begin, text.find('"', begin) - begin);
 }
 
-std::string chain_hash(const fs::path& run, std::int64_t step) {
+string chain_hash(const fs::path& run, int64_t step) {
   std::istringstream lines(chain_text(run));
-  std::string hash;
-  for (std::string line; std::getline(lines, line);)
+  string hash;
+  for (string line; std::getline(lines, line);)
     if (line.starts_with(step_of_line(step))) hash = sha256(line);
   return hash;
 }

@@ -7,17 +7,18 @@
 #include <filesystem>
 #include <string>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 // The line that says that the checkpoint of this step is there now; "" if the last one says so. The
 // first one follows the line with the hash `stem`. Cuts off a torn last line.
-std::string next_chain_line(const std::filesystem::path& run, std::int64_t step,
-                            const std::string& stem);
+string next_chain_line(const std::filesystem::path& run, int64_t step, const string& stem);
 
 // The hash that the first line follows, or "".
-std::string stem_hash(const std::filesystem::path& run);
+string stem_hash(const std::filesystem::path& run);
 
 // The hash of the last line of this step, or "".
-std::string chain_hash(const std::filesystem::path& run, std::int64_t step);
+string chain_hash(const std::filesystem::path& run, int64_t step);
 
 }  // namespace heed

@@ -9,7 +9,9 @@
 #include <map>
 
 #include "base/files.h"
+#include "base/format.h"
 #include "base/sha256.h"
+#include "base/std_names.h"
 #include "step/optimizers.h"
 #include "store/layout.h"
 #include "store/run_folder.h"
@@ -18,33 +20,33 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kTemporary = ".tmp-";
-constexpr std::string_view kSetAside = ".tmp-old-";
-constexpr std::uint64_t kMaxTextFile = 256u << 20;  // configs and tokenizers
+constexpr string_view kTemporary = ".tmp-";
+constexpr string_view kSetAside = ".tmp-old-";
+constexpr uint64_t kMaxTextFile = 256u << 20;  // configs and tokenizers
 
-[[noreturn]] void fail(const fs::path& path, const std::string& what) {
-  throw Error(Exit::store, path.string() + ": " + what);
+[[noreturn]] void fail(const fs::path& path, const string& what) {
+  throw store_error("{}: {}", path.string(), what);
 }
 
 // Error if a tensor has a number that no training gives it.
-void refuse_impossible(const fs::path& path, std::span<const TensorSlot> tensors) {
+void refuse_impossible(const fs::path& path, span<const TensorSlot> tensors) {
   for (const TensorSlot& t : tensors) {
-    const std::span<const float> numbers(t.data, numbers_in(t.shape));
+    const span<const float> numbers(t.data, numbers_in(t.shape));
     const bool finite = std::ranges::all_of(numbers, [](float x) { return std::isfinite(x); });
     const bool negative = t.name.starts_with(kSecondMoments) &&
                           std::ranges::any_of(numbers, [](float x) { return x < 0; });
     const char* what = finite ? "a negative square" : "NaN or infinity";
     if (!finite || negative)
-      throw Error(Exit::store,
-                  fmt::format("{}: {} in {}, so it cannot be used", path.string(), what, t.name),
-                  "another checkpoint: --checkpoint step-N; to resume from the previous one, move "
-                  "this one's folder away");
+      throw store_error("{}: {} in {}, so it cannot be used", path.string(), what, t.name)
+          .hint(
+              "another checkpoint: --checkpoint step-N; to resume from the previous one, move "
+              "this one's folder away");
   }
 }
 
 void write_files(const fs::path& folder, const CheckpointContents& contents) {
   StateFile state_file{contents.state, !contents.exported, {}};
-  const auto write_text = [&](const std::string& name, const std::string& bytes) {
+  const auto write_text = [&](const string& name, const string& bytes) {
     OutputFile file(folder / name);
     file.write(bytes);
     file.finish();
@@ -62,7 +64,7 @@ void write_files(const fs::path& folder, const CheckpointContents& contents) {
   write_text(kStateFile, format_state(state_file));
 }
 
-void check_sum(const fs::path& path, const std::string& digits, const std::string& expected) {
+void check_sum(const fs::path& path, const string& digits, const string& expected) {
   if (digits != expected)
     fail(path,
          fmt::format("its bytes do not match the checksum in state.json: altered or cut short "
@@ -72,9 +74,9 @@ void check_sum(const fs::path& path, const std::string& digits, const std::strin
 
 }  // namespace
 
-void write_checkpoint(const fs::path& parent, const std::string& name,
+void write_checkpoint(const fs::path& parent, const string& name,
                       const CheckpointContents& contents) {
-  const fs::path place = parent / name, aside = parent / (std::string(kSetAside) + name);
+  const fs::path place = parent / name, aside = parent / (string(kSetAside) + name);
   if (path_exists(place)) remove_tree(aside);
   NewFolder folder(place, aside);
   write_files(folder.path(), contents);
@@ -83,7 +85,7 @@ void write_checkpoint(const fs::path& parent, const std::string& name,
 }
 
 void clean_up(const fs::path& parent) {
-  for (const std::string& name : names_in(parent)) {
+  for (const string& name : names_in(parent)) {
     if (!name.starts_with(kTemporary)) continue;
     const bool aside = name.starts_with(kSetAside);
     const fs::path place = parent / name.substr(aside ? kSetAside.size() : kTemporary.size());
@@ -96,7 +98,7 @@ void clean_up(const fs::path& parent) {
 }
 
 Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
-  std::vector<std::string> names = names_in(folder);
+  vector<string> names = names_in(folder);
   Checkpoint checkpoint;
   checkpoint.folder_ = folder;
   checkpoint.state_file_ = read_state(folder);
@@ -106,11 +108,11 @@ Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
     fail(folder / kStateFile, "it does not list the files of a checkpoint");
   for (const auto& [name, sum] : sums)
     if (std::erase(names, name) == 0) fail(folder / name, "it is missing");
-  for (const std::string& name : names)
+  for (const string& name : names)
     if (!name.starts_with('.') && name != kStateFile)
       fail(folder / name, "it does not belong to this checkpoint");
   // Opens all before reading any: from then on a saver may remove the folder.
-  std::map<std::string, std::unique_ptr<InputFile>> files;
+  std::map<string, unique_ptr<InputFile>> files;
   for (const auto& [name, sum] : sums) files[name] = std::make_unique<InputFile>(folder / name);
   for (auto& [name, file] : files) {
     if (name == kModelFile || name == kTrainingFile) {
@@ -121,7 +123,7 @@ Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
       (name == kModelFile ? checkpoint.model_ : checkpoint.training_) = std::move(file);
       continue;
     }
-    std::string bytes = read_file(*file, kMaxTextFile);
+    string bytes = read_file(*file, kMaxTextFile);
     check_sum(folder / name, sha256(bytes), sums.at(name));
     if (name == kConfigFile)
       checkpoint.config_ = std::move(bytes);
@@ -131,17 +133,16 @@ Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
   return checkpoint;
 }
 
-void Checkpoint::load_model(std::span<const TensorSlot> slots) const {
+void Checkpoint::load_model(span<const TensorSlot> slots) const {
   model_->rewind();
   read_safetensors(*model_, slots);
   refuse_impossible(folder_ / kModelFile, slots);
 }
 
-void Checkpoint::load_training(std::span<const TensorSlot> slots) const {
+void Checkpoint::load_training(span<const TensorSlot> slots) const {
   if (!has_training())
-    throw Error(Exit::store,
-                folder_.string() + ": an exported model, without the optimizer's state",
-                "start a new run from it with --init-from");
+    throw store_error("{}: an exported model, without the optimizer's state", folder_.string())
+        .hint("start a new run from it with --init-from");
   training_->rewind();
   read_safetensors(*training_, slots);
   refuse_impossible(folder_ / kTrainingFile, slots);
@@ -153,7 +154,7 @@ bool saved_since(const fs::path& run, fs::file_time_type time) {
   return fs::last_write_time(run / kCheckpoints, none) + kTick > time;
 }
 
-Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
+Checkpoint open_checkpoint(const fs::path& run, const string& which) {
   fs::path folder;
   try {
     return read_beside_saver(run, [&] {
@@ -165,17 +166,17 @@ Checkpoint open_checkpoint(const fs::path& run, const std::string& which) {
   } catch (const Error& e) {
     std::error_code none;
     if (folder.empty() || !fs::is_directory(run / kCheckpoints, none)) throw;
-    const std::optional<Checkpoint> whole = newest_checkpoint(run).checkpoint;
+    const optional<Checkpoint> whole = newest_checkpoint(run).checkpoint;
     throw e.as(e.exit(),
                whole ? fmt::format("--checkpoint step-{}, which is whole", whole->state().step)
                      : "a copy; no other checkpoint of the run is whole");
   }
 }
 
-NewestCheckpoint newest_checkpoint(const fs::path& run, std::int64_t up_to, bool with_weights) {
+NewestCheckpoint newest_checkpoint(const fs::path& run, int64_t up_to, bool with_weights) {
   return read_beside_saver(run, [&] {
     NewestCheckpoint found;
-    const std::vector<std::int64_t> steps = list_steps(run);
+    const vector<int64_t> steps = list_steps(run);
     for (auto step = steps.rbegin(); step != steps.rend() && !found.checkpoint; ++step) {
       if (*step > up_to) continue;
       const fs::path folder = step_folder(run, *step);
@@ -192,18 +193,18 @@ NewestCheckpoint newest_checkpoint(const fs::path& run, std::int64_t up_to, bool
   });
 }
 
-std::vector<TensorSlot> model_slots(Stepper& stepper) {
+vector<TensorSlot> model_slots(Stepper& stepper) {
   return tensor_slots(stepper.table(), stepper.weights().used);
 }
 
-std::vector<TensorSlot> training_slots(Stepper& stepper) {
+vector<TensorSlot> training_slots(Stepper& stepper) {
   const Weights w = stepper.weights();
   return training_slots(stepper.table(), stepper.optimizer(), w.differ() ? &w.trained : nullptr);
 }
 
-std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
-                                       ParamVec<float>* raw) {
-  std::vector<TensorSlot> all;
+vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
+                                  ParamVec<float>* raw) {
+  vector<TensorSlot> all;
   for (const auto& [name, tensor, values] : optimizer.moments())
     all.push_back(tensor_slot(name, *tensor, values));
   if (raw != nullptr)

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/std_names.h"
 #include "step/stepper.h"
 #include "store/safetensors.h"
 #include "store/state.h"
@@ -27,20 +28,20 @@
 namespace heed {
 
 struct CheckpointContents {
-  std::vector<TensorSlot> model;
-  std::vector<TensorSlot> training;  // Adam's moments etc.
-  bool exported = false;             // no training.safetensors: can be used, not resumed
-  std::string config;                // text of config.json
-  std::vector<NamedBytes> tokenizers;
+  vector<TensorSlot> model;
+  vector<TensorSlot> training;  // Adam's moments etc.
+  bool exported = false;        // no training.safetensors: can be used, not resumed
+  string config;                // text of config.json
+  vector<NamedBytes> tokenizers;
   State state;
-  std::function<void()> meanwhile = [] {};  // called after each tensor and file
+  function<void()> meanwhile = [] {};  // called after each tensor and file
 };
 
 // Writes parent/name: a temporary sibling (".tmp-NAME-..."), every file synced, then renamed into
 // place. When it returns the checkpoint is durable; when it throws, parent/name is unchanged
 // or the new one, whole. An existing parent/name is renamed (".tmp-old-NAME") and removed
 // afterwards.
-void write_checkpoint(const std::filesystem::path& parent, const std::string& name,
+void write_checkpoint(const std::filesystem::path& parent, const string& name,
                       const CheckpointContents& contents);
 
 // Removes what killed writes left in `parent` (an old checkpoint that was just renamed is
@@ -57,20 +58,20 @@ class Checkpoint {
   const std::filesystem::path& folder() const { return folder_; }
   const State& state() const { return state_file_.state; }
   bool has_training() const { return state_file_.training; }
-  const std::string& config() const { return config_; }
-  const std::vector<NamedBytes>& tokenizers() const { return tokenizers_; }  // ordered by name
+  const string& config() const { return config_; }
+  const vector<NamedBytes>& tokenizers() const { return tokenizers_; }  // ordered by name
 
   // Error if a weight is not finite. One load at a time.
-  void load_model(std::span<const TensorSlot> slots) const;
+  void load_model(span<const TensorSlot> slots) const;
   // Error if it is missing, or contains a NaN.
-  void load_training(std::span<const TensorSlot> slots) const;
+  void load_training(span<const TensorSlot> slots) const;
 
  private:
   std::filesystem::path folder_;
   StateFile state_file_;
-  std::string config_;
-  std::vector<NamedBytes> tokenizers_;
-  std::unique_ptr<InputFile> model_, training_;  // training_: null in an exported model
+  string config_;
+  vector<NamedBytes> tokenizers_;
+  unique_ptr<InputFile> model_, training_;  // training_: null in an exported model
 };
 
 // Has checkpoints/ changed since, as far as clocks can say?
@@ -93,28 +94,28 @@ auto read_beside_saver(const std::filesystem::path& run, Read read) {
 
 // Opens the checkpoint that find_checkpoint() finds. The Error (Exit::store) on a damaged one names
 // the newest step of the run that is whole.
-Checkpoint open_checkpoint(const std::filesystem::path& run, const std::string& which = "");
+Checkpoint open_checkpoint(const std::filesystem::path& run, const string& which = "");
 
 struct DamagedCheckpoint {
   std::filesystem::path folder;
-  std::string reason;
+  string reason;
 };
 
 struct NewestCheckpoint {
-  std::optional<Checkpoint> checkpoint;    // the newest whole step that can be resumed
-  std::vector<DamagedCheckpoint> damaged;  // newer ones that are not, newest first
+  optional<Checkpoint> checkpoint;    // the newest whole step that can be resumed
+  vector<DamagedCheckpoint> damaged;  // newer ones that are not, newest first
 };
 // Of those of steps up to one. `with_weights` as of open().
 NewestCheckpoint newest_checkpoint(const std::filesystem::path& run,
-                                   std::int64_t up_to = std::numeric_limits<std::int64_t>::max(),
+                                   int64_t up_to = std::numeric_limits<int64_t>::max(),
                                    bool with_weights = true);
 
 // The numbers of a training as tensors. model.safetensors: the weights that are used.
-std::vector<TensorSlot> model_slots(Stepper& stepper);
+vector<TensorSlot> model_slots(Stepper& stepper);
 // training.safetensors: the moments of the optimizer and, where others are used, the trained
 // weights (`raw`).
-std::vector<TensorSlot> training_slots(Stepper& stepper);
-std::vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
-                                       ParamVec<float>* raw);
+vector<TensorSlot> training_slots(Stepper& stepper);
+vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
+                                  ParamVec<float>* raw);
 
 }  // namespace heed

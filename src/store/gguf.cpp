@@ -6,45 +6,46 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace {
 
-constexpr std::size_t kAlignment = 32;
+constexpr size_t kAlignment = 32;
 constexpr int kBlock = 32;  // numbers of q8_0 that share a scale
 
-std::string counted_bytes(const std::string& text) {
-  return bytes_of(std::uint64_t{text.size()}) + text;
+string counted_bytes(const string& text) {
+  return bytes_of(uint64_t{text.size()}) + text;
 }
 
-void pad(std::string& bytes) {
+void pad(string& bytes) {
   bytes.resize((bytes.size() + kAlignment - 1) / kAlignment * kAlignment);
 }
 
 // A value of the metadata, and the number of its type: whole numbers have no sign, but in a list.
 struct Value {
-  std::uint32_t type;
-  std::string bytes;
+  uint32_t type;
+  string bytes;
 };
 Value value_of(const Json& json) {
   if (json.is_number_float()) return {6, bytes_of(json.get<float>())};
-  if (json.is_number()) return {4, bytes_of(json.get<std::uint32_t>())};
+  if (json.is_number()) return {4, bytes_of(json.get<uint32_t>())};
   if (json.is_boolean()) return {7, bytes_of(json.get<bool>())};
-  if (json.is_string()) return {8, counted_bytes(json.get<std::string>())};
-  std::string items;
+  if (json.is_string()) return {8, counted_bytes(json.get<string>())};
+  string items;
   for (const Json& item : json) items += value_of(item).bytes;
-  const std::uint32_t type = value_of(json[0]).type, of_item = type == 4 ? 5 : type;
-  return {9, bytes_of(of_item) + bytes_of(std::uint64_t{json.size()}) + items};
+  const uint32_t type = value_of(json[0]).type, of_item = type == 4 ? 5 : type;
+  return {9, bytes_of(of_item) + bytes_of(uint64_t{json.size()}) + items};
 }
 
 void add_tokenizer(const PieceModel& model, Json& about) {
-  std::vector<std::string> tokens;
-  std::vector<float> scores;
-  std::vector<int> types;
+  vector<string> tokens;
+  vector<float> scores;
+  vector<int> types;
   for (const PieceModel::Piece& piece : all_pieces(model)) {
     tokens.push_back(piece.text);
     scores.push_back(piece.score);
-    types.push_back(static_cast<int>(piece.type));  // llama.cpp's numbers are SentencePiece's
+    types.push_back(int(piece.type));  // llama.cpp's numbers are SentencePiece's
   }
   const Json tokenizer = {{"model", model.unigram ? "t5" : "llama"},
                           {"tokens", tokens},
@@ -61,12 +62,12 @@ void add_tokenizer(const PieceModel& model, Json& about) {
   for (const auto& [key, value] : tokenizer.items()) about["tokenizer.ggml." + key] = value;
 }
 
-std::string in_type(const std::vector<float>& numbers, GgufType type, const std::string& name) {
+string in_type(const vector<float>& numbers, GgufType type, const string& name) {
   const auto half = [&](float x) { return bytes_of(to_float16(x, name, "--type f32")); };
-  std::string bytes;
+  string bytes;
   if (type == GgufType::q8_0)
-    for (std::size_t i = 0; i < numbers.size(); i += kBlock) {
-      const std::span<const float> block(numbers.data() + i, kBlock);
+    for (size_t i = 0; i < numbers.size(); i += kBlock) {
+      const span<const float> block(numbers.data() + i, kBlock);
       float largest = 0;
       for (const float x : block) largest = std::max(largest, std::abs(x));
       const float scale = largest / 127;
@@ -82,37 +83,37 @@ std::string in_type(const std::vector<float>& numbers, GgufType type, const std:
 
 }  // namespace
 
-void write_gguf(const std::filesystem::path& path, const Model& m, const std::string& name,
+void write_gguf(const std::filesystem::path& path, const Model& m, const string& name,
                 GgufType type) {
   const Json row = foreign_class("gguf", m.config);
   const Tokenizer& tokenizer = *m.tokenizers.target;
-  constexpr std::uint32_t kFileTypes[] = {0, 1, 7}, kTensorTypes[] = {0, 1, 8};
-  const std::string architecture = row.at("architecture");
+  constexpr uint32_t kFileTypes[] = {0, 1, 7}, kTensorTypes[] = {0, 1, 8};
+  const string architecture = row.at("architecture");
   Json about = {{"general.architecture", architecture},
                 {"general.name", name},
                 {"general.description", "trained with heed"},
-                {"general.file_type", kFileTypes[static_cast<int>(type)]},
+                {"general.file_type", kFileTypes[int(type)]},
                 {"general.quantization_version", 2}};
   const Json config = foreign_config(row, m.config, tokenizer.size());
   for (const auto& [key, value] : config.items()) about[architecture + "." + key] = value;
   add_tokenizer(pieces_of_words(tokenizer), about);
 
   const auto tensors = foreign_tensors(row, m.net);
-  std::string head = "GGUF" + bytes_of(std::uint32_t{3}) + bytes_of(std::uint64_t{tensors.size()}) +
-                     bytes_of(std::uint64_t{about.size()});
+  string head = "GGUF" + bytes_of(uint32_t{3}) + bytes_of(uint64_t{tensors.size()}) +
+                bytes_of(uint64_t{about.size()});
   for (const auto& [key, json] : about.items()) {
     const Value value = value_of(json);
     head += counted_bytes(key) + bytes_of(value.type) + value.bytes;
   }
-  std::string data;
+  string data;
   for (const ForeignTensor& t : tensors) {
     const bool vector = t.shape.size() == 1, whole_blocks = t.shape.back() % kBlock == 0;
     const GgufType own = vector                                    ? GgufType::f32
                          : type == GgufType::q8_0 && !whole_blocks ? GgufType::f16
                                                                    : type;
-    head += counted_bytes(t.name) + bytes_of(static_cast<std::uint32_t>(t.shape.size()));
-    for (std::size_t i = t.shape.size(); i-- > 0;) head += bytes_of(std::uint64_t(t.shape[i]));
-    head += bytes_of(kTensorTypes[static_cast<int>(own)]) + bytes_of(std::uint64_t{data.size()});
+    head += counted_bytes(t.name) + bytes_of(uint32_t(t.shape.size()));
+    for (size_t i = t.shape.size(); i-- > 0;) head += bytes_of(uint64_t(t.shape[i]));
+    head += bytes_of(kTensorTypes[int(own)]) + bytes_of(uint64_t{data.size()});
     data += in_type(numbers_of(t, m.values), own, t.name);
   }
   pad(head);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "config/fields_json.h"
 #include "nn/embedding.h"
 
@@ -37,11 +38,11 @@ Json values_of(RunConfig c, int vocab = 0) {
 }
 
 // The changes that would make a row's class compute what the model does.
-std::vector<KeyChange> in_the_way(const Json& row, RunConfig config) {
+vector<KeyChange> in_the_way(const Json& row, RunConfig config) {
   const Json values = values_of(config);
   Json needs = row.at("needs");
   fill_in(needs, values);
-  std::vector<KeyChange> changes;
+  vector<KeyChange> changes;
   for (const auto& [key, value] : needs.items()) {
     const Json wanted = value.is_array() ? value : Json::array({value});
     if (std::ranges::count(wanted, values.at(key)) == 0)
@@ -57,15 +58,15 @@ std::vector<KeyChange> in_the_way(const Json& row, RunConfig config) {
   return changes;
 }
 
-std::vector<std::string> as_sets(const std::vector<KeyChange>& changes) {
-  std::vector<std::string> sets;
+vector<string> as_sets(const vector<KeyChange>& changes) {
+  vector<string> sets;
   for (const KeyChange& change : changes)
     sets.push_back(change.key + "=" + replace_all(change.after, "\"", ""));
   return sets;
 }
 
 // Could such a model be trained with these changes?
-bool can_have(const RunConfig& config, const std::vector<KeyChange>& changes) try {
+bool can_have(const RunConfig& config, const vector<KeyChange>& changes) try {
   parse_config(dump_config(config), "", read_sets(as_sets(changes)));
   return true;
 } catch (const Error&) {
@@ -74,42 +75,42 @@ bool can_have(const RunConfig& config, const std::vector<KeyChange>& changes) tr
 
 // Their place i, among groups of `width` of which they have our even places first, then the odd
 // ones, is ours. A width of 2 changes nothing.
-std::size_t our_place(std::size_t i, std::size_t width) {
-  const std::size_t at = i % width, half = width / 2;
+size_t our_place(size_t i, size_t width) {
+  const size_t at = i % width, half = width / 2;
   return i - at + (at < half ? 2 * at : 2 * (at - half) + 1);
 }
 
-std::vector<std::size_t> by_head(const std::vector<std::size_t>& rows, std::size_t d_head) {
-  std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::size_t head = i / (3 * d_head), part = i / d_head % 3;
+vector<size_t> by_head(const vector<size_t>& rows, size_t d_head) {
+  vector<size_t> out;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const size_t head = i / (3 * d_head), part = i / d_head % 3;
     out.push_back(rows[part * rows.size() / 3 + head * d_head + i % d_head]);
   }
   return out;
 }
 
-std::vector<float> sinusoids(int length, int d) {
+vector<float> sinusoids(int length, int d) {
   Workspace workspace;
   const Mat<const float> ours = position_angles<float>(workspace, {0, length}, {.width = d}).table;
-  std::vector<float> theirs;
+  vector<float> theirs;
   for (int p = 0; p < length; ++p)
-    for (int c = 0; c < d; ++c) theirs.push_back(ours(p, static_cast<int>(our_place(c, d))));
+    for (int c = 0; c < d; ++c) theirs.push_back(ours(p, int(our_place(c, d))));
   return theirs;
 }
 
 // The rows and columns of one of our tensors, added to theirs. The numbers of a head that turn, and
 // the residual axis, have the order of our_place() with these widths.
-void add_part(const ParamInfo& info, std::size_t head, std::size_t residual, ForeignTensor& out) {
-  const auto has = [&](const char* part) { return info.name.find(part) != std::string::npos; };
+void add_part(const ParamInfo& info, size_t head, size_t residual, ForeignTensor& out) {
+  const auto has = [&](const char* part) { return info.name.find(part) != string::npos; };
   const bool turned = has("q_proj") || has("k_proj") || has("q_norm") || has("k_norm");
   const bool writes = has("out_proj") || has("fc2");  // to the residual axis
-  const std::size_t width = turned ? head : writes || has("norm") ? residual : 2;
-  const std::size_t n = info.vector ? info.param.cols : info.param.rows;
-  const std::size_t stride = info.vector ? 1 : info.param.cols;
-  for (std::size_t i = 0; i < n; ++i)
+  const size_t width = turned ? head : writes || has("norm") ? residual : 2;
+  const size_t n = info.vector ? info.param.cols : info.param.rows;
+  const size_t stride = info.vector ? 1 : info.param.cols;
+  for (size_t i = 0; i < n; ++i)
     out.rows.push_back(info.param.offset + our_place(i, width) * stride);
   out.columns.clear();
-  for (std::size_t i = 0; i < stride; ++i)
+  for (size_t i = 0; i < stride; ++i)
     out.columns.push_back(our_place(i, writes || info.vector ? 2 : residual));
 }
 
@@ -122,27 +123,27 @@ Json foreign_table() {
 void fill_in(Json& part, const Json& values) {
   if (part.is_structured())
     for (Json& member : part) fill_in(member, values);
-  if (part.is_string() && part.get_ref<const std::string&>().starts_with('='))
-    part = Json(values.at(part.get_ref<const std::string&>().substr(1)));
+  if (part.is_string() && part.get_ref<const string&>().starts_with('='))
+    part = Json(values.at(part.get_ref<const string&>().substr(1)));
 }
 
-Json foreign_classes(const std::string& program) {
+Json foreign_classes(const string& program) {
   const Json table = foreign_table();
   Json rows = Json::array();
   for (const Json& own : table.at(program)) {
-    rows.push_back(table.at("families").at(own.at("family").get<std::string>()));
+    rows.push_back(table.at("families").at(own.at("family").get<string>()));
     rows.back().merge_patch(own);
   }
   return rows;
 }
 
-Json foreign_class(const std::string& program, const RunConfig& config) {
+Json foreign_class(const string& program, const RunConfig& config) {
   Json nearest;
-  std::vector<KeyChange> fewest;
+  vector<KeyChange> fewest;
   for (const Json& row : foreign_classes(program)) {
     const Json& needed = row.at("needs").at("objective.type");  // one, or a list
     const Json own = needed.is_array() ? needed : Json::array({needed});
-    std::vector<KeyChange> changes = in_the_way(row, config);
+    vector<KeyChange> changes = in_the_way(row, config);
     if (changes.empty()) return row;
     const bool nearer = nearest.is_null() || changes.size() < fewest.size();
     if (!nearer || std::ranges::count(own, Json(config.objective.type)) == 0 ||
@@ -157,13 +158,13 @@ Json foreign_class(const std::string& program, const RunConfig& config) {
         fmt::format("no class of {} is such a model: objective.type {}, {} heads in a "
                     "width of {}; expected causal_lm or seq2seq, with heads of even width.",
                     program, config.objective.type, config.model.n_heads, config.model.d_model));
-  std::vector<std::string> changes;
+  vector<string> changes;
   for (const KeyChange& change : fewest) changes.push_back(in_words(change));
-  throw Error(Exit::usage,
-              fmt::format("no class of {} computes what this model does. The nearest is {}, with "
-                          "{}.",
-                          program, nearest.at("class").get<std::string>(), listed(changes)),
-              "another training, with --set " + joined(as_sets(fewest), " --set "));
+  throw usage_error(
+      "no class of {} computes what this model does. The nearest is {}, with "
+      "{}.",
+      program, nearest.at("class").get<string>(), listed(changes))
+      .hint("another training, with --set " + joined(as_sets(fewest), " --set "));
 }
 
 Json foreign_config(const Json& row, const RunConfig& config, int vocab) {
@@ -178,22 +179,22 @@ int longest_read(const RunConfig& c) {
                                                                        : c.objective.target_length;
 }
 
-std::vector<ForeignTensor> foreign_tensors(const Json& row, const Transformer& model) {
+vector<ForeignTensor> foreign_tensors(const Json& row, const Transformer& model) {
   const ModelConfig& c = model.config;
   const int d_head = c.d_model / c.n_heads;
   const bool rotary = c.positions == Positions::rotary && !row.value("pairs_turn", false);
   const bool sinusoidal = c.positions == Positions::sinusoidal;
-  std::vector<ForeignTensor> all;
+  vector<ForeignTensor> all;
   for (const ParamInfo& info : model.table.infos()) {
-    std::string name = info.name;
+    string name = info.name;
     for (const auto& [from, to] : row.at("names").items())
-      name = replace_all(name, from, to.get<std::string>());
+      name = replace_all(name, from, to.get<string>());
     if (all.empty() || all.back().name != name) all.push_back({name, Shape(info.vector ? 1 : 2)});
     add_part(info, rotary ? d_head : 2, sinusoidal ? c.d_model : 2, all.back());
   }
   for (ForeignTensor& t : all) {
     const auto is = [&](const char* key) {
-      return row.contains(key) && t.name.find(row.at(key).get<std::string>()) != t.name.npos;
+      return row.contains(key) && t.name.find(row.at(key).get<string>()) != t.name.npos;
     };
     if (is("by_head")) t.rows = by_head(t.rows, d_head);
     if (is("transposed") && t.shape.size() == 2) std::swap(t.rows, t.columns);
@@ -205,15 +206,15 @@ std::vector<ForeignTensor> foreign_tensors(const Json& row, const Transformer& m
     const bool zeros = kind == "zeros";
     all.push_back({name, zeros ? Shape{1, model.target_vocab} : Shape{c.max_length, c.d_model}});
     all.back().fixed =
-        zeros ? std::vector<float>(model.target_vocab) : sinusoids(c.max_length, c.d_model);
+        zeros ? vector<float>(model.target_vocab) : sinusoids(c.max_length, c.d_model);
   }
   return all;
 }
 
-std::vector<float> numbers_of(const ForeignTensor& tensor, const ParamVec<float>& values) {
-  std::vector<float> numbers = tensor.fixed;
-  for (const std::size_t row : tensor.rows)
-    for (const std::size_t column : tensor.columns) numbers.push_back(values.data()[row + column]);
+vector<float> numbers_of(const ForeignTensor& tensor, const ParamVec<float>& values) {
+  vector<float> numbers = tensor.fixed;
+  for (const size_t row : tensor.rows)
+    for (const size_t column : tensor.columns) numbers.push_back(values.data()[row + column]);
   return numbers;
 }
 

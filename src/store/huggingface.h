@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "base/std_names.h"
 #include "data/run_config.h"
 #include "nn/transformer.h"
 #include "store/model.h"
@@ -37,30 +38,30 @@ Json foreign_table();  // huggingface.json
 void fill_in(Json& part, const Json& values);
 
 // The rows for "huggingface" or "gguf".
-Json foreign_classes(const std::string& program);
+Json foreign_classes(const string& program);
 // The row that computes what a model does. Error (usage) if there is none: it names the nearest one
 // and the keys that stand in the way.
-Json foreign_class(const std::string& program, const RunConfig& config);
+Json foreign_class(const string& program, const RunConfig& config);
 // Its config for a model with `vocab` ids.
 Json foreign_config(const Json& row, const RunConfig& config, int vocab);
 int longest_read(const RunConfig& config);  // what the decoder reads at most
 
 // Number (r, c) is values.data()[rows[r] + columns[c]] of ours; or it is one of `fixed`.
 struct ForeignTensor {
-  std::string name;
+  string name;
   Shape shape;
-  std::vector<std::size_t> rows = {}, columns = {};
-  std::vector<float> fixed = {};
+  vector<size_t> rows = {}, columns = {};
+  vector<float> fixed = {};
 };
 // Every tensor of the other program. The weights of ours occur once each.
-std::vector<ForeignTensor> foreign_tensors(const Json& row, const Transformer& model);
-std::vector<float> numbers_of(const ForeignTensor& tensor, const ParamVec<float>& values);
+vector<ForeignTensor> foreign_tensors(const Json& row, const Transformer& model);
+vector<float> numbers_of(const ForeignTensor& tensor, const ParamVec<float>& values);
 
 // A tokenizer as Hugging Face's library `tokenizers` reads it: the same ids for the same text, and
 // the same text for the same ids. Names of special tokens in a text are ordinary text, which that
 // library does only with "split_special_tokens" in tokenizer_config.json.
 struct HuggingFaceTokenizer {
-  std::string tokenizer, config;  // of tokenizer.json and tokenizer_config.json
+  string tokenizer, config;  // of tokenizer.json and tokenizer_config.json
 };
 
 // The learnt part of a bpe or unigram tokenizer. Error (usage) for a tokenizer.file that splits
@@ -77,7 +78,7 @@ enum class GgufType { f32, f16, q8_0 };  // of the matrices; q8_0: 32 numbers sh
 
 // Error (usage) unless llama.cpp's Qwen3 or Llama computes what the model does and its tokenizer is
 // bpe or unigram.
-void write_gguf(const std::filesystem::path& path, const Model& model, const std::string& name,
+void write_gguf(const std::filesystem::path& path, const Model& model, const string& name,
                 GgufType type);
 
 }  // namespace heed

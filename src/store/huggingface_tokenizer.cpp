@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -15,14 +16,14 @@ namespace {
 
 // The tokens of any type, by id.
 struct Vocabulary {
-  std::vector<std::string> names;   // of the special tokens
-  std::vector<std::string> tokens;  // after them; bpe, unigram: the 256 bytes first
-  PieceModel pieces = {};           // bpe, unigram
+  vector<string> names;    // of the special tokens
+  vector<string> tokens;   // after them; bpe, unigram: the 256 bytes first
+  PieceModel pieces = {};  // bpe, unigram
 };
 
 // How GPT-2 writes a byte: as the character of its value, or, if that is none to be seen, as one of
 // those from U+0100 on, in order.
-std::string byte_letter(int byte) {
+string byte_letter(int byte) {
   const auto seen = [](int b) { return (b > ' ' && b < 127) || (b > 0xA0 && b != 0xAD); };
   int before = 0;
   for (int b = 0; b < byte; ++b) before += !seen(b);
@@ -39,29 +40,29 @@ Vocabulary vocabulary_of(const Tokenizer& tokenizer) {
                        : subword && n < 256                      ? byte_piece(n)
                                                                  : tokenizer.text_after(-1, id));
   }
-  const std::unordered_set<std::string_view> words(v.tokens.begin(), v.tokens.end());
-  for (std::string& name : v.names)
+  const std::unordered_set<string_view> words(v.tokens.begin(), v.tokens.end());
+  for (string& name : v.names)
     while (words.contains(name)) name = "<" + name + ">";  // "<unk>" may be a word
   return v;
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
+string escaped(string_view text) {
+  string out;
   for (const char c : text)
-    out += (std::ispunct(static_cast<unsigned char>(c)) ? "\\" : "") + std::string(1, c);
+    out += (std::ispunct(static_cast<unsigned char>(c)) ? "\\" : "") + string(1, c);
   return out;
 }
 
 // All ways to make a piece of two, the best pieces first. Pieces of one character need none.
 Json merges_of(const Vocabulary& v) {
-  const std::unordered_set<std::string_view> known(v.tokens.begin() + 256, v.tokens.end());
-  std::vector<std::pair<float, std::string_view>> order;
-  for (std::size_t i = 0; i < v.pieces.pieces.size(); ++i)
+  const std::unordered_set<string_view> known(v.tokens.begin() + 256, v.tokens.end());
+  vector<std::pair<float, string_view>> order;
+  for (size_t i = 0; i < v.pieces.pieces.size(); ++i)
     order.emplace_back(v.pieces.pieces[i].score, v.tokens[256 + i]);
   std::ranges::stable_sort(order, std::greater(), [](const auto& piece) { return piece.first; });
   Json merges = Json::array();
   for (const auto& [score, piece] : order)
-    each_code_point(piece, [&, whole = piece](CodePoint, std::size_t at) {
+    each_code_point(piece, [&, whole = piece](CodePoint, size_t at) {
       const auto left = whole.substr(0, at), right = whole.substr(at);
       if (known.contains(left) && known.contains(right)) merges.push_back({left, right});
     });
@@ -69,7 +70,7 @@ Json merges_of(const Vocabulary& v) {
 }
 
 Json model_of(const Vocabulary& v, TokenizerConfig::Type type) {
-  std::vector<std::string> all = v.names;
+  vector<string> all = v.names;
   all.insert(all.end(), v.tokens.begin(), v.tokens.end());
   if (type == TokenizerConfig::unigram) {
     Json model = {{"type", "Unigram"}, {"unk_id", Tokenizer::kUnk}, {"byte_fallback", true}};
@@ -78,7 +79,7 @@ Json model_of(const Vocabulary& v, TokenizerConfig::Type type) {
     return model;
   }
   Json::object_t ids;
-  for (std::size_t id = 0; id < all.size(); ++id) ids.emplace_back(all[id], id);
+  for (size_t id = 0; id < all.size(); ++id) ids.emplace_back(all[id], id);
   Json model = {{"type", type == TokenizerConfig::word ? "WordLevel" : "BPE"},
                 {"byte_fallback", is_subword(type)},
                 {"vocab", std::move(ids)},
@@ -90,7 +91,7 @@ Json model_of(const Vocabulary& v, TokenizerConfig::Type type) {
 
 Json added_tokens(const Vocabulary& v, const Json& added) {
   Json all = Json::array();
-  for (const std::string& name : v.names) {
+  for (const string& name : v.names) {
     Json token = {{"id", all.size()}, {"content", name}};
     token.update(added);
     all.push_back(token);
@@ -99,12 +100,12 @@ Json added_tokens(const Vocabulary& v, const Json& added) {
 }
 
 // Words are joined with spaces, then those go that heed does not write: a regular expression.
-std::string joined_places(const Tokenizer& tokenizer, const Vocabulary& v) {
+string joined_places(const Tokenizer& tokenizer, const Vocabulary& v) {
   const int first = tokenizer.first_ordinary_id();
   const auto spaced = [&](int a, int b) { return tokenizer.text_after(a, b).starts_with(' '); };
   int plain = first;  // a word with spaces around it
   while (plain + 1 < tokenizer.size() && !spaced(plain, plain)) ++plain;
-  std::string left = "\\n", right = left;  // the words without a space on that side
+  string left = "\\n", right = left;  // the words without a space on that side
   for (int id = first; id < tokenizer.size(); ++id) {
     if (v.tokens[id - first] == "\n") continue;
     if (!spaced(plain, id)) left += escaped(v.tokens[id - first]);
@@ -118,7 +119,7 @@ std::string joined_places(const Tokenizer& tokenizer, const Vocabulary& v) {
 PieceModel pieces_of_words(const Tokenizer& tokenizer) {
   PieceModel pieces = read_piece_model(tokenizer.serialize(), "");
   if (pieces.by_line)
-    throw Error(Exit::usage, "a tokenizer.file that splits whole lines cannot be exported.");
+    throw usage_error("a tokenizer.file that splits whole lines cannot be exported.");
   return pieces;
 }
 
@@ -139,21 +140,21 @@ HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const Run
                  {"framing", parts.at("framing").at(framing)},
                  {"model", model_of(v, tokenizer.type())}};
   Json file = parts.at("file"), about = parts.at("config");
-  const std::string type(type_name(tokenizer.type()));
+  const string type(type_name(tokenizer.type()));
   if (parts.contains(type)) file.update(parts.at(type));
   constexpr const char* kForms[] = {"none", "nfc", "nfkc"};  // of Normalize
-  std::vector<std::string> changes = {kForms[static_cast<int>(config.data.normalize)]};
+  vector<string> changes = {kForms[int(config.data.normalize)]};
   if (config.data.lowercase) changes.push_back("lowercase");
   if (words) {
     values["alone"] = split ? "[\\n\\p{P}\\p{S}]" : "\\n";
     values["joined"] = joined_places(tokenizer, v);
-    std::vector<std::string> names;
-    for (const std::string& name : v.names) names.push_back(escaped(name));
+    vector<string> names;
+    for (const string& name : v.names) names.push_back(escaped(name));
     values["special_words"] =
         fmt::format("(?<![^{0}])(?:{1})(?![^{0}])", " \\n\\t\\r\\x0B\\f", joined(names, "|"));
     if (!split) changes.push_back("word");  // a word "<s>" is an unknown one
   }
-  for (const std::string& change : changes)
+  for (const string& change : changes)
     for (const Json& step : steps.at(change)) file["normalizer"]["normalizers"].push_back(step);
   fill_in(values["framing"], values);
   fill_in(file, values);

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 inline constexpr const char* kCheckpoints = "checkpoints";
@@ -23,15 +25,15 @@ inline constexpr const char* kLockFile = ".lock";
 inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile,  kMetrics,  kFilm, kTrainLog,
                                             kRunText,    kTensorboard, kLockFile, kChain};
 
-inline constexpr std::uint64_t kMaxConfigFile = 16u << 20;
+inline constexpr uint64_t kMaxConfigFile = 16u << 20;
 
 // Those that grow by a line (store/run_records.h).
 inline constexpr const char* kLineFiles[] = {kMetrics, kFilm};
 
 // Folders in checkpoints/ begin with one of these: step-00001000, average-100-500.
-inline constexpr std::string_view kStepPrefix = "step-", kAveragePrefix = "average-";
+inline constexpr string_view kStepPrefix = "step-", kAveragePrefix = "average-";
 
-inline constexpr std::string_view kOldRun = ".old-";  // NAME.old-K: the run before --force
+inline constexpr string_view kOldRun = ".old-";  // NAME.old-K: the run before --force
 
 // Of a checkpoint, with config.json and tokenizers.
 inline constexpr const char* kModelFile = "model.safetensors";

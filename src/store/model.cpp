@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/input_file.h"
+#include "base/std_names.h"
 #include "store/checkpoint.h"
 #include "store/layout.h"
 #include "store/origin.h"
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-RunConfig stored_config(std::string_view text, const fs::path& folder) try {
+RunConfig stored_config(string_view text, const fs::path& folder) try {
   return parse_config(text, (folder / kConfigFile).string());
 } catch (const Error& e) {
   throw e.as(Exit::store);
@@ -48,7 +49,7 @@ Model load_model(const Checkpoint& checkpoint) {
       std::move(net),      std::move(values), checkpoint.state(),   checkpoint.folder().string()};
 }
 
-Model load_model(const std::string& run, const std::string& checkpoint) {
+Model load_model(const string& run, const string& checkpoint) {
   const bool initial = checkpoint == "initial";
   Model t = load_model(open_checkpoint(run, initial ? "" : checkpoint));
   t.run = run;
@@ -70,8 +71,8 @@ Predictor Model::predictor() const {
   return all;
 }
 
-std::string data_folder(const Model& model) {
-  const std::string folder = read_origin(model.run).folder;
+string data_folder(const Model& model) {
+  const string folder = read_origin(model.run).folder;
   return folder.empty() ? read_origin(model.folder.string()).folder : folder;
 }
 
@@ -87,12 +88,12 @@ int thread_count(int asked, const RunConfig& config, int cores) {
   return n > 0 ? n : cores;
 }
 
-ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed, const fs::path& run) {
+ParamVec<float> initial_weights(const Transformer& model, uint64_t seed, const fs::path& run) {
   const fs::path step_0 = run / kCheckpoints / step_folder_name(0);
   ParamVec<float> values(model.table.size());
   if (path_exists(step_0))
     Checkpoint::open(step_0).load_model(tensor_slots(model.table, values));
-  else if (const std::string from = read_origin(run.string()).init_from; from.empty())
+  else if (const string from = read_origin(run.string()).init_from; from.empty())
     initialize(model.table, seed, values);
   else
     throw store_error(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/pool.h"
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "decode/predictor.h"
 #include "store/checkpoint.h"
@@ -18,26 +19,26 @@ namespace heed {
 struct Model {
   std::filesystem::path folder;  // the checkpoint's
   RunConfig config;
-  std::unique_ptr<const Objective> objective;
+  unique_ptr<const Objective> objective;
   Tokenizers tokenizers;
   Transformer net;
   ParamVec<float> values;
   State state;
-  std::string run;                 // as requested
-  std::vector<Model> others = {};  // that predict together with it
-  std::unique_ptr<Products<float>> products = make_products(Precision::float32);  // of scoring
+  string run;                 // as requested
+  vector<Model> others = {};  // that predict together with it
+  unique_ptr<Products<float>> products = make_products(Precision::float32);  // of scoring
 
   Predictor predictor() const;
 };
 
 // `run` and `checkpoint` as find_checkpoint() takes them; "initial": the weights that the run began
 // with. Error (Exit::store) on anything damaged.
-Model load_model(const std::string& run, const std::string& checkpoint);
+Model load_model(const string& run, const string& checkpoint);
 Model load_model(const Checkpoint& checkpoint);  // an open one
 
 // Where the relative paths of the config's data start; "" if unknown. Error (Exit::store)
 // on a damaged origin.json.
-std::string data_folder(const Model& model);
+string data_folder(const Model& model);
 // The model's config with the data as RUN/config.json names it: the files may have moved since
 // (heed resume --set data.train=PATH).
 RunConfig config_of_data(const Model& model);
@@ -53,7 +54,7 @@ int thread_count(int asked, const RunConfig& config, int cores = available_cores
 // them and is never removed; else they are drawn from the seed again.
 
 // Error (store) if they are damaged, or missing although the run began with another's weights.
-ParamVec<float> initial_weights(const Transformer& model, std::uint64_t seed,
+ParamVec<float> initial_weights(const Transformer& model, uint64_t seed,
                                 const std::filesystem::path& run);
 
 }  // namespace heed

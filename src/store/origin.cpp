@@ -8,8 +8,10 @@
 
 #include "base/fields.h"
 #include "base/files.h"
+#include "base/format.h"
 #include "base/input_file.h"
 #include "base/profile.h"
+#include "base/std_names.h"
 #include "math/blas.h"
 #include "store/layout.h"
 
@@ -22,11 +24,11 @@ constexpr const char* kRemedy =
 
 }  // namespace
 
-std::string data_in_words(const DataConfig& d) {
+string data_in_words(const DataConfig& d) {
   const auto name = [](const fs::path& path) {
     return (path / "").parent_path().filename().string();  // of a folder: without its slash
   };
-  const std::vector<std::string>& texts = d.train.paths;
+  const vector<string>& texts = d.train.paths;
   if (texts.size() == 1) return name(texts[0]);
   if (!texts.empty()) {
     const fs::path folder = fs::path(texts[0]).parent_path();
@@ -37,7 +39,7 @@ std::string data_in_words(const DataConfig& d) {
   return fs::path(d.source).stem().string() + " pairs";
 }
 
-std::string origin_json(const Origin& origin) {
+string origin_json(const Origin& origin) {
   Json json = origin;
   if (origin.branched_from.empty()) json["branched_at"] = "";
   for (const char* key : {"valid_sha256", "init_from", "branched_from", "branched_at"})
@@ -49,15 +51,15 @@ std::string origin_json(const Origin& origin) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string processor_name() {
+string processor_name() {
   std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
+  for (string line; std::getline(info, line);)
     if (line.starts_with("model name"))
       return line.substr(std::min(line.find(": ") + 2, line.size()));
   return "";
 }
 
-Origin read_origin(const std::string& run) {
+Origin read_origin(const string& run) {
   std::error_code ignored;
   for (const fs::path& folder : {fs::path(run), fs::path(run) / ".." / ".."}) {
     const fs::path path = folder / kOriginFile;
@@ -65,7 +67,7 @@ Origin read_origin(const std::string& run) {
                            kOriginFile) == 0)
       continue;
     if (type_of(path) != fs::file_type::regular)
-      throw Error(Exit::store, quoted_path(path) + " is not a file.", kRemedy);
+      throw store_error("{} is not a file.", quoted_path(path)).hint(kRemedy);
     const JsonSource source{.name = quoted_path(path), .verdict = "damaged: ", .hint = kRemedy};
     Origin origin;
     Faults faults;

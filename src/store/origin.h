@@ -6,20 +6,21 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "data/dataset.h"
 
 namespace heed {
 
 struct Origin {
-  std::string folder;     // "" if unknown; "." in the file is the run folder
-  DataHash hash;          // empty if unknown
-  std::string init_from;  // of --init-from, or ""
-  std::string command;
+  string folder;     // "" if unknown; "." in the file is the run folder
+  DataHash hash;     // empty if unknown
+  string init_from;  // of --init-from, or ""
+  string command;
   // OpenBLAS's name of the processor that the run began on: another may change the last digits.
-  std::string core_type = "";
-  std::string branched_from = "";       // of heed resume --branch: the run, or ""
-  std::int64_t branched_at = 0;         // its step
-  std::vector<std::string> given = {};  // the keys that --set gave
+  string core_type = "";
+  string branched_from = "";  // of heed resume --branch: the run, or ""
+  int64_t branched_at = 0;    // its step
+  vector<string> given = {};  // the keys that --set gave
 };
 void fields(Origin& o, auto visit) {
   visit("folder", o.folder, "data_sha256", o.hash.data, "valid_sha256", o.hash.valid, "init_from",
@@ -28,14 +29,14 @@ void fields(Origin& o, auto visit) {
 }
 
 // Its name: "fables.txt", "notes, 40 files", "dates pairs".
-std::string data_in_words(const DataConfig& data);
+string data_in_words(const DataConfig& data);
 
-std::string origin_json(const Origin& origin);  // of a run that begins now, on this machine
-std::string processor_name();                   // "AMD EPYC 7763", or "" if unknown
+string origin_json(const Origin& origin);  // of a run that begins now, on this machine
+string processor_name();                   // "AMD EPYC 7763", or "" if unknown
 
-inline constexpr std::uint64_t kMaxOriginFile = 16u << 20;
+inline constexpr uint64_t kMaxOriginFile = 16u << 20;
 // Of a run or one of its checkpoints; all empty if it is missing. Error (store) on a damaged
 // file.
-Origin read_origin(const std::string& run);
+Origin read_origin(const string& run);
 
 }  // namespace heed

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/std_names.h"
 #include "config/train_config.h"
 #include "data/run_config.h"
 #include "store/origin.h"
@@ -30,7 +31,7 @@ constexpr Ending kEndings[] = {{"", ""},
                                {"signal", "stopped and saved"},
                                {"time", "time is up"}};
 constexpr const Ending& ending_of(Stop stop) {
-  return kEndings[static_cast<int>(stop)];
+  return kEndings[int(stop)];
 }
 
 inline bool steps_are_done(const TrainConfig& t, const State& s) {
@@ -48,9 +49,9 @@ struct Run {
   std::filesystem::path folder;
   RunConfig config = {};  // config.json
   Origin origin = {};
-  std::vector<State> states = {};  // of its checkpoints of steps, ascending, but for damaged ones
-  std::optional<State> best = {};  // of these (store/run_folder.h)
-  bool damaged = false;            // a checkpoint has no state
+  vector<State> states = {};  // of its checkpoints of steps, ascending, but for damaged ones
+  optional<State> best = {};  // of these (store/run_folder.h)
+  bool damaged = false;       // a checkpoint has no state
   LoggedEvents logged = {};
   bool locked = false;  // a process is writing it
 
@@ -59,6 +60,6 @@ struct Run {
 
 // Checkpoints and events of steps up to one. Error (Exit::store) if it is no run, or if one of its
 // files cannot be read.
-Run read_run(const std::filesystem::path& folder, std::int64_t up_to = kAnyStep);
+Run read_run(const std::filesystem::path& folder, int64_t up_to = kAnyStep);
 
 }  // namespace heed

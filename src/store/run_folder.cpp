@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/nearest.h"
+#include "base/std_names.h"
 #include "base/text_kind.h"
 #include "store/layout.h"
 
@@ -19,48 +20,46 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-std::optional<std::int64_t> parse_step(std::string_view name) {
+optional<int64_t> parse_step(string_view name) {
   if (!name.starts_with(kStepPrefix)) return std::nullopt;
   name.remove_prefix(kStepPrefix.size());
-  std::int64_t step = 0;
+  int64_t step = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
   if (error != std::errc() || end != name.data() + name.size() || step < 0) return std::nullopt;
   return step;
 }
 
 // Is it the whole name of a step's folder?
-bool is_step(const std::string& name) {
-  const std::optional<std::int64_t> step = parse_step(name);
+bool is_step(const string& name) {
+  const optional<int64_t> step = parse_step(name);
   return step && name == step_folder_name(*step);
 }
 
-std::string what_exists(const fs::path& checkpoints) {
-  std::vector<std::string> names = names_in(checkpoints);
-  std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
+string what_exists(const fs::path& checkpoints) {
+  vector<string> names = names_in(checkpoints);
+  std::erase_if(names, [](const string& name) { return name.starts_with('.'); });
   return names.empty() ? "there is no checkpoint yet" : "there are: " + joined(names);
 }
 
 // What to try for a run that is not there: the nearest of the runs beside it, or in runs/, or some.
-std::string other_runs(const fs::path& run) {
-  std::vector<std::string> names = names_of_runs(folder_of(run));
+string other_runs(const fs::path& run) {
+  vector<string> names = names_of_runs(folder_of(run));
   if (names.empty()) names = names_of_runs("runs");
   if (names.empty()) return "check the path";
-  const std::string near = nearest(run.filename().string(), names);
+  const string near = nearest(run.filename().string(), names);
   return near.empty() ? "a run that heed runs lists: " + some_of(names) : near;
 }
 
 // The checkpoints folder, or an Error that says what `run` is instead.
 fs::path checkpoints_of(const fs::path& run) {
-  if (!path_exists(run))
-    throw Error(Exit::store, fmt::format("no run at {}", quoted_path(run)), other_runs(run));
+  if (!path_exists(run)) throw store_error("no run at {}", quoted_path(run)).hint(other_runs(run));
   if (path_exists(run / kCheckpoints)) return run / kCheckpoints;
   const bool of_checkpoint = is_checkpoint(run) || is_checkpoint(folder_of(run));
-  if (const std::string other = of_checkpoint ? "" : other_program(run); !other.empty())
+  if (const string other = of_checkpoint ? "" : other_program(run); !other.empty())
     throw_other_program(run, other, Exit::store);
-  throw Error(Exit::store,
-              fmt::format("{} is not a run folder: it has no checkpoints/", quoted_path(run)),
-              of_checkpoint ? "the folder that has checkpoints/ in it, or this checkpoint's own"
-                            : "check the path");
+  throw store_error("{} is not a run folder: it has no checkpoints/", quoted_path(run))
+      .hint(of_checkpoint ? "the folder that has checkpoints/ in it, or this checkpoint's own"
+                          : "check the path");
 }
 
 // Absolute, without dots or a final slash.
@@ -85,7 +84,7 @@ fs::path pinned(const fs::path& folder) {
 // Where the link best or last leads, which must be to a step of the run's own. A copy of a run may
 // lack it, or have a folder or a text in its place, and a kill may have taken away what it led to:
 // then what the link would say. Nothing if the run has no checkpoints.
-std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string& which) {
+optional<fs::path> linked_checkpoint(const fs::path& run, const string& which) {
   const fs::path link = run / kCheckpoints / which;
   std::error_code error;
   if (fs::is_symlink(link, error) && fs::exists(link, error)) {
@@ -93,12 +92,11 @@ std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string
     if (error) throw_file_error("read the link", link, error.value());
     const fs::path folder = link.parent_path() / target;
     if (is_step(target) && type_of(folder) == fs::file_type::directory) return folder;
-    throw Error(Exit::store,
-                fmt::format("{}: it leads to {}, expected a step beside it; {}", link.string(),
-                            quoted_path(target), what_exists(link.parent_path())),
-                "--checkpoint with one of these");
+    throw store_error("{}: it leads to {}, expected a step beside it; {}", link.string(),
+                      quoted_path(target), what_exists(link.parent_path()))
+        .hint("--checkpoint with one of these");
   }
-  const std::vector<std::int64_t> steps = list_steps(run);
+  const vector<int64_t> steps = list_steps(run);
   if (steps.empty()) return std::nullopt;
   const auto best = which == "best" ? best_of(states_of(run)) : std::nullopt;
   return step_folder(run, best ? best->step : steps.back());
@@ -106,29 +104,29 @@ std::optional<fs::path> linked_checkpoint(const fs::path& run, const std::string
 
 }  // namespace
 
-std::vector<std::string> names_of_runs(const fs::path& folder, bool old) {
+vector<string> names_of_runs(const fs::path& folder, bool old) {
   std::error_code none;
-  std::vector<std::string> names = readable_names(folder);
-  std::erase_if(names, [&](const std::string& name) {
+  vector<string> names = readable_names(folder);
+  std::erase_if(names, [&](const string& name) {
     return name.starts_with('.') || (!old && name.find(kOldRun) != name.npos) ||
            !fs::is_directory(folder / name / kCheckpoints, none);
   });
   return names;
 }
 
-std::string step_folder_name(std::int64_t step) {
+string step_folder_name(int64_t step) {
   return fmt::format("{}{:08}", kStepPrefix, step);
 }
 
-fs::path step_folder(const fs::path& run, std::int64_t step) {
+fs::path step_folder(const fs::path& run, int64_t step) {
   return run / kCheckpoints / step_folder_name(step);
 }
 
-std::vector<std::int64_t> list_steps(const fs::path& run) {
-  std::vector<std::int64_t> steps;
+vector<int64_t> list_steps(const fs::path& run) {
+  vector<int64_t> steps;
   // (A folder whose checkpoints are replaced while it is listed may seem empty.)
   for (int left = 3; steps.empty() && left > 0; --left)
-    for (const std::string& name : names_in(checkpoints_of(run)))
+    for (const string& name : names_in(checkpoints_of(run)))
       if (is_step(name)) steps.push_back(*parse_step(name));
   std::sort(steps.begin(), steps.end());
   return steps;
@@ -152,14 +150,14 @@ State best_so_far(const State& checkpoint) {
   return best;
 }
 
-std::optional<State> best_of(const std::vector<State>& states) {
+optional<State> best_of(const vector<State>& states) {
   const auto best = std::ranges::min_element(states, is_better);
-  return best == states.end() ? std::nullopt : std::optional(*best);
+  return best == states.end() ? std::nullopt : optional(*best);
 }
 
-std::vector<State> states_of(const fs::path& run, std::int64_t up_to) {
-  std::vector<State> states;
-  for (const std::int64_t step : list_steps(run)) try {
+vector<State> states_of(const fs::path& run, int64_t up_to) {
+  vector<State> states;
+  for (const int64_t step : list_steps(run)) try {
       if (step <= up_to) states.push_back(read_state(step_folder(run, step)).state);
     } catch (const Unreadable&) {
       if (path_exists(step_folder(run, step))) throw;
@@ -170,23 +168,22 @@ std::vector<State> states_of(const fs::path& run, std::int64_t up_to) {
 
 StateFile read_state(const fs::path& checkpoint) {
   const fs::path file = checkpoint / kStateFile, place = written_out(checkpoint);
-  if (!is_listed(file)) throw Error(Exit::store, file.string() + ": it is missing");
+  if (!is_listed(file)) throw store_error("{}: it is missing", file.string());
   StateFile found = parse_state(read_file(file, kMaxStateFile), file.string());
-  const std::string name = place.filename(), step = std::to_string(found.state.step);
+  const string name = place.filename(), step = std::to_string(found.state.step);
   const bool of_step = name.starts_with(kStepPrefix), of_average = name.starts_with(kAveragePrefix);
   if (place.parent_path().filename() != kCheckpoints || (!of_step && !of_average)) return found;
   if (type_of(place) == fs::file_type::symlink)
-    throw Error(Exit::store, place.string() + ": it is a link, expected a folder");
+    throw store_error("{}: it is a link, expected a folder", place.string());
   const bool right = of_step ? name == step_folder_name(found.state.step) && found.training
                              : name.ends_with("-" + step) && !found.training;
   if (!right)
-    throw Error(Exit::store,
-                fmt::format("{}: it is of step {}{}, and its folder is called {}", file.string(),
-                            step, found.training ? "" : ", without the optimizer's state", name));
+    throw store_error("{}: it is of step {}{}, and its folder is called {}", file.string(), step,
+                      found.training ? "" : ", without the optimizer's state", name);
   return found;
 }
 
-fs::path find_checkpoint(const fs::path& run, const std::string& which) {
+fs::path find_checkpoint(const fs::path& run, const string& which) {
   if (which.empty() && is_checkpoint(run)) {
     std::error_code none;
     // As Hugging Face's models are; one in checkpoints/ has lost it.
@@ -200,19 +197,19 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
     const auto found = linked_checkpoint(run, which.empty() ? "best" : which);
     if (found) return *found;
   } else {
-    const std::optional<std::int64_t> step = parse_step(which);
+    const optional<int64_t> step = parse_step(which);
     const fs::path folder = checkpoints / (step ? step_folder_name(*step) : which);
     if (!which.starts_with('.') && type_of(folder) == fs::file_type::directory) return folder;
     if (is_checkpoint(which)) return pinned(which);
   }
-  throw Error(Exit::store, fmt::format("no checkpoint{}{} in {}; {}", which.empty() ? "" : " ",
-                                       which, quoted_path(run), what_exists(checkpoints)));
+  throw store_error("no checkpoint{}{} in {}; {}", which.empty() ? "" : " ", which,
+                    quoted_path(run), what_exists(checkpoints));
 }
 
-std::string same_models(const std::vector<std::string>& runs) {
-  std::map<std::string, std::string> names;  // of each SHA-256
-  std::vector<std::string> same;
-  for (const std::string& run : runs) try {
+string same_models(const vector<string>& runs) {
+  std::map<string, string> names;  // of each SHA-256
+  vector<string> same;
+  for (const string& run : runs) try {
       const StateFile state = read_state(find_checkpoint(run));
       const auto [first, added] = names.emplace(state.files.at(kModelFile), run);
       if (!added) same.push_back(fmt::format("{} and {} are the same model", first->second, run));
@@ -221,7 +218,7 @@ std::string same_models(const std::vector<std::string>& runs) {
   return joined(same);
 }
 
-std::string checkpoint_name(const fs::path& checkpoint) {
+string checkpoint_name(const fs::path& checkpoint) {
   return canonical_folder(checkpoint).filename().string();
 }
 

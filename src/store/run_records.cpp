@@ -9,19 +9,21 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
+#include "base/format.h"
 #include "base/input_file.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
 // A film has at most a hundred frames of some 200 KB each (show/film.h).
-constexpr std::size_t kLongest = 16u << 20;
-constexpr std::size_t kMostTokens = 256;  // more need no page bear
+constexpr size_t kLongest = 16u << 20;
+constexpr size_t kMostTokens = 256;  // more need no page bear
 
-std::optional<std::int64_t> step_of(const Json& object) {
-  std::int64_t step = 0;
-  return read_value(object.value("step", Json()), step) ? std::optional(step) : std::nullopt;
+optional<int64_t> step_of(const Json& object) {
+  int64_t step = 0;
+  return read_value(object.value("step", Json()), step) ? optional(step) : std::nullopt;
 }
 
 // Calls use(line, ended) for each line; the last one may lack its newline. No lines if there is no
@@ -31,25 +33,24 @@ void for_each_line(const fs::path& run, const char* file, Use&& use) {
   const fs::path path = run / file;
   if (!is_listed(path)) return;
   InputLines lines(path, InputFile::Allow::file, Exit::store, kLongest);
-  if (file == std::string_view(kFilm) && !can_be_film(run))
-    throw Error(Exit::store,
-                fmt::format("cannot read {}: it is too large for a film", quoted_path(path)));
+  if (file == string_view(kFilm) && !can_be_film(run))
+    throw store_error("cannot read {}: it is too large for a film", quoted_path(path));
   while (const auto line = lines.next()) use(*line, lines.ended());
 }
 
 // The JSON object on a line; nothing if it is none, or is nested deeper than heed writes.
-std::optional<Json> object_of(const std::string& line) try {
+optional<Json> object_of(const string& line) try {
   Json object = parse_strict_json(line, {.name = ""});
-  return object.is_object() ? std::optional(std::move(object)) : std::nullopt;
+  return object.is_object() ? optional(std::move(object)) : std::nullopt;
 } catch (const Error&) {
   return std::nullopt;
 }
 
 // Calls use(object) for every object with a step up to one.
 template <class Use>
-void for_each_object(const fs::path& run, const char* file, std::int64_t up_to, Use&& use) {
-  for_each_line(run, file, [&](const std::string& line, bool) {
-    const std::optional<Json> object = object_of(line);
+void for_each_object(const fs::path& run, const char* file, int64_t up_to, Use&& use) {
+  for_each_line(run, file, [&](const string& line, bool) {
+    const optional<Json> object = object_of(line);
     const auto step = object ? step_of(*object) : std::nullopt;
     if (step && *step <= up_to) use(*object);
   });
@@ -58,7 +59,7 @@ void for_each_object(const fs::path& run, const char* file, std::int64_t up_to, 
 // Reads an object of this kind. Nothing if it is of another one or, where it must be `whole`, if
 // something is missing or has another type.
 template <class T>
-std::optional<T> record_from(const Json& object, bool whole = false) {
+optional<T> record_from(const Json& object, bool whole = false) {
   T record;
   Faults faults;
   if (object.value("kind", Json()) != T::kKind) return std::nullopt;
@@ -67,19 +68,19 @@ std::optional<T> record_from(const Json& object, bool whole = false) {
 }
 
 // Is this base64 (RFC 4648, section 4) of so many bytes?
-bool is_base64(std::string_view text, double bytes) {
-  const std::string_view end = text.substr(std::min(
+bool is_base64(string_view text, double bytes) {
+  const string_view end = text.substr(std::min(
       text.size(),
       text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")));
-  return static_cast<double>(text.size()) == 4 * std::ceil(bytes / 3) &&
+  return double(text.size()) == 4 * std::ceil(bytes / 3) &&
          (end.empty() || end == "=" || end == "==");
 }
 
 double heads_of(const MapKind& kind) {  // no product of them is too large for a double
-  return static_cast<double>(kind.layers) * static_cast<double>(kind.heads);
+  return double(kind.layers) * double(kind.heads);
 }
 double numbers_of(const MapKind& kind) {
-  return heads_of(kind) * static_cast<double>(kind.queries.size() * kind.keys.size());
+  return heads_of(kind) * double(kind.queries.size() * kind.keys.size());
 }
 
 // Do the parts of a record fit each other, and the probe?
@@ -95,14 +96,14 @@ bool fits(const Frame& frame, const Probe& probe) {
   const auto none_or_each = [&](const auto& parts, auto fits_kind) {
     return parts.empty() || std::ranges::equal(parts, probe.kinds, fits_kind);
   };
-  const auto is_map = [](const std::string& map, const MapKind& kind) {
+  const auto is_map = [](const string& map, const MapKind& kind) {
     return is_base64(map, numbers_of(kind));
   };
   const auto is_pull = [&](const PackedPull& pull, const MapKind& kind) {
     return std::isfinite(pull.largest) && is_map(pull.map, kind);
   };
   const auto are_words = [](const KindInWords& words, const MapKind& kind) {
-    return static_cast<double>(words.heads.size()) == heads_of(kind) && words.first >= 0 &&
+    return double(words.heads.size()) == heads_of(kind) && words.first >= 0 &&
            words.first < std::ssize(words.heads);
   };
   const auto is_measured = [](const HeadName& head) {
@@ -116,7 +117,7 @@ bool fits(const Frame& frame, const Probe& probe) {
 
 }  // namespace
 
-std::string line_of(const Record& record) {
+string line_of(const Record& record) {
   return std::visit([](const auto& one) { return text_of(one); }, record);
 }
 
@@ -124,14 +125,14 @@ bool can_be_film(const fs::path& run) {
   return type_of(run / kFilm) == fs::file_type::regular && InputFile(run / kFilm).size() < kLongest;
 }
 
-LoggedEvents read_events(const fs::path& run, std::int64_t up_to) {
+LoggedEvents read_events(const fs::path& run, int64_t up_to) {
   LoggedEvents logged;
   for_each_object(run, kMetrics, up_to, [&](const Json& line) {
     if (auto train = record_from<TrainEvent>(line)) {
       const TrainEvent last =
           logged.train.empty() ? TrainEvent{.seconds = 0, .minutes = 0} : logged.train.back();
       const bool resumed = train->seconds < last.seconds;  // a process counts from 0
-      train->from = static_cast<double>(last.step + 1);
+      train->from = double(last.step + 1);
       train->minutes = last.minutes + (train->seconds - (resumed ? 0 : last.seconds)) / 60;
       logged.train.push_back(*train);
     }
@@ -143,7 +144,7 @@ LoggedEvents read_events(const fs::path& run, std::int64_t up_to) {
   return logged;
 }
 
-RecordedFrames read_frames(const fs::path& run, std::int64_t up_to) {
+RecordedFrames read_frames(const fs::path& run, int64_t up_to) {
   RecordedFrames film;
   for_each_object(run, kFilm, up_to, [&](const Json& line) {
     if (film.probe.kinds.empty()) {
@@ -157,23 +158,21 @@ RecordedFrames read_frames(const fs::path& run, std::int64_t up_to) {
   return film.probe.kinds.empty() ? RecordedFrames{} : film;
 }
 
-void check_lines(const fs::path& run, const char* file, std::int64_t saved) {
-  std::int64_t number = 0, whole = 0, last = 0;
-  std::optional<Probe> probe;  // the first line of a film
-  const bool of_chain = file == std::string_view(kChain);
+void check_lines(const fs::path& run, const char* file, int64_t saved) {
+  int64_t number = 0, whole = 0, last = 0;
+  optional<Probe> probe;  // the first line of a film
+  const bool of_chain = file == string_view(kChain);
   const auto is_damaged = [&](const Json& line) {
-    if (file != std::string_view(kFilm)) return false;
+    if (file != string_view(kFilm)) return false;
     if (!probe) return !(probe = record_from<Probe>(line, true)) || !fits(*probe);
     const auto frame = record_from<Frame>(line, true);
     return !frame || !fits(*frame, *probe);
   };
-  for_each_line(run, file, [&](const std::string& line, bool ended) {
+  for_each_line(run, file, [&](const string& line, bool ended) {
     ++number;
     if (!ended) return;
-    const auto refuse = [&](const std::string& what) {
-      throw Error(Exit::store, fmt::format("line {} {}", number, what));
-    };
-    const std::optional<Json> object = object_of(line);
+    const auto refuse = [&](const string& what) { throw store_error("line {} {}", number, what); };
+    const optional<Json> object = object_of(line);
     if (!object) refuse("is not a JSON object");
     const auto step = step_of(*object);
     if (!step) refuse("has no step");
@@ -185,14 +184,14 @@ void check_lines(const fs::path& run, const char* file, std::int64_t saved) {
     ++whole;
   });
   if (whole == 0 && saved > 0 && !of_chain)
-    throw Error(Exit::store, fmt::format("it has no whole line, and step {} is saved", saved));
+    throw store_error("it has no whole line, and step {} is saved", saved);
 }
 
-MetricsCut copy_lines(const fs::path& from, const fs::path& to, const char* file, std::int64_t step,
+MetricsCut copy_lines(const fs::path& from, const fs::path& to, const char* file, int64_t step,
                       bool ends) {
   MetricsCut cut;
-  std::string kept;
-  for_each_line(from, file, [&](const std::string& line, bool ended) {
+  string kept;
+  for_each_line(from, file, [&](const string& line, bool ended) {
     const auto object = ended ? object_of(line) : std::nullopt;
     const bool keeps =
         object && step_of(*object).value_or(-1) <= step && (ends || !object->contains("end"));

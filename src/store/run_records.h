@@ -15,17 +15,18 @@
 
 #include "base/files.h"
 #include "base/json_fwd.h"
+#include "base/std_names.h"
 #include "store/layout.h"
 
 namespace heed {
 
 inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
-inline constexpr std::int64_t kAnyStep = std::numeric_limits<std::int64_t>::max();
+inline constexpr int64_t kAnyStep = std::numeric_limits<int64_t>::max();
 
 // A log line.
 struct TrainEvent {
   static constexpr const char* kKind = "train";
-  std::int64_t step = 0;
+  int64_t step = 0;
   double epoch = kNotMeasured;
   double loss = kNotMeasured, perplexity = kNotMeasured;  // nats per token, unsmoothed, since the
                                                           // last line
@@ -44,12 +45,12 @@ void fields(TrainEvent& e, auto visit) {
 // A validation.
 struct ValidEvent {
   static constexpr const char* kKind = "valid";
-  std::int64_t step = 0;
+  int64_t step = 0;
   double loss = kNotMeasured, perplexity = kNotMeasured, accuracy = kNotMeasured;
-  std::int64_t tokens = 0;
-  std::optional<double> bits_per_byte = {}, metric = {};  // where they are measured
-  std::optional<std::string> metric_name = {};            // train.select_by: the metric's key
-  std::string verdict = {};  // "new best", "stalled 2/10 (best 1.8810 @ 750)", ...
+  int64_t tokens = 0;
+  optional<double> bits_per_byte = {}, metric = {};  // where they are measured
+  optional<string> metric_name = {};                 // train.select_by: the metric's key
+  string verdict = {};  // "new best", "stalled 2/10 (best 1.8810 @ 750)", ...
 };
 void fields(ValidEvent& e, auto visit) {
   visit("step", e.step, "loss", e.loss, "perplexity", e.perplexity, "accuracy", e.accuracy,
@@ -60,10 +61,10 @@ void fields(ValidEvent& e, auto visit) {
 // "start", "resume", "branch", "diverged".
 struct RunEvent {
   static constexpr const char* kKind = "event";
-  std::int64_t step = 0;
-  std::string event, text;
-  std::optional<std::string> core_type = {};  // OpenBLAS's name of the processor, and
-                                              // what multiplies bfloat16 numbers
+  int64_t step = 0;
+  string event, text;
+  optional<string> core_type = {};  // OpenBLAS's name of the processor, and
+                                    // what multiplies bfloat16 numbers
 };
 void fields(RunEvent& e, auto visit) {
   visit("step", e.step, "event", e.event, "text", e.text, "core_type", e.core_type);
@@ -71,17 +72,17 @@ void fields(RunEvent& e, auto visit) {
 
 // What simpler predictors reach (evaluate/yardsticks.h).
 struct Yardstick {
-  std::string name;
+  string name;
   double nats_per_token = kNotMeasured;
   double bits_per_byte = kNotMeasured;  // where the model's loss has this unit too
 };
 void fields(Yardstick& y, auto visit) {
   visit("name", y.name, "nats_per_token", y.nats_per_token, "bits_per_byte", y.bits_per_byte);
 }
-using Yardsticks = std::vector<Yardstick>;
+using Yardsticks = vector<Yardstick>;
 struct YardsticksEvent {
   static constexpr const char* kKind = "yardsticks";
-  std::int64_t step = 0;
+  int64_t step = 0;
   Yardsticks values;
 };
 void fields(YardsticksEvent& e, auto visit) {
@@ -90,9 +91,9 @@ void fields(YardsticksEvent& e, auto visit) {
 
 // A kind of attention that the maps of frames show.
 struct MapKind {
-  std::string name;  // attention_name()
-  std::int64_t layers = 0, heads = 0;
-  std::vector<std::string> queries, keys;  // tokens
+  string name;  // attention_name()
+  int64_t layers = 0, heads = 0;
+  vector<string> queries, keys;  // tokens
 };
 void fields(MapKind& k, auto visit) {
   visit("name", k.name, "layers", k.layers, "heads", k.heads, "queries", k.queries, "keys", k.keys);
@@ -101,10 +102,10 @@ void fields(MapKind& k, auto visit) {
 // What all frames are about.
 struct Probe {
   static constexpr const char* kKind = "probe";
-  std::int64_t step = 0;
-  std::vector<MapKind> kinds;
-  std::vector<std::string> prompts, expected;
-  std::optional<std::string> follows = {};  // the token after the last one of a decoder
+  int64_t step = 0;
+  vector<MapKind> kinds;
+  vector<string> prompts, expected;
+  optional<string> follows = {};  // the token after the last one of a decoder
 };
 void fields(Probe& p, auto visit) {
   visit("step", p.step, "kinds", p.kinds, "expected", p.expected, "prompts", p.prompts, "follows",
@@ -113,9 +114,9 @@ void fields(Probe& p, auto visit) {
 
 // A head that has a name over the held-out text (show/head_names.h).
 struct HeadName {
-  std::string kind;  // attention_name()
-  std::int64_t layer = 0, head = 0;
-  std::string name;
+  string kind;  // attention_name()
+  int64_t layer = 0, head = 0;
+  string name;
   double score = kNotMeasured, untrained = kNotMeasured, shuffled = kNotMeasured;
 };
 void fields(HeadName& h, auto visit) {
@@ -136,7 +137,7 @@ void fields(MatrixChange& m, auto visit) {
 // The mean entropy of a row of each head of a kind, and that of uniform attention, in nats.
 struct Entropy {
   double uniform = kNotMeasured;
-  std::vector<std::vector<double>> heads;  // [layer][head]
+  vector<vector<double>> heads;  // [layer][head]
 };
 void fields(Entropy& e, auto visit) {
   visit("uniform", e.uniform, "heads", e.heads);
@@ -145,7 +146,7 @@ void fields(Entropy& e, auto visit) {
 // The pulls of one kind (show/film.h).
 struct PackedPull {
   double largest = kNotMeasured;
-  std::string map;
+  string map;
 };
 void fields(PackedPull& p, auto visit) {
   visit("largest", p.largest, "map", p.map);
@@ -153,8 +154,8 @@ void fields(PackedPull& p, auto visit) {
 
 // What the heads of one kind do in the piece that is shown (show/head_words.h).
 struct KindInWords {
-  std::int64_t first = 0;          // the number of the head to show first
-  std::vector<std::string> heads;  // a sentence for each, layer by layer
+  int64_t first = 0;     // the number of the head to show first
+  vector<string> heads;  // a sentence for each, layer by layer
 };
 void fields(KindInWords& k, auto visit) {
   visit("first", k.first, "heads", k.heads);
@@ -163,18 +164,18 @@ void fields(KindInWords& k, auto visit) {
 // What a step has left.
 struct Frame {
   static constexpr const char* kKind = "frame";
-  std::int64_t step = 0;
+  int64_t step = 0;
   double train_loss = kNotMeasured, valid_loss = kNotMeasured, probe_loss = kNotMeasured;
-  std::vector<std::string> weights = {};  // of each of the probe's kinds (show/film.h), or none
-  std::vector<std::string> written = {};  // for each of its prompts
-  std::optional<bool> end = {};           // true: of where a run stopped, or of its best; a run
-                                          // that goes on drops it
-  std::optional<std::string> filled = {};
-  std::optional<std::vector<PackedPull>> pull = {};  // of each kind
-  std::optional<std::vector<HeadName>> heads = {};
-  std::optional<std::vector<KindInWords>> words = {};  // of each kind; an older heed wrote none
-  ByName<MatrixChange> matrices = {};  // none in a frame of an earlier step's weights
-  ByName<Entropy> entropy = {};        // by kind
+  vector<string> weights = {};  // of each of the probe's kinds (show/film.h), or none
+  vector<string> written = {};  // for each of its prompts
+  optional<bool> end = {};      // true: of where a run stopped, or of its best; a run
+                                // that goes on drops it
+  optional<string> filled = {};
+  optional<vector<PackedPull>> pull = {};  // of each kind
+  optional<vector<HeadName>> heads = {};
+  optional<vector<KindInWords>> words = {};  // of each kind; an older heed wrote none
+  ByName<MatrixChange> matrices = {};        // none in a frame of an earlier step's weights
+  ByName<Entropy> entropy = {};              // by kind
 };
 void fields(Frame& f, auto visit) {
   visit("step", f.step, "train_loss", f.train_loss, "valid_loss", f.valid_loss, "probe_loss",
@@ -185,7 +186,7 @@ void fields(Frame& f, auto visit) {
 
 // A line, without its newline.
 using Record = std::variant<TrainEvent, ValidEvent, RunEvent, YardsticksEvent, Probe, Frame>;
-std::string line_of(const Record& record);
+string line_of(const Record& record);
 
 // Is film.jsonl a file, no link, of less than 16 MiB, as films are? It may still be empty.
 bool can_be_film(const std::filesystem::path& run);
@@ -193,37 +194,37 @@ bool can_be_film(const std::filesystem::path& run);
 // What metrics.jsonl says of the steps up to one, in its order. Damaged lines are passed over; what
 // is missing in an event or has another type stays as it is in an Event{}.
 struct LoggedEvents {
-  std::vector<TrainEvent> train;
-  std::vector<ValidEvent> valid;
-  std::vector<RunEvent> events = {};
+  vector<TrainEvent> train;
+  vector<ValidEvent> valid;
+  vector<RunEvent> events = {};
   Yardsticks yardsticks = {};
 };
 // Error (Exit::store) if there is a file that cannot be read.
-LoggedEvents read_events(const std::filesystem::path& run, std::int64_t up_to = kAnyStep);
+LoggedEvents read_events(const std::filesystem::path& run, int64_t up_to = kAnyStep);
 
 // The same of film.jsonl, its frames by step. Without a film, or if it has no whole probe, the
 // probe has no kinds and there are no frames.
 struct RecordedFrames {
   Probe probe;
-  std::vector<Frame> frames;
+  vector<Frame> frames;
 };
-RecordedFrames read_frames(const std::filesystem::path& run, std::int64_t up_to = kAnyStep);
+RecordedFrames read_frames(const std::filesystem::path& run, int64_t up_to = kAnyStep);
 
 // Error (Exit::store) that names the first line that is not an object, or is not in order, or does
 // not fit, or if there is none although steps up to `saved` are. A last line that is cut short may
 // be there: heed resume drops it. chain.jsonl may have no line, and go back.
-void check_lines(const std::filesystem::path& run, const char* file, std::int64_t saved = 0);
+void check_lines(const std::filesystem::path& run, const char* file, int64_t saved = 0);
 
 struct MetricsCut {
-  std::int64_t kept = 0;
-  std::int64_t later = 0;    // lines of later steps, dropped
-  std::int64_t damaged = 0;  // lines that are not a JSON object (a torn last one), dropped
+  int64_t kept = 0;
+  int64_t later = 0;    // lines of later steps, dropped
+  int64_t damaged = 0;  // lines that are not a JSON object (a torn last one), dropped
 };
 
 // Copies `file` of the run `from` to the run `to`, without lines of steps after `step`, without a
 // torn last one and, unless with `ends`, without frames that are marked `end`. Both may be the same
 // run; if not, `from` may be growing meanwhile.
 MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
-                      const char* file, std::int64_t step, bool ends);
+                      const char* file, int64_t step, bool ends);
 
 }  // namespace heed

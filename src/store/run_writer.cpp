@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/input_file.h"
+#include "base/std_names.h"
 #include "store/chain.h"
 #include "store/layout.h"
 #include "store/origin.h"
@@ -25,31 +26,29 @@ namespace heed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kRemoving = ".tmp-removed-";
+constexpr string_view kRemoving = ".tmp-removed-";
 
 // Whoever holds a lock has written his process id into its file; 0: nobody has yet.
-std::int64_t holder(const fs::path& lock) {
-  std::int64_t id = 0;
+int64_t holder(const fs::path& lock) {
+  int64_t id = 0;
   std::ifstream(lock) >> id;
   return id;
 }
 
 [[noreturn]] void refuse_lock(const fs::path& run, const fs::path& path, int error) {
   if (error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS)
-    throw Error(Exit::store,
-                fmt::format("cannot lock {}: its file system has no locks", quoted_path(path)),
-                "a run folder on a local disk");
+    throw store_error("cannot lock {}: its file system has no locks", quoted_path(path))
+        .hint("a run folder on a local disk");
   if (error != EWOULDBLOCK) throw_file_error("lock", path, error);
-  const std::int64_t id = holder(path);
-  throw Error(Exit::usage,
-              fmt::format("{} is writing {} (lock {})",
-                          id > 0 ? fmt::format("process {}", id) : "another process",
-                          quoted_path(run), path.string()),
-              "wait until it is done, or stop it");
+  const int64_t id = holder(path);
+  throw usage_error("{} is writing {} (lock {})",
+                    id > 0 ? fmt::format("process {}", id) : "another process", quoted_path(run),
+                    path.string())
+      .hint("wait until it is done, or stop it");
 }
 
 // The name of the run that this one is a branch of; "" if it is none.
-std::string stem_name(const fs::path& run) try {
+string stem_name(const fs::path& run) try {
   return fs::path(read_origin(run.string()).branched_from).filename();
 } catch (const Error&) {
   return "";
@@ -57,8 +56,8 @@ std::string stem_name(const fs::path& run) try {
 
 // Removes what starts of this run left that were killed.
 void remove_killed_starts(const fs::path& run) {
-  const std::string begin = ".tmp-" + run.filename().string() + "-";
-  for (const std::string& name : readable_names(folder_of(run))) {
+  const string begin = ".tmp-" + run.filename().string() + "-";
+  for (const string& name : readable_names(folder_of(run))) {
     const fs::path folder = folder_of(run) / name;
     if (name.starts_with(begin) && holder(folder / kLockFile) > 0 && !is_locked(folder))
       system_calls().remove_all(folder.c_str());
@@ -90,7 +89,7 @@ RunLock::RunLock(const fs::path& run) {
     ::usleep(10'000);
   }
   // For the message above; the lock holds even if this cannot be written.
-  const std::string pid = fmt::format("{}\n", ::getpid());
+  const string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(fd_, 0) == 0) (void)!::pwrite(fd_, pid.data(), pid.size(), 0);
 }
 
@@ -100,11 +99,11 @@ RunLock::~RunLock() {
 
 void RunLock::require_held(const fs::path& run) const {
   if (!is_same_file(fd_, run / kLockFile))
-    throw Error(Exit::store,
-                fmt::format("the run folder {} was moved or removed while the run trained: what it "
-                            "learnt after its last checkpoint is lost",
-                            quoted_path(run)),
-                "heed resume where it is now, which goes on from that checkpoint");
+    throw store_error(
+        "the run folder {} was moved or removed while the run trained: what it "
+        "learnt after its last checkpoint is lost",
+        quoted_path(run))
+        .hint("heed resume where it is now, which goes on from that checkpoint");
 }
 
 RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -133,12 +132,12 @@ bool is_branch_of(const fs::path& other, const fs::path& run) try {
 }
 
 fs::path next_name(const fs::path& run) {
-  std::string name = with_name(run).string();
-  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
-  std::int64_t k = 2;
+  string name = with_name(run).string();
+  const size_t digits = name.find_last_not_of("0123456789") + 1;
+  int64_t k = 2;
   if (0 < digits && digits < name.size() && name[digits - 1] == '-') {
-    const std::string before = name.substr(0, digits - 1), own = fs::path(before).filename(),
-                      stem = stem_name(run);
+    const string before = name.substr(0, digits - 1), own = fs::path(before).filename(),
+                 stem = stem_name(run);
     if (stem == own || stem.starts_with(own + "-")) {
       std::from_chars(name.data() + digits, name.data() + name.size(), k);
       ++k;
@@ -156,9 +155,8 @@ RunWriter::RunWriter(fs::path run, RunLock lock) : run_(std::move(run)), lock_(s
 void RunWriter::require_own_checkpoints(const fs::path& run) {
   const fs::path checkpoints = run / kCheckpoints;
   if (type_of(checkpoints) == fs::file_type::symlink)
-    throw Error(Exit::store,
-                fmt::format("{} is a link, expected a folder", quoted_path(checkpoints)),
-                "put the folder that it leads to in its place, unless it is that of another run");
+    throw store_error("{} is a link, expected a folder", quoted_path(checkpoints))
+        .hint("put the folder that it leads to in its place, unless it is that of another run");
 }
 
 void RunWriter::require_free(const fs::path& run, bool force) {
@@ -209,7 +207,7 @@ void RunWriter::put_in_place() {
   const fs::path run = new_->place();
   const bool replaces = !new_->aside().empty();
   try {
-    std::optional<RunLock> old;
+    optional<RunLock> old;
     if (replaces) old.emplace(run);
     if (replaces) require_own_checkpoints(run);
     new_->put_in_place();
@@ -224,7 +222,7 @@ void RunWriter::put_in_place() {
 RunWriter::~RunWriter() {
   try {
     if (!superseded_.empty()) lock_.require_held(run_);
-    for (const std::int64_t step : superseded_) remove_checkpoint(step);
+    for (const int64_t step : superseded_) remove_checkpoint(step);
   } catch (const Error&) {  // the next process that saves does it
   }
 }
@@ -233,7 +231,7 @@ RunWriter RunWriter::open(const fs::path& path) {
   const fs::path run = with_name(path);
   list_steps(run);  // throws if this is not a run
   RunWriter writer(run, RunLock(run));
-  for (const std::string& name : names_in(run))  // heed makes no such folders here
+  for (const string& name : names_in(run))  // heed makes no such folders here
     if (name.starts_with(".tmp-") && type_of(run / name) != fs::file_type::directory)
       remove_tree(run / name);
   clean_up(writer.checkpoints());
@@ -241,11 +239,11 @@ RunWriter RunWriter::open(const fs::path& path) {
   return writer;
 }
 
-void RunWriter::write_config(std::string_view json) {
+void RunWriter::write_config(string_view json) {
   replace_file(run_ / kConfigFile, json);
 }
 
-void RunWriter::begin_writing(const std::vector<DamagedCheckpoint>& damaged) {
+void RunWriter::begin_writing(const vector<DamagedCheckpoint>& damaged) {
   // Copying a run may have made folders or texts of its links.
   for (const char* link : {"best", "last"}) {
     const fs::path path = checkpoints() / link;
@@ -265,7 +263,7 @@ void RunWriter::rename_aside(const fs::path& path, const fs::path& named, const 
       fmt::format("{} was {}: it is {} now", quoted_path(path), why, quoted_path(named)));
 }
 
-void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t spared) try {
+void RunWriter::save(const CheckpointContents& contents, Keep keep, int64_t spared) try {
   lock_.require_held(run_);
   require_own_checkpoints(run_);
   for (const char* file : kLineFiles)
@@ -278,7 +276,7 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t
         fmt::format("{} was moved or removed, with the checkpoints in it: it is made again",
                     quoted_path(checkpoints())));
   }
-  const std::int64_t step = contents.state.step;
+  const int64_t step = contents.state.step;
   write_checkpoint(checkpoints(), step_folder_name(step), contents);
   states_[step] = contents.state;
   finish_save(step, keep, spared);
@@ -287,7 +285,7 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep, std::int64_t
   throw;
 }
 
-void RunWriter::finish_save(std::int64_t step, Keep keep, std::int64_t spared) {
+void RunWriter::finish_save(int64_t step, Keep keep, int64_t spared) {
   states_.erase(states_.upper_bound(step), states_.end());
   try {
     if (const auto line = next_chain_line(run_, step, stem_); !line.empty()) {
@@ -302,18 +300,18 @@ void RunWriter::finish_save(std::int64_t step, Keep keep, std::int64_t spared) {
       notes_.push_back(fmt::format("the chain lacks lines: {}", e.what()));
   }
   set_links(step);
-  for (const std::int64_t old : std::exchange(superseded_, {})) remove_checkpoint(old);
+  for (const int64_t old : std::exchange(superseded_, {})) remove_checkpoint(old);
   supersede(step, keep, spared);
 }
 
-std::optional<State> RunWriter::best() const {
+optional<State> RunWriter::best() const {
   const auto best = std::ranges::min_element(
       states_, is_better, [](const auto& entry) -> const State& { return entry.second; });
-  return best == states_.end() ? std::nullopt : std::optional(best->second);
+  return best == states_.end() ? std::nullopt : optional(best->second);
 }
 
-void RunWriter::set_links(std::int64_t step) {
-  const auto point = [&](const char* link, const std::string& target) {
+void RunWriter::set_links(int64_t step) {
+  const auto point = [&](const char* link, const string& target) {
     std::error_code error;
     if (type_of(checkpoints() / target) != fs::file_type::directory) return;
     if (fs::read_symlink(checkpoints() / link, error) == target) return;
@@ -323,26 +321,26 @@ void RunWriter::set_links(std::int64_t step) {
   if (const auto state = best()) point("best", step_folder_name(state->step));
 }
 
-void RunWriter::supersede(std::int64_t step, Keep keep, std::int64_t spared) {
+void RunWriter::supersede(int64_t step, Keep keep, int64_t spared) {
   if (keep.last <= 0) return;
-  std::vector<std::int64_t> steps = list_steps(run_);
+  vector<int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Damaged ones stay.
-  std::erase_if(steps, [&](std::int64_t other) {
+  std::erase_if(steps, [&](int64_t other) {
     return other == 0 || other == spared || !states_.contains(other);
   });
-  steps.resize(steps.size() - std::min(steps.size(), static_cast<std::size_t>(keep.last)));
-  const std::int64_t best = this->best()->step;
-  std::erase_if(steps, [&](std::int64_t old) {
+  steps.resize(steps.size() - std::min(steps.size(), size_t(keep.last)));
+  const int64_t best = this->best()->step;
+  std::erase_if(steps, [&](int64_t old) {
     return old == best || old == step || (keep.every > 0 && old % keep.every == 0);
   });
-  for (const std::int64_t old : steps) states_.erase(old);
+  for (const int64_t old : steps) states_.erase(old);
   superseded_ = std::move(steps);
 }
 
 // Renamed first, so that a kill leaves no half-removed checkpoint under its name.
-void RunWriter::remove_checkpoint(std::int64_t step) {
-  const std::string name = step_folder_name(step);
-  const fs::path removed = checkpoints() / (std::string(kRemoving) + name);
+void RunWriter::remove_checkpoint(int64_t step) {
+  const string name = step_folder_name(step);
+  const fs::path removed = checkpoints() / (string(kRemoving) + name);
   remove_tree(removed);
   const fs::path folder = checkpoints() / name;
   if (repeat_if_interrupted(
@@ -357,7 +355,7 @@ void RunWriter::remove_checkpoint(std::int64_t step) {
   remove_tree(removed);
 }
 
-MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step, bool ends) {
+MetricsCut RunWriter::copy_lines(const fs::path& from, int64_t step, bool ends) {
   if (from != run_) stem_ = chain_hash(from, step);
   if (can_be_film(from))
     heed::copy_lines(from, run_, kFilm, step, ends);
@@ -366,12 +364,12 @@ MetricsCut RunWriter::copy_lines(const fs::path& from, std::int64_t step, bool e
   return heed::copy_lines(from, run_, kMetrics, step, ends);
 }
 
-void RunWriter::append(const char* file, std::string_view json_line) {
+void RunWriter::append(const char* file, string_view json_line) {
   try {
     lock_.require_held(run_);
-    if (std::string_view(file) == kFilm && !can_be_film(run_))  // it begins with its probe
-      throw Error(Exit::store, fmt::format("{} was moved or removed, and gets no more frames",
-                                           quoted_path(run_ / kFilm)));
+    if (string_view(file) == kFilm && !can_be_film(run_))  // it begins with its probe
+      throw store_error("{} was moved or removed, and gets no more frames",
+                        quoted_path(run_ / kFilm));
     AppendFile(run_ / file).append_line(json_line);
     losing_lines_.erase(file);
   } catch (const Error& e) {

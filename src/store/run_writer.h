@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/std_names.h"
 #include "store/checkpoint.h"
 #include "store/run_records.h"
 
@@ -53,15 +54,15 @@ bool is_branch_of(const std::filesystem::path& other, const std::filesystem::pat
 
 // The files that a run begins with.
 struct FirstFiles {
-  std::string origin, config;  // of origin.json and config.json
+  string origin, config;       // of origin.json and config.json
   std::filesystem::path text;  // the file copied to text.txt, or empty
 };
 
 // train.keep_last and train.keep_every.
 struct Keep {
-  Keep(int last_ones, std::int64_t multiples = 0) : last(last_ones), every(multiples) {}
-  int last;            // 0: all
-  std::int64_t every;  // 0: none
+  Keep(int last_ones, int64_t multiples = 0) : last(last_ones), every(multiples) {}
+  int last;       // 0: all
+  int64_t every;  // 0: none
 };
 
 class RunWriter {
@@ -87,16 +88,16 @@ class RunWriter {
   RunWriter(RunWriter&&) = default;
   // Before the first change to it: what has the place of a link, as in a copy, and these damaged
   // checkpoints get other names.
-  void begin_writing(const std::vector<DamagedCheckpoint>& damaged = {});
+  void begin_writing(const vector<DamagedCheckpoint>& damaged = {});
 
   const std::filesystem::path& path() const { return run_; }
   // What a user should know of what happened since the last call.
-  std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
+  vector<string> take_notes() { return std::exchange(notes_, {}); }
   // The best of the checkpoints that it may continue from, or has written itself.
-  std::optional<State> best() const;
+  optional<State> best() const;
   std::filesystem::path checkpoints() const { return run_ / kCheckpoints; }
 
-  void write_config(std::string_view json);  // config.json
+  void write_config(string_view json);  // config.json
 
   // Makes checkpoints/step-N durable, then `last` and `best` (best_of()), and removes what the save
   // before superseded: all but the `keep.last` newest (0: keeps all), multiples of `keep.every`,
@@ -104,18 +105,18 @@ class RunWriter {
   // checkpoint then has a save's time to open its files.) Lines appended before are durable too.
   // When it throws, the old or the new checkpoint is there whole. Error (Exit::store) if the run
   // folder was moved or removed.
-  void save(const CheckpointContents& contents, Keep keep, std::int64_t spared = -1);
+  void save(const CheckpointContents& contents, Keep keep, int64_t spared = -1);
   // The end of a save: chain, links and pruning. Resuming calls it too: a killed save may not have
   // got that far. `step`: of the last checkpoint; later ones are damaged and do not count.
-  void finish_save(std::int64_t step, Keep keep, std::int64_t spared = -1);
+  void finish_save(int64_t step, Keep keep, int64_t spared = -1);
 
   // Takes over metrics.jsonl and film.jsonl of a run, perhaps its own, to continue after `step`:
   // without lines of later steps, a torn last one and, unless with `ends`, the frames marked `end`.
   // A film that is missing or cannot be one is left as it is.
-  MetricsCut copy_lines(const std::filesystem::path& from, std::int64_t step, bool ends = false);
+  MetricsCut copy_lines(const std::filesystem::path& from, int64_t step, bool ends = false);
   // A line of kMetrics, begun again if it was moved or removed, or of the run's kFilm. One that
   // cannot be written is lost, which is noted once.
-  void append(const char* file, std::string_view json_line);
+  void append(const char* file, string_view json_line);
   // Has a line been lost since the last call? Then it is time to save.
   bool take_lost_line() { return std::exchange(lost_line_, false); }
 
@@ -123,19 +124,19 @@ class RunWriter {
   RunWriter(std::filesystem::path run, RunLock lock);
   void rename_aside(const std::filesystem::path& path, const std::filesystem::path& named,
                     const char* why);
-  void set_links(std::int64_t step);
-  void supersede(std::int64_t step, Keep keep, std::int64_t spared);
-  void remove_checkpoint(std::int64_t step);
+  void set_links(int64_t step);
+  void supersede(int64_t step, Keep keep, int64_t spared);
+  void remove_checkpoint(int64_t step);
 
   std::filesystem::path run_;
-  std::unique_ptr<NewFolder> new_;  // until put_in_place()
+  unique_ptr<NewFolder> new_;  // until put_in_place()
   RunLock lock_;
-  std::vector<std::string> notes_;
+  vector<string> notes_;
   bool lost_line_ = false;
-  std::set<std::string_view> losing_lines_;  // the files that take no lines at present
-  std::map<std::int64_t, State> states_;     // of the checkpoints, as far as they could be read
-  std::vector<std::int64_t> superseded_;     // steps that the next save removes
-  std::string stem_;  // of a branch: the hash of the line of the chain that it comes from
+  std::set<string_view> losing_lines_;  // the files that take no lines at present
+  std::map<int64_t, State> states_;     // of the checkpoints, as far as they could be read
+  vector<int64_t> superseded_;          // steps that the next save removes
+  string stem_;  // of a branch: the hash of the line of the chain that it comes from
 };
 
 }  // namespace heed

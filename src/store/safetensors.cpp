@@ -12,15 +12,16 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/sha256.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace fs = std::filesystem;
 
 // As it is stored (base/fields.h).
 struct StoredTensor {
-  std::string dtype = "F32";
+  string dtype = "F32";
   Shape shape;
-  std::vector<std::uint64_t> data_offsets;
+  vector<uint64_t> data_offsets;
 };
 void fields(StoredTensor& t, auto visit) {
   visit("dtype", t.dtype, "shape", t.shape, "data_offsets", t.data_offsets);
@@ -28,13 +29,11 @@ void fields(StoredTensor& t, auto visit) {
 
 namespace {
 
-[[noreturn]] void fail_tensor(const std::string& file, const std::string& tensor,
-                              const std::string& what) {
-  throw Error(Exit::store, fmt::format("{}: tensor {}: {}", file, shown(tensor), what));
+[[noreturn]] void fail_tensor(const string& file, const string& tensor, const string& what) {
+  throw store_error("{}: tensor {}: {}", file, shown(tensor), what);
 }
 
-TensorEntry checked_entry(const std::string& file, const std::string& name,
-                          const StoredTensor& tensor) {
+TensorEntry checked_entry(const string& file, const string& name, const StoredTensor& tensor) {
   if (tensor.dtype != "F32")
     fail_tensor(file, name, fmt::format("dtype is {}, expected \"F32\"", shown(tensor.dtype)));
   if (tensor.shape.size() > kMaxTensorRank)
@@ -43,9 +42,9 @@ TensorEntry checked_entry(const std::string& file, const std::string& name,
   if (offsets.size() != 2) fail_tensor(file, name, "it needs two data_offsets");
   const TensorEntry entry{name, tensor.shape, offsets[0], offsets[1]};
   if (entry.begin > entry.end) fail_tensor(file, name, "data_offsets end before they begin");
-  std::uint64_t bytes = sizeof(float);
-  for (const std::int64_t size : entry.shape)
-    if (size < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes))
+  uint64_t bytes = sizeof(float);
+  for (const int64_t size : entry.shape)
+    if (size < 0 || __builtin_mul_overflow(bytes, uint64_t(size), &bytes))
       fail_tensor(file, name, fmt::format("shape {} is too large", to_string(entry.shape)));
   if (entry.end - entry.begin != bytes)
     fail_tensor(file, name,
@@ -58,12 +57,12 @@ static_assert(std::endian::native == std::endian::little, "safetensors files are
 
 }  // namespace
 
-std::string to_string(const Shape& shape) {
+string to_string(const Shape& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::uint64_t data_size,
-                                                  const std::string& file) {
+vector<TensorEntry> parse_safetensors_header(string_view text, uint64_t data_size,
+                                             const string& file) {
   const JsonSource source{.name = file + " (header)", .depth = 3};
   Json header = parse_strict_json(text, source);
   if (header.is_object()) header.erase("__metadata__");
@@ -71,11 +70,11 @@ std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::ui
   Faults faults;
   read_json(header, tensors, faults);
   if (!faults.first().empty()) source.fail(faults.first());
-  std::vector<TensorEntry> entries;
+  vector<TensorEntry> entries;
   for (const auto& [name, tensor] : tensors) entries.push_back(checked_entry(file, name, tensor));
   std::ranges::stable_sort(entries, {},
                            [](const TensorEntry& e) { return std::pair(e.begin, e.end); });
-  std::uint64_t end = 0;  // of the data covered so far
+  uint64_t end = 0;  // of the data covered so far
   for (const TensorEntry& entry : entries) {
     if (entry.begin != end)
       fail_tensor(file, entry.name,
@@ -85,62 +84,62 @@ std::vector<TensorEntry> parse_safetensors_header(std::string_view text, std::ui
     end = entry.end;
   }
   if (end != data_size)
-    throw Error(Exit::store, fmt::format("{}: its tensors have {} bytes, the file has {} for them",
-                                         file, end, data_size));
+    throw store_error("{}: its tensors have {} bytes, the file has {} for them", file, end,
+                      data_size);
   return entries;
 }
 
-std::string format_safetensors_header(const std::vector<TensorEntry>& entries) {
-  std::string text = R"({"__metadata__":{"format":"pt"})";
+string format_safetensors_header(const vector<TensorEntry>& entries) {
+  string text = R"({"__metadata__":{"format":"pt"})";
   for (const TensorEntry& entry : entries)
     text += "," + text_of(entry.name) + ":" +
             text_of(StoredTensor{.shape = entry.shape, .data_offsets = {entry.begin, entry.end}});
   text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');
-  return bytes_of(std::uint64_t{text.size()}) + text;
+  return bytes_of(uint64_t{text.size()}) + text;
 }
 
-std::uint64_t numbers_in(const Shape& shape) {
-  std::uint64_t product = 1;
-  for (const std::int64_t size : shape) product *= static_cast<std::uint64_t>(size);
+uint64_t numbers_in(const Shape& shape) {
+  uint64_t product = 1;
+  for (const int64_t size : shape) product *= uint64_t(size);
   return product;
 }
 
-TensorSlot tensor_slot(std::string name, const ParamInfo& info, float* data) {
+TensorSlot tensor_slot(string name, const ParamInfo& info, float* data) {
   const Param& p = info.param;
   return {std::move(name), info.vector ? Shape{p.cols} : Shape{p.rows, p.cols}, data};
 }
 
-std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
-                                     const std::string& prefix) {
+vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
+                                const string& prefix) {
   assert(values.size() == table.size());
-  std::vector<TensorSlot> all;
+  vector<TensorSlot> all;
   for (const ParamInfo& info : table.infos())
     all.push_back(tensor_slot(prefix + info.name, info, values.data() + info.param.offset));
   return all;
 }
 
-std::string write_safetensors(const fs::path& path, std::span<const TensorSlot> tensors,
-                              const std::function<void()>& after_tensor) {
+string write_safetensors(const fs::path& path, span<const TensorSlot> tensors,
+                         const function<void()>& after_tensor) {
   OutputFile file(path);
   Sha256 hash;
-  const auto put = [&](std::span<const std::byte> bytes) {
+  const auto put = [&](span<const std::byte> bytes) {
     hash.update(bytes);
     file.write(bytes);
   };
-  std::vector<TensorEntry> entries;
-  std::uint64_t end = 0;
+  vector<TensorEntry> entries;
+  uint64_t end = 0;
   for (const TensorSlot& tensor : tensors) {
-    const std::uint64_t begin = std::exchange(end, end + 4 * numbers_in(tensor.shape));
+    const uint64_t begin = std::exchange(end, end + 4 * numbers_in(tensor.shape));
     entries.push_back({tensor.name, tensor.shape, begin, end});
   }
-  const std::string header = format_safetensors_header(entries);
-  put(std::as_bytes(std::span(header)));
+  const string header = format_safetensors_header(entries);
+  put(std::as_bytes(span(header)));
   for (const TensorSlot& tensor : tensors) {
-    auto rest = std::as_bytes(std::span(tensor.data, numbers_in(tensor.shape)));
+    auto rest = std::as_bytes(span(tensor.data, numbers_in(tensor.shape)));
     // Pieces small enough to stay in the cache between hashing and writing.
     while (!rest.empty()) {
-      const std::size_t n = std::min<std::size_t>(rest.size(), 1 << 18);
+      const size_t n = std::min<size_t>(rest.size(), 1 << 18);
       put(rest.first(n));
       rest = rest.subspan(n);
     }
@@ -150,29 +149,29 @@ std::string write_safetensors(const fs::path& path, std::span<const TensorSlot> 
   return hash.hex();
 }
 
-std::vector<TensorEntry> list_safetensors(InputFile& file) {
-  const std::string name = file.name().string();
-  std::uint64_t length = 0, rest = file.size();
+vector<TensorEntry> list_safetensors(InputFile& file) {
+  const string name = file.name().string();
+  uint64_t length = 0, rest = file.size();
   if (rest >= sizeof length) {
-    file.read_exactly(std::as_writable_bytes(std::span(&length, 1)));
+    file.read_exactly(std::as_writable_bytes(span(&length, 1)));
     rest -= sizeof length;
   }
-  const std::uint64_t most = std::min(rest, kMaxSafetensorsHeader);
+  const uint64_t most = std::min(rest, kMaxSafetensorsHeader);
   if (file.size() < sizeof length || length > most)
-    throw Error(Exit::store,
-                fmt::format("{}: {} bytes with a header of {}, expected at most {}: it is cut "
-                            "short, or no safetensors file",
-                            name, file.size(), length, most));
-  std::string header(length, '\0');
-  file.read_exactly(std::as_writable_bytes(std::span(header)));
+    throw store_error(
+        "{}: {} bytes with a header of {}, expected at most {}: it is cut "
+        "short, or no safetensors file",
+        name, file.size(), length, most);
+  string header(length, '\0');
+  file.read_exactly(std::as_writable_bytes(span(header)));
   return parse_safetensors_header(header, rest - length, name);
 }
 
-void read_safetensors(InputFile& file, std::span<const TensorSlot> slots) {
-  const std::vector<TensorEntry> entries = list_safetensors(file);
+void read_safetensors(InputFile& file, span<const TensorSlot> slots) {
+  const vector<TensorEntry> entries = list_safetensors(file);
 
-  std::vector<std::string> complaints;
-  std::vector<const TensorSlot*> targets;  // parallel to entries
+  vector<string> complaints;
+  vector<const TensorSlot*> targets;  // parallel to entries
   for (const TensorEntry& entry : entries) {
     const auto slot = std::ranges::find(slots, entry.name, &TensorSlot::name);
     if (slot == slots.end()) {
@@ -188,13 +187,12 @@ void read_safetensors(InputFile& file, std::span<const TensorSlot> slots) {
     if (std::ranges::find(entries, slot.name, &TensorEntry::name) == entries.end())
       complaints.push_back(fmt::format("missing: {} {}", slot.name, to_string(slot.shape)));
   if (!complaints.empty())
-    throw Error(Exit::store,
-                fmt::format("{}: its tensors are not those of the model: {}.", file.name().string(),
-                            some_of(complaints)),
-                "a config that fits this file (the one beside it does)");
+    throw store_error("{}: its tensors are not those of the model: {}.", file.name().string(),
+                      some_of(complaints))
+        .hint("a config that fits this file (the one beside it does)");
 
   for (const TensorSlot* slot : targets)
-    file.read_exactly(std::as_writable_bytes(std::span(slot->data, numbers_in(slot->shape))));
+    file.read_exactly(std::as_writable_bytes(span(slot->data, numbers_in(slot->shape))));
 }
 
 }  // namespace heed

@@ -12,6 +12,7 @@
 
 #include "base/files.h"
 #include "base/input_file.h"
+#include "base/std_names.h"
 #include "nn/param.h"
 
 namespace heed {
@@ -22,54 +23,54 @@ namespace heed {
 // name to {"dtype":"F32","shape":[...],"data_offsets":[begin,end]}, offsets counted from the end
 // of the header; "__metadata__" maps strings to strings. The tensors fill the data without holes.
 // (Format: https://github.com/huggingface/safetensors, README.)
-using Shape = std::vector<std::int64_t>;
+using Shape = vector<int64_t>;
 
-std::string to_string(const Shape& shape);  // "[128, 64]"
+string to_string(const Shape& shape);  // "[128, 64]"
 
 struct TensorEntry {
-  std::string name;
+  string name;
   Shape shape;
-  std::uint64_t begin = 0;  // bytes from the end of the header
-  std::uint64_t end = 0;
+  uint64_t begin = 0;  // bytes from the end of the header
+  uint64_t end = 0;
 };
 
 // A header beyond these limits counts as damaged; heed's own stay far below.
-inline constexpr std::uint64_t kMaxSafetensorsHeader = 16u << 20;
-inline constexpr std::size_t kMaxTensorRank = 8;
+inline constexpr uint64_t kMaxSafetensorsHeader = 16u << 20;
+inline constexpr size_t kMaxTensorRank = 8;
 
 // The entries in the order of their data, checked: F32 only, no duplicates, shapes fit the
 // offsets, and the data of `data_size` bytes is covered without holes, overlaps or rest.
 // Throws Error (Exit::store) that names `file` and the tensor.
-std::vector<TensorEntry> parse_safetensors_header(std::string_view json, std::uint64_t data_size,
-                                                  const std::string& file);
+vector<TensorEntry> parse_safetensors_header(string_view json, uint64_t data_size,
+                                             const string& file);
 
 // Length field and JSON, padded with spaces so that the data begin at a multiple of 8 bytes.
-std::string format_safetensors_header(const std::vector<TensorEntry>& entries);
+string format_safetensors_header(const vector<TensorEntry>& entries);
 
-std::uint64_t numbers_in(const Shape& shape);  // of a tensor
+uint64_t numbers_in(const Shape& shape);  // of a tensor
 
 struct TensorSlot {  // to be filled or written
-  std::string name;
+  string name;
   Shape shape;
   float* data;
 };
 
 // Vectors are [n].
-TensorSlot tensor_slot(std::string name, const ParamInfo& info, float* data);
+TensorSlot tensor_slot(string name, const ParamInfo& info, float* data);
 // All tensors of a table, in its order. Names get the prefix ("adam.m." ...).
-std::vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
-                                     const std::string& prefix = "");
+vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
+                                const string& prefix = "");
 
 // Writes and syncs a file with the tensors in the given order; returns its SHA-256.
-std::string write_safetensors(
-    const std::filesystem::path& path, std::span<const TensorSlot> tensors,
-    const std::function<void()>& after_tensor = [] {});
+string write_safetensors(
+    const std::filesystem::path& path, span<const TensorSlot> tensors,
+    const function<void()>& after_tensor = [] {});
 
 // Names and shapes, in the order of the data. Reads no more of a file, from its first byte on.
-std::vector<TensorEntry> list_safetensors(InputFile& file);
+vector<TensorEntry> list_safetensors(InputFile& file);
 
 // Fills every slot. Missing, extra tensors and those of a wrong shape are all named in one Error,
 // before any slot is touched.
-void read_safetensors(InputFile& file, std::span<const TensorSlot> slots);
+void read_safetensors(InputFile& file, span<const TensorSlot> slots);
 
 }  // namespace heed

@@ -7,55 +7,57 @@
 
 #include "base/fields.h"
 #include "base/files.h"
+#include "base/format.h"
 #include "base/sha256.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace {
 
-constexpr std::string_view kBeforeChecksum = ",\n  \"checksum\": \"";
-constexpr std::string_view kAfterChecksum = "\"\n}\n";
-constexpr std::size_t kDigits = 64;
-constexpr std::int64_t kMostSteps = 1'000'000'000'000;  // train.max_steps
+constexpr string_view kBeforeChecksum = ",\n  \"checksum\": \"";
+constexpr string_view kAfterChecksum = "\"\n}\n";
+constexpr size_t kDigits = 64;
+constexpr int64_t kMostSteps = 1'000'000'000'000;  // train.max_steps
 
-bool is_sha256(const std::string& text) {
-  return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+bool is_sha256(const string& text) {
+  return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == string::npos;
 }
 
 // Of all bytes but the checksum's own; `before`: the bytes before it.
-std::string checksum(std::string_view before) {
-  return sha256(std::string(before).append(kAfterChecksum));
+string checksum(string_view before) {
+  return sha256(string(before).append(kAfterChecksum));
 }
 
 // The bytes before the checksum, which is right.
-std::string_view checked(std::string_view bytes, const std::string& file) {
-  const std::size_t tail = kDigits + kAfterChecksum.size();
-  std::string_view before = bytes.substr(0, bytes.size() - std::min(bytes.size(), tail));
+string_view checked(string_view bytes, const string& file) {
+  const size_t tail = kDigits + kAfterChecksum.size();
+  string_view before = bytes.substr(0, bytes.size() - std::min(bytes.size(), tail));
   if (!bytes.ends_with(kAfterChecksum) || !before.ends_with(kBeforeChecksum))
-    throw Error(Exit::store, file + ": it does not end in a checksum: cut short or altered");
+    throw store_error("{}: it does not end in a checksum: cut short or altered", file);
   if (checksum(before) != bytes.substr(before.size(), kDigits))
-    throw Error(Exit::store, file + ": its bytes do not match its own checksum: altered");
+    throw store_error("{}: its bytes do not match its own checksum: altered", file);
   before.remove_suffix(kBeforeChecksum.size());
   return before;
 }
 
 }  // namespace
 
-std::string format_state(const StateFile& file) {
+string format_state(const StateFile& file) {
   Json object = file;
   for (Json& value : object)  // JSON has no infinity; every other double is read back bit for bit
     if (const double x = value.is_number_float() ? value.get<double>() : 0; !std::isfinite(x))
       value = std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
-  std::string text = object.dump(2);
+  string text = object.dump(2);
   text.resize(text.size() - 2);  // "\n}" comes after the checksum
   text += kBeforeChecksum;
-  return text + checksum(text) + std::string(kAfterChecksum);
+  return text + checksum(text) + string(kAfterChecksum);
 }
 
-StateFile parse_state(std::string_view bytes, const std::string& file) {
+StateFile parse_state(string_view bytes, const string& file) {
   const JsonSource source{.name = file};
   StateFile result;
   Faults faults;
-  read_json(parse_strict_json(std::string(checked(bytes, file)) + "}", source), result, faults);
+  read_json(parse_strict_json(string(checked(bytes, file)) + "}", source), result, faults);
   if (const bool older = result.format < kStateFormat; result.format != kStateFormat)
     throw Unreadable(Exit::store,
                      fmt::format("{}: a run of {} heed: format {}, expected {}", file,

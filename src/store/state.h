@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/std_names.h"
 #include "data/batcher.h"
 
 namespace heed {
@@ -18,10 +19,10 @@ void fields(Cursor& c, auto visit) {
 }
 
 struct State {
-  std::int64_t step = 0;  // steps done
+  int64_t step = 0;  // steps done
   Cursor cursor;
-  std::int64_t tokens_seen = 0;
-  std::uint64_t seed = 0;
+  int64_t tokens_seen = 0;
+  uint64_t seed = 0;
   // The validation of this very checkpoint; NaN: there was none, or no BLEU. What makes one
   // checkpoint of a run better than another (store/run_folder.h).
   double valid_loss = std::numeric_limits<double>::quiet_NaN();
@@ -30,12 +31,12 @@ struct State {
   // step -1: none yet), and how many there have been since.
   double best_loss = std::numeric_limits<double>::infinity();
   double best_metric = 0.0;
-  std::int64_t best_step = -1;
-  std::int64_t stalled = 0;
+  int64_t best_step = -1;
+  int64_t stalled = 0;
   bool validation_due = false;  // a signal interrupted this step's: redo it on resume
-  std::string data_hash;
+  string data_hash;
   // Tokens of the longest sentence trained on, by side, without <s> and </s>; 0 for texts.
-  std::int64_t longest_source = 0, longest_target = 0;
+  int64_t longest_source = 0, longest_target = 0;
   // Over the steps since the last log line: nats, and number of labels.
   double loss_sum = 0, label_sum = 0;
 };
@@ -48,12 +49,12 @@ void fields(State& s, auto visit) {
         s.label_sum);
 }
 
-inline constexpr std::int64_t kStateFormat = 5;
+inline constexpr int64_t kStateFormat = 5;
 struct StateFile {
   State state;
-  bool training = false;                     // false: an exported model, cannot be resumed
-  std::map<std::string, std::string> files;  // name -> SHA-256, without state.json itself
-  std::int64_t format = kStateFormat;
+  bool training = false;           // false: an exported model, cannot be resumed
+  std::map<string, string> files;  // name -> SHA-256, without state.json itself
+  int64_t format = kStateFormat;
 };
 void fields(StateFile& f, auto visit) {
   visit("format", f.format);
@@ -61,12 +62,12 @@ void fields(StateFile& f, auto visit) {
   visit("training", f.training, "files", f.files);
 }
 
-inline constexpr std::uint64_t kMaxStateFile = 1u << 20;
+inline constexpr uint64_t kMaxStateFile = 1u << 20;
 
 // The same StateFile always gives the same bytes; doubles keep every bit (except a NaN's payload).
-std::string format_state(const StateFile& state);
+string format_state(const StateFile& state);
 // Throws Error (Exit::store) that names `file` and what is wrong; Unreadable if another version
 // of heed wrote it.
-StateFile parse_state(std::string_view bytes, const std::string& file);
+StateFile parse_state(string_view bytes, const string& file);
 
 }  // namespace heed

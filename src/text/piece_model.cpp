@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/protobuf.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
@@ -19,7 +20,7 @@
 namespace heed {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+[[noreturn]] void refuse(const string& path, const string& what) {
   throw store_error("{}: not a SentencePiece model that heed can use: {}.", path, what)
       .hint("use another checkpoint of the run");
 }
@@ -27,33 +28,33 @@ namespace {
 // A field of a message, as far as tokenizer.model needs it.
 struct ProtoField {
   int number, wire;
-  std::uint64_t value = 0;      // kProtoVarint
-  std::string_view bytes = {};  // kProtoBytes, kProtoFixed32
+  uint64_t value = 0;      // kProtoVarint
+  string_view bytes = {};  // kProtoBytes, kProtoFixed32
 
   bool is(int field, ProtoWire written) const { return number == field && wire == written; }
 };
 
 // Calls use(field) for the fields of a message in order, with every length checked.
 template <class Use>
-void each_field(std::string_view message, const std::string& path, Use&& use) {
-  const auto take = [&](std::uint64_t n) {
+void each_field(string_view message, const string& path, Use&& use) {
+  const auto take = [&](uint64_t n) {
     if (n > message.size()) refuse(path, "it is damaged");
-    const std::string_view head = message.substr(0, n);
+    const string_view head = message.substr(0, n);
     message.remove_prefix(n);
     return head;
   };
   const auto take_number = [&] {
-    std::uint64_t value = 0;
+    uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
       const auto byte = static_cast<unsigned char>(take(1)[0]);
-      value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+      value |= uint64_t(byte & 0x7F) << shift;
       if (byte < 0x80) return value;
     }
     refuse(path, "it is damaged");
   };
   while (!message.empty()) {
-    const std::uint64_t tag = take_number();
-    ProtoField field{static_cast<int>(tag >> 3 & 0x1FFFFFFF), static_cast<int>(tag & 7)};
+    const uint64_t tag = take_number();
+    ProtoField field{int(tag >> 3 & 0x1FFFFFFF), int(tag & 7)};
     if (field.wire == kProtoVarint)
       field.value = take_number();
     else if (field.wire == kProtoBytes)
@@ -68,21 +69,20 @@ void each_field(std::string_view message, const std::string& path, Use&& use) {
 
 class Lines final : public sentencepiece::SentenceIterator {
  public:
-  explicit Lines(const std::vector<std::string>& lines) : lines_(lines) {}
+  explicit Lines(const vector<string>& lines) : lines_(lines) {}
   bool done() const override { return next_ >= lines_.size(); }
   void Next() override { ++next_; }
-  const std::string& value() const override { return lines_[next_]; }
+  const string& value() const override { return lines_[next_]; }
   sentencepiece::util::Status status() const override { return {}; }
 
  private:
-  const std::vector<std::string>& lines_;
-  std::size_t next_ = 0;
+  const vector<string>& lines_;
+  size_t next_ = 0;
 };
 
 constexpr const char* kIdentity = "identity";  // it has no table
 // SentencePiece's own.
-const std::vector<std::string> kNormalizers = {kIdentity, "nfkc", "nmt_nfkc", "nfkc_cf",
-                                               "nmt_nfkc_cf"};
+const vector<string> kNormalizers = {kIdentity, "nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"};
 
 // The field numbers of the messages.
 enum ModelField { kPieces = 1, kTrainerSpec = 2, kNormalizerSpec = 3, kDenormalizerSpec = 5 };
@@ -105,21 +105,21 @@ enum NormalizerField {
   kEscapeWhitespaces = 5,
   kByLine = 200  // heed's own mark, among the numbers that are free for extensions
 };
-constexpr std::uint64_t kUnigramType = 1, kBpeType = 2;
+constexpr uint64_t kUnigramType = 1, kBpeType = 2;
 
 using Piece = PieceModel::Piece;
 
-std::string message_of(const Piece& piece) {
+string message_of(const Piece& piece) {
   return proto_bytes(kPieces,
                      proto_bytes(kText, piece.text) + proto_fixed(kScore, piece.score) +
                          (piece.type == Piece::kNormal ? "" : proto_number(kType, piece.type)));
 }
 
 // The pieces before the learnt ones: <unk>, <s>, </s>, `specials`, <0x00> to <0xFF>.
-std::vector<Piece> fixed_pieces(const std::vector<std::string>& specials) {
-  std::vector<Piece> fixed = {
+vector<Piece> fixed_pieces(const vector<string>& specials) {
+  vector<Piece> fixed = {
       {"<unk>", 0, Piece::kUnknown}, {"<s>", 0, Piece::kControl}, {"</s>", 0, Piece::kControl}};
-  for (const std::string& name : specials) fixed.push_back({name, 0, Piece::kControl});
+  for (const string& name : specials) fixed.push_back({name, 0, Piece::kControl});
   for (int byte = 0; byte < 256; ++byte) fixed.push_back({byte_piece(byte), 0, Piece::kByte});
   return fixed;
 }
@@ -127,11 +127,11 @@ std::vector<Piece> fixed_pieces(const std::vector<std::string>& specials) {
 // Any model, with all its pieces and the defaults of what is left out.
 struct AnyModel : PieceModel {
   AnyModel() : PieceModel{.reading = {"nmt_nfkc", true, true, true}} {}
-  std::uint64_t type = kUnigramType;
+  uint64_t type = kUnigramType;
   bool suffix_spaces = false, denormalizes = false;
 };
 
-Piece read_piece(std::string_view message, const std::string& path) {
+Piece read_piece(string_view message, const string& path) {
   Piece piece;
   each_field(message, path, [&](const ProtoField& field) {
     if (field.is(kText, kProtoBytes)) piece.text = field.bytes;
@@ -142,7 +142,7 @@ Piece read_piece(std::string_view message, const std::string& path) {
   return piece;
 }
 
-void read_normalizer(std::string_view message, const std::string& path, AnyModel& model) {
+void read_normalizer(string_view message, const string& path, AnyModel& model) {
   PieceModel::Reading& r = model.reading;
   const std::pair<int, bool*> flags[] = {{kAddDummyPrefix, &r.add_dummy_prefix},
                                          {kRemoveExtraWhitespaces, &r.remove_extra_whitespaces},
@@ -156,7 +156,7 @@ void read_normalizer(std::string_view message, const std::string& path, AnyModel
   });
 }
 
-AnyModel read_model(std::string_view bytes, const std::string& path) {
+AnyModel read_model(string_view bytes, const string& path) {
   AnyModel model;
   each_field(bytes, path, [&](const ProtoField& field) {
     if (field.is(kPieces, kProtoBytes)) {
@@ -185,19 +185,18 @@ bool is_learnt(const Piece& piece) {
 
 // Can a model have this learnt piece?
 bool is_usable(const Piece& piece, bool by_line) {
-  constexpr std::size_t kMaxBytes = 256;
-  const std::string& text = piece.text;
+  constexpr size_t kMaxBytes = 256;
+  const string& text = piece.text;
   if (text.empty() || text.size() > kMaxBytes || !std::isfinite(piece.score)) return false;
   if (by_line) return find_invalid_utf8(text) == text.npos;
-  for (std::size_t at = text.starts_with(kSpaceMark) ? kSpaceMark.size() : 0; at < text.size();
+  for (size_t at = text.starts_with(kSpaceMark) ? kSpaceMark.size() : 0; at < text.size();
        at += code_point_at(text, at).length)
     if (text[at] == ' ' || reserved_length(text, at) > 0) return false;
   return piece.type == Piece::kNormal;
 }
 
-AdoptedPieces adopt(const AnyModel& any, const std::string& path,
-                    const std::vector<std::string>& specials) {
-  const std::string& name = any.reading.normalizer;
+AdoptedPieces adopt(const AnyModel& any, const string& path, const vector<string>& specials) {
+  const string& name = any.reading.normalizer;
   if (any.type != kUnigramType && any.type != kBpeType)
     refuse(path, "its type is neither bpe nor unigram");
   if (std::ranges::count(kNormalizers, name) == 0 || any.charsmap.empty() != (name == kIdentity) ||
@@ -215,8 +214,8 @@ AdoptedPieces adopt(const AnyModel& any, const std::string& path,
                   std::ranges::any_of(any.pieces, [](const Piece& piece) {
                     return is_learnt(piece) && !is_usable(piece, false);
                   });
-  const std::vector<Piece> fixed = fixed_pieces(specials);
-  std::unordered_set<std::string_view> seen;
+  const vector<Piece> fixed = fixed_pieces(specials);
+  std::unordered_set<string_view> seen;
   for (const Piece& piece : fixed) seen.insert(piece.text);
   for (const Piece& piece : any.pieces) {
     if (!is_learnt(piece)) continue;  // heed adds its own
@@ -231,58 +230,57 @@ AdoptedPieces adopt(const AnyModel& any, const std::string& path,
 
 }  // namespace
 
-std::string learn_pieces(const std::unordered_map<std::string, std::string>& settings,
-                         const std::vector<std::string>& lines) {
+string learn_pieces(const std::unordered_map<string, string>& settings,
+                    const vector<string>& lines) {
   Lines iterator(lines);
-  std::string trained;
+  string trained;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &iterator, &trained);
   if (status.ok()) return trained;
   throw data_error("SentencePiece cannot learn a vocabulary: {}.", status.ToString())
       .hint("more text, another tokenizer.vocab_size, or tokenizer.type \"byte\"");
 }
 
-std::string normalizer_table(const std::string& name) {
+string normalizer_table(const string& name) {
   if (name == kIdentity) return "";
-  const std::string trained = learn_pieces({{"model_type", "char"},
-                                            {"vocab_size", "8"},
-                                            {"hard_vocab_limit", "false"},
-                                            {"minloglevel", "3"},
-                                            {"normalization_rule_name", name}},
-                                           {"a b c"});
+  const string trained = learn_pieces({{"model_type", "char"},
+                                       {"vocab_size", "8"},
+                                       {"hard_vocab_limit", "false"},
+                                       {"minloglevel", "3"},
+                                       {"normalization_rule_name", name}},
+                                      {"a b c"});
   return read_model(trained, "the trained model").charsmap;
 }
 
-std::vector<Piece> all_pieces(const PieceModel& model) {
-  std::vector<Piece> all = fixed_pieces(model.specials);
+vector<Piece> all_pieces(const PieceModel& model) {
+  vector<Piece> all = fixed_pieces(model.specials);
   all.insert(all.end(), model.pieces.begin(), model.pieces.end());
   return all;
 }
 
-std::string with_space_marks(std::string_view token) {
+string with_space_marks(string_view token) {
   return replace_all(token, " ", kSpaceMark);
 }
 
-std::string byte_piece(int byte) {
+string byte_piece(int byte) {
   return fmt::format("<0x{:02X}>", byte);
 }
 
-int reserved_length(std::string_view text, std::size_t at) {
+int reserved_length(string_view text, size_t at) {
   const CodePoint c = code_point_at(text, at);
   const bool reserved = c.value == 0 || c.value == '\t' || c.value == '\n' || c.value == 0x2581 ||
                         c.value == 0x2585 || c.value == 0xFFFD || c.value == kInvalidCodePoint;
   return reserved ? c.length : 0;
 }
 
-std::string write_piece_model(const PieceModel& model) {
-  std::string out;
+string write_piece_model(const PieceModel& model) {
+  string out;
   for (const Piece& piece : all_pieces(model)) out += message_of(piece);
-  out += proto_bytes(kTrainerSpec,
-                     proto_number(kModelType, model.unigram ? kUnigramType : kBpeType) +
-                         proto_number(kVocabSize, static_cast<std::uint64_t>(model.size())) +
-                         proto_number(kByteFallback, 1) + proto_number(kUnkId, Tokenizer::kUnk) +
-                         proto_number(kBosId, Tokenizer::kBos) +
-                         proto_number(kEosId, Tokenizer::kEos) +
-                         proto_number(kPadId, static_cast<std::uint64_t>(-1)));
+  out += proto_bytes(
+      kTrainerSpec, proto_number(kModelType, model.unigram ? kUnigramType : kBpeType) +
+                        proto_number(kVocabSize, uint64_t(model.size())) +
+                        proto_number(kByteFallback, 1) + proto_number(kUnkId, Tokenizer::kUnk) +
+                        proto_number(kBosId, Tokenizer::kBos) +
+                        proto_number(kEosId, Tokenizer::kEos) + proto_number(kPadId, uint64_t(-1)));
   const PieceModel::Reading& r = model.reading;
   out += proto_bytes(kNormalizerSpec,
                      proto_bytes(kName, r.normalizer) +
@@ -294,10 +292,10 @@ std::string write_piece_model(const PieceModel& model) {
   return out;
 }
 
-PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
+PieceModel read_piece_model(string_view bytes, const string& path) {
   const AnyModel any = read_model(bytes, path);
-  std::vector<std::string> specials;
-  for (std::size_t id = Tokenizer::kFirstFurther;
+  vector<string> specials;
+  for (size_t id = Tokenizer::kFirstFurther;
        id < any.pieces.size() && any.pieces[id].type == Piece::kControl; ++id)
     specials.push_back(any.pieces[id].text);
   PieceModel model = adopt(any, path, specials).model;
@@ -306,8 +304,7 @@ PieceModel read_piece_model(std::string_view bytes, const std::string& path) {
   return model;
 }
 
-AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
-                           const std::vector<std::string>& specials) {
+AdoptedPieces adopt_pieces(string_view bytes, const string& path, const vector<string>& specials) {
   return adopt(read_model(bytes, path), path, specials);
 }
 

@@ -18,74 +18,75 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 struct PieceModel {
   struct Piece {
-    std::string text;  // U+2581 marks a space; only as the first character unless by_line
-    float score = 0;   // bpe: minus the rank of the merge; unigram: log probability
+    string text;      // U+2581 marks a space; only as the first character unless by_line
+    float score = 0;  // bpe: minus the rank of the merge; unigram: log probability
     // SentencePiece's numbers. Those of a PieceModel are normal or user-defined (taken whole
     // wherever it occurs; only if by_line).
     enum Type { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kByte = 6 };
-    std::uint64_t type = kNormal;
+    uint64_t type = kNormal;
   };
   // How a model of others changes a line before it is split.
   struct Reading {
-    std::string normalizer = "identity";
+    string normalizer = "identity";
     bool add_dummy_prefix = false, remove_extra_whitespaces = false, escape_whitespaces = true;
     bool operator==(const Reading&) const = default;
   };
-  bool unigram = false;                    // else bpe
-  std::vector<std::string> specials = {};  // names of the further special tokens
-  std::vector<Piece> pieces = {};
-  bool by_line = false;       // lines are split whole, as SentencePiece does it; else word by word
-  Reading reading = {};       // only if by_line
-  std::string charsmap = {};  // the table of its normaliser, as the library at hand has it
+  bool unigram = false;          // else bpe
+  vector<string> specials = {};  // names of the further special tokens
+  vector<Piece> pieces = {};
+  bool by_line = false;  // lines are split whole, as SentencePiece does it; else word by word
+  Reading reading = {};  // only if by_line
+  string charsmap = {};  // the table of its normaliser, as the library at hand has it
 
-  int first_byte_id() const { return 3 + static_cast<int>(specials.size()); }
+  int first_byte_id() const { return 3 + int(specials.size()); }
   int first_piece_id() const { return first_byte_id() + 256; }
-  int size() const { return first_piece_id() + static_cast<int>(pieces.size()); }
+  int size() const { return first_piece_id() + int(pieces.size()); }
 };
 
 // By id: also the special tokens and the bytes.
-std::vector<PieceModel::Piece> all_pieces(const PieceModel& model);
+vector<PieceModel::Piece> all_pieces(const PieceModel& model);
 
-inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
+inline constexpr string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
 // A token of any tokenizer, with visible spaces.
-std::string with_space_marks(std::string_view token);
+string with_space_marks(string_view token);
 
 // "<0x65>": the name of a byte among the pieces.
-std::string byte_piece(int byte);
+string byte_piece(int byte);
 
 // The length of the character at text[at] if SentencePiece cannot take it as text, else 0. These
 // are characters it uses itself (NUL, tab, U+2581, U+2585, U+FFFD), the newline (always a separate
 // token in heed) and invalid bytes (length 1). They become byte tokens.
-int reserved_length(std::string_view text, std::size_t at);
+int reserved_length(string_view text, size_t at);
 
-std::string write_piece_model(const PieceModel& model);
+string write_piece_model(const PieceModel& model);
 
 // Reads a model that heed wrote. Error (store, naming `path`) if it would write other bytes.
-PieceModel read_piece_model(std::string_view bytes, const std::string& path);
+PieceModel read_piece_model(string_view bytes, const string& path);
 
 // Any SentencePiece model: the ordinary and user-defined pieces with their scores, in order, after
 // `specials` and the bytes, and its way of reading a line. So the texts of its pieces are
 // SentencePiece's; newlines and characters without a piece are bytes.
 struct AdoptedPieces {
   PieceModel model;
-  std::vector<std::string> left_out;  // pieces that are too long, or are heed's own already
+  vector<string> left_out;  // pieces that are too long, or are heed's own already
 };
 // Error (store) as above if the bytes are not a bpe or unigram model, if no piece is usable, or if
 // its normaliser is not one of SentencePiece's own.
-AdoptedPieces adopt_pieces(std::string_view bytes, const std::string& path,
-                           const std::vector<std::string>& specials);
+AdoptedPieces adopt_pieces(string_view bytes, const string& path, const vector<string>& specials);
 
 // The table ("precompiled charsmap") of one of SentencePiece's own normalisers, which the library
 // writes into the models that it trains; models of others are read with the table of the library at
 // hand, never with their own.
-std::string normalizer_table(const std::string& name);
+string normalizer_table(const string& name);
 
 // The SentencePiece model that its trainer learns from these lines. Error (data) if it cannot.
-std::string learn_pieces(const std::unordered_map<std::string, std::string>& settings,
-                         const std::vector<std::string>& lines);
+string learn_pieces(const std::unordered_map<string, string>& settings,
+                    const vector<string>& lines);
 
 }  // namespace heed

@@ -6,20 +6,21 @@
 #include <unordered_map>
 
 #include "base/format.h"
+#include "base/std_names.h"
 #include "text/utf8.h"
 
 namespace heed {
 namespace {
 
 // Limits the memory of one call: the cache is cleared when it has this many words.
-constexpr std::size_t kMaxCachedWords = 200'000;
+constexpr size_t kMaxCachedWords = 200'000;
 
 // The end of the word that starts at text[begin], which is not a reserved character.
-std::size_t word_end(std::string_view text, std::size_t begin) {
-  std::size_t end = begin;
+size_t word_end(string_view text, size_t begin) {
+  size_t end = begin;
   if (text[end] == ' ') ++end;
   while (end < text.size() && text[end] != ' ' && reserved_length(text, end) == 0) {
-    const std::size_t next = end + code_point_at(text, end).length;
+    const size_t next = end + code_point_at(text, end).length;
     if (next - begin > PieceTokenizer::kMaxWordBytes) break;
     end = next;
   }
@@ -28,7 +29,7 @@ std::size_t word_end(std::string_view text, std::size_t begin) {
 
 }  // namespace
 
-PieceTokenizer::PieceTokenizer(PieceModel model, const std::string& path)
+PieceTokenizer::PieceTokenizer(PieceModel model, const string& path)
     : Tokenizer(model.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe, model.specials),
       model_(std::move(model)),
       processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
@@ -43,10 +44,10 @@ PieceTokenizer::PieceTokenizer(PieceModel model, const std::string& path)
 
 PieceTokenizer::~PieceTokenizer() = default;
 
-std::vector<int> PieceTokenizer::encode_word(std::string_view word) const {
-  std::vector<int> ids;
+vector<int> PieceTokenizer::encode_word(string_view word) const {
+  vector<int> ids;
   const auto status = processor_->Encode(word, &ids);
-  std::string covered;
+  string covered;
   for (const int id : ids) covered += bytes_[id];
   if (status.ok() && covered == word) return ids;
   ids.clear();  // SentencePiece changed the text: use bytes, which are exact
@@ -54,22 +55,22 @@ std::vector<int> PieceTokenizer::encode_word(std::string_view word) const {
   return ids;
 }
 
-void PieceTokenizer::scan_lines(std::string_view text, const Sink& sink) const {
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
+void PieceTokenizer::scan_lines(string_view text, const Sink& sink) const {
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
     const auto found = processor_->EncodeAsImmutableProto(text.substr(begin, end - begin));
     const auto pieces = found.pieces();
-    for (std::size_t i = 0; i < pieces.size();) {
+    for (size_t i = 0; i < pieces.size();) {
       // The bytes of a character are at its begin, but for the last one, which has all of it.
-      std::size_t last = i;
+      size_t last = i;
       while (pieces[last].begin() == pieces[last].end() && last + 1 < pieces.size() &&
-             is_byte(static_cast<int>(pieces[last].id())))
+             is_byte(int(pieces[last].id())))
         ++last;
-      std::size_t at = begin + pieces[last].begin();
-      const bool bytes = is_byte(static_cast<int>(pieces[last].id())) &&
+      size_t at = begin + pieces[last].begin();
+      const bool bytes = is_byte(int(pieces[last].id())) &&
                          pieces[last].end() - pieces[last].begin() == last - i + 1;
       for (; i <= last; ++i, ++at) {
-        const int id = static_cast<int>(pieces[i].id());
+        const int id = int(pieces[i].id());
         if (bytes)
           sink({id, at, at + 1});
         else
@@ -81,36 +82,36 @@ void PieceTokenizer::scan_lines(std::string_view text, const Sink& sink) const {
   }
 }
 
-void PieceTokenizer::scan(std::string_view text, const Sink& sink) const {
+void PieceTokenizer::scan(string_view text, const Sink& sink) const {
   if (model_.by_line) return scan_lines(text, sink);
-  std::unordered_map<std::string_view, std::vector<int>> cache;
-  for (std::size_t at = 0; at < text.size();) {
+  std::unordered_map<string_view, vector<int>> cache;
+  for (size_t at = 0; at < text.size();) {
     if (const int reserved = reserved_length(text, at)) {
       for (int i = 0; i < reserved; ++i, ++at) sink({byte_id(text[at]), at, at + 1});
       continue;
     }
-    const std::size_t end = word_end(text, at);
-    const std::string_view word = text.substr(at, end - at);
+    const size_t end = word_end(text, at);
+    const string_view word = text.substr(at, end - at);
     auto found = cache.find(word);
     if (found == cache.end()) {
       if (cache.size() >= kMaxCachedWords) cache.clear();
       found = cache.emplace(word, encode_word(word)).first;
     }
     for (const int id : found->second) {
-      const std::size_t next = at + bytes_[id].size();
+      const size_t next = at + bytes_[id].size();
       sink({id, at, next});
       at = next;
     }
   }
 }
 
-std::string PieceTokenizer::text_after(int previous, int id) const {
+string PieceTokenizer::text_after(int previous, int id) const {
   const bool begins_line = previous < 0 || previous == byte_id('\n');
   const bool prefixed = model_.reading.add_dummy_prefix && begins_line;
   return prefixed && bytes_[id].starts_with(' ') ? bytes_[id].substr(1) : bytes_[id];
 }
 
-std::string PieceTokenizer::ordinary_piece(int id) const {
+string PieceTokenizer::ordinary_piece(int id) const {
   if (id >= model_.first_piece_id())
     return printable(model_.pieces[id - model_.first_piece_id()].text);
   return byte_piece(id - model_.first_byte_id());

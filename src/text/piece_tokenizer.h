@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "text/piece_model.h"
 #include "text/tokenizer.h"
 
@@ -26,31 +27,31 @@ namespace heed {
 
 class PieceTokenizer final : public Tokenizer {
  public:
-  static constexpr std::size_t kMaxWordBytes = 1024;
+  static constexpr size_t kMaxWordBytes = 1024;
 
   // Error (store, naming `path`) if SentencePiece rejects the model.
-  PieceTokenizer(PieceModel model, const std::string& path);
+  PieceTokenizer(PieceModel model, const string& path);
   ~PieceTokenizer() override;
 
   int size() const override { return model_.size(); }
-  void scan(std::string_view text, const Sink& sink) const override;
-  std::string text_after(int previous, int id) const override;
-  std::string serialize() const override { return write_piece_model(model_); }
+  void scan(string_view text, const Sink& sink) const override;
+  string text_after(int previous, int id) const override;
+  string serialize() const override { return write_piece_model(model_); }
 
  protected:
-  std::string ordinary_piece(int id) const override;
+  string ordinary_piece(int id) const override;
 
  private:
-  std::vector<int> encode_word(std::string_view word) const;
-  void scan_lines(std::string_view text, const Sink& sink) const;
+  vector<int> encode_word(string_view word) const;
+  void scan_lines(string_view text, const Sink& sink) const;
   bool is_byte(int id) const {
     return model_.first_byte_id() <= id && id < model_.first_piece_id();
   }
   int byte_id(char byte) const { return model_.first_byte_id() + static_cast<unsigned char>(byte); }
 
   PieceModel model_;
-  std::vector<std::string> bytes_;  // the text of each id
-  std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
+  vector<string> bytes_;  // the text of each id
+  unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
 };
 
 }  // namespace heed

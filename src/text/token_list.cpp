@@ -7,17 +7,18 @@
 #include <unordered_set>
 
 #include "base/fields.h"
+#include "base/std_names.h"
 #include "text/utf8.h"
 
 namespace heed {
 
 // As it is stored (base/fields.h).
 struct TokenizerFile {
-  std::string format = "heed-tokenizer";
-  std::int64_t version = 1;
-  std::string type;
-  std::optional<std::string> punctuation = {};
-  std::vector<std::string> special, tokens;
+  string format = "heed-tokenizer";
+  int64_t version = 1;
+  string type;
+  optional<string> punctuation = {};
+  vector<string> special, tokens;
 };
 void fields(TokenizerFile& f, auto visit) {
   visit("format", f.format, "version", f.version, "type", f.type, "punctuation", f.punctuation,
@@ -26,22 +27,22 @@ void fields(TokenizerFile& f, auto visit) {
 
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\v\f";  // ASCII whitespace except the newline
+constexpr string_view kBlanks = " \t\r\v\f";  // ASCII whitespace except the newline
 
 // The first three of all tokenizers, then others.
-bool are_specials(const std::vector<std::string>& names) {
+bool are_specials(const vector<string>& names) {
   constexpr auto& first = Tokenizer::kFirstSpecials;
-  const std::set<std::string_view> distinct(names.begin(), names.end());
+  const std::set<string_view> distinct(names.begin(), names.end());
   return names.size() >= first.size() && std::equal(first.begin(), first.end(), names.begin()) &&
          distinct.size() == names.size() && std::ranges::all_of(names, is_special_name);
 }
 
 // The length of the mark or symbol at text[at], else 0.
-std::size_t mark_length(std::string_view text, std::size_t at) {
+size_t mark_length(string_view text, size_t at) {
   const CodePoint c = code_point_at(text, at);
   const int category = utf8proc_category(static_cast<utf8proc_int32_t>(c.value));
   const bool mark = UTF8PROC_CATEGORY_PC <= category && category <= UTF8PROC_CATEGORY_SO;
-  return mark ? static_cast<std::size_t>(c.length) : 0;
+  return mark ? size_t(c.length) : 0;
 }
 
 // The sides on which a word has no space.
@@ -49,7 +50,7 @@ struct Joins {
   bool left, right;
 };
 
-Joins joins_of(std::string_view word) {
+Joins joins_of(string_view word) {
   constexpr std::u32string_view kBoth = U"'\u2019-\u2010\u2011/_";
   constexpr std::u32string_view kLeft =
       U".,;:!?%\u2026\u3001\u3002\uFF0C\uFF0E\uFF1A\uFF1B\uFF01\uFF1F";
@@ -69,12 +70,12 @@ class ListTokenizer : public Tokenizer {
   explicit ListTokenizer(TokenList list)
       : Tokenizer(list.type, list.further), list_(std::move(list)) {}
 
-  int size() const override { return first_ordinary_id() + static_cast<int>(list_.tokens.size()); }
-  std::string text_after(int, int id) const override { return is_special(id) ? "" : token(id); }
-  std::string serialize() const override { return tokenizer_json(list_); }
+  int size() const override { return first_ordinary_id() + int(list_.tokens.size()); }
+  string text_after(int, int id) const override { return is_special(id) ? "" : token(id); }
+  string serialize() const override { return tokenizer_json(list_); }
 
  protected:
-  const std::string& token(int id) const { return list_.tokens[id - first_ordinary_id()]; }
+  const string& token(int id) const { return list_.tokens[id - first_ordinary_id()]; }
 
   const TokenList list_;
 };
@@ -86,14 +87,14 @@ class ByteTokenizer final : public ListTokenizer {
 
   int size() const override { return first_ordinary_id() + 256; }
 
-  void scan(std::string_view text, const Sink& sink) const override {
+  void scan(string_view text, const Sink& sink) const override {
     const int first = first_ordinary_id();
-    for (std::size_t at = 0; at < text.size(); ++at)
+    for (size_t at = 0; at < text.size(); ++at)
       sink({first + static_cast<unsigned char>(text[at]), at, at + 1});
   }
 
-  std::string text_after(int, int id) const override {
-    return is_special(id) ? "" : std::string(1, static_cast<char>(id - first_ordinary_id()));
+  string text_after(int, int id) const override {
+    return is_special(id) ? "" : string(1, static_cast<char>(id - first_ordinary_id()));
   }
 };
 
@@ -108,15 +109,15 @@ class CharTokenizer final : public ListTokenizer {
     }
   }
 
-  void scan(std::string_view text, const Sink& sink) const override {
-    each_code_point(text, [&](CodePoint c, std::size_t at) {
+  void scan(string_view text, const Sink& sink) const override {
+    each_code_point(text, [&](CodePoint c, size_t at) {
       const int id = c.value < ids_.size() ? ids_[c.value] : kUnk;
       sink({id, at, at + c.length});
     });
   }
 
  private:
-  std::vector<int> ids_;  // by code point, up to the largest known one; kUnk if unknown
+  vector<int> ids_;  // by code point, up to the largest known one; kUnk if unknown
 };
 
 // One id per word and per newline, which is itself a token.
@@ -126,8 +127,8 @@ class WordTokenizer final : public ListTokenizer {
     for (int id = first_ordinary_id(); id < size(); ++id) ids_.emplace(token(id), id);
   }
 
-  void scan(std::string_view text, const Sink& sink) const override {
-    each_word(text, list_.punctuation, [&](std::size_t begin, std::size_t end) {
+  void scan(string_view text, const Sink& sink) const override {
+    each_word(text, list_.punctuation, [&](size_t begin, size_t end) {
       const auto found = ids_.find(text.substr(begin, end - begin));
       sink({found == ids_.end() ? kUnk : found->second, begin, end});
     });
@@ -136,9 +137,9 @@ class WordTokenizer final : public ListTokenizer {
   // With Punctuation::split there is no space before . , ; : ! ? % ... or closing brackets and
   // quotes, after opening ones, or on either side of apostrophes, hyphens, slashes and
   // underscores: "don't stop (now)." is restored, "3.14" becomes "3. 14".
-  std::string text_after(int previous, int id) const override {
+  string text_after(int previous, int id) const override {
     if (is_special(id)) return "";
-    const std::string before = is_special(previous) ? "" : token(previous);
+    const string before = is_special(previous) ? "" : token(previous);
     bool joined = previous < 0 || token(id) == "\n" || before == "\n";
     if (!joined && list_.punctuation == Punctuation::split)
       joined = joins_of(token(id)).left || (!before.empty() && joins_of(before).right);
@@ -151,31 +152,31 @@ class WordTokenizer final : public ListTokenizer {
 
 }  // namespace
 
-void each_word(std::string_view text, Punctuation punctuation,
-               const std::function<void(std::size_t, std::size_t)>& use) {
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const std::size_t own = text[at] == '\n'                    ? 1
-                            : punctuation == Punctuation::split ? mark_length(text, at)
-                                                                : 0;
+void each_word(string_view text, Punctuation punctuation,
+               const function<void(size_t, size_t)>& use) {
+  size_t begin = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const size_t own = text[at] == '\n'                    ? 1
+                       : punctuation == Punctuation::split ? mark_length(text, at)
+                                                           : 0;
     if (own == 0 && kBlanks.find(text[at]) == kBlanks.npos) continue;
     if (at > begin) use(begin, at);
     if (own > 0) use(at, at + own);
-    begin = at + std::max<std::size_t>(own, 1);
+    begin = at + std::max<size_t>(own, 1);
     at = begin - 1;
   }
   if (text.size() > begin) use(begin, text.size());
 }
 
-std::string fault_of(const TokenList& list) {
+string fault_of(const TokenList& list) {
   if (list.tokens.size() + list.further.size() + Tokenizer::kFirstFurther > Tokenizer::kMaxSize)
     return "too many tokens";
   if (list.type == TokenizerConfig::byte)
     return list.tokens.empty() ? "" : "\"tokens\" must be empty";
   if (list.tokens.empty()) return "\"tokens\" is empty";
-  std::unordered_set<std::string_view> seen;
-  for (const std::string& token : list.tokens) {
-    const std::string shown = "the token \"" + excerpt(token) + "\"";
+  std::unordered_set<string_view> seen;
+  for (const string& token : list.tokens) {
+    const string shown = "the token \"" + excerpt(token) + "\"";
     if (token.empty()) return "a token is empty";
     if (!seen.insert(token).second) return shown + " appears twice";
     if (list.type == TokenizerConfig::char_ &&
@@ -188,9 +189,9 @@ std::string fault_of(const TokenList& list) {
   return "";
 }
 
-std::string tokenizer_json(const TokenList& list) {
+string tokenizer_json(const TokenList& list) {
   TokenizerFile file{
-      .type = std::string(type_name(list.type)),
+      .type = string(type_name(list.type)),
       .special = {Tokenizer::kFirstSpecials.begin(), Tokenizer::kFirstSpecials.end()},
       .tokens = list.tokens};
   file.special.insert(file.special.end(), list.further.begin(), list.further.end());
@@ -198,14 +199,14 @@ std::string tokenizer_json(const TokenList& list) {
   return text_of(file) + "\n";
 }
 
-TokenList read_token_list(std::string_view bytes, const std::string& path) {
+TokenList read_token_list(string_view bytes, const string& path) {
   const JsonSource source{.name = path,
                           .verdict = "not a tokenizer that heed wrote: ",
                           .hint = "use another checkpoint of the run"};
   TokenizerFile file;
   Faults faults;
   read_json(parse_strict_json(bytes, source), file, faults);
-  const auto require = [&](bool right, const std::string& fault) {
+  const auto require = [&](bool right, const string& fault) {
     if (!right) source.fail(fault);
   };
   require(file.format == TokenizerFile().format && file.version == 1,
@@ -222,12 +223,12 @@ TokenList read_token_list(std::string_view bytes, const std::string& path) {
           "\"special\" must be [\"<unk>\", \"<s>\", \"</s>\"], then any further names.");
   list.further = {file.special.begin() + Tokenizer::kFirstFurther, file.special.end()};
   list.tokens = std::move(file.tokens);
-  const std::string fault = fault_of(list);
+  const string fault = fault_of(list);
   require(fault.empty(), fault + ".");
   return list;
 }
 
-std::unique_ptr<Tokenizer> tokenizer_of(TokenList list) {
+unique_ptr<Tokenizer> tokenizer_of(TokenList list) {
   if (list.type == TokenizerConfig::byte) return std::make_unique<ByteTokenizer>(std::move(list));
   if (list.type == TokenizerConfig::char_) return std::make_unique<CharTokenizer>(std::move(list));
   return std::make_unique<WordTokenizer>(std::move(list));

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/std_names.h"
 #include "text/tokenizer.h"
 
 namespace heed {
@@ -20,36 +21,34 @@ namespace heed {
 // Allows lookup with a string_view in maps keyed by std::string.
 struct StringHash {
   using is_transparent = void;
-  std::size_t operator()(std::string_view text) const {
-    return std::hash<std::string_view>()(text);
-  }
+  size_t operator()(string_view text) const { return std::hash<string_view>()(text); }
 };
 template <class T>
-using StringMap = std::unordered_map<std::string, T, StringHash, std::equal_to<>>;
+using StringMap = std::unordered_map<string, T, StringHash, std::equal_to<>>;
 
 // The contents of such a file.
 struct TokenList {
   TokenizerConfig::Type type;
   Punctuation punctuation = Punctuation::keep;
-  std::vector<std::string> further = {};  // the names of the further special tokens
-  std::vector<std::string> tokens = {};
+  vector<string> further = {};  // the names of the further special tokens
+  vector<string> tokens = {};
 };
 
-std::string tokenizer_json(const TokenList& list);
+string tokenizer_json(const TokenList& list);
 
 // The fault of a list's tokens, in words; "" if they are valid.
-std::string fault_of(const TokenList& list);
+string fault_of(const TokenList& list);
 
 // Error (store) as in load_tokenizer. The result has no fault.
-TokenList read_token_list(std::string_view bytes, const std::string& path);
+TokenList read_token_list(string_view bytes, const string& path);
 
 // The list must have no fault.
-std::unique_ptr<Tokenizer> tokenizer_of(TokenList list);
+unique_ptr<Tokenizer> tokenizer_of(TokenList list);
 
 // Calls use(begin, end) for every word and newline of a text, as a word tokenizer splits it: ASCII
 // whitespace separates words; punctuation stays with its word, or every mark and symbol (Unicode's
 // P and S) is a word.
-void each_word(std::string_view text, Punctuation punctuation,
-               const std::function<void(std::size_t, std::size_t)>& use);
+void each_word(string_view text, Punctuation punctuation,
+               const function<void(size_t, size_t)>& use);
 
 }  // namespace heed

@@ -6,18 +6,19 @@
 #include <cassert>
 
 #include "base/format.h"
+#include "base/std_names.h"
 #include "text/piece_tokenizer.h"
 #include "text/token_list.h"
 #include "text/utf8.h"
 
 namespace heed {
 
-static constexpr std::string_view kSource = "source_";  // begins the file of a separate source
+static constexpr string_view kSource = "source_";  // begins the file of a separate source
 
-std::string Unknown::summary() const {
+string Unknown::summary() const {
   if (count == 0) return "";
-  std::vector<std::string> words;
-  for (const std::string& kind : kinds) {
+  vector<string> words;
+  for (const string& kind : kinds) {
     const CodePoint c = code_point_at(kind, 0);
     const bool named =
         std::cmp_equal(c.length, kind.size()) && c.value > 0x7E && c.value != kInvalidCodePoint;
@@ -28,8 +29,8 @@ std::string Unknown::summary() const {
   return fmt::format("{}: {}", counted(std::to_string(count), "unknown token"), joined(words));
 }
 
-void Unknown::add(std::string_view kind) {
-  constexpr std::size_t kMostKinds = 20, kMostBytes = 400;
+void Unknown::add(string_view kind) {
+  constexpr size_t kMostKinds = 20, kMostBytes = 400;
   ++count;
   kind = kind.substr(0, utf8_floor(kind, kMostBytes));
   if (std::ranges::count(kinds, kind) > 0) return;
@@ -40,27 +41,27 @@ void Unknown::add(std::string_view kind) {
 }
 
 Unknown& Unknown::operator+=(const Unknown& more) {
-  const std::size_t sum = count + more.count;
-  for (const std::string& kind : more.kinds) add(kind);
+  const size_t sum = count + more.count;
+  for (const string& kind : more.kinds) add(kind);
   more_kinds = more_kinds || more.more_kinds;
   count = sum;
   return *this;
 }
 
-std::vector<int> Tokenizer::encode(std::string_view text) const {
-  std::vector<int> ids;
+vector<int> Tokenizer::encode(string_view text) const {
+  vector<int> ids;
   scan(text, [&](const Token& token) { ids.push_back(token.id); });
   return ids;
 }
 
-void Tokenizer::split_at_specials(std::string_view text,
-                                  const std::function<void(std::string_view, int)>& use) const {
+void Tokenizer::split_at_specials(string_view text,
+                                  const function<void(string_view, int)>& use) const {
   while (true) {
-    std::size_t first = std::string_view::npos, length = 0;
+    size_t first = string_view::npos, length = 0;
     int id = -1;
     for (int i = kFirstFurther; i < first_ordinary_id(); ++i) {
-      const std::size_t at = text.find(specials_[i]), n = specials_[i].size();
-      if (at == std::string_view::npos || at > first || (at == first && n < length)) continue;
+      const size_t at = text.find(specials_[i]), n = specials_[i].size();
+      if (at == string_view::npos || at > first || (at == first && n < length)) continue;
       first = at;
       length = n;  // the longer of two names that begin here
       id = i;
@@ -71,11 +72,11 @@ void Tokenizer::split_at_specials(std::string_view text,
   }
 }
 
-std::vector<Token> Tokenizer::tokens_with_specials(std::string_view text) const {
-  std::vector<Token> tokens;
-  split_at_specials(text, [&](std::string_view part, int special) {
-    const auto begin = static_cast<std::size_t>(part.data() - text.data());
-    const std::size_t end = begin + part.size();
+vector<Token> Tokenizer::tokens_with_specials(string_view text) const {
+  vector<Token> tokens;
+  split_at_specials(text, [&](string_view part, int special) {
+    const auto begin = size_t(part.data() - text.data());
+    const size_t end = begin + part.size();
     if (special >= 0 && is_subword(type()) && part.ends_with(' ')) part.remove_suffix(1);
     scan(part, [&](const Token& token) {
       tokens.push_back({token.id, begin + token.begin, begin + token.end});
@@ -86,7 +87,7 @@ std::vector<Token> Tokenizer::tokens_with_specials(std::string_view text) const 
   return tokens;
 }
 
-Unknown Tokenizer::unknown(std::string_view text) const {
+Unknown Tokenizer::unknown(string_view text) const {
   Unknown result;
   scan(text, [&](const Token& token) {
     if (token.id == kUnk) result.add(text.substr(token.begin, token.end - token.begin));
@@ -94,8 +95,8 @@ Unknown Tokenizer::unknown(std::string_view text) const {
   return result;
 }
 
-std::string Tokenizer::decode(std::span<const int> ids, bool show_special) const {
-  std::string text;
+string Tokenizer::decode(span<const int> ids, bool show_special) const {
+  string text;
   int previous = -1;
   for (const int id : ids) {
     assert(0 <= id && id < size());
@@ -109,32 +110,31 @@ std::string Tokenizer::decode(std::span<const int> ids, bool show_special) const
   return text;
 }
 
-std::string Tokenizer::piece(int id) const {
+string Tokenizer::piece(int id) const {
   assert(0 <= id && id < size());
   return is_special(id) ? specials_[id] : ordinary_piece(id);
 }
 
-std::vector<std::string> Tokenizer::pieces(std::span<const int> ids) const {
-  std::vector<std::string> texts;
+vector<string> Tokenizer::pieces(span<const int> ids) const {
+  vector<string> texts;
   for (const int id : ids) texts.push_back(piece(id));
   return texts;
 }
 
-std::string Tokenizer::ordinary_piece(int id) const {
+string Tokenizer::ordinary_piece(int id) const {
   return printable(text_after(-1, id));
 }
 
-std::string_view Tokenizer::file_name() const {
+string_view Tokenizer::file_name() const {
   return is_subword(type()) ? kTokenizerModel : kTokenizerJson;
 }
 
-bool is_special_name(std::string_view name) {
+bool is_special_name(string_view name) {
   const auto printable = [](char c) { return c > ' ' && c < '\x7F'; };
   return !name.empty() && name.size() <= 256 && std::ranges::all_of(name, printable);
 }
 
-std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::string_view bytes,
-                                          const std::string& path) {
+unique_ptr<Tokenizer> load_tokenizer(string_view file_name, string_view bytes, const string& path) {
   if (bytes.size() > Tokenizer::kMaxFileBytes)
     throw store_error("{}: {} bytes; a tokenizer file has at most {}.", path, bytes.size(),
                       Tokenizer::kMaxFileBytes);
@@ -144,19 +144,18 @@ std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::strin
   return tokenizer_of(read_token_list(bytes, path));
 }
 
-std::vector<NamedBytes> Tokenizers::files() const {
-  std::vector<NamedBytes> files{{std::string(target->file_name()), target->serialize()}};
+vector<NamedBytes> Tokenizers::files() const {
+  vector<NamedBytes> files{{string(target->file_name()), target->serialize()}};
   if (separate_source)
-    files.push_back({std::string(kSource) + std::string(separate_source->file_name()),
-                     separate_source->serialize()});
+    files.push_back(
+        {string(kSource) + string(separate_source->file_name()), separate_source->serialize()});
   return files;
 }
 
-Tokenizers Tokenizers::load(std::span<const NamedBytes> files,
-                            const std::filesystem::path& folder) {
+Tokenizers Tokenizers::load(span<const NamedBytes> files, const std::filesystem::path& folder) {
   Tokenizers t;
   for (const NamedBytes& file : files) {
-    std::string_view name = file.name;
+    string_view name = file.name;
     const bool source = name.starts_with(kSource);
     if (source) name.remove_prefix(kSource.size());
     if (name != kTokenizerJson && name != kTokenizerModel)

@@ -30,24 +30,25 @@
 #include <string_view>
 #include <vector>
 
+#include "base/std_names.h"
 #include "config/data_config.h"
 
 namespace heed {
 
 struct Token {
   int id;
-  std::size_t begin, end;  // its bytes in the text; a byte token has one byte
+  size_t begin, end;  // its bytes in the text; a byte token has one byte
 };
 
 // The parts of a text that became <unk>.
 struct Unknown {
-  std::size_t count = 0;           // of <unk> tokens
-  std::vector<std::string> kinds;  // distinct, in order of appearance, as in the text
-  bool more_kinds = false;         // some were not kept
+  size_t count = 0;         // of <unk> tokens
+  vector<string> kinds;     // distinct, in order of appearance, as in the text
+  bool more_kinds = false;  // some were not kept
 
   // "3 unknown tokens: 'é' (U+00E9), 'x'", or "" for none
-  std::string summary() const;
-  void add(std::string_view kind);  // of a very long one, the beginning
+  string summary() const;
+  void add(string_view kind);  // of a very long one, the beginning
   Unknown& operator+=(const Unknown& more);
 };
 
@@ -58,7 +59,7 @@ class Tokenizer {
   static constexpr int kEos = 2;
   static constexpr std::array kFirstSpecials = {"<unk>", "<s>", "</s>"};
   static constexpr int kFirstFurther = kFirstSpecials.size();  // id of the next special token
-  static constexpr std::size_t kMaxFileBytes = 32 << 20;       // the limit of load_tokenizer
+  static constexpr size_t kMaxFileBytes = 32 << 20;            // the limit of load_tokenizer
   static constexpr int kMaxSize = 1'000'000;                   // most ids
 
   virtual ~Tokenizer() = default;
@@ -66,83 +67,81 @@ class Tokenizer {
   TokenizerConfig::Type type() const { return type_; }
   virtual int size() const = 0;  // number of ids
   // The names of all special tokens, by id.
-  const std::vector<std::string>& specials() const { return specials_; }
-  int first_ordinary_id() const { return static_cast<int>(specials_.size()); }
+  const vector<string>& specials() const { return specials_; }
+  int first_ordinary_id() const { return int(specials_.size()); }
   bool is_special(int id) const { return id < first_ordinary_id(); }
 
   // Calls sink for every token of the text, in order. All other encoding methods use it. It also
   // lets callers store ids in less memory than a vector<int>.
-  using Sink = std::function<void(const Token&)>;
-  virtual void scan(std::string_view text, const Sink& sink) const = 0;
+  using Sink = function<void(const Token&)>;
+  virtual void scan(string_view text, const Sink& sink) const = 0;
 
-  std::vector<int> encode(std::string_view text) const;
+  vector<int> encode(string_view text) const;
   // Calls use(part, id) for the text before each name of a further special token, with that token's
   // id, and then for the rest with -1.
-  void split_at_specials(std::string_view text,
-                         const std::function<void(std::string_view, int)>& use) const;
+  void split_at_specials(string_view text, const function<void(string_view, int)>& use) const;
   // Like encode, but the name of a further special token becomes its id. With bpe and unigram the
   // name includes one space before it, like the first piece of a word.
-  std::vector<Token> tokens_with_specials(std::string_view text) const;
-  Unknown unknown(std::string_view text) const;
+  vector<Token> tokens_with_specials(string_view text) const;
+  Unknown unknown(string_view text) const;
 
   // The text that `id` adds after `previous`, the last token that is not special (-1: none); after
   // <unk> as after any word.
   // Special ids add nothing. Several byte tokens may make up one character.
-  virtual std::string text_after(int previous, int id) const = 0;
+  virtual string text_after(int previous, int id) const = 0;
   // Special ids add nothing, or their names if show_special.
-  std::string decode(std::span<const int> ids, bool show_special = false) const;
+  string decode(span<const int> ids, bool show_special = false) const;
 
   // One token for display: control characters as in printable(), special ids by name, pieces of bpe
   // and unigram with U+2581 for a space, their bytes as <0x65>.
-  std::string piece(int id) const;
-  std::vector<std::string> pieces(std::span<const int> ids) const;
+  string piece(int id) const;
+  vector<string> pieces(span<const int> ids) const;
 
   // The bytes of the file `file_name()` in a checkpoint; the same tokenizer gives the same bytes.
-  std::string_view file_name() const;  // "tokenizer.model" for bpe, unigram; else "tokenizer.json"
-  virtual std::string serialize() const = 0;
+  string_view file_name() const;  // "tokenizer.model" for bpe, unigram; else "tokenizer.json"
+  virtual string serialize() const = 0;
 
  protected:
   // `further`: the names of further special tokens.
-  Tokenizer(TokenizerConfig::Type type, const std::vector<std::string>& further)
+  Tokenizer(TokenizerConfig::Type type, const vector<string>& further)
       : type_(type), specials_(kFirstSpecials.begin(), kFirstSpecials.end()) {
     specials_.insert(specials_.end(), further.begin(), further.end());
   }
   // The piece() of an id that is not special.
-  virtual std::string ordinary_piece(int id) const;
+  virtual string ordinary_piece(int id) const;
 
  private:
   TokenizerConfig::Type type_;
-  std::vector<std::string> specials_;
+  vector<string> specials_;
 };
 
 // A valid name of a further special token is printable ASCII without spaces, at most 256 bytes.
-bool is_special_name(std::string_view name);
+bool is_special_name(string_view name);
 
 // The two possible file names.
-inline constexpr std::string_view kTokenizerJson = "tokenizer.json";
-inline constexpr std::string_view kTokenizerModel = "tokenizer.model";
+inline constexpr string_view kTokenizerJson = "tokenizer.json";
+inline constexpr string_view kTokenizerModel = "tokenizer.model";
 
 // Reads the bytes of a file with that name. Any bytes give a valid tokenizer or an Error (store)
 // that names `path`.
-std::unique_ptr<Tokenizer> load_tokenizer(std::string_view file_name, std::string_view bytes,
-                                          const std::string& path);
+unique_ptr<Tokenizer> load_tokenizer(string_view file_name, string_view bytes, const string& path);
 
 // The tokenizers of a model (one, or one for each side with tokenizer.shared: false), and their
 // files in a checkpoint.
 struct NamedBytes {
-  std::string name;  // e.g. "tokenizer.json"
-  std::string bytes;
+  string name;  // e.g. "tokenizer.json"
+  string bytes;
   bool operator==(const NamedBytes&) const = default;
 };
 
 struct Tokenizers {
-  std::unique_ptr<Tokenizer> target, separate_source;
+  unique_ptr<Tokenizer> target, separate_source;
   const Tokenizer& source() const { return separate_source ? *separate_source : *target; }
 
   // tokenizer.json or tokenizer.model; with two, the source's starts with "source_".
-  std::vector<NamedBytes> files() const;
+  vector<NamedBytes> files() const;
   // Reads these files from `folder`. Error (store) for a file that heed did not write.
-  static Tokenizers load(std::span<const NamedBytes> files, const std::filesystem::path& folder);
+  static Tokenizers load(span<const NamedBytes> files, const std::filesystem::path& folder);
 };
 
 }  // namespace heed

@@ -10,22 +10,23 @@
 
 #include "base/format.h"
 #include "base/noise.h"
+#include "base/std_names.h"
 #include "text/piece_model.h"
 #include "text/piece_tokenizer.h"
 #include "text/utf8.h"
 
 namespace heed {
-void LineSample::add(std::string_view text) {
-  constexpr std::size_t kLongLine = 4096;
+void LineSample::add(string_view text) {
+  constexpr size_t kLongLine = 4096;
   bytes_seen_ += text.size();
   while (!text.empty()) {
-    const std::size_t newline = text.find('\n');
-    std::string_view line = text.substr(0, newline);
-    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+    const size_t newline = text.find('\n');
+    string_view line = text.substr(0, newline);
+    text.remove_prefix(newline == string_view::npos ? text.size() : newline + 1);
     while (line.size() > kLongLine) {
-      const std::size_t space = line.rfind(' ', kLongLine);
-      const bool usable = space != std::string_view::npos && space > 0;
-      const std::size_t cut = usable ? space : utf8_floor(line, kLongLine);
+      const size_t space = line.rfind(' ', kLongLine);
+      const bool usable = space != string_view::npos && space > 0;
+      const size_t cut = usable ? space : utf8_floor(line, kLongLine);
       add_line(line.substr(0, cut));
       line.remove_prefix(cut);
     }
@@ -33,12 +34,12 @@ void LineSample::add(std::string_view text) {
   }
 }
 
-void LineSample::add_line(std::string_view line) {
-  const std::uint64_t number = lines_++;
-  const std::uint64_t hash = noise_key(seed_, Purpose::tokenizer_sample, number);
+void LineSample::add_line(string_view line) {
+  const uint64_t number = lines_++;
+  const uint64_t hash = noise_key(seed_, Purpose::tokenizer_sample, number);
   if (line.size() > max_bytes_) return;
   if (bytes_kept_ + line.size() > max_bytes_ && !heap_.empty() && hash > heap_.front().hash) return;
-  heap_.push_back({hash, number, std::string(line)});
+  heap_.push_back({hash, number, string(line)});
   std::ranges::push_heap(heap_, {}, &Line::hash);
   bytes_kept_ += line.size();
   while (bytes_kept_ > max_bytes_) {
@@ -48,9 +49,9 @@ void LineSample::add_line(std::string_view line) {
   }
 }
 
-std::vector<std::string> LineSample::take() {
+vector<string> LineSample::take() {
   std::ranges::sort(heap_, {}, &Line::number);
-  std::vector<std::string> lines;
+  vector<string> lines;
   lines.reserve(heap_.size());
   for (Line& line : heap_) lines.push_back(std::move(line.text));
   heap_.clear();
@@ -59,12 +60,12 @@ std::vector<std::string> LineSample::take() {
 
 namespace {
 
-using Counts = std::unordered_map<char32_t, std::int64_t>;
+using Counts = std::unordered_map<char32_t, int64_t>;
 
-Counts count_characters(const std::vector<std::string>& lines) {
+Counts count_characters(const vector<string>& lines) {
   Counts counts;
-  for (const std::string& line : lines)
-    each_code_point(line, [&](CodePoint c, std::size_t at) {
+  for (const string& line : lines)
+    each_code_point(line, [&](CodePoint c, size_t at) {
       if (reserved_length(line, at) == 0) ++counts[c.value];
     });
   return counts;
@@ -72,17 +73,17 @@ Counts count_characters(const std::vector<std::string>& lines) {
 
 // The most frequent characters that together make up 99.995 % of the text.
 std::unordered_set<char32_t> frequent(const Counts& counts) {
-  std::vector<std::pair<std::int64_t, char32_t>> order;
-  std::int64_t total = 0;
+  vector<std::pair<int64_t, char32_t>> order;
+  int64_t total = 0;
   for (const auto& [c, n] : counts) {
     order.emplace_back(-n, c);
     total += n;
   }
   std::sort(order.begin(), order.end());
   std::unordered_set<char32_t> kept;
-  std::int64_t covered = 0;
+  int64_t covered = 0;
   for (const auto& [minus_n, c] : order) {
-    if (static_cast<double>(covered) >= 0.99995 * static_cast<double>(total)) break;
+    if (double(covered) >= 0.99995 * double(total)) break;
     covered -= minus_n;
     kept.insert(c);
   }
@@ -102,7 +103,7 @@ int vocabulary_size(const TokenizerConfig& config, int minimum) {
 
 // Error (data) if fewer than two distinct tokens, without line ends, were `kept` of those `found`.
 // `what`: "word".
-void need_two(std::size_t kept, std::size_t found, const std::string& what) {
+void need_two(size_t kept, size_t found, const string& what) {
   if (kept >= 2) return;
   throw data_error("the training text has {} besides line ends; there is nothing to learn.",
                    counted(std::to_string(kept), "distinct " + what))
@@ -111,17 +112,15 @@ void need_two(std::size_t kept, std::size_t found, const std::string& what) {
 }
 
 // From lines of valid UTF-8 without newlines, as far as their characters are `kept`.
-PieceModel train_pieces(const TokenizerConfig& config, const std::vector<std::string>& specials,
-                        const std::vector<std::string>& lines,
-                        const std::unordered_set<char32_t>& kept) {
-  std::vector<std::string> parts;
+PieceModel train_pieces(const TokenizerConfig& config, const vector<string>& specials,
+                        const vector<string>& lines, const std::unordered_set<char32_t>& kept) {
+  vector<string> parts;
   const auto separates = [&](char32_t c) { return !kept.contains(c); };  // includes reserved
-  for (const std::string_view line : lines)
-    for (const std::string_view part : parts_between(line, separates)) parts.emplace_back(part);
-  const auto minimum =
-      static_cast<int>(Tokenizer::kFirstFurther + specials.size() + 256 + kept.size() + 1);
-  const std::unordered_map<std::string, std::string> settings = {
-      {"model_type", std::string(type_name(config.type))},
+  for (const string_view line : lines)
+    for (const string_view part : parts_between(line, separates)) parts.emplace_back(part);
+  const auto minimum = int(Tokenizer::kFirstFurther + specials.size() + 256 + kept.size() + 1);
+  const std::unordered_map<string, string> settings = {
+      {"model_type", string(type_name(config.type))},
       {"vocab_size", std::to_string(vocabulary_size(config, minimum))},
       {"hard_vocab_limit", "false"},
       {"character_coverage", "1.0"},
@@ -141,36 +140,35 @@ PieceModel train_pieces(const TokenizerConfig& config, const std::vector<std::st
   return adopt_pieces(learn_pieces(settings, parts), "the trained model", specials).model;
 }
 
-constexpr std::size_t kMaxWordBytes = 1000;  // longer words become <unk>
+constexpr size_t kMaxWordBytes = 1000;  // longer words become <unk>
 
 // At most `room` keys with a count of at least min_frequency, by falling count, then rising key.
-std::vector<std::string> most_frequent(const StringMap<std::int64_t>& counts,
-                                       std::int64_t min_frequency, std::size_t room) {
-  std::vector<std::pair<std::int64_t, std::string>> order;
+vector<string> most_frequent(const StringMap<int64_t>& counts, int64_t min_frequency, size_t room) {
+  vector<std::pair<int64_t, string>> order;
   for (const auto& [key, n] : counts)
     if (n >= min_frequency) order.emplace_back(-n, key);
   std::ranges::sort(order);
   if (order.size() > room) order.resize(room);
-  std::vector<std::string> keys;
+  vector<string> keys;
   for (auto& [minus_n, key] : order) keys.push_back(std::move(key));
   return keys;
 }
 
-std::string megabytes(std::uint64_t bytes) {
+string megabytes(uint64_t bytes) {
   if (bytes < 100'000) return fmt::format("{} bytes", bytes);
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+  return fmt::format("{:.1f} MB", double(bytes) / 1e6);
 }
 
 }  // namespace
 
-TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, std::vector<std::string> specials,
-                                   std::uint64_t seed)
+TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, vector<string> specials,
+                                   uint64_t seed)
     : config_(config),
       specials_(std::move(specials)),
       characters_(config.type == TokenizerConfig::char_  ? 0x110000
                   : config.type == TokenizerConfig::byte ? 256
                                                          : 0),
-      sample_(seed, static_cast<std::size_t>(config.sample_bytes)) {
+      sample_(seed, size_t(config.sample_bytes)) {
   const int least = first_id() + (config.type == TokenizerConfig::byte ? 256 : 2);
   const bool fixed = config.type == TokenizerConfig::byte;
   const int size = config.vocab_size;
@@ -183,19 +181,19 @@ TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, std::vector<st
         .hint("leave tokenizer.vocab_size out");
 }
 
-void TokenizerTrainer::add(std::string_view text) {
+void TokenizerTrainer::add(string_view text) {
   bytes_ += text.size();
   switch (config_.type) {
     case TokenizerConfig::char_:
-      each_code_point(text, [&](CodePoint c, std::size_t) { ++characters_[c.value]; });
+      each_code_point(text, [&](CodePoint c, size_t) { ++characters_[c.value]; });
       break;
     case TokenizerConfig::byte:
       for (const char byte : text) ++characters_[static_cast<unsigned char>(byte)];
       break;
     case TokenizerConfig::word:
-      each_word(text, config_.punctuation, [&](std::size_t begin, std::size_t end) {
+      each_word(text, config_.punctuation, [&](size_t begin, size_t end) {
         if (end - begin > kMaxWordBytes) return;
-        const std::string_view word = text.substr(begin, end - begin);
+        const string_view word = text.substr(begin, end - begin);
         if (const auto found = words_.find(word); found != words_.end())
           ++found->second;
         else
@@ -218,29 +216,29 @@ TrainedTokenizer TokenizerTrainer::finish_tokens() {
   for (char32_t c = 0; c < characters_.size(); ++c)
     if (characters_[c] > 0) words_.emplace(encode_utf8(c), characters_[c]);
   const bool words = config_.type == TokenizerConfig::word;
-  const std::string what = words ? "word" : "character";
+  const string what = words ? "word" : "character";
   const int ids = config_.vocab_size == 0 ? Tokenizer::kMaxSize : config_.vocab_size;
   list.tokens = most_frequent(words_, config_.min_frequency,
-                              static_cast<std::size_t>(ids - first_id()));  // room for learnt ones
-  const std::size_t kept = list.tokens.size();
-  const auto lines = static_cast<std::size_t>(std::ranges::count(list.tokens, "\n"));
+                              size_t(ids - first_id()));  // room for learnt ones
+  const size_t kept = list.tokens.size();
+  const auto lines = size_t(std::ranges::count(list.tokens, "\n"));
   need_two(kept - lines, words_.size() - lines, what);
   return {tokenizer_of(std::move(list)), fmt::format("{} of {} distinct {}s{}", kept, words_.size(),
                                                      what, words ? " (newline included)" : "")};
 }
 
 TrainedTokenizer TokenizerTrainer::finish_pieces() {
-  const bool all = sample_.bytes_seen() <= static_cast<std::uint64_t>(config_.sample_bytes);
-  std::string note = all ? "pieces learnt from all of it"
-                         : "pieces learnt from a sample of " + megabytes(sample_.bytes_kept());
-  const std::vector<std::string> lines = sample_.take();
+  const bool all = sample_.bytes_seen() <= uint64_t(config_.sample_bytes);
+  string note = all ? "pieces learnt from all of it"
+                    : "pieces learnt from a sample of " + megabytes(sample_.bytes_kept());
+  const vector<string> lines = sample_.take();
   const Counts counts = count_characters(lines);
   need_two(counts.size(), counts.size(), "character");
   const auto kept = frequent(counts);
   PieceModel model = train_pieces(config_, specials_, lines, kept);
   if (model.size() < config_.vocab_size)
     note += fmt::format(", too little text for tokenizer.vocab_size {}", config_.vocab_size);
-  if (const std::size_t rare = counts.size() - kept.size(); rare > 0)
+  if (const size_t rare = counts.size() - kept.size(); rare > 0)
     note += fmt::format(", {} written as bytes", counted(std::to_string(rare), "rare character"));
   return {std::make_unique<PieceTokenizer>(std::move(model), "the trained model"), note};
 }

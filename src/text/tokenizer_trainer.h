@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/std_names.h"
 #include "text/token_list.h"
 
 namespace heed {
@@ -21,44 +22,43 @@ namespace heed {
 // the sample. Lines keep their order. Owns copies of the lines.
 class LineSample {
  public:
-  LineSample(std::uint64_t seed, std::size_t max_bytes) : seed_(seed), max_bytes_(max_bytes) {}
+  LineSample(uint64_t seed, size_t max_bytes) : seed_(seed), max_bytes_(max_bytes) {}
 
   // Lines longer than 4096 bytes are cut, before a space if possible, and count as several.
-  void add(std::string_view text);
+  void add(string_view text);
   // The kept lines, in order, without newlines. Leaves the sample empty.
-  std::vector<std::string> take();
+  vector<string> take();
 
-  std::uint64_t bytes_seen() const { return bytes_seen_; }
-  std::uint64_t bytes_kept() const { return bytes_kept_; }
+  uint64_t bytes_seen() const { return bytes_seen_; }
+  uint64_t bytes_kept() const { return bytes_kept_; }
 
  private:
   struct Line {
-    std::uint64_t hash, number;
-    std::string text;
+    uint64_t hash, number;
+    string text;
   };
-  void add_line(std::string_view line);
+  void add_line(string_view line);
 
-  std::uint64_t seed_;
-  std::size_t max_bytes_;
-  std::vector<Line> heap_;  // largest hash on top
-  std::uint64_t lines_ = 0, bytes_seen_ = 0, bytes_kept_ = 0;
+  uint64_t seed_;
+  size_t max_bytes_;
+  vector<Line> heap_;  // largest hash on top
+  uint64_t lines_ = 0, bytes_seen_ = 0, bytes_kept_ = 0;
 };
 
 struct TrainedTokenizer {
-  std::unique_ptr<Tokenizer> tokenizer;
+  unique_ptr<Tokenizer> tokenizer;
   // One line for the log: the number of ids, the size of the text, what was left out.
-  std::string note;
+  string note;
 };
 
 class TokenizerTrainer {
  public:
   // `specials`: the names of the further special tokens, with ids from 3 on.
-  TokenizerTrainer(const TokenizerConfig& config, std::vector<std::string> specials,
-                   std::uint64_t seed);
+  TokenizerTrainer(const TokenizerConfig& config, vector<string> specials, uint64_t seed);
 
   // Adds valid UTF-8 (any bytes for byte), cut at newlines, or between characters for char and
   // byte.
-  void add(std::string_view text);
+  void add(string_view text);
 
   // char, word: ids by falling frequency, ties by rising bytes (the order of code points). Errors:
   // usage if vocab_size is too small for the text (the message names the minimum); data if the text
@@ -66,23 +66,23 @@ class TokenizerTrainer {
   TrainedTokenizer finish();
 
  private:
-  int first_id() const { return Tokenizer::kFirstFurther + static_cast<int>(specials_.size()); }
+  int first_id() const { return Tokenizer::kFirstFurther + int(specials_.size()); }
   TrainedTokenizer finish_tokens();
   TrainedTokenizer finish_pieces();
 
   TokenizerConfig config_;
-  std::vector<std::string> specials_;
-  std::uint64_t bytes_ = 0;
+  vector<string> specials_;
+  uint64_t bytes_ = 0;
   // Counts of code points (char) or bytes, by value, and of words.
-  std::vector<std::int64_t> characters_;
-  StringMap<std::int64_t> words_;
+  vector<int64_t> characters_;
+  StringMap<int64_t> words_;
   LineSample sample_;
 };
 
 // An existing vocabulary (vocabulary_file.cpp). `specials`: the names of the further special
 // tokens. Errors: data if the file cannot be read or is none of these; usage if it does not match
 // config.type and config.punctuation.
-TrainedTokenizer read_vocabulary(const TokenizerConfig& config,
-                                 const std::vector<std::string>& specials, const std::string& path);
+TrainedTokenizer read_vocabulary(const TokenizerConfig& config, const vector<string>& specials,
+                                 const string& path);
 
 }  // namespace heed

@@ -9,6 +9,8 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/format.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace {
@@ -35,7 +37,7 @@ bool is_case_ignorable(char32_t c) {
 }
 
 // Does a cased character follow, if those that do not count are skipped?
-bool cased_follows(std::string_view text) {
+bool cased_follows(string_view text) {
   while (!text.empty()) {
     const CodePoint c = code_point_at(text, 0);
     if (!is_case_ignorable(c.value)) return is_cased(c.value);
@@ -61,46 +63,46 @@ bool begins_anew(char32_t c) {
   return first.combining_class == 0 && std::ranges::count(kJoining, first.boundclass) == 0;
 }
 
-constexpr std::size_t kLongestRun = 100'000;  // bytes without a boundary that are kept together
+constexpr size_t kLongestRun = 100'000;  // bytes without a boundary that are kept together
 
 }  // namespace
 
-std::string to_lower(std::string_view text) {
-  std::string lower;
+string to_lower(string_view text) {
+  string lower;
   lower.reserve(text.size());
   bool after_cased = false;  // the last character that counts is cased
-  each_code_point(text, [&](CodePoint c, std::size_t at) {
+  each_code_point(text, [&](CodePoint c, size_t at) {
     const auto value = static_cast<utf8proc_int32_t>(c.value);
     const auto mapped = utf8proc_tolower(value);  // invalid ones stay
-    const std::string_view itself = text.substr(at, c.length);
+    const string_view itself = text.substr(at, c.length);
     if (c.value == 0x130)
       lower += "i\u0307";
     else if (c.value == 0x3A3 && after_cased && !cased_follows(text.substr(at + c.length)))
       lower += "\u03C2";
     else
-      lower += mapped == value ? std::string(itself) : encode_utf8(static_cast<char32_t>(mapped));
+      lower += mapped == value ? string(itself) : encode_utf8(static_cast<char32_t>(mapped));
     if (!is_case_ignorable(c.value)) after_cased = is_cased(c.value);
   });
   return lower;
 }
 
-std::string normalize(std::string_view text, Normalize form) {
+string normalize(string_view text, Normalize form) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-  if (form == Normalize::none || std::ranges::all_of(text, is_ascii)) return std::string(text);
+  if (form == Normalize::none || std::ranges::all_of(text, is_ascii)) return string(text);
   int options = UTF8PROC_STABLE | UTF8PROC_COMPOSE;
   if (form == Normalize::nfkc) options |= UTF8PROC_COMPAT;
   utf8proc_uint8_t* bytes = nullptr;
   const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                               static_cast<utf8proc_ssize_t>(text.size()), &bytes,
                               static_cast<utf8proc_option_t>(options));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
+  const unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
   if (n == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
-  if (n < 0) throw Error(Exit::data, "only valid UTF-8 can be normalised (data.normalize).");
-  return {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(n)};
+  if (n < 0) throw data_error("only valid UTF-8 can be normalised (data.normalize).");
+  return {reinterpret_cast<const char*>(bytes), size_t(n)};
 }
 
-std::size_t last_normalization_boundary(std::string_view text, std::size_t end) {
-  const std::size_t nearest = end > kLongestRun ? end - kLongestRun : 0;
+size_t last_normalization_boundary(string_view text, size_t end) {
+  const size_t nearest = end > kLongestRun ? end - kLongestRun : 0;
   while (end > nearest) {
     end = utf8_floor(text, end - 1);
     if (begins_anew(code_point_at(text, end).value)) break;
@@ -119,38 +121,38 @@ bool is_space(char32_t c) {
          c == 0x205F || c == 0x3000;
 }
 
-bool is_blank(std::string_view text) {
+bool is_blank(string_view text) {
   bool blank = true;
-  each_code_point(text, [&](CodePoint c, std::size_t) {
+  each_code_point(text, [&](CodePoint c, size_t) {
     blank = blank && (is_space(c.value) || c.value == 0x200B || c.value == 0xFEFF);
   });
   return blank;
 }
 
-std::vector<std::string_view> split_words(std::string_view text) {
+vector<string_view> split_words(string_view text) {
   return parts_between(text, is_space);
 }
 
-std::string_view stripped(std::string_view text) {
+string_view stripped(string_view text) {
   const auto words = split_words(text);
-  return words.empty() ? "" : std::string_view(words.front().begin(), words.back().end());
+  return words.empty() ? "" : string_view(words.front().begin(), words.back().end());
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
+vector<string_view> lines_of(string_view text) {
+  vector<string_view> lines;
   while (!text.empty()) {
-    const std::size_t newline = text.find('\n');
-    std::string_view line = text.substr(0, newline);
+    const size_t newline = text.find('\n');
+    string_view line = text.substr(0, newline);
     if (line.ends_with('\r')) line.remove_suffix(1);
     lines.push_back(line);
-    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+    text.remove_prefix(newline == string_view::npos ? text.size() : newline + 1);
   }
   return lines;
 }
 
-std::string to_valid_utf8(std::string_view bytes) {
-  std::string text;
-  each_code_point(bytes, [&](CodePoint c, std::size_t at) {
+string to_valid_utf8(string_view bytes) {
+  string text;
+  each_code_point(bytes, [&](CodePoint c, size_t at) {
     text += c.value == kInvalidCodePoint ? "\xEF\xBF\xBD" : bytes.substr(at, c.length);
   });
   return text;

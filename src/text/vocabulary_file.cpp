@@ -15,6 +15,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "text/piece_tokenizer.h"
 #include "text/utf8.h"
@@ -24,45 +25,43 @@ namespace {
 
 constexpr const char* kListHint = "a list with one token on each line";
 
-void require_same(const std::string& key, std::string_view found, std::string_view wanted,
-                  const std::string& path) {
+void require_same(const string& key, string_view found, string_view wanted, const string& path) {
   if (found != wanted)
     throw usage_error("tokenizer.{} is {}, but in tokenizer.file {} it is {}.", key, wanted, path,
                       found)
         .hint(fmt::format("--set tokenizer.{}={}", key, found));
 }
 
-TrainedTokenizer pieces_from(std::string_view bytes, const TokenizerConfig& config,
-                             const std::vector<std::string>& specials, const std::string& path) {
+TrainedTokenizer pieces_from(string_view bytes, const TokenizerConfig& config,
+                             const vector<string>& specials, const string& path) {
   AdoptedPieces adopted = adopt_pieces(bytes, path, specials);
   require_same("type",
                type_name(adopted.model.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe),
                type_name(config.type), path);
-  std::string note;
+  string note;
   if (adopted.model.by_line)
     note = fmt::format("; lines are read as SentencePiece reads them (normaliser {})",
                        adopted.model.reading.normalizer);
   note += "; newlines and characters without a piece are single bytes";
-  std::vector<std::string> names;
-  for (const std::string& text : adopted.left_out) names.push_back("'" + excerpt(text) + "'");
+  vector<string> names;
+  for (const string& text : adopted.left_out) names.push_back("'" + excerpt(text) + "'");
   if (!names.empty()) note += "; left out as unusable: " + some_of(names);
   return {std::make_unique<PieceTokenizer>(std::move(adopted.model), path), note};
 }
 
 // One token per line; names of special tokens are skipped.
-TokenList list_of_lines(std::string_view text, TokenizerConfig::Type type,
-                        const std::vector<std::string>& specials, const std::string& path) {
+TokenList list_of_lines(string_view text, TokenizerConfig::Type type,
+                        const vector<string>& specials, const string& path) {
   if (Json::accept(text) && text.find_first_of("{[") != text.npos)
     throw data_error("{}: is JSON, but no tokenizer that heed wrote.", path).hint(kListHint);
   if (type != TokenizerConfig::char_ && type != TokenizerConfig::word)
     throw usage_error("tokenizer.type is {}, but tokenizer.file {} is a list of tokens.",
                       type_name(type), path)
         .hint("--set tokenizer.type=word");
-  if (find_invalid_utf8(text) != std::string_view::npos)
-    throw data_error("{}: not valid UTF-8.", path);
+  if (find_invalid_utf8(text) != string_view::npos) throw data_error("{}: not valid UTF-8.", path);
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   TokenList list{.type = type};
-  for (const std::string_view token : lines_of(text)) {
+  for (const string_view token : lines_of(text)) {
     const auto special =
         std::ranges::count(Tokenizer::kFirstSpecials, token) + std::ranges::count(specials, token);
     if (special == 0) list.tokens.emplace_back(token == "\\n" ? "\n" : token);
@@ -70,10 +69,10 @@ TokenList list_of_lines(std::string_view text, TokenizerConfig::Type type,
   return list;
 }
 
-TrainedTokenizer tokens_from(std::string_view bytes, const TokenizerConfig& config,
-                             const std::vector<std::string>& specials, const std::string& path) {
-  const bool json = bytes.starts_with('{') &&
-                    bytes.substr(0, 100).find("heed-tokenizer") != std::string_view::npos;
+TrainedTokenizer tokens_from(string_view bytes, const TokenizerConfig& config,
+                             const vector<string>& specials, const string& path) {
+  const bool json =
+      bytes.starts_with('{') && bytes.substr(0, 100).find("heed-tokenizer") != string_view::npos;
   TokenList list =
       json ? read_token_list(bytes, path) : list_of_lines(bytes, config.type, specials, path);
   require_same("type", type_name(list.type), type_name(config.type), path);
@@ -81,7 +80,7 @@ TrainedTokenizer tokens_from(std::string_view bytes, const TokenizerConfig& conf
   if (json) require_same("punctuation", name(list.punctuation), name(config.punctuation), path);
   list.punctuation = config.punctuation;
   list.further = specials;
-  std::string fault = fault_of(list);
+  string fault = fault_of(list);
   if (fault.empty() && !json && list.tokens.size() == 1)
     fault = "it has one token; expected one on each of several lines";
   if (!fault.empty()) throw data_error("{}: {}.", path, fault).hint(kListHint);
@@ -90,13 +89,12 @@ TrainedTokenizer tokens_from(std::string_view bytes, const TokenizerConfig& conf
 
 }  // namespace
 
-TrainedTokenizer read_vocabulary(const TokenizerConfig& config,
-                                 const std::vector<std::string>& specials,
-                                 const std::string& path) try {
-  const std::string bytes =
+TrainedTokenizer read_vocabulary(const TokenizerConfig& config, const vector<string>& specials,
+                                 const string& path) try {
+  const string bytes =
       read_file(path, Tokenizer::kMaxFileBytes, InputFile::Allow::link, Exit::data);
   // Zero bytes occur in the scores of a model, never in a list.
-  const auto read = bytes.find('\0') != std::string::npos ? pieces_from : tokens_from;
+  const auto read = bytes.find('\0') != string::npos ? pieces_from : tokens_from;
   TrainedTokenizer t = read(bytes, config, specials, path);
   if (t.tokenizer->size() > Tokenizer::kMaxSize ||
       t.tokenizer->serialize().size() > Tokenizer::kMaxFileBytes)

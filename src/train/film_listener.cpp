@@ -13,6 +13,7 @@
 #include <cmath>
 #include <new>
 
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "show/film.h"
 #include "show/learning_record.h"
@@ -24,10 +25,10 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kSampleColumns = 76;
+constexpr size_t kSampleColumns = 76;
 
-std::string sample_line(std::int64_t step, const std::string& sample) {
-  const std::string text = printable(sample);
+string sample_line(int64_t step, const string& sample) {
+  const string text = printable(sample);
   const bool fits = text.size() <= kSampleColumns;
   return fmt::format("sample{:5} | {}", step, fits ? text : whole_words(text, kSampleColumns));
 }
@@ -48,7 +49,7 @@ class FilmListener : public Listener {
     if (m.state.step == 0 && is_next(0, false)) add_now({}, m);
   }
 
-  bool looks_at(std::int64_t step, bool validates) override {
+  bool looks_at(int64_t step, bool validates) override {
     looks_ = on_ && (step == prepared_.plan.steps || is_next(step, validates));
     return looks_;
   }
@@ -68,7 +69,7 @@ class FilmListener : public Listener {
     valid_loss_ = line.loss;
     const bool planned = validates_ || m.last.tokens == 0;  // else the end of a run
     if (!planned || !on_ || !is_next(line.step, true)) return;
-    const std::string sample = add_now({.valid_loss = line.loss}, m);
+    const string sample = add_now({.valid_loss = line.loss}, m);
     if (!sample.empty()) log_.info(sample_line(line.step, sample));
   }
 
@@ -81,7 +82,7 @@ class FilmListener : public Listener {
 
  private:
   // Reads the film so far. One with another probe is left as it is.
-  bool continues(std::int64_t step) {
+  bool continues(int64_t step) {
     const RecordedFrames so_far = read_frames(run_.path());
     const Probe probe = film_.probe();
     std::error_code none;
@@ -97,8 +98,8 @@ class FilmListener : public Listener {
     return true;
   }
 
-  bool has_frame(std::int64_t step) const { return std::ranges::count(steps_, step) > 0; }
-  bool is_next(std::int64_t step, bool validated) const {
+  bool has_frame(int64_t step) const { return std::ranges::count(steps_, step) > 0; }
+  bool is_next(int64_t step, bool validated) const {
     return is_frame(step, validated, steps_.empty() ? -1 : steps_.back());
   }
 
@@ -120,7 +121,7 @@ class FilmListener : public Listener {
 
   // Adds the frame of this moment, of which `known` has the losses. Its sample; "" if there is no
   // frame.
-  std::string add_now(Frame known, const Moment& m) {
+  string add_now(Frame known, const Moment& m) {
     known.step = m.state.step;
     known.matrices = record_.measure(m.values, *prepared_.pool);
     return add(std::move(known), m.used);
@@ -138,7 +139,7 @@ class FilmListener : public Listener {
   }
 
   // If the run has diverged, training itself finds out.
-  std::string add(Frame known, const ParamVec<float>& used) try {
+  string add(Frame known, const ParamVec<float>& used) try {
     const FilmedFrame filmed = film_.frame(std::move(known), prepared_.with(used));
     run_.append(kFilm, line_of(filmed.frame));
     steps_.push_back(filmed.frame.step);
@@ -157,14 +158,14 @@ class FilmListener : public Listener {
   Log& log_;
   Film film_;
   LearningRecord record_;
-  std::vector<std::int64_t> steps_;  // of the frames
+  vector<int64_t> steps_;  // of the frames
   bool on_ = false, looks_ = false, validates_ = false;
   double valid_loss_ = kNotMeasured;  // of the last step
 };
 
 }  // namespace
 
-std::unique_ptr<Listener> film_listener(const ListenerContext& context) {
+unique_ptr<Listener> film_listener(const ListenerContext& context) {
   return std::make_unique<FilmListener>(context);
 }
 

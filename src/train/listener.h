@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/std_names.h"
 #include "step/stepper.h"
 #include "store/run.h"
 #include "store/run_writer.h"
@@ -26,7 +27,7 @@ struct Moment {
 
 // An update that is about to be made.
 struct PendingUpdate {
-  std::int64_t step;
+  int64_t step;
   bool validates;  // a validation follows, unless a signal interrupts it
   const ParamVec<float>& values;
   const ParamVec<float>& gradients;  // summed, not clipped
@@ -39,16 +40,16 @@ class Listener {
   virtual void began(const Moment&) {}
   // Before each step: will it look at the step's gradient, and at the weights used after it? Only
   // then are they there whole, if several processes train.
-  virtual bool looks_at(std::int64_t /*step*/, bool /*validates*/) { return false; }
+  virtual bool looks_at(int64_t /*step*/, bool /*validates*/) { return false; }
   virtual void before_update(const PendingUpdate&) {}
   virtual void stepped(const Moment&) {}
   virtual void logged(const TrainEvent&) {}  // every log_every steps
   virtual void validated(const ValidEvent&, const Moment&) {}
-  virtual void remarked(const std::string&) {}  // a warning
+  virtual void remarked(const string&) {}  // a warning
   virtual void saved(const State&) {}
   virtual void ended(Stop, const Moment&) {}
 };
-using Listeners = std::vector<std::unique_ptr<Listener>>;
+using Listeners = vector<unique_ptr<Listener>>;
 
 // What a listener may know of a run. References must outlive it.
 struct ListenerContext {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/format.h"
+#include "base/std_names.h"
 #include "evaluate/yardsticks.h"
 #include "show/advice.h"
 #include "train/listener.h"
@@ -11,7 +12,7 @@
 namespace heed {
 
 // The longer ones are in files of their own, NAME_listener.cpp.
-using MakeListener = std::unique_ptr<Listener>(const ListenerContext&);
+using MakeListener = unique_ptr<Listener>(const ListenerContext&);
 MakeListener terminal_listener, film_listener, tensorboard_listener;
 
 namespace {
@@ -42,7 +43,7 @@ class YardsticksListener : public Listener {
     yardsticks_ = p.yardsticks.empty() ? measure_yardsticks(p) : p.yardsticks;
     if (yardsticks_.empty()) return;
     context_.run.append(kMetrics, line_of(YardsticksEvent{m.state.step, yardsticks_}));
-    std::vector<std::string> all;
+    vector<string> all;
     for (const Yardstick& y : yardsticks_)
       all.push_back(fmt::format("{} {:.3f}{}", y.name, y.nats_per_token,
                                 std::isfinite(y.bits_per_byte)
@@ -73,7 +74,7 @@ class Remarks : public Listener {
   void logged(const TrainEvent& line) override { logged_.train.push_back(line); }
   void validated(const ValidEvent& line, const Moment&) override {
     logged_.valid.push_back(line);
-    const std::string text = said_ ? "" : overfitting(logged_, patience_);
+    const string text = said_ ? "" : overfitting(logged_, patience_);
     if (text.empty()) return;
     log_.info(text);
     said_ = true;
@@ -87,7 +88,7 @@ class Remarks : public Listener {
 };
 
 template <class Made>
-std::unique_ptr<Listener> make(const ListenerContext& context) {
+unique_ptr<Listener> make(const ListenerContext& context) {
   return std::make_unique<Made>(context);
 }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/signals.h"
+#include "base/std_names.h"
 #include "data/batcher.h"
 #include "data/objective.h"
 #include "evaluate/scorer.h"
@@ -29,9 +30,9 @@ namespace {
 
 // The example of most tokens; of a text, whose examples are alike, of the first ones.
 Example longest_example(const Objective& objective, const Split& split) {
-  const std::int64_t all = objective.count(split, Objective::kEvaluation);
+  const int64_t all = objective.count(split, Objective::kEvaluation);
   Example longest, next;
-  for (std::int64_t i = 0; i < (split.pairs() ? all : std::min<std::int64_t>(all, 1000)); ++i) {
+  for (int64_t i = 0; i < (split.pairs() ? all : std::min<int64_t>(all, 1000)); ++i) {
     objective.example(split, Objective::kEvaluation, i, next);
     if (next.tokens() > longest.tokens()) std::swap(longest, next);
   }
@@ -49,7 +50,7 @@ double pass_memory(const Transformer& model, const Products<float>& products,
     batch.add(example.source, example.target, example.labels);
     rows += example.tokens();
   } while (rows + example.tokens() <= tokens);
-  Workspace workspace{static_cast<std::size_t>(most)};
+  Workspace workspace{size_t(most)};
   TransformerSaved<float> saved;
   Pass<float> pass{.values = values,
                    .workspace = workspace,
@@ -60,7 +61,7 @@ double pass_memory(const Transformer& model, const Products<float>& products,
     train_micro_batch(model, pass, batch, {}, saved);
   else
     loss(pass, model.output, In<float>(model.forward(pass, batch, saved)), batch.labels);
-  return static_cast<double>(workspace.bytes());
+  return double(workspace.bytes());
 } catch (const std::length_error&) {
   return std::numeric_limits<double>::infinity();
 } catch (const std::bad_alloc&) {
@@ -88,13 +89,13 @@ void measure_passes(MemoryPlan& plan, double available, const Transformer& model
 }
 
 double id_bytes(const Split& split) {
-  return static_cast<double>(split.source.size() * split.source.bytes_per_id() +
-                             split.target.size() * split.target.bytes_per_id());
+  return double(split.source.size() * split.source.bytes_per_id() +
+                split.target.size() * split.target.bytes_per_id());
 }
 
-constexpr std::int64_t kMostCounted = 10'000'000;  // steps, where the schedule needs their number
-constexpr std::int64_t kQuicklyCounted = 100'000;  // where only the words do
-constexpr std::int64_t kLookedAt = 1000;           // where their number is known
+constexpr int64_t kMostCounted = 10'000'000;  // steps, where the schedule needs their number
+constexpr int64_t kQuicklyCounted = 100'000;  // where only the words do
+constexpr int64_t kLookedAt = 1000;           // where their number is known
 
 bool needs_end(const RunConfig& config) {
   const Fall fall = fall_of(config.optimizer);
@@ -106,12 +107,12 @@ bool needs_end(const RunConfig& config) {
 MemoryPlan counted_memory(const Transformer& model, const RunConfig& config, int threads) {
   const double copies = kept_arrays(model.table, step_options(config)) + config.train.shards +
                         (config.train.precision == Precision::bfloat16);  // rounded weights
-  return {.parameters = 4.0 * (static_cast<double>(model.table.size()) * copies +
+  return {.parameters = 4.0 * (double(model.table.size()) * copies +
                                1.0 * optimizer_workspace(model.table, config.optimizer) * threads),
           .record = film_memory(model.table)};
 }
 
-void check_memory(const MemoryPlan& plan, double available, const std::string& held_out) {
+void check_memory(const MemoryPlan& plan, double available, const string& held_out) {
   const double all = plan.training();
   if (all <= available) return;
   throw Error(
@@ -129,16 +130,16 @@ void check_memory(const MemoryPlan& plan, double available, const std::string& h
 
 Plan plan_of(const RunConfig& config, const Split& train) {
   const auto objective = make_objective(config);
-  const std::int64_t epochs = config.train.max_epochs, end = config.train.max_steps;
-  const std::int64_t counted = epochs == 0         ? kLookedAt
-                               : needs_end(config) ? kMostCounted
-                                                   : kQuicklyCounted;
-  const std::int64_t most = end > 0 ? std::min(end, counted) : counted;
+  const int64_t epochs = config.train.max_epochs, end = config.train.max_steps;
+  const int64_t counted = epochs == 0         ? kLookedAt
+                          : needs_end(config) ? kMostCounted
+                                              : kQuicklyCounted;
+  const int64_t most = end > 0 ? std::min(end, counted) : counted;
   const Batcher::Ahead ahead =
       Batcher(*objective, train, config)
-          .ahead(epochs > 0 ? epochs : std::numeric_limits<std::int64_t>::max(), most);
-  const auto steps = static_cast<double>(ahead.steps);
-  Plan plan{0, static_cast<double>(ahead.tokens) / steps, ahead.epochs / steps};
+          .ahead(epochs > 0 ? epochs : std::numeric_limits<int64_t>::max(), most);
+  const auto steps = double(ahead.steps);
+  Plan plan{0, double(ahead.tokens) / steps, ahead.epochs / steps};
   if (ahead.steps < most)
     plan.steps = ahead.steps;
   else if (epochs == 0 || most == end)
@@ -146,16 +147,16 @@ Plan plan_of(const RunConfig& config, const Split& train) {
   return plan;
 }
 
-void settle_end(RunConfig& config, const Split& train, std::optional<Plan> plan) {
+void settle_end(RunConfig& config, const Split& train, optional<Plan> plan) {
   const OptimizerConfig& o = config.optimizer;
   if (!needs_end(config)) return;
   if (!plan) plan = plan_of(config, train);
   if (plan->steps == 0)
-    throw Error(Exit::usage,
-                fmt::format("train.max_epochs {} are more than {} steps; optimizer.schedule {} "
-                            "needs optimizer.decay_steps.",
-                            config.train.max_epochs, format_count(kMostCounted), o.schedule),
-                "--set optimizer.decay_steps=N, or train.max_steps");
+    throw usage_error(
+        "train.max_epochs {} are more than {} steps; optimizer.schedule {} "
+        "needs optimizer.decay_steps.",
+        config.train.max_epochs, format_count(kMostCounted), o.schedule)
+        .hint("--set optimizer.decay_steps=N, or train.max_steps");
   config.optimizer.decay_steps.step = plan->steps;
 }
 
@@ -164,7 +165,7 @@ void plan_steps(PreparedRun& run) {
   settle_end(run.config, run.data.train, run.plan);
 }
 
-PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
+PreparedRun prepare_run(const RunConfig& config, const string& folder, Tokenizers tokenizers,
                         int threads, const Crew& crew) {
   Dataset data = load_dataset(config, folder, tokenizers);
   return prepare_run(config, std::move(data), std::move(tokenizers), threads, crew);
@@ -211,7 +212,7 @@ Yardsticks measure_yardsticks(const PreparedRun& run) {
                             run.data.valid, *run.pool, [] { return stop_signal() != 0; });
 }
 
-std::string schedule_in_words(const OptimizerConfig& c, std::int64_t end) {
+string schedule_in_words(const OptimizerConfig& c, int64_t end) {
   const ScheduleKind& kind = schedule_of(c);
   const Fall fall = fall_of(c);
   const bool ends = end > 0, falls = fall.to >= 0;
@@ -221,9 +222,8 @@ std::string schedule_in_words(const OptimizerConfig& c, std::int64_t end) {
   if (falls && c.warmup_steps > (fall.from >= 0 ? fall.from : c.decay_steps.step - 1))
     return fmt::format("rises until its fall to {:g} at step {} (optimizer.warmup_steps is {})",
                        c.min_learning_rate, fall.to, c.warmup_steps);
-  std::string text = c.warmup_steps > 0
-                         ? "rises over " + counted(std::to_string(c.warmup_steps), "step")
-                         : "begins";
+  string text = c.warmup_steps > 0 ? "rises over " + counted(std::to_string(c.warmup_steps), "step")
+                                   : "begins";
   if (!kind.factor)
     text += fmt::format(" {} {:g}", c.warmup_steps > 0 ? "to" : "at", c.learning_rate);
   if (!falls) return text + ", " + kind.after_warmup;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/std_names.h"
 #include "config/train_config.h"
 #include "data/dataset.h"
 #include "data/run_config.h"
@@ -37,11 +38,11 @@ MemoryPlan counted_memory(const Transformer& model, const RunConfig& config, int
 
 // Error (memory) if so many `available` bytes are too few for the training; for validation, if its
 // longest sentence is named.
-void check_memory(const MemoryPlan& plan, double available, const std::string& held_out = "");
+void check_memory(const MemoryPlan& plan, double available, const string& held_out = "");
 
 // The end of a run, as far as it is known in steps.
 struct Plan {
-  std::int64_t steps = 0;  // where max_steps or, if sooner, max_epochs ends it; 0: neither does
+  int64_t steps = 0;       // where max_steps or, if sooner, max_epochs ends it; 0: neither does
   double step_tokens = 0;  // source + target tokens of a step, the mean of those looked at
   double step_epochs = 0;  // times through the data that a step is, the mean of these
 };
@@ -53,10 +54,10 @@ struct PreparedRun {
   Transformer model;
   MemoryPlan memory;
   Plan plan;
-  std::unique_ptr<Pool> pool;                 // the threads of this process to train with
-  Crew crew;                                  // they, and those of all who train with it
-  std::unique_ptr<Products<float>> products;  // of training and scoring
-  Yardsticks yardsticks = {};                 // if they are measured already
+  unique_ptr<Pool> pool;                 // the threads of this process to train with
+  Crew crew;                             // they, and those of all who train with it
+  unique_ptr<Products<float>> products;  // of training and scoring
+  Yardsticks yardsticks = {};            // if they are measured already
 
   Predictor with(const ParamVec<float>& values) const { return {model, values, *products}; }
 };
@@ -65,7 +66,7 @@ Plan plan_of(const RunConfig& config, const Split& train);
 
 // Finds the step of optimizer.decay_steps, if it follows from where the run ends. Error (usage) if
 // that is too far away to be counted. `plan`: that of the config, if it is known.
-void settle_end(RunConfig& config, const Split& train, std::optional<Plan> plan = {});
+void settle_end(RunConfig& config, const Split& train, optional<Plan> plan = {});
 
 // Makes the plan anew, after the config's number of steps has changed.
 void plan_steps(PreparedRun& run);
@@ -74,7 +75,7 @@ void plan_steps(PreparedRun& run);
 // `threads` 0: as in the config. The whole crew prepares the run. Error (data) from the files;
 // Error (usage) if a schedule needs the plan's end and there is none; Error (memory) if the
 // training cannot fit, or if threads do not start.
-PreparedRun prepare_run(const RunConfig& config, const std::string& folder, Tokenizers tokenizers,
+PreparedRun prepare_run(const RunConfig& config, const string& folder, Tokenizers tokenizers,
                         int threads, const Crew& crew = {});
 // The same with data that has been read, and of which the tokenizers are.
 PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokenizers, int threads,
@@ -86,6 +87,6 @@ Yardsticks measure_yardsticks(const PreparedRun& run);
 // The schedule of the learning rate, for the log:
 // "rises to 0.008 over 100 steps, stays until step 1600, falls to 0 at step 2000": for a run that
 // ends at step `end` (0: no planned end).
-std::string schedule_in_words(const OptimizerConfig& config, std::int64_t end);
+string schedule_in_words(const OptimizerConfig& config, int64_t end);
 
 }  // namespace heed

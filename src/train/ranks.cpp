@@ -6,6 +6,7 @@
 #include "base/input_file.h"
 #include "base/sha256.h"
 #include "base/signals.h"
+#include "base/std_names.h"
 #include "step/exchange.h"
 #include "train/speed.h"
 #include "train/trainer.h"
@@ -16,8 +17,8 @@ namespace {
 // What the others are told; share() is called on all ranks in the same order.
 struct Assignment {
   Task task = Task::end;
-  std::int64_t stop_at = 0;
-  std::string config;
+  int64_t stop_at = 0;
+  string config;
 
   void share(Exchange& x) { x.share(task, stop_at, config); }
 };
@@ -33,10 +34,10 @@ void share_split(Exchange& x, Split& split) {
           split.target_bytes, split.lossy);
 }
 
-void share_parts(Exchange& x, Dataset& data, std::vector<NamedBytes>& tokenizers, int& threads) {
+void share_parts(Exchange& x, Dataset& data, vector<NamedBytes>& tokenizers, int& threads) {
   share_split(x, data.train);
   share_split(x, data.valid);
-  std::size_t files = tokenizers.size();
+  size_t files = tokenizers.size();
   x.share(files, threads);
   tokenizers.resize(files);
   for (NamedBytes& file : tokenizers) x.share(file.name, file.bytes);
@@ -45,7 +46,7 @@ void share_parts(Exchange& x, Dataset& data, std::vector<NamedBytes>& tokenizers
 // All that the other ranks do: one task after the other.
 void follow(Exchange& x) {
   watch_signals();
-  std::optional<PreparedRun> run;
+  optional<PreparedRun> run;
   while (true) {
     x.timeout = 0;  // the first rank may read and plan for as long as it needs
     Assignment told;
@@ -55,7 +56,7 @@ void follow(Exchange& x) {
     config.train.max_minutes = 0;  // the first rank looks at the clock
     if (told.task == Task::prepare) {
       Dataset data;
-      std::vector<NamedBytes> tokenizers;
+      vector<NamedBytes> tokenizers;
       int threads = 0;
       share_parts(x, data, tokenizers, threads);
       run.emplace(prepare_run(config, std::move(data),
@@ -68,15 +69,15 @@ void follow(Exchange& x) {
     if (told.task == Task::train)
       Trainer(*run, nullptr).run(told.stop_at);
     else
-      measure_speed(*run, [](std::int64_t, double) { return false; });
+      measure_speed(*run, [](int64_t, double) { return false; });
   }
 }
 
 // Only equal programs with equal commands on equal processors train together.
-void require_equal_ranks(Exchange& x, const std::vector<std::string>& args) {
+void require_equal_ranks(Exchange& x, const vector<string>& args) {
   InputFile program("/proc/self/exe", InputFile::Allow::link);
-  std::string command = "heed";
-  for (const std::string& arg : args) command += ' ' + shell_word(arg);
+  string command = "heed";
+  for (const string& arg : args) command += ' ' + shell_word(arg);
   x.require_same("this program", sha256_of(program).substr(0, 12));
   x.require_same("this command", command);
 }
@@ -87,9 +88,8 @@ bool leads(const Crew& crew) {
 
 }  // namespace
 
-Exit run_together(const std::vector<std::string>& args,
-                  const std::function<Exit(const Crew&)>& command,
-                  const std::function<Exit(const std::string& where)>& failed) {
+Exit run_together(const vector<string>& args, const function<Exit(const Crew&)>& command,
+                  const function<Exit(const string& where)>& failed) {
   auto exchange = std::make_unique<Exchange>();  // one process
   try {
     if (const int ranks = launched_ranks(); ranks != 0 && ranks != 1) {
@@ -115,19 +115,18 @@ Exit run_together(const std::vector<std::string>& args,
 void share_run(const Crew& crew, const RunConfig& config, Dataset& data,
                const Tokenizers& tokenizers, int threads) {
   if (crew.ranks() > config.train.shards)
-    throw Error(Exit::usage,
-                fmt::format("{} ranks are more than train.shards, which is {}.", crew.ranks(),
-                            config.train.shards),
-                "fewer ranks; or, in a new run, --set train.shards=N, which changes its results");
+    throw usage_error("{} ranks are more than train.shards, which is {}.", crew.ranks(),
+                      config.train.shards)
+        .hint("fewer ranks; or, in a new run, --set train.shards=N, which changes its results");
   if (!leads(crew)) return;
   Exchange& x = crew.exchange();
   x.timeout = config.train.rank_timeout;
   Assignment{Task::prepare, 0, dump_config(config)}.share(x);
-  std::vector<NamedBytes> files = tokenizers.files();
+  vector<NamedBytes> files = tokenizers.files();
   share_parts(x, data, files, threads);
 }
 
-void lead(const PreparedRun& run, Task task, std::int64_t stop_at) {
+void lead(const PreparedRun& run, Task task, int64_t stop_at) {
   if (!leads(run.crew)) return;
   run.crew.exchange().timeout = run.config.train.rank_timeout;
   Assignment{task, stop_at, dump_config(run.config)}.share(run.crew.exchange());

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "train/prepared_run.h"
 
 namespace heed {
@@ -14,9 +15,8 @@ namespace heed {
 // What main() does: runs `command` on the first of the ranks that a launcher has started, which
 // must have the same `args`, while the others follow. `failed` says the exception that is being
 // handled, of a rank with this name, and has its exit code; it ends all ranks.
-Exit run_together(const std::vector<std::string>& args,
-                  const std::function<Exit(const Crew&)>& command,
-                  const std::function<Exit(const std::string& where)>& failed);
+Exit run_together(const vector<string>& args, const function<Exit(const Crew&)>& command,
+                  const function<Exit(const string& where)>& failed);
 
 // On the first rank, when it has the data: the others get it, once, and prepare the same run. Error
 // (usage) if there are more ranks than shards.
@@ -27,6 +27,6 @@ void share_run(const Crew& crew, const RunConfig& config, Dataset& data,
 enum class Task { end, prepare, measure, train };
 
 // On the first rank, as it begins one: the others begin it, too.
-void lead(const PreparedRun& run, Task task, std::int64_t stop_at = 0);
+void lead(const PreparedRun& run, Task task, int64_t stop_at = 0);
 
 }  // namespace heed

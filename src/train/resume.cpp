@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/std_names.h"
 #include "show/advice.h"
 #include "step/schedule.h"
 #include "store/model.h"
@@ -21,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // The first of the steps done that has another learning rate in one of two configs, else 0.
-std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::int64_t done) {
-  for (std::int64_t step = 1; step <= done; ++step)
+int64_t first_other_rate(const RunConfig& was, const RunConfig& is, int64_t done) {
+  for (int64_t step = 1; step <= done; ++step)
     if (learning_rate(was.optimizer, was.model.d_model, step) !=
         learning_rate(is.optimizer, was.model.d_model, step))
       return step;
@@ -32,7 +33,7 @@ std::int64_t first_other_rate(const RunConfig& was, const RunConfig& is, std::in
 // --- a branch
 
 // Is `inner` in `outer`, or the same folder?
-bool contains(const std::string& outer, const std::string& inner) {
+bool contains(const string& outer, const string& inner) {
   std::error_code ignored;
   const fs::path path = fs::relative(fs::absolute(inner), outer, ignored);
   return !path.empty() && *path.begin() != "..";
@@ -40,25 +41,23 @@ bool contains(const std::string& outer, const std::string& inner) {
 
 // The checkpoint that a branch begins at. A copy under another name may be of steps whose lines are
 // gone.
-NewestCheckpoint beginning_of(const std::string& run, const std::string& checkpoint) {
+NewestCheckpoint beginning_of(const string& run, const string& checkpoint) {
   if (checkpoint.empty()) return newest_checkpoint(run);
   Checkpoint chosen = open_checkpoint(run, checkpoint);
   if (!chosen.has_training() || !fs::equivalent(run_of_checkpoint(chosen.folder()), run) ||
       checkpoint_name(chosen.folder()) != step_folder_name(chosen.state().step))
-    throw Error(Exit::usage,
-                fmt::format("{} cannot be continued: it is not a step of {} with its optimizer "
-                            "state.",
-                            chosen.folder().string(), quoted_path(run)),
-                "--checkpoint step-N");
+    throw usage_error(
+        "{} cannot be continued: it is not a step of {} with its optimizer "
+        "state.",
+        chosen.folder().string(), quoted_path(run))
+        .hint("--checkpoint step-N");
   return {std::move(chosen), {}};
 }
 
-[[noreturn]] void refuse_branch(const StoredRun& stem, const std::string& why,
-                                const std::string& hint) {
-  throw Error(Exit::usage,
-              fmt::format("the branch begins at step {} of {}, and {}", stem.steps_done(),
-                          quoted_path(stem.folder), why),
-              hint);
+[[noreturn]] void refuse_branch(const StoredRun& stem, const string& why, const string& hint) {
+  throw usage_error("the branch begins at step {} of {}, and {}", stem.steps_done(),
+                    quoted_path(stem.folder), why)
+      .hint(hint);
 }
 
 // Error (usage) unless `is`, the branch's config, could reproduce the steps done.
@@ -78,11 +77,11 @@ void check_steps_done(const StoredRun& stem, const RunConfig& is) {
 }
 
 // The first weights, if the run keeps them, and its best up to there.
-std::vector<Checkpoint> earlier_ones(const StoredRun& stem, Log& log) {
+vector<Checkpoint> earlier_ones(const StoredRun& stem, Log& log) {
   const State& state = stem.checkpoint->state();
   const State best = best_of(states_of(stem.folder, state.step)).value_or(state);
-  std::vector<Checkpoint> earlier;
-  for (const std::int64_t step : std::set<std::int64_t>{0, best.step}) {
+  vector<Checkpoint> earlier;
+  for (const int64_t step : std::set<int64_t>{0, best.step}) {
     try {
       const fs::path folder = step_folder(stem.folder, step);
       if (step != state.step && path_exists(folder)) earlier.push_back(Checkpoint::open(folder));
@@ -97,9 +96,9 @@ std::vector<Checkpoint> earlier_ones(const StoredRun& stem, Log& log) {
 
 // Goes on from where `stem` stands in the new folder `branch`.
 RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& request,
-                   const std::string& branch, Log& log) {
-  const std::int64_t done = stem.steps_done();
-  if (const std::string why = nothing_to_do(stem, config.train, request.stop_at); !why.empty())
+                   const string& branch, Log& log) {
+  const int64_t done = stem.steps_done();
+  if (const string why = nothing_to_do(stem, config.train, request.stop_at); !why.empty())
     refuse_branch(stem, "it is " + why,
                   "a later --max-steps or --stop-at, or --checkpoint with an earlier step");
   settle_end(stem.trained, stem.data.train);
@@ -121,14 +120,13 @@ RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& r
   origin.command = request.command;
   for (const auto& [key, place] : request.given.keys) origin.given.push_back(key);
 
-  const std::vector<Checkpoint> earlier = earlier_ones(stem, log);
+  const vector<Checkpoint> earlier = earlier_ones(stem, log);
   require_room(prepared, branch);
   RunWriter run = RunWriter::create(branch, request.force,
                                     {origin_json(origin), dump_config(prepared.config), text});
   return go(prepared, request, run, log, [&](Trainer& trainer) {
     run.copy_lines(from, done);
-    const std::string event =
-        fmt::format("branched from {} at step {}", origin.branched_from, done);
+    const string event = fmt::format("branched from {} at step {}", origin.branched_from, done);
     run.append(kMetrics, line_of(RunEvent{done, "branch", event}));
     for (const Checkpoint& checkpoint : earlier) trainer.adopt(checkpoint);
     trainer.adopt(*stem.checkpoint);
@@ -138,7 +136,7 @@ RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& r
 
 // --branch: the stem is read and prepared without a change to it, then the branch is made.
 RunResult branch_run(const ResumeRequest& request, Log& log) {
-  const std::string& folder = request.run.folder;
+  const string& folder = request.run.folder;
   if (contains(folder, request.branch) || contains(request.branch, folder))
     throw Error(
         Exit::usage,
@@ -149,8 +147,8 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
   RunWriter::require_free(request.branch, request.run.force);
   NewestCheckpoint at = beginning_of(folder, request.checkpoint);
   if (!at.checkpoint && at.damaged.empty())
-    throw Error(Exit::store, quoted_path(folder) + " has no checkpoint yet.",
-                "wait until it saves (train.save_every)");
+    throw store_error("{} has no checkpoint yet.", quoted_path(folder))
+        .hint("wait until it saves (train.save_every)");
   StoredRun stem = read_stored_run(folder, std::move(at), log);
   GivenKeys changes = request.run.given;
   // The schedule ends with the branch, unless --set says where.
@@ -164,56 +162,55 @@ RunResult branch_run(const ResumeRequest& request, Log& log) {
 
 // The first step done that would have had another rate with `config`; 0: none. (The highest and the
 // lowest rate may change from now on.) Damaged steps are done, too.
-std::int64_t first_step_of_other_rate(const StoredRun& run, RunConfig config) {
+int64_t first_step_of_other_rate(const StoredRun& run, RunConfig config) {
   config.optimizer.learning_rate = run.trained.optimizer.learning_rate;
   config.optimizer.min_learning_rate = run.trained.optimizer.min_learning_rate;
-  const std::vector<std::int64_t> saved = list_steps(run.folder);
+  const vector<int64_t> saved = list_steps(run.folder);
   return first_other_rate(run.trained, config, saved.empty() ? 0 : saved.back());
 }
 
 // Error (usage) if a branch of the run is still to be finished, or ends at `end` or later. `from`:
 // the checkpoint from which another one would go on.
-void refuse_second_branch(const fs::path& run, std::int64_t end, const std::string& from) {
-  for (const std::string& name : names_of_runs(folder_of(run))) {
+void refuse_second_branch(const fs::path& run, int64_t end, const string& from) {
+  for (const string& name : names_of_runs(folder_of(run))) {
     const fs::path branch = run.parent_path() / name;
     if (!is_branch_of(branch, run)) continue;
     const TrainConfig config = config_of_run(branch).train;
-    const std::vector<State> states = states_of(branch);
+    const vector<State> states = states_of(branch);
     if (states.empty()) continue;
     const State& last = states.back();
     if (end_of(config, last) != Stop::none && last.step < end) continue;
-    throw Error(Exit::usage,
-                fmt::format("{} has the branch {}, which is at step {}.", quoted_path(run),
-                            quoted_path(branch), last.step),
-                fmt::format("heed resume {}; or, for another one, --branch DIR --checkpoint {}",
-                            shell_word(branch.string()), from));
+    throw usage_error("{} has the branch {}, which is at step {}.", quoted_path(run),
+                      quoted_path(branch), last.step)
+        .hint(fmt::format("heed resume {}; or, for another one, --branch DIR --checkpoint {}",
+                          shell_word(branch.string()), from));
   }
 }
 
 // Of a run of which steps from `other` on are done with another rate than `config` gives them: goes
 // on from before them, in a branch.
-RunResult branch_before(std::int64_t other, StoredRun& run, const RunConfig& config,
+RunResult branch_before(int64_t other, StoredRun& run, const RunConfig& config,
                         const RunRequest& request, Log& log) {
-  const std::int64_t end = plan_of(config, run.data.train).steps;
+  const int64_t end = plan_of(config, run.data.train).steps;
   NewestCheckpoint before = newest_checkpoint(run.folder, other - 1);
   say_skipped(before, log);
   if (!before.checkpoint) {
-    std::vector<std::string> changes;
+    vector<string> changes;
     for (const KeyChange& change : changed_keys(run.trained, config))
       if (change.on_resume == OnResume::if_rates_stay) changes.push_back(in_words(change));
-    throw Error(Exit::usage,
-                fmt::format("with {} step {}, which is done, would have another rate, and no whole "
-                            "checkpoint from before it is left.",
-                            listed(changes), other),
-                fmt::format("--set optimizer.decay_steps={}, where the rate has fallen; --branch "
-                            "DIR; or heed train with --init-from {}",
-                            fall_of(run.trained.optimizer).to, shell_word(run.folder.string())));
+    throw usage_error(
+        "with {} step {}, which is done, would have another rate, and no whole "
+        "checkpoint from before it is left.",
+        listed(changes), other)
+        .hint(fmt::format("--set optimizer.decay_steps={}, where the rate has fallen; --branch "
+                          "DIR; or heed train with --init-from {}",
+                          fall_of(run.trained.optimizer).to, shell_word(run.folder.string())));
   }
-  const std::string from = step_folder_name(before.checkpoint->state().step);
+  const string from = step_folder_name(before.checkpoint->state().step);
   refuse_second_branch(run.folder, end, from);
   run.checkpoint = std::move(before.checkpoint);
   run.trained = checkpoint_config(*run.checkpoint);
-  const std::string branch = next_name(run.folder).string();
+  const string branch = next_name(run.folder).string();
   log.info(
       fmt::format("{0} is a branch of {1} from step {2}: with the end at step {3} the steps after "
                   "it have another rate; {1} stays as it is",
@@ -226,13 +223,13 @@ RunResult branch_before(std::int64_t other, StoredRun& run, const RunConfig& con
 // Without a checkpoint a run starts again, which needs the weights that it began with.
 void refuse_lost_weights(const StoredRun& run) {
   const Origin& origin = run.origin;
-  const std::string& of = origin.branched_from.empty() ? origin.init_from : origin.branched_from;
+  const string& of = origin.branched_from.empty() ? origin.init_from : origin.branched_from;
   if (!of.empty())
-    throw Error(Exit::store,
-                fmt::format("the run {} should begin with the weights of {}, but was stopped "
-                            "before its first checkpoint.",
-                            quoted_path(run.folder), quoted_path(of)),
-                "again, once it is removed (or with --force): " + origin.command);
+    throw store_error(
+        "the run {} should begin with the weights of {}, but was stopped "
+        "before its first checkpoint.",
+        quoted_path(run.folder), quoted_path(of))
+        .hint("again, once it is removed (or with --force): " + origin.command);
 }
 
 // The run's files as its last save left them, or was about to. `goes_on`: it trains from there. Has
@@ -240,31 +237,30 @@ void refuse_lost_weights(const StoredRun& run) {
 bool tidy(const StoredRun& stored, const TrainConfig& config, bool goes_on, RunWriter& run,
           Log& log) {
   run.begin_writing(stored.damaged);
-  for (const std::string& note : run.take_notes()) log.info(note);
+  for (const string& note : run.take_notes()) log.info(note);
   const OptimizerConfig& asked = stored.asked.optimizer;
   const Fall fall = fall_of(asked);
   const bool known = !fall.follows_end || asked.decay_steps > 0;  // what is to be spared
-  const std::int64_t done = stored.steps_done();
+  const int64_t done = stored.steps_done();
   if (stored.checkpoint)
     run.finish_save(done, {known ? config.keep_last : 0, config.keep_every}, fall.spared());
   const MetricsCut cut = run.copy_lines(run.path(), done, !goes_on);
   if (cut.kept == 0 && done > 0)
     log.warn(fmt::format("metrics.jsonl has no line of the steps up to {}; the checkpoint is whole",
                          done));
-  if (const std::int64_t lines = cut.later + cut.damaged; lines > 0)
+  if (const int64_t lines = cut.later + cut.damaged; lines > 0)
     log.info(fmt::format("metrics.jsonl: dropped {}, torn or of later steps, which come again",
                          counted(std::to_string(lines), "line")));
   return cut.kept > 0;
 }
 
-RunResult has_nothing_to_do(const std::string& why, const StoredRun& stored,
-                            const RunConfig& config, const RunRequest& request, RunWriter& run,
-                            Log& log) {
+RunResult has_nothing_to_do(const string& why, const StoredRun& stored, const RunConfig& config,
+                            const RunRequest& request, RunWriter& run, Log& log) {
   log.open_file((run.path() / kTrainLog).string());
   tidy(stored, config.train, false, run, log);
   const Advice advice = advice_on(run.path());
   log.info(why + (advice.text.empty() ? "" : ": " + advice.text));
-  if (const std::string& on = advice.text.empty() ? advice.way_on : advice.command; !on.empty())
+  if (const string& on = advice.text.empty() ? advice.way_on : advice.command; !on.empty())
     log.info("  " + on);
   if (names_other_files(stored, config))  // commands that read the data look there
     run.write_config(dump_config(config));
@@ -275,9 +271,9 @@ RunResult has_nothing_to_do(const std::string& why, const StoredRun& stored,
 RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& request,
                   bool other_end, RunWriter& run, Log& log) {
   const PreparedRun prepared = prepare_stored_run(stored, config, request, log);
-  const std::optional<Error> useless = useless_steps(prepared, stored.steps_done());
+  const optional<Error> useless = useless_steps(prepared, stored.steps_done());
   if (other_end && useless) throw Error(*useless);
-  const std::int64_t before = stored.asked.train.max_steps;
+  const int64_t before = stored.asked.train.max_steps;
   if (config.train.max_steps > 0 && config.train.max_steps < before)
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
   require_room(prepared, request.folder);
@@ -295,15 +291,15 @@ RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& 
 RunResult resume_run(const ResumeRequest& request, Log& log) {
   if (!request.branch.empty()) return branch_run(request, log);
   const RunRequest& as = request.run;
-  std::optional<RunWriter> run = RunWriter::open(as.folder);
+  optional<RunWriter> run = RunWriter::open(as.folder);
   bool other_end = request.max_steps + request.more > 0 || request.minutes > 0;
   for (const char* key : {"train.max_steps", "train.max_epochs", "optimizer.decay_steps"})
     other_end = other_end || as.given.contains(key);
   if (!other_end) log.open_file((run->path() / kTrainLog).string());  // else it may get a branch
   StoredRun stored = read_stored_run(run->path(), newest_checkpoint(run->path()), log);
   RunConfig config = changed_config(stored, as.given);
-  std::string idle = other_end ? "" : nothing_to_do(stored, config.train, as.stop_at);
-  std::int64_t other = 0;  // the first step done that would have another rate
+  string idle = other_end ? "" : nothing_to_do(stored, config.train, as.stop_at);
+  int64_t other = 0;  // the first step done that would have another rate
   if (idle.empty() || names_other_files(stored, config)) load_data(stored, config, log);
   if (idle.empty()) {
     config = changed_config(stored, with(as.given, new_end(request, stored)));

@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "base/std_names.h"
 #include "store/checkpoint.h"
 #include "store/origin.h"
 #include "train/training_run.h"
@@ -32,11 +33,11 @@ namespace heed {
 
 struct ResumeRequest {
   RunRequest run;
-  std::int64_t max_steps = 0;  // 0: unchanged
-  std::int64_t more = 0;       // steps after the planned end (or the last step, if that is later)
-  double minutes = 0;          // the same, as many as take so long at the speed so far
-  std::string branch;          // folder of the new run, or empty
-  std::string checkpoint;      // where the branch begins; empty: at the newest
+  int64_t max_steps = 0;  // 0: unchanged
+  int64_t more = 0;       // steps after the planned end (or the last step, if that is later)
+  double minutes = 0;     // the same, as many as take so long at the speed so far
+  string branch;          // folder of the new run, or empty
+  string checkpoint;      // where the branch begins; empty: at the newest
 };
 
 // Errors before a training begins leave the run as it was. Error (usage) if a branch's config does
@@ -47,8 +48,8 @@ RunResult resume_run(const ResumeRequest& request, Log& log);
 // A stored run as a resume or a branch finds it.
 struct StoredRun {
   std::filesystem::path folder;
-  std::optional<Checkpoint> checkpoint;    // where it goes on; none: the run has not saved yet
-  std::vector<DamagedCheckpoint> damaged;  // newer ones
+  optional<Checkpoint> checkpoint;    // where it goes on; none: the run has not saved yet
+  vector<DamagedCheckpoint> damaged;  // newer ones
   GivenKeys written;  // config.json, which the user asked for; the checkpoint's if that is damaged
   RunConfig asked;    // the same
   RunConfig trained;  // the config of the steps done
@@ -57,7 +58,7 @@ struct StoredRun {
   Tokenizers tokenizers;
   Dataset data;
 
-  std::int64_t steps_done() const { return checkpoint ? checkpoint->state().step : 0; }
+  int64_t steps_done() const { return checkpoint ? checkpoint->state().step : 0; }
 };
 
 // Warns of damaged checkpoints that it skips. Error (store) if only those are left, or if the
@@ -83,7 +84,7 @@ PreparedRun prepare_stored_run(StoredRun& run, const RunConfig& config, const Ru
                                Log& log);
 
 // Why a run with this config has nothing to do from there, else "".
-std::string nothing_to_do(const StoredRun& run, const TrainConfig& config, std::int64_t stop_at);
+string nothing_to_do(const StoredRun& run, const TrainConfig& config, int64_t stop_at);
 
 void say_skipped(const NewestCheckpoint& newest, Log& log);
 

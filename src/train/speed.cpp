@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/profile.h"
+#include "base/std_names.h"
 #include "data/batcher.h"
 #include "math/blas.h"
 #include "step/stepper.h"
@@ -15,22 +16,21 @@ namespace {
 
 double flops_of(const Transformer& model, const StepBatch& batch) {
   double sum = 0;
-  for (std::size_t s = 0; s < batch.shards.size(); ++s)
+  for (size_t s = 0; s < batch.shards.size(); ++s)
     for (int i = 0; i < batch.used[s]; ++i) sum += training_flops(model, batch.shards[s][i]);
   return sum;
 }
 
 // Not moved by the few that something else on the machine delayed. Of at least one.
-double median(std::vector<double> x) {
+double median(vector<double> x) {
   std::ranges::sort(x);
-  const std::size_t n = x.size();
+  const size_t n = x.size();
   return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
 }
 
 }  // namespace
 
-Speed measure_speed(const PreparedRun& run,
-                    const std::function<bool(std::int64_t, double)>& enough) {
+Speed measure_speed(const PreparedRun& run, const function<bool(int64_t, double)>& enough) {
   constexpr int kWarmUp = 2;
   lead(run, Task::measure);
   const auto objective = make_objective(run.config);
@@ -38,9 +38,9 @@ Speed measure_speed(const PreparedRun& run,
   Stepper stepper(run.model, step_options(run.config), run.crew, *run.products);
   Exchange& exchange = run.crew.exchange();
   Cursor cursor;
-  std::int64_t taken = 0;
+  int64_t taken = 0;
   Speed sums;  // of the steps measured
-  std::vector<double> seconds, message_seconds;
+  vector<double> seconds, message_seconds;
   const double begin = seconds_now();
   bool end = false;
   for (int step = 1 - kWarmUp; !end; ++step) {
@@ -52,7 +52,7 @@ Speed measure_speed(const PreparedRun& run,
       profiling = true;
     }
     const double from = seconds_now();
-    const double sent = static_cast<double>(exchange.sent()), waited = exchange.waited();
+    const double sent = double(exchange.sent()), waited = exchange.waited();
     const StepBatch& batch = feed.batch(taken + 1, cursor);
     const StepResult result = stepper.gradient(taken + 1, batch, [&feed] { feed.fill_next(); });
     if (result.finite) {
@@ -62,39 +62,39 @@ Speed measure_speed(const PreparedRun& run,
     }
     seconds.push_back(seconds_now() - from);
     message_seconds.push_back(exchange.waited() - waited);
-    sums.tokens += static_cast<double>(result.tokens);
+    sums.tokens += double(result.tokens);
     sums.flops += flops_of(run.model, batch);
-    sums.bytes_sent += static_cast<double>(exchange.sent()) - sent;
+    sums.bytes_sent += double(exchange.sent()) - sent;
     end = !result.finite || enough(step, seconds_now() - begin);
     exchange.share(end);
   }
   profiling = false;
-  const auto n = static_cast<double>(seconds.size());
+  const auto n = double(seconds.size());
   Speed speed{.steps = std::ssize(seconds),
               .step_seconds = median(seconds),
               .tokens = sums.tokens / n,
               .flops = sums.flops / n,
               .bytes_sent = run.crew.sum(sums.bytes_sent) / n,
-              .step_bytes = static_cast<double>(stepper.gradients().step_bytes()),
+              .step_bytes = double(stepper.gradients().step_bytes()),
               .message_seconds = median(message_seconds)};
   double rest = 1e9 * std::min(run.pool->threads(), available_cores()) *
                 std::accumulate(seconds.begin(), seconds.end(), 0.0);
-  for (std::size_t i = 0; i < work_ns.size(); ++i) {
-    speed.work_ns[i] = static_cast<double>(work_ns[i]);
+  for (size_t i = 0; i < work_ns.size(); ++i) {
+    speed.work_ns[i] = double(work_ns[i]);
     rest -= speed.work_ns[i];
   }
-  speed.work_ns[static_cast<int>(Work::waiting)] = std::max(0.0, rest);
+  speed.work_ns[int(Work::waiting)] = std::max(0.0, rest);
   return speed;
 }
 
 double measure_sgemm(int threads, double seconds) {
   constexpr int n = 2048;
-  constexpr std::size_t size = static_cast<std::size_t>(n) * n;
+  constexpr size_t size = size_t(n) * n;
   Pool pool(threads);
-  std::vector<std::vector<float>> memory(threads, std::vector<float>(3 * size, 0.5f));
-  std::vector<double> rates;
+  vector<vector<float>> memory(threads, vector<float>(3 * size, 0.5f));
+  vector<double> rates;
   for (const double begin = seconds_now(); rates.size() < 3 || seconds_now() - begin < seconds;) {
-    std::vector<double> rate(threads);
+    vector<double> rate(threads);
     pool.run(threads, [&](int task, int) {
       float* m = memory[task].data();
       const double start = seconds_now();

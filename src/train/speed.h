@@ -7,12 +7,13 @@
 #include <functional>
 
 #include "base/profile.h"
+#include "base/std_names.h"
 #include "train/prepared_run.h"
 
 namespace heed {
 
 struct Speed {
-  std::int64_t steps = 0;        // measured
+  int64_t steps = 0;             // measured
   double step_seconds = 0;       // of a step, the median
   double tokens = 0, flops = 0;  // of a step, means
   // Of a step that several processes share: bytes that all send, and by the formula; seconds that
@@ -26,7 +27,7 @@ struct Speed {
 // beginning, returns true. Two warm-up steps come first, numbered -1 and 0; they count only if no
 // others follow. Of several processes the first says what is enough.
 Speed measure_speed(const PreparedRun& run,
-                    const std::function<bool(std::int64_t steps, double seconds)>& enough);
+                    const function<bool(int64_t steps, double seconds)>& enough);
 
 // GFLOP/s of large products, one per thread at a time, summed over the threads: what training could
 // reach. The median over `seconds` seconds.

@@ -10,6 +10,7 @@
 
 #include "base/format.h"
 #include "base/signals.h"
+#include "base/std_names.h"
 #include "data/split.h"
 #include "evaluate/test_text.h"
 #include "store/checkpoint.h"
@@ -24,8 +25,8 @@ namespace fs = std::filesystem;
 // Error (usage) if the tokenizers, special tokens or tensors of two configs differ: it names the
 // keys that make the difference. Else the keys of the model that change the function that the
 // weights compute.
-std::vector<std::string> checked_fit(const RunConfig& config, const RunConfig& other,
-                                     const Tokenizers& tokenizers, const std::string& run) {
+vector<string> checked_fit(const RunConfig& config, const RunConfig& other,
+                           const Tokenizers& tokenizers, const string& run) {
   const auto words = [](const TokenizersConfig& t) {
     return std::tuple(t.type, t.punctuation, t.target.type, t.target.punctuation);
   };
@@ -36,18 +37,17 @@ std::vector<std::string> checked_fit(const RunConfig& config, const RunConfig& o
   const auto same = [](const ParamInfo& x, const ParamInfo& y) {
     return x.name == y.name && x.param.rows == y.param.rows && x.param.cols == y.param.cols;
   };
-  const std::string differs = words(other.tokenizer) != words(config.tokenizer)     ? "tokenizer."
-                              : further_specials(other) != further_specials(config) ? "objective."
-                              : !std::ranges::equal(tensors(other), tensors(config), same)
-                                  ? "model."
-                                  : "";
+  const string differs = words(other.tokenizer) != words(config.tokenizer)            ? "tokenizer."
+                         : further_specials(other) != further_specials(config)        ? "objective."
+                         : !std::ranges::equal(tensors(other), tensors(config), same) ? "model."
+                                                                                      : "";
   RunConfig there = other, here = config;
   for (RunConfig* c : {&there, &here}) {
     const int length = c->model.max_length;
     c->model = without_training(c->model);
     if (config.model.positions == Positions::learned) c->model.max_length = length;
   }
-  std::vector<std::string> misfits, changes;
+  vector<string> misfits, changes;
   for (const KeyChange& change : changed_keys(there, here)) {
     if (!differs.empty() && change.key.starts_with(differs))
       misfits.push_back(
@@ -55,15 +55,16 @@ std::vector<std::string> checked_fit(const RunConfig& config, const RunConfig& o
     if (change.key.starts_with("model.")) changes.push_back(in_words(change));
   }
   if (!differs.empty())
-    throw Error(Exit::usage, fmt::format("--init-from {}: {}.", run, joined(misfits, "; ")),
-                "--set with the values there; model.max_length follows from data.max_length and "
-                "the lengths of the objective");
+    throw usage_error("--init-from {}: {}.", run, joined(misfits, "; "))
+        .hint(
+            "--set with the values there; model.max_length follows from data.max_length and "
+            "the lengths of the objective");
   return changes;
 }
 
 // Where --init-from is, for commands in any folder, once --force has renamed the run that it may be
 // in.
-std::string kept_at(const TrainRequest& request) {
+string kept_at(const TrainRequest& request) {
   if (request.init_from.empty()) return "";
   const fs::path inside = fs::relative(request.init_from, fs::absolute(request.run.folder));
   const fs::path old = free_name(request.run.folder);
@@ -76,10 +77,10 @@ std::string kept_at(const TrainRequest& request) {
 }  // namespace
 
 Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
-                        const std::string& folder) {
-  std::optional<Checkpoint> initial;
+                        const string& folder) {
+  optional<Checkpoint> initial;
   Tokenizers tokenizers;
-  std::vector<std::string> changes;
+  vector<string> changes;
   if (!request.init_from.empty()) {
     initial = open_checkpoint(request.init_from);
     const RunConfig trained = checkpoint_config(*initial);
@@ -89,20 +90,19 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
   PreparedRun prepared =
       prepare_run(config, folder, std::move(tokenizers), request.run.threads, request.run.crew);
   const TokenizersConfig& t = config.tokenizer;
-  const std::string& file = t.file.empty() ? t.target.file : t.file;
+  const string& file = t.file.empty() ? t.target.file : t.file;
   if (initial || !file.empty())
     refuse_foreign_vocabulary(
         prepared.data, initial ? "--init-from " + request.init_from : "tokenizer.file " + file);
   // Read before --force may rename the folder that they are in.
-  std::optional<ParamVec<float>> weights;
+  optional<ParamVec<float>> weights;
   if (initial) {
     prepared.data.notes.push_back(
         fmt::format("tokenizer and weights from {}{}", request.init_from,
                     changes.empty() ? "" : ", trained with other settings: " + joined(changes)));
     weights.emplace(prepared.model.table.size());
     initial->load_model(tensor_slots(prepared.model.table, *weights));
-    if (const std::string leak =
-            leaks(training_lines(request.init_from), prepared.data.valid.facts);
+    if (const string leak = leaks(training_lines(request.init_from), prepared.data.valid.facts);
         !leak.empty())
       prepared.data.warnings.push_back(leak + " of " + request.init_from);
   }
@@ -126,7 +126,7 @@ RunResult fresh(Beginning& b, const RunRequest& request, Log& log) {
   });
 }
 
-RunResult train_run(const TrainRequest& request, const RunConfig& config, const std::string& folder,
+RunResult train_run(const TrainRequest& request, const RunConfig& config, const string& folder,
                     Log& log) {
   RunWriter::require_free(request.run.folder, request.run.force);
   Beginning beginning = prepare_start(request, config, folder);

@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/signals.h"
+#include "base/std_names.h"
 #include "step/schedule.h"
 #include "store/layout.h"
 #include "store/model.h"
@@ -21,12 +22,12 @@ namespace fs = std::filesystem;
 
 void read_asked(StoredRun& run, Log& log) {
   const fs::path path = run.folder / kConfigFile;
-  const auto read = [&](const std::string& text, const fs::path& name) {
+  const auto read = [&](const string& text, const fs::path& name) {
     run.written = parse_keys(text, name.string());
     run.asked = resolved(run.written);
   };
   try {
-    if (!is_listed(path)) throw Error(Exit::store, path.string() + ": it is missing");
+    if (!is_listed(path)) throw store_error("{}: it is missing", path.string());
     read(read_file(path, kMaxConfigFile), path);
   } catch (const Unreadable&) {
     throw;
@@ -39,15 +40,15 @@ void read_asked(StoredRun& run, Log& log) {
 
 // The data must be that of the steps already done or, before the first checkpoint, of the start.
 void refuse_other_data(const StoredRun& run) {
-  const std::string found = run.data.hash.all();
+  const string found = run.data.hash.all();
   const bool saved = run.checkpoint.has_value();
-  const std::string expected = saved ? run.checkpoint->state().data_hash : run.origin.hash.all();
+  const string expected = saved ? run.checkpoint->state().data_hash : run.origin.hash.all();
   if (found == expected || (expected.empty() && !saved)) return;
-  throw Error(Exit::data,
-              fmt::format("the data (training or held-out) is not what this run was trained on: "
-                          "its SHA-256 is {:.12}..., {} says {:.12}...",
-                          found, saved ? "the checkpoint" : kOriginFile, expected),
-              "restore the file, or train a new run");
+  throw data_error(
+      "the data (training or held-out) is not what this run was trained on: "
+      "its SHA-256 is {:.12}..., {} says {:.12}...",
+      found, saved ? "the checkpoint" : kOriginFile, expected)
+      .hint("restore the file, or train a new run");
 }
 
 // Training never reaches such a cursor: an epoch takes at least one step.
@@ -56,41 +57,39 @@ void refuse_cursor_beyond_data(const StoredRun& run, const RunConfig& config) {
   const auto [epoch, index] = state.cursor;
   if (epoch > state.step ||
       (index > 0 && index >= make_objective(config)->count(run.data.train, epoch)))
-    throw Error(Exit::store,
-                fmt::format("{}: epoch {}, example {} is beyond the data",
-                            (run.checkpoint->folder() / kStateFile).string(), epoch, index));
+    throw store_error("{}: epoch {}, example {} is beyond the data",
+                      (run.checkpoint->folder() / kStateFile).string(), epoch, index);
 }
 
 // Those that the steps done know of.
-std::vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& config) {
-  std::vector<KeyChange> changes = changed_keys(trained, config);
+vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& config) {
+  vector<KeyChange> changes = changed_keys(trained, config);
   std::erase_if(changes, [](const KeyChange& change) {
     return std::ranges::any_of(kOfThisProcess,
-                               [&](std::string key) { return change.key == "train." + key; });
+                               [&](string key) { return change.key == "train." + key; });
   });
   return changes;
 }
 
 void refuse_if_done(const StoredRun& run, const KeyChange& change) {
   if (change.on_resume == OnResume::refused)
-    throw Error(Exit::usage,
-                fmt::format("a resumed run cannot change {}: the steps already done would have "
-                            "been different.",
-                            in_words(change)),
-                "heed train with --init-from " + shell_word(run.folder.string()));
+    throw usage_error(
+        "a resumed run cannot change {}: the steps already done would have "
+        "been different.",
+        in_words(change))
+        .hint("heed train with --init-from " + shell_word(run.folder.string()));
 }
 
 // The steps that take so long at the speed so far, validations included.
-std::int64_t steps_at_speed(double minutes, StoredRun& run) {
-  const std::vector<TrainEvent> lines = read_events(run.folder).train;
+int64_t steps_at_speed(double minutes, StoredRun& run) {
+  const vector<TrainEvent> lines = read_events(run.folder).train;
   if (lines.empty() || !(lines.back().minutes > 0))
-    throw Error(Exit::usage, "--minutes counts with the speed of the run, which has logged none.",
-                "--more N, in steps");
-  const std::int64_t steps =
-      std::llround(minutes / lines.back().minutes * static_cast<double>(lines.back().step));
+    throw usage_error("--minutes counts with the speed of the run, which has logged none.")
+        .hint("--more N, in steps");
+  const int64_t steps = std::llround(minutes / lines.back().minutes * double(lines.back().step));
   run.data.notes.push_back(
       fmt::format("--minutes {:g}: {} steps at the speed so far", minutes, format_count(steps)));
-  return std::max<std::int64_t>(1, steps);
+  return std::max<int64_t>(1, steps);
 }
 
 }  // namespace
@@ -153,13 +152,12 @@ GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
   GivenKeys keys;
   if (option == nullptr) return keys;
   const TrainConfig& asked = run.asked.train;
-  std::int64_t end = request.max_steps;
+  int64_t end = request.max_steps;
   if (end == 0) {
-    const std::int64_t more =
-                           request.more > 0 ? request.more : steps_at_speed(request.minutes, run),
-                       planned = asked.max_steps > 0 && asked.max_epochs > 0
-                                     ? plan_of(run.asked, run.data.train).steps
-                                     : asked.max_steps;
+    const int64_t more = request.more > 0 ? request.more : steps_at_speed(request.minutes, run),
+                  planned = asked.max_steps > 0 && asked.max_epochs > 0
+                                ? plan_of(run.asked, run.data.train).steps
+                                : asked.max_steps;
     if (planned > run.steps_done())
       run.data.notes.push_back(
           fmt::format("{} counts from the planned end, step {}", option, planned));
@@ -172,10 +170,10 @@ GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
   return keys;
 }
 
-std::string nothing_to_do(const StoredRun& run, const TrainConfig& t, std::int64_t stop_at) {
+string nothing_to_do(const StoredRun& run, const TrainConfig& t, int64_t stop_at) {
   if (!run.checkpoint) return "";
   const State& s = run.checkpoint->state();
-  std::string where;
+  string where;
   if (steps_are_done(t, s))
     where = fmt::format("at step {} of {} (train.max_steps)", s.step, t.max_steps);
   else if (const Stop end = end_of(t, s); end == Stop::finished)

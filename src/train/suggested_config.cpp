@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/json.h"
+#include "base/std_names.h"
 #include "base/utf8.h"
 #include "config/fields_json.h"
 #include "show/advice.h"
@@ -86,7 +87,7 @@ constexpr Family kFamilies[] = {
 
 // bpe needs ids for the characters that make up most of the text, 256 bytes and special tokens.
 int pieces_for(const TextFacts& f) {
-  const auto bytes = static_cast<double>(f.bytes);
+  const auto bytes = double(f.bytes);
   const int words = bytes < 300e3 ? 500 : bytes < 5e6 ? 1000 : bytes < 50e6 ? 2000 : 4000;
   const int room = std::min(f.distinct, f.common + f.common / 10 + 50) + 300;
   return std::max(words + f.common / 2, room);
@@ -108,7 +109,7 @@ double held_out_tokens(double minutes) {
 
 double steps_of_a_pass(const OwnText& text, const RunConfig& c) {
   const double bytes_per_token = c.tokenizer.type == TokenizerConfig::bpe ? 2.5 : 1;
-  return static_cast<double>(text.facts.bytes) / bytes_per_token / kBatchTokens;
+  return double(text.facts.bytes) / bytes_per_token / kBatchTokens;
 }
 
 // The minutes of a step, at 6 operations for each weight and token.
@@ -120,7 +121,7 @@ double step_minutes(const RunConfig& c) {
 
 // To read the text, to cut it into tokens and to measure the yardsticks.
 double minutes_before(const OwnText& text) {
-  const auto bytes = static_cast<double>(text.facts.bytes);
+  const auto bytes = double(text.facts.bytes);
   return (0.6e-6 * std::min(bytes, 1e6) + 0.2e-6 * bytes + 1e-6 * std::min(bytes, 12e6)) / 60;
 }
 
@@ -128,7 +129,7 @@ void choose_size(Suggestion& s, const OwnText& text) {
   const auto shape = text.pairs ? shape_translation
                                 : std::ranges::find(kFamilies, text.like, &Family::like)->shape;
   for (const Size& row : kSizes) {
-    if (static_cast<double>(text.facts.bytes) < row.bytes) break;
+    if (double(text.facts.bytes) < row.bytes) break;
     RunConfig larger = s.config;
     ModelConfig& m = larger.model;
     m.encoder_layers = m.decoder_layers = 0;
@@ -159,15 +160,15 @@ double rounded(double x, int digits) {
   return std::stod(fmt::format("{:.{}g}", x, digits));
 }
 
-std::string names_of(const std::vector<std::string>& files) {
-  std::vector<std::string> names;
-  for (const std::string& file : files) names.push_back(printable(shown_path(file)));
+string names_of(const vector<string>& files) {
+  vector<string> names;
+  for (const string& file : files) names.push_back(printable(shown_path(file)));
   return some_of(names);
 }
 
 }  // namespace
 
-std::string name_of_text(const std::string& path) {
+string name_of_text(const string& path) {
   if (path == "-") return "stdin";
   const fs::path whole = (fs::absolute(path) / "").lexically_normal().parent_path();
   std::error_code none;
@@ -182,26 +183,23 @@ void read_own_text(OwnText& text, bool any_bytes, Log& log) {
   text.files = std::move(found.files);
   text.name = names_of(text.files);
   const TextFacts& f = text.facts = text_facts(text.files, any_bytes);
-  std::string line =
-      fmt::format("text: {}, {}", text.name, format_bytes(static_cast<double>(f.bytes)));
+  string line = fmt::format("text: {}, {}", text.name, format_bytes(double(f.bytes)));
   if (text.files.size() > 1) line += fmt::format(" in {} files", text.files.size());
   if (!f.too_many_bad)
     line += fmt::format(", {}, {} different",
-                        counted(format_count(static_cast<std::int64_t>(f.characters)), "character"),
-                        f.distinct);
+                        counted(format_count(int64_t(f.characters)), "character"), f.distinct);
   log.info(line);
   if (two && f.lines.size() == 2 && f.lines[0] == f.lines[1] && f.lines[0] > 1)
     log.info(fmt::format(
         "both have {} lines, and are read as one text, the second after the first; for pairs to "
         "translate:\n  paste {} {} > pairs.tsv && heed init pairs.tsv",
-        format_count(static_cast<std::int64_t>(f.lines[0])), shell_word(text.files[0]),
-        shell_word(text.files[1])));
+        format_count(int64_t(f.lines[0])), shell_word(text.files[0]), shell_word(text.files[1])));
   if (!found.left_out.empty())
     log.info("left out (not text, or a folder in the folder): " + names_of(found.left_out));
 }
 
-std::vector<std::string> families() {
-  std::vector<std::string> names;
+vector<string> families() {
+  vector<string> names;
   for (const Family& f : kFamilies) names.push_back(f.like);
   return names;
 }
@@ -211,24 +209,23 @@ double whole_cost(double steps, double validation) {
   return steps + validations_in(steps, validation) * validation + kFrameSteps * frames;
 }
 
-std::int64_t steps_in_time(double in_time, double useful, double validation) {
+int64_t steps_in_time(double in_time, double useful, double validation) {
   const double most = std::min(in_time, std::max(300.0, useful)),
                besides = whole_cost(most, validation) - most,
                steps = std::clamp(std::min(most, in_time - besides), 24.0, 1e9);
   return std::llround(steps / kMostValidations) * kMostValidations;
 }
 
-void set_steps(RunConfig& c, std::int64_t steps, double validation) {
-  const auto share = [&](int n) { return std::max<std::int64_t>(1, steps / n); };
+void set_steps(RunConfig& c, int64_t steps, double validation) {
+  const auto share = [&](int n) { return std::max<int64_t>(1, steps / n); };
   c.train.max_steps = steps;
   c.train.log_every = {share(48)};
-  c.train.eval_every =
-      c.train.save_every = {share(validations_in(static_cast<double>(steps), validation))};
-  c.optimizer.warmup_steps = std::min<std::int64_t>(100, share(10));
+  c.train.eval_every = c.train.save_every = {share(validations_in(double(steps), validation))};
+  c.optimizer.warmup_steps = std::min<int64_t>(100, share(10));
 }
 
 Suggestion suggest(const OwnText& text) {
-  const auto bytes = static_cast<double>(text.facts.bytes);
+  const auto bytes = double(text.facts.bytes);
   Suggestion s;
   RunConfig& c = s.config;
   if (text.pairs)
@@ -273,32 +270,32 @@ Suggestion suggest(const OwnText& text) {
   const double in_time = (text.minutes - minutes_before(text)) / s.step_minutes * (both ? 2 : 1);
   set_steps(c, steps_in_time(in_time, s.passes * pass, s.validation), s.validation);
   // With this decay 0.1 was better than 0 and 0.2; with a weak one a text read often needs more.
-  c.model.dropout = gpt || static_cast<double>(c.train.max_steps) < 20 * pass ? 0.1 : 0.2;
+  c.model.dropout = gpt || double(c.train.max_steps) < 20 * pass ? 0.1 : 0.2;
   return s;
 }
 
-RunConfig config_for(const std::string& path, const GivenKeys& given, Log& log) {
+RunConfig config_for(const string& path, const GivenKeys& given, Log& log) {
   OwnText text{.files = {path}};
   read_own_text(text, false, log);
   return resolved(changed(given_keys(suggest(text).config), given));
 }
 
-std::string suggested_config(const OwnText& text, const Suggestion& s) {
+string suggested_config(const OwnText& text, const Suggestion& s) {
   RunConfig config = s.config;
-  std::map<std::string, std::string, std::less<>> values = {
+  std::map<string, string, std::less<>> values = {
       {"name", printable(text.name)},
       {"kind", text.pairs ? "pairs" : "train"},
       {"minutes", counted(fmt::format("{:g}", text.minutes), "minute")}};
-  const std::vector<Field> all = fields(config);
+  const vector<Field> all = fields(config);
   for (const Leaf& leaf : leaves(all))
     if (!unmet(*leaf.field)) values[leaf.key] = dump_value(*leaf.field).dump();
   values["files"] = values["data." + values["kind"]];
-  std::string out;
-  for (std::string_view line : lines_of(suggested_config_json)) {
-    std::string filled;
-    std::size_t hole;
+  string out;
+  for (string_view line : lines_of(suggested_config_json)) {
+    string filled;
+    size_t hole;
     while ((hole = line.find("{{")) != line.npos) {
-      const std::size_t end = line.find("}}", hole);
+      const size_t end = line.find("}}", hole);
       const auto value = values.find(line.substr(hole + 2, end - hole - 2));
       if (value == values.end()) break;  // a key without meaning here: no line
       filled.append(line, 0, hole).append(value->second);

@@ -6,33 +6,34 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/std_names.h"
 #include "data/corpus.h"
 #include "data/run_config.h"
 
 namespace heed {
 
 struct OwnText {
-  std::vector<std::string> files;  // named by the user; once read, each file
-  std::string like = "gpt";        // one of families()
-  double minutes = 5;              // that training may take
-  std::string name = "";           // for people: "a.txt, b.txt, c.txt and 9 more"
+  vector<string> files;  // named by the user; once read, each file
+  string like = "gpt";   // one of families()
+  double minutes = 5;    // that training may take
+  string name = "";      // for people: "a.txt, b.txt, c.txt and 9 more"
   TextFacts facts = {};
   bool pairs = false;  // one file of pairs (TSV), for a model that translates
 };
 
 // What to call a text: "mine" for "a/mine.txt", "stdin" for "-".
-std::string name_of_text(const std::string& path);
+string name_of_text(const string& path);
 
 // Finds the texts that the user named, reads them once and logs what they are. Errors as
 // find_texts().
 void read_own_text(OwnText& text, bool any_bytes, Log& log);
 
 // The values of --like.
-std::vector<std::string> families();
+vector<string> families();
 
 struct Suggestion {
   RunConfig config;         // its keys as a user would write them, the rest left open
-  std::string tokens;       // which ones, and why
+  string tokens;            // which ones, and why
   double step_minutes = 0;  // on the machine that sizes are chosen for
   double passes = 0;        // through the text, at most: more would only memorise it
   double validation = 0;    // what one costs, in steps: a third of training on its tokens
@@ -42,16 +43,16 @@ struct Suggestion {
 double whole_cost(double steps, double validation);
 // The steps that there is time for with all that, but no more than are useful, or 300, which a
 // small text needs. The number of their validations divides them.
-std::int64_t steps_in_time(double in_time, double useful, double validation);
+int64_t steps_in_time(double in_time, double useful, double validation);
 // Ends the training there; its intervals are shares of it.
-void set_steps(RunConfig& config, std::int64_t steps, double validation);
+void set_steps(RunConfig& config, int64_t steps, double validation);
 
 // With the steps that are estimated to fit into the minutes.
 Suggestion suggest(const OwnText& text);
 // The config for one file or folder, changed by --set.
-RunConfig config_for(const std::string& path, const GivenKeys& given, Log& log);
+RunConfig config_for(const string& path, const GivenKeys& given, Log& log);
 
 // JSON with comments (suggested_config.json).
-std::string suggested_config(const OwnText& text, const Suggestion& s);
+string suggested_config(const OwnText& text, const Suggestion& s);
 
 }  // namespace heed

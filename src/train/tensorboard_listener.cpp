@@ -14,14 +14,15 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/protobuf.h"
+#include "base/std_names.h"
 #include "train/listener.h"
 
 namespace heed {
 namespace {
 
 // CRC-32C, Castagnoli's polynomial (RFC 3720, appendix B.4).
-std::uint32_t crc32c(std::string_view bytes) {
-  std::uint32_t crc = ~0u;
+uint32_t crc32c(string_view bytes) {
+  uint32_t crc = ~0u;
   for (const char byte : bytes) {
     crc ^= static_cast<unsigned char>(byte);
     for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc % 2 ? 0x82f63b78u : 0u);
@@ -30,12 +31,12 @@ std::uint32_t crc32c(std::string_view bytes) {
 }
 
 // Event.summary with one value.
-std::string summary(const std::string& tag, const std::string& value) {
+string summary(const string& tag, const string& value) {
   return proto_bytes(5, proto_bytes(1, proto_bytes(1, tag) + value));
 }
 
-std::string masked_crc(std::string_view bytes) {
-  const std::uint32_t crc = crc32c(bytes);
+string masked_crc(string_view bytes) {
+  const uint32_t crc = crc32c(bytes);
   return bytes_of(((crc >> 15) | (crc << 17)) + 0xa282ead8u);  // as TFRecord masks it
 }
 
@@ -45,11 +46,11 @@ double seconds_since_1970() {
 
 // Sorted names are in the order of the starts, even if the clock was set back between them.
 std::filesystem::path new_name(const std::filesystem::path& folder) {
-  constexpr std::string_view kBegin = "events.out.tfevents.";
+  constexpr string_view kBegin = "events.out.tfevents.";
   if (!make_folder(folder) && type_of(folder) != std::filesystem::file_type::directory)
-    throw Error(Exit::store, quoted_path(folder) + " is no folder");
+    throw store_error("{} is no folder", quoted_path(folder));
   double seconds = seconds_since_1970();
-  for (const std::string& name : names_in(folder))
+  for (const string& name : names_in(folder))
     if (name.starts_with(kBegin))
       seconds = std::max(seconds, 1 + std::atof(name.c_str() + kBegin.size()));
   return folder / fmt::format("{}{:.6f}", kBegin, seconds);
@@ -65,24 +66,24 @@ class EventFile : private OutputFile {
     add(0, proto_bytes(7, proto_number(1, 1)));  // session_log.status START
   }
 
-  void scalar(std::int64_t step, const std::string& tag, float value) {
+  void scalar(int64_t step, const string& tag, float value) {
     add(step, summary(tag, proto_fixed(2, value)));  // simple_value
   }
 
   // A tensor (8) of one string, its shape (2) that of a scalar, for the plugin (9) "text", which
   // reads Markdown: indented lines are shown as they are.
-  void text(std::int64_t step, const std::string& tag, const std::string& text) {
-    const std::string shown = "    " + replace_all(text, "\n", "\n    "),
-                      tensor = proto_number(1, 7) + proto_bytes(2, "") + proto_bytes(8, shown),
-                      plugin = proto_bytes(1, proto_bytes(1, "text"));
+  void text(int64_t step, const string& tag, const string& text) {
+    const string shown = "    " + replace_all(text, "\n", "\n    "),
+                 tensor = proto_number(1, 7) + proto_bytes(2, "") + proto_bytes(8, shown),
+                 plugin = proto_bytes(1, proto_bytes(1, "text"));
     add(step, summary(tag, proto_bytes(8, tensor) + proto_bytes(9, plugin)));
   }
 
  private:
-  void add(std::int64_t step, const std::string& fields) {
-    const std::string event = proto_fixed(1, seconds_since_1970()) +
-                              proto_number(2, static_cast<std::uint64_t>(step)) + fields,
-                      size = bytes_of(std::uint64_t{event.size()});
+  void add(int64_t step, const string& fields) {
+    const string event = proto_fixed(1, seconds_since_1970()) + proto_number(2, uint64_t(step)) +
+                         fields,
+                 size = bytes_of(uint64_t{event.size()});
     write(size + masked_crc(size) + event + masked_crc(event));
   }
 };
@@ -118,13 +119,13 @@ class TensorboardListener : public Listener {
     for (const TrainEvent& line : so_far.train) add(line);
     for (const ValidEvent& line : so_far.valid) add(line);
     for (const Json& yardstick : Json(so_far.yardsticks))
-      add_numbers(0, "yardsticks/" + yardstick["name"].get<std::string>(), yardstick);
+      add_numbers(0, "yardsticks/" + yardstick["name"].get<string>(), yardstick);
     sampled_ = -1;
     add_samples();
     context_.log.info("to watch:\n  tensorboard --logdir " + shell_word(run.string()));
   }
   void add(const auto& event) { add_numbers(event.step, event.kKind, Json::parse(line_of(event))); }
-  void add_numbers(std::int64_t step, const std::string& group, const Json& of) {
+  void add_numbers(int64_t step, const string& group, const Json& of) {
     for (const auto& [key, number] : of.items())
       if (key != "step" && number.is_number() && std::isfinite(number.get<double>()))
         file_->scalar(step, group + "/" + key, number.get<float>());
@@ -158,13 +159,13 @@ class TensorboardListener : public Listener {
 
   ListenerContext context_;
   bool on_;
-  std::optional<EventFile> file_;
-  std::int64_t sampled_ = -1;  // the last step with a sample
+  optional<EventFile> file_;
+  int64_t sampled_ = -1;  // the last step with a sample
 };
 
 }  // namespace
 
-std::unique_ptr<Listener> tensorboard_listener(const ListenerContext& context) {
+unique_ptr<Listener> tensorboard_listener(const ListenerContext& context) {
   return std::make_unique<TensorboardListener>(context);
 }
 

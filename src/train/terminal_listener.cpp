@@ -5,17 +5,18 @@
 
 #include "base/format.h"
 #include "base/profile.h"
+#include "base/std_names.h"
 #include "evaluate/figures.h"
 #include "train/listener.h"
 
 namespace heed {
 namespace {
 
-constexpr std::int64_t kFewestSteps = 3;  // that a time left is taken from
+constexpr int64_t kFewestSteps = 3;  // that a time left is taken from
 
-std::string valid_line(const ValidEvent& l, const Figure* metric) {
-  std::string s = fmt::format("valid{:6} | loss {} | ppl {}", l.step, format_fixed(l.loss, 4),
-                              format_fixed(l.perplexity, 2));
+string valid_line(const ValidEvent& l, const Figure* metric) {
+  string s = fmt::format("valid{:6} | loss {} | ppl {}", l.step, format_fixed(l.loss, 4),
+                         format_fixed(l.perplexity, 2));
   if (l.bits_per_byte) s += fmt::format(" | bpb {}", format_fixed(*l.bits_per_byte, 3));
   s += fmt::format(" | acc {}", format_fixed(l.accuracy, 3));
   if (l.metric && metric->needs == Figure::translations)
@@ -50,7 +51,7 @@ class Terminal : public Listener {
   }
 
   void logged(const TrainEvent& l) override {
-    std::string s = fmt::format("step {:6}", l.step);
+    string s = fmt::format("step {:6}", l.step);
     if (end_ > 0) s += fmt::format("/{}", end_);
     s += fmt::format(" | ep {:.1f} | loss {} | ppl {} | gnorm {:.2f} | lr {:.1e} | {} tok/s",
                      l.epoch, format_fixed(l.loss, 4), format_fixed(l.perplexity, 2),
@@ -64,12 +65,12 @@ class Terminal : public Listener {
     log_.fields(valid_line(line, metric_), line.verdict == "new best");
   }
 
-  void remarked(const std::string& warning) override { log_.warn(warning); }
+  void remarked(const string& warning) override { log_.warn(warning); }
 
   void ended(Stop stop, const Moment& m) override {
     log_.end_progress();
     log_.only_file(date_and_time());
-    std::string text = fmt::format("{} at step {}", ending_of(stop).words, m.state.step);
+    string text = fmt::format("{} at step {}", ending_of(stop).words, m.state.step);
     if (stop == Stop::early)
       text += fmt::format(": {} validations without a new best", m.state.stalled);
     text += " after " + format_duration(seconds_now() - begin_);
@@ -87,21 +88,21 @@ class Terminal : public Listener {
  private:
   double seconds_left() const {  // below 0: not known
     if (end_ == 0 || steps_ < kFewestSteps) return -1;
-    return seconds_ / static_cast<double>(steps_) * static_cast<double>(end_ - step_);
+    return seconds_ / double(steps_) * double(end_ - step_);
   }
 
   Log& log_;
   RunWriter& run_;
-  const std::int64_t end_;
+  const int64_t end_;
   const Figure* metric_;  // null: none is measured
   const double begin_;
-  std::int64_t step_ = 0, steps_ = 0;
+  int64_t step_ = 0, steps_ = 0;
   double seconds_ = 0;  // in steps
 };
 
 }  // namespace
 
-std::unique_ptr<Listener> terminal_listener(const ListenerContext& context) {
+unique_ptr<Listener> terminal_listener(const ListenerContext& context) {
   return std::make_unique<Terminal>(context);
 }
 

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/signals.h"
+#include "base/std_names.h"
 #include "store/checkpoint.h"
 #include "store/model.h"
 #include "train/speed.h"
@@ -28,8 +29,8 @@ constexpr double kPage = 1;        // seconds
 constexpr double kFewSteps = 300;
 constexpr double kGoingOn = 0.5;  // share of the rate, for a model that is trained already
 
-std::string absolute_path(const std::string& path) {
-  const std::string whole = fs::absolute(path).lexically_normal().string();
+string absolute_path(const string& path) {
+  const string whole = fs::absolute(path).lexically_normal().string();
   check_writable(whole);
   return whole;
 }
@@ -37,24 +38,23 @@ std::string absolute_path(const std::string& path) {
 // Error (usage) on keys that contradict a planned training on a text.
 void check_given(const GivenKeys& given) {
   if (given.contains("data.train"))
-    throw Error(Exit::usage, "--set data.train: the texts are on the command line already.",
-                "all texts on the command line; or a config, with this --set");
+    throw usage_error("--set data.train: the texts are on the command line already.")
+        .hint("all texts on the command line; or a config, with this --set");
   if (given.contains("train.max_steps") && given.values.train.max_steps == 0)
-    throw Error(Exit::usage, "--set train.max_steps=0: expected at least 1 for a text.",
-                "--set train.max_epochs or train.max_minutes");
+    throw usage_error("--set train.max_steps=0: expected at least 1 for a text.")
+        .hint("--set train.max_epochs or train.max_minutes");
 }
 
 // The keys of tokenizer, objective and model of the run that training begins with. Error (usage) if
 // it is not for texts.
-GivenKeys model_of(const std::string& init_from) {
+GivenKeys model_of(const string& init_from) {
   const RunConfig first = checkpoint_config(open_checkpoint(init_from));
   if (first.data.has_pairs())
-    throw Error(Exit::usage,
-                fmt::format("--init-from {}: it was trained on pairs, not on a text.", init_from),
-                "a config with data.pairs, or source and target");
+    throw usage_error("--init-from {}: it was trained on pairs, not on a text.", init_from)
+        .hint("a config with data.pairs, or source and target");
   GivenKeys keys = given_keys(first);
   std::erase_if(keys.keys, [](const auto& entry) {
-    const std::string section = entry.first.substr(0, entry.first.find('.'));
+    const string section = entry.first.substr(0, entry.first.find('.'));
     return section != "tokenizer" && section != "objective" && section != "model";
   });
   keys.erase("tokenizer.file");
@@ -66,9 +66,9 @@ GivenKeys model_of(const std::string& init_from) {
 struct ChosenConfig {
   OwnText text;
   Suggestion suggestion;
-  GivenKeys model;                     // of --init-from
-  GivenKeys given;                     // by --set; its paths start at the run folder, too
-  std::unique_ptr<StoredInput> piped;  // the text, if it was read from standard input
+  GivenKeys model;                // of --init-from
+  GivenKeys given;                // by --set; its paths start at the run folder, too
+  unique_ptr<StoredInput> piped;  // the text, if it was read from standard input
 
   RunConfig config() const {
     return resolved(changed(with(given_keys(suggestion.config), model), given));
@@ -80,7 +80,7 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   choice.text = std::move(text);
   choice.given = request.run.given;
   GivenKeys& given = choice.given;
-  for (std::string& path : given.values.data.valid.paths) path = absolute_path(path);
+  for (string& path : given.values.data.valid.paths) path = absolute_path(path);
   TokenizersConfig& tokenizer = given.values.tokenizer;
   if (!tokenizer.file.empty()) tokenizer.file = absolute_path(tokenizer.file);
   const bool goes_on = !request.init_from.empty();
@@ -93,7 +93,7 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   }
   const bool own_tokenizer = given.contains("tokenizer.type");
   read_own_text(choice.text, own_tokenizer && tokenizer.type == TokenizerConfig::byte, log);
-  for (std::string& file : choice.text.files) file = absolute_path(file);
+  for (string& file : choice.text.files) file = absolute_path(file);
 
   choice.suggestion = suggest(choice.text);
   RunConfig& c = choice.suggestion.config;
@@ -108,12 +108,12 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   return choice;
 }
 
-void say_model(const ChosenConfig& choice, const PreparedRun& run, const std::string& init_from,
+void say_model(const ChosenConfig& choice, const PreparedRun& run, const string& init_from,
                Log& log) {
   const OwnText& text = choice.text;
   if (!choice.suggestion.tokens.empty()) log.info("tokens: " + choice.suggestion.tokens);
-  const std::string weights = format_rate(static_cast<double>(run.model.table.size())),
-                    bytes = format_bytes(static_cast<double>(text.facts.bytes));
+  const string weights = format_rate(double(run.model.table.size())),
+               bytes = format_bytes(double(text.facts.bytes));
   log.info(init_from.empty()
                ? fmt::format("model: {} with {} weights, a size for {} of text and --minutes {:g}",
                              text.like, weights, bytes, text.minutes)
@@ -140,8 +140,8 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   const auto seconds_gone = [&] { return seconds_now() - request.run.begin; };
   const TrainConfig& train = run.config.train;
   Suggestion& s = choice.suggestion;
-  s.validation = static_cast<double>(run.data.valid.target.size()) / run.plan.step_tokens / 3;
-  const auto enough = [](std::int64_t steps, double seconds) {
+  s.validation = double(run.data.valid.target.size()) / run.plan.step_tokens / 3;
+  const auto enough = [](int64_t steps, double seconds) {
     return steps >= kMeasuredSteps || seconds > kMeasured || stop_signal() != 0;
   };
   const double step_seconds = measure_speed(run, enough).step_seconds;
@@ -152,8 +152,8 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   const bool planned = !choice.given.contains("train.max_steps");
   const int epochs = planned ? train.max_epochs : 0;  // they end it, if there is time for them
   const double useful = epochs > 0 ? kNoLimit : s.passes / run.plan.step_epochs;
-  std::int64_t end = planned ? steps_in_time(in_time, useful, s.validation) : train.max_steps;
-  const std::int64_t of_epochs = std::llround(epochs / run.plan.step_epochs);
+  int64_t end = planned ? steps_in_time(in_time, useful, s.validation) : train.max_steps;
+  const int64_t of_epochs = std::llround(epochs / run.plan.step_epochs);
   const bool reached = epochs > 0 && of_epochs < end;
   set_steps(s.config, reached ? of_epochs : end, s.validation);
   if (reached) s.config.train.max_steps = 0;
@@ -161,8 +161,7 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   run.config = choice.config();
   plan_steps(run);
   if (run.plan.steps > 0) end = run.plan.steps;
-  const double steps = static_cast<double>(end), passes = steps * run.plan.step_epochs,
-               gone = seconds_gone();
+  const double steps = double(end), passes = steps * run.plan.step_epochs, gone = seconds_gone();
   const bool by_choice = !planned || reached || train.max_minutes > 0;
   const bool helps = epochs > 0 || passes < 0.9 * s.passes;
   log.info(fmt::format(
@@ -180,7 +179,7 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
 }  // namespace
 
 RunResult train_on_text(const TrainRequest& request, OwnText text, Log& log) {
-  const std::string& folder = request.run.folder;
+  const string& folder = request.run.folder;
   check_given(request.run.given);
   RunWriter::require_free(folder, request.run.force);
   ChosenConfig choice = choose(request, std::move(text), log);

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/profile.h"
 #include "base/signals.h"
+#include "base/std_names.h"
 #include "step/schedule.h"
 #include "store/safetensors.h"
 #include "train/ranks.h"
@@ -43,10 +44,10 @@ void Trainer::restore(const Checkpoint& checkpoint) {
 }
 
 // Every process begins where the first one stands.
-void Trainer::begin_together(std::int64_t stop_at) {
+void Trainer::begin_together(int64_t stop_at) {
   if (crew_.alone()) return;
   lead(prepared_, Task::train, stop_at);
-  std::string state = format_state({state_, false, {}});
+  string state = format_state({state_, false, {}});
   Exchange& exchange = crew_.exchange();
   exchange.share(state);
   state_ = parse_state(state, "the first rank's state").state;
@@ -60,7 +61,7 @@ int Trainer::requests() const {
   return (stop_signal() != 0 ? kStop : 0) | (late ? kTimeIsUp : 0) | (lost_line_ ? kSave : 0);
 }
 
-Stop Trainer::reason_to_stop(std::int64_t stop_at) const {
+Stop Trainer::reason_to_stop(int64_t stop_at) const {
   if (const Stop end = end_of(prepared_.config.train, state_); end != Stop::none) return end;
   if (stop_at > 0 && state_.step >= stop_at) return Stop::asked;
   if ((agreed() & kStop) != 0) return Stop::signal;
@@ -68,7 +69,7 @@ Stop Trainer::reason_to_stop(std::int64_t stop_at) const {
   return Stop::none;
 }
 
-Stop Trainer::run(std::int64_t stop_at) {
+Stop Trainer::run(int64_t stop_at) {
   const TrainConfig& t = prepared_.config.train;
   begin_together(stop_at);
   tell(&Listener::began, moment());
@@ -119,7 +120,7 @@ StepSpan Trainer::step() {
   state_.cursor = span.after;
   state_.tokens_seen += last_.tokens;
   state_.loss_sum += last_.sums.nll;
-  state_.label_sum += static_cast<double>(last_.sums.tokens);
+  state_.label_sum += double(last_.sums.tokens);
   state_.valid_loss = state_.valid_metric = kNotMeasured;
   step_seconds_ = seconds_now() - begin;
   line_seconds_ += step_seconds_;
@@ -136,7 +137,7 @@ void Trainer::log_line() {
   line.perplexity = std::exp(line.loss);
   line.gradient_norm = last_.gradient_norm;
   line.learning_rate = last_.rate;
-  line.tokens_per_second = static_cast<double>(line_tokens_) / std::max(1e-9, line_seconds_);
+  line.tokens_per_second = double(line_tokens_) / std::max(1e-9, line_seconds_);
   line.seconds = seconds_now() - started_;
   tell(&Listener::logged, line);
   line_tokens_ = 0;
@@ -150,7 +151,7 @@ bool Trainer::validate(bool on_grid) {
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
   stepper_.gather_used_weights(Exchange::To::all);
-  std::optional<ValidEvent> line =
+  optional<ValidEvent> line =
       measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
   if (!line) {
     state_.validation_due = on_grid;
@@ -175,7 +176,7 @@ void Trainer::save() {
   }
   const ExampleList examples = objective_->evaluation(prepared_.data.train);
   const auto check = [&](const ParamVec<float>& values) {
-    const std::string fault = checkpoint_defect(prepared_.with(values), examples, crew_.pool());
+    const string fault = checkpoint_defect(prepared_.with(values), examples, crew_.pool());
     if (!fault.empty()) diverged(fault);
   };
   const Weights weights = stepper_.weights();
@@ -189,7 +190,7 @@ void Trainer::save() {
               .meanwhile = [&] { crew_.busy(); }},
              {prepared_.config.train.keep_last, prepared_.config.train.keep_every}, spared_);
   saved_ = state_.step;
-  for (const std::string& note : run_->take_notes()) tell(&Listener::remarked, note);
+  for (const string& note : run_->take_notes()) tell(&Listener::remarked, note);
   tell(&Listener::saved, state_);
 }
 
@@ -204,14 +205,14 @@ Stop Trainer::finish(Stop stop) {
   return stop;
 }
 
-std::string Trainer::not_finite(const std::string& otherwise) {
+string Trainer::not_finite(const string& otherwise) {
   return heed::not_finite(prepared_.model.table, stepper_.values(), stepper_.gradients().sum(),
                           otherwise);
 }
 
-void Trainer::diverged(const std::string& what) {
+void Trainer::diverged(const string& what) {
   if (!run_) crew_.exchange().wait_for_end();  // all ranks know, and the first says it
-  std::string text = fmt::format("training diverged at step {}: {}", state_.step, what);
+  string text = fmt::format("training diverged at step {}: {}", state_.step, what);
   if (last_.sums.tokens > 0)
     text +=
         fmt::format(" (last step: loss {:.4f}, learning rate {:.1e})", last_.loss(), last_.rate);

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "base/std_names.h"
 #include "config/train_config.h"
 #include "data/batcher.h"
 #include "store/run.h"
@@ -19,8 +20,8 @@ namespace heed {
 // Which steps end an interval: of log lines, validations, checkpoints. A pure function of the step,
 // so a resumed run does at each step what an uninterrupted one does.
 struct StepSpan {
-  std::int64_t step = 0;  // steps done
-  Cursor before, after;   // of the last one
+  int64_t step = 0;      // steps done
+  Cursor before, after;  // of the last one
 };
 
 inline bool is_due(const Interval& interval, const StepSpan& end) {
@@ -48,7 +49,7 @@ class Trainer {
   // Trains until the config, `stop_at` (0: no limit) or a signal ends it, and saves. Error
   // (diverged) if it cannot go on, for NaN or infinity or ruined weights: the checkpoints stay as
   // they are, and state() is at the step that failed.
-  Stop run(std::int64_t stop_at);
+  Stop run(int64_t stop_at);
 
   const State& state() const { return state_; }
   const ParamVec<float>& values() { return stepper_.values(); }
@@ -59,15 +60,15 @@ class Trainer {
   int requests() const;
   // Of several processes, what all know came with the last step.
   int agreed() const { return crew_.alone() ? requests() : last_.requests; }
-  void begin_together(std::int64_t stop_at);
-  Stop reason_to_stop(std::int64_t stop_at) const;
+  void begin_together(int64_t stop_at);
+  Stop reason_to_stop(int64_t stop_at) const;
   StepSpan step();
   void log_line();
   bool validate(bool on_grid);
   void save();
   Stop finish(Stop stop);
-  std::string not_finite(const std::string& otherwise);
-  [[noreturn]] void diverged(const std::string& what);
+  string not_finite(const string& otherwise);
+  [[noreturn]] void diverged(const string& what);
   Moment moment() {
     return {state_, stepper_.values(), stepper_.weights().used, last_, step_seconds_};
   }
@@ -82,21 +83,21 @@ class Trainer {
   const PreparedRun& prepared_;
   const Crew& crew_;
   RunWriter* run_;
-  std::unique_ptr<const Objective> objective_;
-  const std::int64_t spared_;  // the step whose checkpoint is kept for another end; -1: none
+  unique_ptr<const Objective> objective_;
+  const int64_t spared_;  // the step whose checkpoint is kept for another end; -1: none
   const bool validates_;
   BatchFeed feed_;
   Stepper stepper_;
   Listeners listeners_;
   State state_;
 
-  std::int64_t validated_ = -1, saved_ = -1;  // last steps
-  bool lost_line_ = false;                    // since the last step
+  int64_t validated_ = -1, saved_ = -1;  // last steps
+  bool lost_line_ = false;               // since the last step
   StepResult last_;
   // Speed, for people only: wall time never enters the state.
   double started_ = 0;                          // when run() began
   double step_seconds_ = 0, line_seconds_ = 0;  // of the last step; of those since the last line
-  std::int64_t line_tokens_ = 0;                // since the last line
+  int64_t line_tokens_ = 0;                     // since the last line
 };
 
 }  // namespace heed

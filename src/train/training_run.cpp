@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/signals.h"
+#include "base/std_names.h"
 #include "math/bfloat16.h"
 #include "math/blas.h"
 #include "show/advice.h"
@@ -18,48 +19,48 @@
 namespace heed {
 namespace {
 
-void say_start(Log& log, const PreparedRun& run, std::int64_t done) {
+void say_start(Log& log, const PreparedRun& run, int64_t done) {
   const RunConfig& c = run.config;
   const Dataset& data = run.data;
-  for (const std::string& note : data.notes) log.info(note);
-  for (const std::string& warning : data.warnings) log.warn(warning);
-  const auto n = [](auto x) { return format_count(static_cast<std::int64_t>(x)); };
+  for (const string& note : data.notes) log.info(note);
+  for (const string& warning : data.warnings) log.warn(warning);
+  const auto n = [](auto x) { return format_count(int64_t(x)); };
   log.info(fmt::format(
       "model: {} parameters, {} encoder and {} decoder layers, d_model {}, vocabulary {}",
       n(run.model.table.size()), c.model.encoder_layers, c.model.decoder_layers, c.model.d_model,
       n(run.tokenizers.target->size())));
-  std::string text = fmt::format("data: {} training tokens",
-                                 n(data.train.target.size() + data.train.source.size()));
+  string text = fmt::format("data: {} training tokens",
+                            n(data.train.target.size() + data.train.source.size()));
   if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));
   if (c.data.has_validation())
     text += fmt::format(", {} held out", n(data.valid.target.size() + data.valid.source.size()));
   log.info(text);
-  const std::string steps = run.plan.steps > 0 ? n(run.plan.steps) + " " : "";
+  const string steps = run.plan.steps > 0 ? n(run.plan.steps) + " " : "";
   log.info(fmt::format("plan: {}steps of about {} tokens, on {}, about {} of memory", steps,
                        n(std::round(run.plan.step_tokens)), run.crew.in_words(),
                        format_bytes(run.memory.total())));
   log.info("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
   if (const auto useless = useless_steps(run, done)) log.warn(useless->what());
-  if (const std::string doubts = doubts_of_bleu(run); !doubts.empty()) log.warn(doubts);
+  if (const string doubts = doubts_of_bleu(run); !doubts.empty()) log.warn(doubts);
 }
 
 // "Cooperlake", for bfloat16 "Cooperlake, oneDNN 2.6.3, AVX512_BF16".
-std::string kernels(const RunConfig& c) {
+string kernels(const RunConfig& c) {
   if (c.train.precision == Precision::float32) return blas_core_type();
-  const std::string rounded = bfloat16_info();  // and why, after a colon
+  const string rounded = bfloat16_info();  // and why, after a colon
   return blas_core_type() + ", " + rounded.substr(0, rounded.find(':'));
 }
 
 // The same bytes are promised on one type of processor only: OpenBLAS has other kernels for others.
 // A change is logged, and recorded in metrics.jsonl: the type of the steps done is that of the last
 // event that names one.
-void say_core_type(const RunConfig& config, std::int64_t done, const LoggedEvents& so_far,
+void say_core_type(const RunConfig& config, int64_t done, const LoggedEvents& so_far,
                    RunWriter& run, Log& log) {
-  const std::string here = kernels(config);
-  std::string before = here;
+  const string here = kernels(config);
+  string before = here;
   for (const RunEvent& event : so_far.events) before = event.core_type.value_or(before);
   if (before == here) return;
-  const std::string text = fmt::format(
+  const string text = fmt::format(
       "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
       "its last digits will differ",
       before, here);
@@ -69,10 +70,10 @@ void say_core_type(const RunConfig& config, std::int64_t done, const LoggedEvent
 
 }  // namespace
 
-std::optional<Error> useless_steps(const PreparedRun& run, std::int64_t done) {
+optional<Error> useless_steps(const PreparedRun& run, int64_t done) {
   const OptimizerConfig& o = run.config.optimizer;
   const Fall fall = fall_of(o);
-  const std::int64_t first = std::max(done + 1, fall.to), end = run.plan.steps;
+  const int64_t first = std::max(done + 1, fall.to), end = run.plan.steps;
   if (fall.to < 0 || (end > 0 && end <= fall.to) ||
       learning_rate(o, run.config.model.d_model, first) > 0)
     return std::nullopt;
@@ -84,31 +85,31 @@ std::optional<Error> useless_steps(const PreparedRun& run, std::int64_t done) {
       (fall.from < 0 ? "" : "--set optimizer.decay_steps=end; or, for example, ") + low_rate_of(o));
 }
 
-void append_start(RunWriter& run, const std::string& command, const RunConfig& config) {
+void append_start(RunWriter& run, const string& command, const RunConfig& config) {
   run.append(kMetrics, line_of(RunEvent{0, "start", command, kernels(config)}));
 }
 
-void require_room(const PreparedRun& prepared, const std::string& run) {
+void require_room(const PreparedRun& prepared, const string& run) {
   check_free_space(run, 4.0 * kept_arrays(prepared.model.table, step_options(prepared.config)) *
-                            static_cast<double>(prepared.model.table.size()));
+                            double(prepared.model.table.size()));
 }
 
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
-                    const std::string& reason, Exit exit) {
+                    const string& reason, Exit exit) {
   return {exit, run.path().string(), reason, state, run.best(), seconds_now() - request.begin};
 }
 
 RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& run, Log& log,
-             const std::function<void(Trainer&)>& begin) {
+             const function<void(Trainer&)>& begin) {
   log.open_file((run.path() / kTrainLog).string());
   Trainer trainer(prepared, &run);
   try {
-    const std::string processor = processor_name();
+    const string processor = processor_name();
     log.only_file(fmt::format("{} heed {}{}", date_and_time(), HEED_VERSION,
                               processor.empty() ? "" : " on " + processor));
-    for (const std::string& note : run.take_notes()) log.info(note);
+    for (const string& note : run.take_notes()) log.info(note);
     begin(trainer);
-    const std::int64_t done = trainer.state().step;
+    const int64_t done = trainer.state().step;
     say_start(log, prepared, done);
     run.put_in_place();
     const LoggedEvents so_far = read_events(run.path());

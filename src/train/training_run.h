@@ -17,6 +17,7 @@
 #include "base/input_file.h"
 #include "base/log.h"
 #include "base/profile.h"
+#include "base/std_names.h"
 #include "store/layout.h"
 #include "store/origin.h"
 #include "train/prepared_run.h"
@@ -26,23 +27,23 @@
 namespace heed {
 
 struct RunRequest {
-  std::string folder;
-  std::string command;           // as typed, for origin.json
+  string folder;
+  string command;                // as typed, for origin.json
   GivenKeys given;               // by --set
   bool force = false;            // rename an old folder of the same name
   int threads = 0;               // 0: as in the config
-  std::int64_t stop_at = 0;      // 0: no limit
+  int64_t stop_at = 0;           // 0: no limit
   double begin = seconds_now();  // of the command
   Crew crew;
 };
 
 struct RunResult {
-  Exit exit = Exit::ok;       // ok, interrupted or terminated
-  std::string run;            // folder
-  std::string reason;         // one of those that heed train --help names
-  State state;                // where training stands
-  std::optional<State> best;  // of the best checkpoint (best_of())
-  double seconds = 0;         // of this process
+  Exit exit = Exit::ok;  // ok, interrupted or terminated
+  string run;            // folder
+  string reason;         // one of those that heed train --help names
+  State state;           // where training stands
+  optional<State> best;  // of the best checkpoint (best_of())
+  double seconds = 0;    // of this process
 };
 
 // The error that ends a run whose weights are ruined, and where it stands.
@@ -53,12 +54,12 @@ struct FailedRun : Error {
 
 struct TrainRequest {
   RunRequest run;
-  std::string init_from;  // another run, or empty
+  string init_from;  // another run, or empty
 };
 
 // Errors leave every earlier run as it was; once there is a train.log they are logged there too.
 // `folder`: where relative paths of the config start.
-RunResult train_run(const TrainRequest& request, const RunConfig& config, const std::string& folder,
+RunResult train_run(const TrainRequest& request, const RunConfig& config, const string& folder,
                     Log& log);
 
 // heed train TEXT: a run on the user's own text, without a config. In three steps, and the log says
@@ -71,34 +72,33 @@ RunResult train_on_text(const TrainRequest& request, OwnText text, Log& log);
 struct Beginning {
   PreparedRun prepared;
   Origin origin;
-  std::optional<ParamVec<float>> weights = {};  // of --init-from
-  std::unique_ptr<StoredInput> text = {};       // becomes RUN/text.txt; null: none
+  optional<ParamVec<float>> weights = {};  // of --init-from
+  unique_ptr<StoredInput> text = {};       // becomes RUN/text.txt; null: none
 };
 
 // From here on signals stop the training.
-Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
-                        const std::string& folder);
+Beginning prepare_start(const TrainRequest& request, const RunConfig& config, const string& folder);
 
 // Makes the run's folder, and trains there from step 0.
 RunResult fresh(Beginning& beginning, const RunRequest& request, Log& log);
 
 // Error (store) unless a checkpoint has room on the disk of `run`. Before go(), and before a run
 // folder is made.
-void require_room(const PreparedRun& prepared, const std::string& run);
+void require_room(const PreparedRun& prepared, const string& run);
 
 // Error (usage) if steps after `done` have a learning rate of 0. (The last of a schedule is one.)
-std::optional<Error> useless_steps(const PreparedRun& run, std::int64_t done);
+optional<Error> useless_steps(const PreparedRun& run, int64_t done);
 
 // Trains to the end of a run, whose lock is held. `begin` puts trainer and run where the training
 // begins. From here on all that is logged is in train.log too.
 RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& run, Log& log,
-             const std::function<void(Trainer&)>& begin);
+             const function<void(Trainer&)>& begin);
 
 // The result of a run as it stands.
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
-                    const std::string& reason, Exit exit = Exit::ok);
+                    const string& reason, Exit exit = Exit::ok);
 
 // The first line of metrics.jsonl: the command, and the processor that it began on.
-void append_start(RunWriter& run, const std::string& command, const RunConfig& config);
+void append_start(RunWriter& run, const string& command, const RunConfig& config);
 
 }  // namespace heed

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/format.h"
+#include "base/std_names.h"
 #include "decode/beam.h"
 #include "evaluate/figures.h"
 #include "evaluate/scorer.h"
@@ -17,10 +18,10 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kTranslatedAtOnce = 1000;  // sentences
+constexpr size_t kTranslatedAtOnce = 1000;  // sentences
 
 // The first tensor with a NaN or an infinity in it, or "".
-std::string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers) {
+string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers) {
   for (const ParamInfo& info : table.infos()) {
     const float* p = numbers.data() + info.param.offset;
     if (std::any_of(p, p + info.param.size(), [](float x) { return !std::isfinite(x); }))
@@ -34,19 +35,19 @@ Sums translation_sums(const PreparedRun& run, const Objective& objective,
                       const ParamVec<float>& values) {
   const Tokenizer& target = *run.tokenizers.target;
   const Split& valid = run.data.valid;
-  std::vector<TokenIds> sources;
-  for (std::int64_t i = 0; i < std::ssize(valid.target_begin) - 1; ++i)
+  vector<TokenIds> sources;
+  for (int64_t i = 0; i < std::ssize(valid.target_begin) - 1; ++i)
     sources.push_back(objective.framed_source(valid.sentence(Side::source, i)));
   BeamOptions options;
   options.beam_size = 1;
   options.max_length = translation_limit(run.data.train.longest(Side::target));
   options.banned = objective.never_written(target);
   Sums sums(translation_counts("", {""}).size());  // as many in each process
-  run.crew.in_pieces(sources.size(), kTranslatedAtOnce, [&](std::size_t begin, std::size_t end) {
-    const std::span few(sources.data() + begin, end - begin);
+  run.crew.in_pieces(sources.size(), kTranslatedAtOnce, [&](size_t begin, size_t end) {
+    const span few(sources.data() + begin, end - begin);
     for (const auto& found : beam_search(run.with(values), run.crew.pool(), few, options)) {
-      const std::string written = found.empty() ? "" : target.decode(found.front().ids);
-      const TokenIds expected = valid.sentence(Side::target, static_cast<std::int64_t>(begin++));
+      const string written = found.empty() ? "" : target.decode(found.front().ids);
+      const TokenIds expected = valid.sentence(Side::target, int64_t(begin++));
       sums += translation_counts(written, {target.decode(expected, true)}, {.tokenize = "none"});
     }
   });
@@ -56,15 +57,15 @@ Sums translation_sums(const PreparedRun& run, const Objective& objective,
 
 }  // namespace
 
-std::string doubts_of_bleu(const PreparedRun& run) {
+string doubts_of_bleu(const PreparedRun& run) {
   if (run.config.train.select_by != "bleu") return "";
   const Split& valid = run.data.valid;
   double words = 0;
-  for (std::int64_t i = 0; i < std::ssize(valid.target_begin) - 1; ++i) {
-    const std::string target = run.tokenizers.target->decode(valid.sentence(Side::target, i), true);
-    words += static_cast<double>(split_words(target).size());
+  for (int64_t i = 0; i < std::ssize(valid.target_begin) - 1; ++i) {
+    const string target = run.tokenizers.target->decode(valid.sentence(Side::target, i), true);
+    words += double(split_words(target).size());
   }
-  words /= static_cast<double>(valid.sentences());
+  words /= double(valid.sentences());
   if (words >= 4) return "";
   return fmt::format(
       "train.select_by bleu counts words between spaces, up to four in a row; the held-out targets "
@@ -76,16 +77,16 @@ bool can_validate(const PreparedRun& run, const Objective& objective) {
   if (!run.config.data.has_validation()) return false;
   const ExampleList examples = objective.evaluation(run.data.valid);
   Example e;
-  for (std::int64_t i = 0; i < examples.count; ++i) {
+  for (int64_t i = 0; i < examples.count; ++i) {
     examples.get(i, e);
     if (e.scored() > 0) return true;
   }
   return false;
 }
 
-std::optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective& objective,
-                                             std::int64_t step, const ParamVec<float>& values,
-                                             const std::function<bool()>& stop) {
+optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective& objective,
+                                        int64_t step, const ParamVec<float>& values,
+                                        const function<bool()>& stop) {
   const Split& split = run.data.valid;
   const Evaluation e = evaluate(run.with(values), objective.evaluation(split), run.crew, stop);
   if (e.sums.tokens == 0) return std::nullopt;
@@ -96,7 +97,7 @@ std::optional<ValidEvent> measure_validation(const PreparedRun& run, const Objec
                   .accuracy = figure("accuracy").of(sums),
                   .tokens = e.sums.tokens};
   if (sums[kBytes] > 0) line.bits_per_byte = figure("bits_per_byte").of(sums);
-  const std::string& select_by = run.config.train.select_by;
+  const string& select_by = run.config.train.select_by;
   const Figure* metric = selecting_figure(select_by);
   if (metric != nullptr && std::isfinite(e.loss())) {
     if (metric->needs == Figure::translations) sums = translation_sums(run, objective, values);
@@ -107,9 +108,9 @@ std::optional<ValidEvent> measure_validation(const PreparedRun& run, const Objec
 }
 
 bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
-                      const std::optional<State>& best) {
+                      const optional<State>& best) {
   const Figure* by = line.metric ? selecting_figure(*line.metric_name) : nullptr;
-  const auto named = [&](double loss, double metric, std::int64_t step) {
+  const auto named = [&](double loss, double metric, int64_t step) {
     return fmt::format("{} @ {}", by ? format_fixed(metric, by->digits) : format_fixed(loss, 4),
                        step);
   };
@@ -134,10 +135,10 @@ bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bo
   return better;
 }
 
-std::string not_finite(const ParamTable& table, const ParamVec<float>& values,
-                       const ParamVec<float>& gradients, const std::string& otherwise) {
-  const std::string value = first_not_finite(table, values);
-  const std::string gradient = first_not_finite(table, gradients);
+string not_finite(const ParamTable& table, const ParamVec<float>& values,
+                  const ParamVec<float>& gradients, const string& otherwise) {
+  const string value = first_not_finite(table, values);
+  const string gradient = first_not_finite(table, gradients);
   return "NaN or infinity in " + (!value.empty()      ? "the values of " + value
                                   : !gradient.empty() ? "the gradient of " + gradient
                                                       : otherwise);
@@ -148,11 +149,11 @@ double divergence_threshold(const Transformer& model) {
   return 4 * (std::log(vocab) + std::sqrt(d_model));
 }
 
-std::string checkpoint_defect(const Predictor& predictor, const ExampleList& examples, Pool& pool) {
+string checkpoint_defect(const Predictor& predictor, const ExampleList& examples, Pool& pool) {
   const Transformer& model = predictor.model;
-  const std::string bad = first_not_finite(model.table, predictor.values);
+  const string bad = first_not_finite(model.table, predictor.values);
   if (!bad.empty()) return "NaN or infinity in the values of " + bad;
-  const ExampleList few{std::min<std::int64_t>(4, examples.count), examples.get};
+  const ExampleList few{std::min<int64_t>(4, examples.count), examples.get};
   const Evaluation e = evaluate(predictor, few, pool);
   if (e.sums.tokens == 0 || e.loss() <= divergence_threshold(model)) return "";
   if (!std::isfinite(e.loss())) return "NaN or infinity in the loss of the new weights";

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/std_names.h"
 #include "data/objective.h"
 #include "store/run_records.h"
 #include "store/state.h"
@@ -14,27 +15,27 @@
 namespace heed {
 
 // Why BLEU, which counts up to four words in a row, cannot select the best of this run, or "".
-std::string doubts_of_bleu(const PreparedRun& run);
+string doubts_of_bleu(const PreparedRun& run);
 
 // Is there a held-out part with a token to predict?
 bool can_validate(const PreparedRun& run, const Objective& objective);
 
 // Loss of the held-out part, and the metric that the config selects by. Nothing if `stop` ended it
 // early.
-std::optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective& objective,
-                                             std::int64_t step, const ParamVec<float>& values,
-                                             const std::function<bool()>& stop);
+optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective& objective,
+                                        int64_t step, const ParamVec<float>& values,
+                                        const function<bool()>& stop);
 
 // Writes the verdict on a validation, which `state` already has. `best` is that of the run's
 // checkpoints, if there are any. One at a multiple of eval_every (`on_grid`) also counts for
 // patience, in the state: true if it is better than all of those before.
 bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
-                      const std::optional<State>& best);
+                      const optional<State>& best);
 
 // "NaN or infinity in the values of encoder.layers.0.fc1.weight": the first place that contains
 // one, values before gradients, else `otherwise`.
-std::string not_finite(const ParamTable& table, const ParamVec<float>& values,
-                       const ParamVec<float>& gradients, const std::string& otherwise);
+string not_finite(const ParamTable& table, const ParamVec<float>& values,
+                  const ParamVec<float>& gradients, const string& otherwise);
 
 // The loss, in nats per token, above which weights count as ruined: four times the highest loss of
 // untrained ones, about ln(vocabulary) + sqrt(d_model). (With tied embeddings the token just read
@@ -43,6 +44,6 @@ double divergence_threshold(const Transformer& model);
 
 // Why training could not continue from a checkpoint of these values, or "": NaN or infinity, or a
 // loss above the threshold on the first few examples.
-std::string checkpoint_defect(const Predictor& predictor, const ExampleList& examples, Pool& pool);
+string checkpoint_defect(const Predictor& predictor, const ExampleList& examples, Pool& pool);
 
 }  // namespace heed
