@@ -13,8 +13,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 // The folders of the groups that limit this process's use of a resource ("memory" or "cpu").
@@ -60,7 +58,7 @@ double memory_left(const fs::path& group, const MemoryFiles& files) {
   std::ifstream stat(group / "memory.stat");
   for (string key; stat >> key >> bytes;)
     if (key == files.inactive || key == files.active) used -= bytes;
-  return std::max(0.0, limit - std::max(0.0, used));
+  return max(0.0, limit - max(0.0, used));
 }
 
 }  // namespace
@@ -71,7 +69,7 @@ double cgroup_memory(const fs::path& root) {
   constexpr MemoryFiles kVersion2{"memory.max", "memory.current", "inactive_file", "active_file"};
   double least = kNoLimit;
   for (const fs::path& group : groups_of(root, "memory"))
-    least = std::min({least, memory_left(group, kVersion1), memory_left(group, kVersion2)});
+    least = min({least, memory_left(group, kVersion1), memory_left(group, kVersion2)});
   return least;
 }
 
@@ -84,16 +82,14 @@ double available_memory() {
     std::getline(info, unit);
     if (key == "MemAvailable:") available = kib * 1024;
   }
-  return std::min(available, cgroup_memory());
+  return min(available, cgroup_memory());
 }
 
 void require_memory(double bytes, const string& what) {
   constexpr double kSmall = 1 << 20;  // looking takes longer than filling it
   const double available = bytes > kSmall ? available_memory() : bytes;
   if (bytes <= available) return;
-  const auto mib = [](double x) {
-    return std::to_string(static_cast<long>(x / (1 << 20))) + " MiB";
-  };
+  const auto mib = [](double x) { return to_string(static_cast<long>(x / (1 << 20))) + " MiB"; };
   throw Error(Exit::memory,
               what + " does not fit into memory: it needs " + mib(bytes) + " more, and " +
                   mib(available) + " are available.",
@@ -107,7 +103,7 @@ double cgroup_cores(const fs::path& root) {
     double quota = number_in(group / "cpu.cfs_quota_us", -1);
     double period = number_in(group / "cpu.cfs_period_us", 0);
     std::ifstream(group / "cpu.max") >> quota >> period;
-    if (quota > 0 && period > 0) least = std::min(least, quota / period);
+    if (quota > 0 && period > 0) least = min(least, quota / period);
   }
   return least;
 }

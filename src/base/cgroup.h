@@ -14,7 +14,7 @@
 namespace heed {
 
 // Bytes that can still be allocated, or infinity. Cached file pages count as free.
-double cgroup_memory(const std::filesystem::path& root = "/");
+double cgroup_memory(const fs::path& root = "/");
 
 // Bytes that this process may still take: the machine's available memory, or less in a control
 // group.
@@ -24,6 +24,6 @@ double available_memory();
 void require_memory(double bytes, const string& what);
 
 // CPU seconds per second, or infinity.
-double cgroup_cores(const std::filesystem::path& root = "/");
+double cgroup_cores(const fs::path& root = "/");
 
 }  // namespace heed

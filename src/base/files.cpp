@@ -17,7 +17,6 @@
 #include "base/std_names.h"
 
 namespace heed {
-namespace fs = std::filesystem;
 namespace {
 
 const char* hint_for(int error) {
@@ -303,7 +302,7 @@ NewFolder::~NewFolder() {
 }
 
 void NewFolder::put_in_place() {
-  vector<std::pair<fs::path, fs::path>> moves;
+  vector<pair<fs::path, fs::path>> moves;
   if (fills_) {
     vector<string> names = names_in(path_);
     std::stable_partition(names.begin(), names.end(),

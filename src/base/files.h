@@ -73,25 +73,25 @@ string bytes_of(T number) {
 }
 
 // A path in quotes, for messages.
-string quoted_path(const std::filesystem::path& path);
+string quoted_path(const fs::path& path);
 // "cannot write /a/b: No space left on device", with a hint for common errors. It is Unreadable.
-[[noreturn]] void throw_file_error(string_view operation, const std::filesystem::path& path,
-                                   int error, Exit exit = Exit::store);
+[[noreturn]] void throw_file_error(string_view operation, const fs::path& path, int error,
+                                   Exit exit = Exit::store);
 
 // Call before creating or extending a file. Error if the path is a symbolic link (to an unknown
 // target) or a pipe (which blocks without a reader).
-void refuse_link_or_pipe(const std::filesystem::path& path);
+void refuse_link_or_pipe(const fs::path& path);
 
 // Does the open file still have this name? Yes, where that cannot be looked at.
-bool is_same_file(int fd, const std::filesystem::path& path);
+bool is_same_file(int fd, const fs::path& path);
 
 // A new file, which replaces an old one. It is complete once finish() has returned. Errors name
 // `named`: the final name of a temporary file.
 class OutputFile {
  public:
-  explicit OutputFile(const std::filesystem::path& path);
+  explicit OutputFile(const fs::path& path);
   // One that must not exist yet.
-  OutputFile(const std::filesystem::path& path, const std::filesystem::path& named, mode_t mode);
+  OutputFile(const fs::path& path, const fs::path& named, mode_t mode);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -102,10 +102,10 @@ class OutputFile {
   void finish();  // fsync and close
 
  protected:
-  OutputFile(string_view operation, int flag, const std::filesystem::path& path,
-             const std::filesystem::path& named, mode_t mode = 0666);
+  OutputFile(string_view operation, int flag, const fs::path& path, const fs::path& named,
+             mode_t mode = 0666);
 
-  std::filesystem::path path_;  // in errors
+  fs::path path_;  // in errors
   int fd_;
 };
 
@@ -113,7 +113,7 @@ class OutputFile {
 // append_line() and sync() may be called from two threads.
 class AppendFile : private OutputFile {
  public:
-  explicit AppendFile(const std::filesystem::path& path);
+  explicit AppendFile(const fs::path& path);
 
   void append_line(string_view line);  // without its newline
   using OutputFile::sync;
@@ -122,33 +122,32 @@ class AppendFile : private OutputFile {
 // Replaces a file atomically: at any time the old or the new one is there, complete. On return the
 // new one is durable. Uses a sibling named ".tmp-PROCESS-...". `mode`: of the new one, less the
 // umask.
-void replace_file(const std::filesystem::path& path, string_view bytes, mode_t mode = 0666);
+void replace_file(const fs::path& path, string_view bytes, mode_t mode = 0666);
 // A copy of a file at a free name, durable but for the name.
-void copy_file(const std::filesystem::path& from, const std::filesystem::path& to);
+void copy_file(const fs::path& from, const fs::path& to);
 // Points the symbolic link `path` at `target` (stored as given, relative to the link), durably. The
 // link always exists.
-void replace_symlink(const std::filesystem::path& path, const string& target);
+void replace_symlink(const fs::path& path, const string& target);
 
 // The folder that contains a path; "." for a bare name.
-std::filesystem::path folder_of(const std::filesystem::path& path);
+fs::path folder_of(const fs::path& path);
 // Whether anything has this name, even a dangling link.
-bool path_exists(const std::filesystem::path& path);
+bool path_exists(const fs::path& path);
 // What has this name: a link is a link, wherever it leads.
-std::filesystem::file_type type_of(const std::filesystem::path& path);
+fs::file_type type_of(const fs::path& path);
 // Does its folder's list have this name? Of a run's own files a failing look is no proof that they
 // are gone.
-bool is_listed(const std::filesystem::path& path);
+bool is_listed(const fs::path& path);
 // The names in a folder, sorted.
-vector<string> names_in(const std::filesystem::path& path);
+vector<string> names_in(const fs::path& path);
 // The same; none if it is no folder, or cannot be listed.
-vector<string> readable_names(const std::filesystem::path& path);
+vector<string> readable_names(const fs::path& path);
 // False if something is already there.
-bool make_folder(const std::filesystem::path& path);
+bool make_folder(const fs::path& path);
 // Makes the names in a folder durable.
-void sync_folder(const std::filesystem::path& path);
+void sync_folder(const fs::path& path);
 // Without `replace`, nothing may have the name `to`.
-void rename_path(const std::filesystem::path& from, const std::filesystem::path& to,
-                 bool replace = true);
+void rename_path(const fs::path& from, const fs::path& to, bool replace = true);
 // A new folder, whole and durable, or none: its files are written into path(), which put_in_place()
 // renames: a sibling of `place` with a name of its own, ".tmp-NAME-" and eight hexadecimal digits.
 // Anything already at `place` moves to `aside` then, and back on failure. Without an `aside` it is
@@ -156,24 +155,24 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
 // config.json the last.
 class NewFolder {
  public:
-  explicit NewFolder(const std::filesystem::path& place, const std::filesystem::path& aside = {});
+  explicit NewFolder(const fs::path& place, const fs::path& aside = {});
   ~NewFolder();  // removes what is not in place
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
-  const std::filesystem::path& place() const { return place_; }
-  const std::filesystem::path& aside() const { return aside_; }
-  const std::filesystem::path& path() const { return path_; }
+  const fs::path& place() const { return place_; }
+  const fs::path& aside() const { return aside_; }
+  const fs::path& path() const { return path_; }
   void put_in_place();
 
  private:
-  std::filesystem::path place_, aside_, path_;
+  fs::path place_, aside_, path_;
   bool fills_;  // an empty folder
 };
 // Removes a file or a folder with its contents, if it exists.
-void remove_tree(const std::filesystem::path& path);
+void remove_tree(const fs::path& path);
 // The bytes that are free in the folder `path`; infinity if that is not known. Error if a
 // checkpoint of `needed` bytes does not fit.
-double check_free_space(const std::filesystem::path& path, double needed);
+double check_free_space(const fs::path& path, double needed);
 
 }  // namespace heed

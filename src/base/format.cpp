@@ -16,8 +16,8 @@ string wrapped_line(string_view line, int width, string_view hang) {
   string out, row;
   if (line.starts_with("  heed ")) return string(line);
   for (size_t at = 0; at < line.size();) {
-    const size_t word = std::min(line.find_first_not_of(' ', at), line.size());
-    const size_t end = std::min(line.find(' ', word), line.size());
+    const size_t word = min(line.find_first_not_of(' ', at), line.size());
+    const size_t end = min(line.find(' ', word), line.size());
     const bool first = row.empty() || row == hang;
     if (!first && columns_of(row) + columns_of(line.substr(at, end - at)) > width) {
       out += row + "\n";
@@ -53,7 +53,7 @@ string format_duration(double seconds) {
 }
 
 string format_count(int64_t n) {
-  string out = std::to_string(n);
+  string out = to_string(n);
   const size_t first = n < 0 ? 1 : 0;
   for (size_t i = out.size(); i > first + 3; i -= 3) out.insert(i - 3, ",");
   return out;
@@ -118,7 +118,7 @@ int terminal_width(int fd) {
 string wrapped(string_view text, int width, string_view hang) {
   string out;
   for (size_t at = 0;;) {
-    const size_t end = std::min(text.find('\n', at), text.size());
+    const size_t end = min(text.find('\n', at), text.size());
     out += wrapped_line(text.substr(at, end - at), width, hang);
     if (end == text.size()) return out;
     out += "\n";

@@ -23,8 +23,6 @@
 #include "base/utf8.h"
 
 namespace heed {
-namespace fs = std::filesystem;
-
 // What unpacks gzip (.gz). Its checksums are verified, as `gzip -t` does.
 struct Gzip {
   Gzip() {
@@ -135,7 +133,7 @@ bool InputFile::compressed() {
     }
     if (held_.starts_with(kXzMagic))
       refuse(name_, exit_, "it is packed by xz", "xz -dc FILE | heed ... -");
-    if (held_.starts_with(kGzipMagic)) gzip_ = std::make_unique<Gzip>();
+    if (held_.starts_with(kGzipMagic)) gzip_ = make_unique<Gzip>();
     looked_ = true;
   }
   return gzip_ != nullptr;
@@ -144,7 +142,7 @@ bool InputFile::compressed() {
 size_t InputFile::read_some(span<std::byte> bytes) {
   if (!compressed()) {
     if (held_.empty()) return read_raw(bytes);
-    const size_t n = std::min(bytes.size(), held_.size());
+    const size_t n = min(bytes.size(), held_.size());
     std::memcpy(bytes.data(), held_.data(), n);
     held_.erase(0, n);
     // A regular file fills `bytes`, even after compressed() has read ahead.
@@ -220,15 +218,14 @@ string read_file(InputFile& file, uint64_t limit, Exit exit) {
   string bytes;
   uint64_t size = file.size();
   if (size <= limit) bytes.reserve(size + kPiece);
-  while (size <= limit && file.append_to(bytes, kPiece))
-    size = std::max<uint64_t>(size, bytes.size());
+  while (size <= limit && file.append_to(bytes, kPiece)) size = max<uint64_t>(size, bytes.size());
   if (size <= limit) return bytes;
   refuse(file.name(), exit,
          fmt::format("it has at least {} bytes, expected at most {}", size, limit));
 }
 
 bool InputLines::has_newline() {
-  scanned_ = std::min(bytes_.find('\n', scanned_), bytes_.size());
+  scanned_ = min(bytes_.find('\n', scanned_), bytes_.size());
   return scanned_ < bytes_.size();
 }
 
@@ -256,10 +253,10 @@ bool InputLines::ready() {
 
 optional<string> InputLines::next() {
   while (!has_newline() && !at_end_) fill();
-  if (begin_ == bytes_.size()) return std::nullopt;
+  if (begin_ == bytes_.size()) return nullopt;
   ended_ = scanned_ < bytes_.size();
   string line = bytes_.substr(begin_, scanned_ - begin_);
-  begin_ = scanned_ = std::min(scanned_ + 1, bytes_.size());
+  begin_ = scanned_ = min(scanned_ + 1, bytes_.size());
   return line;
 }
 
@@ -284,7 +281,7 @@ StoredInput::~StoredInput() {
 }
 
 string StoredInput::path() const {
-  return string(kFolder) + std::to_string(fd_);
+  return string(kFolder) + to_string(fd_);
 }
 
 string shown_path(const string& path) {

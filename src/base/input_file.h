@@ -31,13 +31,12 @@ class InputFile {
     anything,  // pipes, terminals and /dev/null too; "-" is standard input; unpacked
     text,      // the same, in UTF-8
   };
-  explicit InputFile(const std::filesystem::path& path, Allow allow = Allow::file,
-                     Exit exit = Exit::store);
+  explicit InputFile(const fs::path& path, Allow allow = Allow::file, Exit exit = Exit::store);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  const std::filesystem::path& name() const { return name_; }
+  const fs::path& name() const { return name_; }
   // On disk when opened; 0 for pipes and devices.
   uint64_t size() const { return size_; }
   bool utf16() const { return utf16_; }  // what append_to() has read is in UTF-16
@@ -55,7 +54,7 @@ class InputFile {
   bool compressed();  // waits for the first bytes
   bool hold_more();   // false at the end
 
-  std::filesystem::path name_;
+  fs::path name_;
   Exit exit_;
   int fd_ = -1;
   uint64_t size_ = 0;
@@ -68,7 +67,7 @@ class InputFile {
 
 // All bytes, at most `limit`.
 string read_file(InputFile& file, uint64_t limit, Exit exit = Exit::store);
-string read_file(const std::filesystem::path& path, uint64_t limit,
+string read_file(const fs::path& path, uint64_t limit,
                  InputFile::Allow allow = InputFile::Allow::file, Exit exit = Exit::store);
 
 // The lines of an InputFile, in order.
@@ -76,9 +75,8 @@ class InputLines {
  public:
   // Error on a line longer than about `longest` bytes; Error (memory) on one that is too long for
   // what will be made of it.
-  explicit InputLines(const std::filesystem::path& path,
-                      InputFile::Allow allow = InputFile::Allow::file, Exit exit = Exit::store,
-                      size_t longest = string::npos)
+  explicit InputLines(const fs::path& path, InputFile::Allow allow = InputFile::Allow::file,
+                      Exit exit = Exit::store, size_t longest = string::npos)
       : file_(path, allow, exit), exit_(exit), longest_(longest) {}
 
   // Waits for the next line, without its \n; nullopt at the end.

@@ -15,6 +15,6 @@ using Json = nlohmann::ordered_json;
 
 // What is stored as an object, in its order.
 template <class T>
-using ByName = vector<std::pair<string, T>>;
+using ByName = vector<pair<string, T>>;
 
 }  // namespace heed

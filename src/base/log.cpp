@@ -46,7 +46,7 @@ bool set_in_environment(const char* name) {
 
 string progress_line(const Progress& p, int width) {
   constexpr int kBar = 12;  // at least this many columns for "[====>    ] "
-  const size_t room = size_t(std::max(width - 1, 0));
+  const size_t room = size_t(max(width - 1, 0));
   string text = p.total > 0 ? fmt::format("{}/{}", p.done, p.total) : fmt::format("{}", p.done);
   const string eta = p.eta_seconds < 0 ? "" : " | eta " + format_duration(p.eta_seconds);
   const string status = p.status.empty() ? "" : " | " + p.status;
@@ -57,7 +57,7 @@ string progress_line(const Progress& p, int width) {
     text += eta;
   if (p.total <= 0 || text.size() + kBar > room) return text.substr(0, room);
 
-  const size_t cells = std::min<size_t>(room - text.size() - 3, 40);
+  const size_t cells = min<size_t>(room - text.size() - 3, 40);
   const double share = std::clamp(double(p.done) / double(p.total), 0., 1.);
   const auto full = size_t(share * double(cells));
   const string done = string(full, '=') + (full < cells ? ">" : "");
@@ -126,7 +126,7 @@ struct Log::Outputs {
   bool warned = false;
 };
 
-Log::Log(const LogOptions& options) : outputs_(std::make_unique<Outputs>(options)) {}
+Log::Log(const LogOptions& options) : outputs_(make_unique<Outputs>(options)) {}
 
 Log::~Log() {
   end_progress();
@@ -137,8 +137,8 @@ void Log::open_file(const string& path) {
   try {
     auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
     sink->set_formatter(
-        std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, "\n"));
-    outputs_->file = std::make_unique<spdlog::logger>("", std::move(sink));
+        make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, "\n"));
+    outputs_->file = make_unique<spdlog::logger>("", std::move(sink));
   } catch (const spdlog::spdlog_ex& e) {
     throw store_error("cannot write the log {}: {}.", path, e.what());
   }

@@ -35,9 +35,9 @@ int edit_distance(string_view a, string_view b) {
   for (size_t i = 1; i <= n; ++i) {
     for (size_t j = 1; j <= m; ++j) {
       const int replaced = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
+      d[i][j] = min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+        d[i][j] = min(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
   return d[n][m];
@@ -54,7 +54,7 @@ string lower_case(string_view s) {
 string nearest(string_view name, const vector<string>& names) {
   if (name.empty() || name.size() > kLongest) return "";
   const string wanted = lower_case(name);
-  int best = std::max<int>(1, int(wanted.size()) / 3) + 1;
+  int best = max<int>(1, int(wanted.size()) / 3) + 1;
   string found;
   for (const string& candidate : names) {
     const int distance = edit_distance(wanted, lower_case(candidate));
@@ -93,7 +93,7 @@ optional<TradeWord> find_trade_word(string_view kind, string_view word,
     for (const string_view name : split(row.heed, ' '))
       if (row.heed = name; has(string(name))) return row;
   }
-  return std::nullopt;
+  return nullopt;
 }
 
 string heed_calls_it(const TradeWord& row) {

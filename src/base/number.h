@@ -21,7 +21,7 @@ namespace heed {
 template <std::integral I>
 optional<I> whole_number(double x) {
   const bool whole = x == std::floor(x) && std::fabs(x) < 9e15;
-  if (!whole || !std::in_range<I>(int64_t(x))) return std::nullopt;
+  if (!whole || !std::in_range<I>(int64_t(x))) return nullopt;
   return static_cast<I>(x);
 }
 
@@ -35,7 +35,7 @@ optional<T> read_number(string_view text) {
   if (error == std::errc() && end == text.data() + text.size() && value - value == 0) return value;
   if constexpr (std::integral<T>)
     if (const auto x = read_number<double>(text)) return whole_number<T>(*x);
-  return std::nullopt;
+  return nullopt;
 }
 
 // IEEE's binary16: 11 bits of precision, the largest number is 65504.

@@ -41,7 +41,7 @@ int available_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
-  return std::max(1, int(std::min<double>(cores, std::ceil(cgroup_cores()))));
+  return max(1, int(min<double>(cores, std::ceil(cgroup_cores()))));
 }
 
 Pool::Pool(int threads, int cores) {
@@ -51,7 +51,7 @@ Pool::Pool(int threads, int cores) {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
   } catch (const std::system_error& e) {
     stop();
-    throw Error(Exit::memory, "cannot start " + std::to_string(threads) + " threads: " + e.what(),
+    throw Error(Exit::memory, "cannot start " + to_string(threads) + " threads: " + e.what(),
                 kMoreThreads);
   }
 }

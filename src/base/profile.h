@@ -41,12 +41,12 @@ enum class Work : int {
   count,
 };
 
-inline constexpr std::array<const char*, int(Work::count)> kWorkNames = {
+inline constexpr array<const char*, int(Work::count)> kWorkNames = {
     "linear_forward", "linear_backward", "attention", "loss",
     "other_layers",   "gradient_sum",    "optimizer", "waiting"};
 
 inline std::atomic<bool> profiling{false};
-inline std::array<std::atomic<uint64_t>, kWorkNames.size()> work_ns{};
+inline array<std::atomic<uint64_t>, kWorkNames.size()> work_ns{};
 
 class Timed {
  public:

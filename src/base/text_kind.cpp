@@ -13,8 +13,6 @@
 #include "base/utf8.h"
 
 namespace heed {
-namespace fs = std::filesystem;
-
 const char* const kEmptyKind = "empty";
 
 namespace {
@@ -24,7 +22,7 @@ using namespace std::string_view_literals;
 constexpr const char* kUtf16 = "text in UTF-16";
 constexpr const char* kUtf32 = "text in UTF-32";
 // First bytes of files often mistaken for texts.
-constexpr std::pair<string_view, const char*> kBeginnings[] = {
+constexpr pair<string_view, const char*> kBeginnings[] = {
     {"\xFF\xFE\0\0"sv, kUtf32}, {"\0\0\xFE\xFF"sv, kUtf32},
     {"\xFF\xFE", kUtf16},       {"\xFE\xFF", kUtf16},
     {"BZh", "packed by bzip2"}, {"\x28\xB5\x2F\xFD", "packed by zstd"},
@@ -105,7 +103,7 @@ string other_kind(string_view first) {
 }
 
 string markup_in_words(const string& name, string_view first) {
-  first.remove_prefix(std::min(first.find_first_not_of(" \t\r\n\xEF\xBB\xBF"), first.size()));
+  first.remove_prefix(min(first.find_first_not_of(" \t\r\n\xEF\xBB\xBF"), first.size()));
   const string text = "\n" + lower_case(first);
   string beginning = text.substr(0, 80);
   std::erase_if(beginning, [](unsigned char c) { return std::isspace(c) != 0; });

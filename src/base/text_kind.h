@@ -23,9 +23,8 @@ string markup_in_words(const string& name, string_view first);
 
 // What a model of another program, a file or a folder, is known by: "pytorch_model.bin"; "" if it
 // is none.
-string other_program(const std::filesystem::path& path);
-[[noreturn]] void throw_other_program(const std::filesystem::path& path, const string& name,
-                                      Exit exit);
+string other_program(const fs::path& path);
+[[noreturn]] void throw_other_program(const fs::path& path, const string& name, Exit exit);
 
 extern const char* const kEmptyKind;  // other_kind("")
 

@@ -17,7 +17,7 @@ bool is_continuation(unsigned char byte) {
 
 // Controls (C0, C1), and the format characters of Unicode that turn, end or hide a line or a part
 // of it; not those that scripts need between letters (U+200B to U+200D).
-constexpr std::pair<char32_t, char32_t> kControls[] = {
+constexpr pair<char32_t, char32_t> kControls[] = {
     {0x00, 0x1F},     {0x7F, 0x9F},       {0x61C, 0x61C},    {0x180E, 0x180E},
     {0x200E, 0x200F}, {0x2028, 0x202E},   {0x2060, 0x206F},  {0xFEFF, 0xFEFF},
     {0xFFF9, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0001, 0xE0001}};
@@ -76,7 +76,7 @@ size_t find_invalid_utf8(string_view text) {
 }
 
 string encode_utf8(char32_t c) {
-  std::array<utf8proc_uint8_t, 4> bytes;
+  array<utf8proc_uint8_t, 4> bytes;
   const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes.data());
   return {reinterpret_cast<const char*>(bytes.data()), size_t(length)};
 }
@@ -106,7 +106,7 @@ int columns_of(string_view text) {
   each_code_point(text, [&](CodePoint c, size_t) {
     columns += c.value == kInvalidCodePoint
                    ? 1
-                   : std::max(0, utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)));
+                   : max(0, utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)));
   });
   return columns;
 }
@@ -149,7 +149,7 @@ string excerpt(string_view text) {
   int columns = 0;
   size_t kept = 0;
   each_code_point(all, [&](CodePoint c, size_t at) {
-    columns += std::max(utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)), 1);
+    columns += max(utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)), 1);
     if (columns <= kColumns - 3) kept = at + size_t(c.length);
   });
   return columns <= kColumns ? all : all.substr(0, kept) + "...";

@@ -108,7 +108,7 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
     : Model(load_model(line_.run(), line_.checkpoint())),
       line(line_),
       log({.quiet = line.quiet()}),
-      pool(std::min(thread_count(line.threads(), config), most_threads)),
+      pool(min(thread_count(line.threads(), config), most_threads)),
       texts(*objective, config, tokenizers, log) {
   line.only_where(config.train.arithmetic == Arithmetic::native, {"--precision"},
                   "for a run of train.arithmetic native");
@@ -142,7 +142,7 @@ string with_masks(const OpenModel& m, const GivenText& given) {
   string text = given.text;
   for (const char* mask : {"<mask>", "<MASK>", "[mask]"}) text = replace_all(text, mask, kMaskText);
   for (size_t at = 0; (at = text.find("___", at)) != text.npos; at += kMaskText.size())
-    text.replace(at, std::min(text.find_first_not_of('_', at), text.size()) - at, kMaskText);
+    text.replace(at, min(text.find_first_not_of('_', at), text.size()) - at, kMaskText);
   if (text.find(kMaskText) == text.npos)
     throw data_error("{} has no [MASK], <mask> or ___.", given.name)
         .hint(fmt::format("heed {} {} {}", m.line.name(), m.line.run(),
@@ -203,7 +203,7 @@ Exit answer_texts(OpenModel& m, const TextSource& source, const Answer& answer) 
     const vector<GivenText> texts =
         read_both({file, source.limit, m}, {*beside, source.limit, m}, beside == given.against);
     for (size_t i = 0; i < texts.size(); i += kLinesAtOnce)
-      answer_lines(span(texts).subspan(i, std::min(kLinesAtOnce, texts.size() - i)));
+      answer_lines(span(texts).subspan(i, min(kLinesAtOnce, texts.size() - i)));
   } else {
     LineReader reader(file, source.limit, m);
     for (vector<GivenText> texts; !(texts = reader.read()).empty();) answer_lines(texts);

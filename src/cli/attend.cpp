@@ -73,7 +73,7 @@ void check_selection(const CommandLine& line, const AttendOptions& r, const Mode
   const string where = r.heads.kind.empty() ? "this model" : "--kind " + r.heads.kind;
   int layers = 0;
   for (const AttentionKind kind : kAttentionKinds)
-    if (r.heads.has(kind)) layers = std::max(layers, attention_layers(model, kind));
+    if (r.heads.has(kind)) layers = max(layers, attention_layers(model, kind));
   if (layers == 0) throw usage_error("{}: this model has no such attention.", where);
   const auto check_number = [&](const char* name, const optional<int>& given, int count) {
     if (given && *given >= count)
@@ -93,7 +93,7 @@ struct Attended : ReadText {
 // Lets the model write the target, cut to the tokens shown.
 void write_target(const AttendOptions& r, OpenModel& m, Attended& text) {
   const int room = m.objective->longest(Side::target) - 1;  // <s> too
-  const int most = std::min(room, r.max_tokens.value_or(r.draws ? kDrawnTokens : room));
+  const int most = min(room, r.max_tokens.value_or(r.draws ? kDrawnTokens : room));
   TokenIds ids;
   if (m.objective->use().command == "translate") {
     BeamOptions beam;
@@ -209,7 +209,7 @@ void draw(const AttendOptions& r, const Attended& text, OpenModel& m) {
   const ModelConfig& c = m.config.model;
   if (!r.heads.any())  // what to type for another head, the last one for example
     print(r.prompts ? fmt::format("others: :head {0} {1} (layer {0}, head {1}), :layer, :kind\n",
-                                  std::max(c.encoder_layers, c.decoder_layers) - 1, c.n_heads - 1)
+                                  max(c.encoder_layers, c.decoder_layers) - 1, c.n_heads - 1)
                     : kOtherHeads);
   if (r.pull) print_coloured(draw_pull(r.heads, text.tokens, text.maps, terminal_style()));
   if (r.names) print("\n" + names_in_words(recorded_names(m, r.heads)));

@@ -24,7 +24,7 @@ Json bench_json(const PreparedRun& run, const Speed& speed) {
   struct rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);
   const int threads = run.pool->threads();
-  const double peak = measure_sgemm(std::min(threads, available_cores()), 3.0),
+  const double peak = measure_sgemm(min(threads, available_cores()), 3.0),
                reached = speed.flops / speed.step_seconds * 1e-9;
   const double steps = double(run.plan.steps);
   Json r{{"tokens_per_second", speed.tokens / speed.step_seconds},

@@ -19,7 +19,7 @@ namespace {
 
 // "lr" of "--lr=1e-3".
 string option_word(const string& arg) {
-  const size_t begin = std::min(arg.find_first_not_of('-'), arg.size());
+  const size_t begin = min(arg.find_first_not_of('-'), arg.size());
   return arg.substr(begin, arg.find('=') - begin);
 }
 
@@ -36,8 +36,7 @@ string key_called(const string& word) {
 // Also a run that has lost its config.json.
 bool has_a_model(const string& path) {
   std::error_code none;
-  return std::filesystem::is_directory(std::filesystem::path(path) / kCheckpoints, none) ||
-         is_checkpoint(path);
+  return fs::is_directory(fs::path(path) / kCheckpoints, none) || is_checkpoint(path);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ CLI::Validator in_range(T low, T high) {
             if (!value || *value < low || *value > high)
               return fmt::format("expected a {} number {}; found \"{}\"",
                                  std::integral<T> ? "whole" : "finite", range, excerpt(text));
-            if constexpr (std::integral<T>) text = std::to_string(*value);
+            if constexpr (std::integral<T>) text = to_string(*value);
             return string();
           },
           ""};

@@ -84,7 +84,7 @@ string help_notes(const string& command) {
   const size_t at = all.find(head);
   if (at == string::npos) return "";
   const size_t begin = at + head.size();
-  const string text = all.substr(begin, std::min(all.find("\n= ", begin), all.size() - 1) - begin);
+  const string text = all.substr(begin, min(all.find("\n= ", begin), all.size() - 1) - begin);
   // A paragraph becomes a line.
   return replace_all(replace_all(replace_all(text, "\n\n", "\f"), "\n", " "), "\f", "\n");
 }
@@ -99,7 +99,7 @@ Error failure() {
     return {Exit::memory, "not enough memory.",
             "more of it (ulimit -v and -d limit it too), a smaller model or "
             "train.micro_batch_tokens, shorter texts, or fewer --threads"};
-  } catch (const std::filesystem::filesystem_error& e) {
+  } catch (const fs::filesystem_error& e) {
     return {Exit::store, "cannot look at \"" + e.path1().string() + "\": " + e.code().message()};
   } catch (const std::system_error& e) {
     if (e.code() != std::errc::resource_unavailable_try_again) return {Exit::internal, e.what()};

@@ -226,7 +226,7 @@ struct RunComparer {
     size_t begin = 0, line = 1;
     for (const size_t end : r.spelt.ends) {
       const string text = r.spelt.text.substr(begin, end - begin);
-      add(line + std::min(text.find_first_not_of('\n'), text.size()), text);
+      add(line + min(text.find_first_not_of('\n'), text.size()), text);
       line += size_t(std::ranges::count(text, '\n'));
       begin = end;
     }
@@ -265,7 +265,7 @@ struct RunComparer {
     std::ranges::stable_sort(units, std::greater{},
                              [&](size_t i) { return std::abs(nats(second, i) - nats(first, i)); });
     Json most = Json::array();
-    for (const size_t i : span(units).first(std::min(kShown, units.size()))) {
+    for (const size_t i : span(units).first(min(kShown, units.size()))) {
       Json& unit = most.emplace_back(unit_texts[i]);
       unit.update({{"first", nats(first, i)},
                    {"second", nats(second, i)},

@@ -14,8 +14,6 @@
 #include "train/suggested_config.h"
 
 namespace heed {
-namespace fs = std::filesystem;
-
 Exit run_config(CommandLine& line) {
   string path;
   bool schema = false, docs = false;

@@ -16,8 +16,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
-
 vector<string> config_folders() {
   std::error_code none;
   const fs::path program = fs::read_symlink("/proc/self/exe", none).parent_path();

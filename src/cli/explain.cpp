@@ -81,7 +81,7 @@ Json explanation_json(const OpenModel& m, const Prediction& prediction) {
 // "[0.406, -0.434, 0.007, ...]"
 string vector_text(const Json& x) {
   string shown;
-  for (size_t i = 0; i < std::min<size_t>(x.size(), 3); ++i) shown += fixed<3>(x[i]) + ", ";
+  for (size_t i = 0; i < min<size_t>(x.size(), 3); ++i) shown += fixed<3>(x[i]) + ", ";
   return "[" + shown + "...]";
 }
 
@@ -89,7 +89,7 @@ string vector_text(const Json& x) {
 vector<Json> largest(vector<Json> rows, const char* key, size_t most) {
   std::ranges::stable_sort(rows, std::greater(),
                            [&](const Json& row) { return std::abs(row[key].get<double>()); });
-  rows.resize(std::min(rows.size(), most));
+  rows.resize(min(rows.size(), most));
   return rows;
 }
 

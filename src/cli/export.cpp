@@ -23,7 +23,6 @@
 #include "store/run_writer.h"
 
 namespace heed {
-namespace fs = std::filesystem;
 namespace {
 
 const vector<string> kTypes = {"f32", "f16", "q8_0"};  // of GgufType
@@ -36,10 +35,10 @@ Json generation_config(const Model& m, const Json& config) {
   // With the first id, which is given; the last one is not read.
   const int limit = translation_limit(m.state.longest_target), most = m.config.model.max_length;
   if (m.objective->traits().joined)
-    json["max_new_tokens"] = std::min<int64_t>(limit, most - 2 - m.state.longest_source);
+    json["max_new_tokens"] = min<int64_t>(limit, most - 2 - m.state.longest_source);
   else
     json["max_length"] =
-        1 + (m.net.has_encoder() ? std::min(most, limit) : m.config.objective.target_length);
+        1 + (m.net.has_encoder() ? min(most, limit) : m.config.objective.target_length);
   json["suppress_tokens"] = m.objective->never_written(*m.tokenizers.target);
   return json;
 }
@@ -89,7 +88,7 @@ void write_huggingface(const Model& m, const string& name, const fs::path& folde
   const HuggingFaceTokenizer tokenizer = huggingface_tokenizer(*m.tokenizers.target, m.config);
   const Json config = foreign_config(row, m.config, m.tokenizers.target->size());
   for (const auto& [file_name, text] :
-       {std::pair("config.json", config.dump(2) + "\n"),
+       {pair("config.json", config.dump(2) + "\n"),
         {"generation_config.json", generation_config(m, config).dump(2) + "\n"},
         {"tokenizer.json", tokenizer.tokenizer},
         {"tokenizer_config.json", tokenizer.config},

@@ -26,12 +26,12 @@ constexpr int kDraws = 100;  // of weights, batch and dropout, until no relu is 
 ModelConfig shrunk(const ModelConfig& c) {
   ModelConfig small = c;
   const bool grouped = kv_heads(c) != c.n_heads;
-  small.n_heads = std::min(c.n_heads, grouped ? 4 : 3);
-  small.n_kv_heads = grouped ? std::min(kv_heads(c), small.n_heads / 2) : small.n_heads;
-  small.d_model = std::max(12, 4 * small.n_heads);
+  small.n_heads = min(c.n_heads, grouped ? 4 : 3);
+  small.n_kv_heads = grouped ? min(kv_heads(c), small.n_heads / 2) : small.n_heads;
+  small.d_model = max(12, 4 * small.n_heads);
   small.d_ff = 10;
-  small.encoder_layers = std::min(c.encoder_layers, 2);
-  small.decoder_layers = std::min(c.decoder_layers, 2);
+  small.encoder_layers = min(c.encoder_layers, 2);
+  small.decoder_layers = min(c.decoder_layers, 2);
   small.max_length = 8;
   small.init = Init::xavier_uniform;
   small.zero_init = false;
@@ -57,8 +57,8 @@ Batch random_batch(const Transformer& model, uint64_t seed, bool dropout) {
 
 // Random values without special cases (zero biases, unit gains), and a batch, where no relu input
 // is near 0.
-std::pair<ParamVec<double>, Batch> draw_values(const Transformer& model, uint64_t seed,
-                                               bool dropout, const string& path) {
+pair<ParamVec<double>, Batch> draw_values(const Transformer& model, uint64_t seed, bool dropout,
+                                          const string& path) {
   ParamVec<double> values(model.table.size());
   for (int draw = 0; draw < kDraws; ++draw, ++seed) {
     Batch batch = random_batch(model, seed, dropout);

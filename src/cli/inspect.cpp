@@ -67,7 +67,7 @@ Exit run_inspect(CommandLine& line) {
   line.add_model();
   line.parse();
   const OpenModel m(line);
-  const std::filesystem::path folder = run_of_checkpoint(m.folder);
+  const fs::path folder = run_of_checkpoint(m.folder);
   const Json result{// The initial weights are in no folder.
                     {"checkpoint", line.checkpoint() == "initial" ? "initial" : m.folder.string()},
                     {"step", m.state.step},

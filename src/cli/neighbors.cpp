@@ -19,7 +19,7 @@ vector<int64_t> counts_in_training(OpenModel& m, Side side) try {
   if (!read.change.empty()) throw data_error("{}", read.change);
   const Embeddings& tables = m.net.embeddings;
   const bool two = tables.source && tables.target && m.config.model.tie != Tie::all;
-  return counts_of(read.train, two ? optional(side) : std::nullopt);
+  return counts_of(read.train, two ? optional(side) : nullopt);
 } catch (const Error& e) {
   m.log.info(fmt::format("also tokens that training never saw are listed: {}", e.what()));
   return {};

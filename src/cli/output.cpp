@@ -22,8 +22,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
-
 [[noreturn]] void failed(int error) {
   if (error == EPIPE) throw OutputClosed();
   throw store_error("cannot write to standard output: {}.", string(std::strerror(error)));
@@ -64,7 +62,7 @@ FilledColumn filled(const Json& rows, const Column& column) {
     const Json value = value_of(row, column);
     out.right &= value.is_number() || value.is_null();
   }
-  for (const string& cell : out.cells) out.width = std::max(out.width, columns_of(cell));
+  for (const string& cell : out.cells) out.width = max(out.width, columns_of(cell));
   return out;
 }
 
@@ -89,11 +87,11 @@ string trimmed(string line) {
 string with_text(const string& line, const string& text, int widest, int room,
                  Column::Long is_long) {
   const int used = columns_of(line);
-  const bool below = is_long == Column::broken && room - used - kGap < std::min(widest, kLeastText);
+  const bool below = is_long == Column::broken && room - used - kGap < min(widest, kLeastText);
   const string hang(below ? 4 : used + kGap, ' ');
   string broken = wrapped(hang + text, room, hang);
   if (is_long == Column::cut)
-    broken = shortened(broken.substr(0, broken.find('\n')), std::max(room, used + 1));
+    broken = shortened(broken.substr(0, broken.find('\n')), max(room, used + 1));
   if (!below) return trimmed(line + broken.substr(used));
   return trimmed(line) + (text.empty() ? "" : "\n" + broken);
 }
@@ -216,7 +214,7 @@ void print_table(const Json& rows, span<const Column> columns, const string& beg
   const Column::Long is_long = columns.back().is_long;
   const FilledColumn texts = table.back();
   if (is_long != Column::none) table.pop_back();
-  const int kept = is_long == Column::cut ? std::min(texts.width, kLeastText) + kGap : 0;
+  const int kept = is_long == Column::cut ? min(texts.width, kLeastText) + kGap : 0;
   leave_out(table, room - kept);
   const bool headed = std::ranges::any_of(columns, [](const Column& c) { return c.heading != ""; });
   for (size_t row = headed ? 0 : 1; row <= rows.size(); ++row) {

@@ -41,7 +41,7 @@ optional<string> typed_line(const string& prompt) {
   const unique_ptr<char, void (*)(void*)> line(::readline(prompt.c_str()), std::free);
   if (!line) {
     print("\n");  // below the prompt
-    return std::nullopt;
+    return nullopt;
   }
   if (*line != '\0') ::add_history(line.get());
   return line.get();

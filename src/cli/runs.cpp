@@ -26,7 +26,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
 struct ListedRun {
   Json row;  // with all its keys
   Origin origin;
@@ -56,7 +55,7 @@ string state_in_words(const Run& run) {
 int64_t last_step(const Run& run) {
   const int64_t saved = run.states.empty() ? 0 : run.states.back().step;
   const bool trains = run.locked && !run.logged.train.empty();
-  return trains ? std::max(saved, run.logged.train.back().step) : saved;
+  return trains ? max(saved, run.logged.train.back().step) : saved;
 }
 
 ListedRun list_run(const fs::path& folder) {
@@ -81,8 +80,8 @@ ListedRun list_run(const fs::path& folder) {
     branch = fmt::format("from {} at step {}", fs::path(origin.branched_from).filename().string(),
                          origin.branched_at);
   std::error_code none;
-  const fs::file_time_type date = std::max(fs::last_write_time(folder / kCheckpoints, none),
-                                           fs::last_write_time(folder / kMetrics, none));
+  const fs::file_time_type date = max(fs::last_write_time(folder / kCheckpoints, none),
+                                      fs::last_write_time(folder / kMetrics, none));
   return {{{"name", folder.filename().string()},
            {"step", last_step(run)},
            {"state", is_locked(folder) ? "running" : state},
@@ -180,7 +179,7 @@ void print_runs(Json runs, bool every_key) {
   });
   for (Json& run : runs) {
     if (!on_terminal()) break;
-    run["name"] = shortened(printable(plain(run["name"])), std::max(16, output_columns() / 4));
+    run["name"] = shortened(printable(plain(run["name"])), max(16, output_columns() / 4));
     if (!run["data"].is_null()) run["data"] = shortened(printable(plain(run["data"])), 24);
   }
   print_table(runs, columns);

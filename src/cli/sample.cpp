@@ -133,8 +133,7 @@ void complete_request(OpenModel& m, const TokenizedText& prompt, SampleRequest& 
   r.prompt = prompt.ids();
   r.banned = m.objective->never_written(*m.tokenizers.target);
   r.writing.not_next = prompt.not_next;
-  if (!m.objective->continues())
-    r.max_tokens = std::min(r.max_tokens, most_positions(m.config.model));
+  if (!m.objective->continues()) r.max_tokens = min(r.max_tokens, most_positions(m.config.model));
 }
 
 void add_sample_options(CommandLine& line, TextArguments& texts, SampleRequest& r) {

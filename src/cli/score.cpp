@@ -57,7 +57,7 @@ void print_score(const Json& score, bool tokens) {
 // How many lines of --file are more probable than those of --against.
 struct Comparison {
   int64_t lines = 0, better = 0, ties = 0, left_out = 0;
-  std::map<std::array<TokenIds, 4>, double> copies = {};  // of each pair of lines
+  std::map<array<TokenIds, 4>, double> copies = {};  // of each pair of lines
 
   void add(const Score& one, const Score& other) {
     if (!one.line || !other.line || one.line->ids.empty() || other.line->ids.empty()) {
@@ -110,7 +110,7 @@ void print_comparison(const Json& c) {
 }
 
 vector<Score> scores_of(OpenModel& m, span<const GivenText> texts, int top_k) {
-  const size_t at_once = std::min<size_t>(texts.size(), m.pool.threads());
+  const size_t at_once = min<size_t>(texts.size(), m.pool.threads());
   vector<Score> scores(texts.size());
   vector<Example> examples;
   for (size_t i = 0; i < texts.size(); ++i)

@@ -28,8 +28,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
-
 // A few words of a text, on one line: not those at the ends of one that is cut from a longer one
 // (`cut`), nor any with part of a character (U+FFFD); or "TEXT".
 string some_words(const string& text, bool cut) {
@@ -49,7 +47,7 @@ void at_words(string& text, string& follows) {
   const string all = text + follows;
   const size_t first = all.find_first_of(" \n") + 1, between = word_begin(all, text.size()),
                begin = first < between ? first : 0,
-               end = std::max(whole_words(all, all.size()).size(), between);
+               end = max(whole_words(all, all.size()).size(), between);
   text = all.substr(begin, between - begin);
   follows = all.substr(between, end > between ? end - between : all.npos);
 }

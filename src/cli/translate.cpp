@@ -54,8 +54,7 @@ void set_prefix(OpenModel& m, const string& text, BeamOptions& beam) {
   const int least = int(prefix.tokens.size());
   if (beam.max_length > 0 && beam.max_length < least)
     throw usage_error("--prefix has {} tokens, more than --max-length {}.", least, beam.max_length);
-  if (beam.max_length == 0)
-    beam.max_length = std::max(least, translation_limit(m.state.longest_target));
+  if (beam.max_length == 0) beam.max_length = max(least, translation_limit(m.state.longest_target));
 }
 
 struct Sources {
@@ -66,7 +65,7 @@ struct Sources {
 
 // `prefix`: tokens that a decoder alone reads beside a source.
 Sources read_sources(OpenModel& m, span<const GivenText> texts, size_t prefix) {
-  const size_t at_once = std::min<size_t>(texts.size(), m.pool.threads());
+  const size_t at_once = min<size_t>(texts.size(), m.pool.threads());
   Sources all{vector<string>(texts.size()), vector<TokenIds>(texts.size()), {}};
   vector<string> spaced;
   for (size_t i = 0; i < texts.size(); ++i) {

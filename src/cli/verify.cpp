@@ -23,8 +23,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct Verification {
   // Parts as --json prints them: {"name", "whole", "wrong": why it is not}.
   Json checkpoints = Json::array(), files = Json::array();

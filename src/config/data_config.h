@@ -49,8 +49,7 @@ enum class Punctuation { keep, split };
 // TokenizerTrainer rejects impossible values.
 struct TokenizerConfig {
   enum Type { char_, byte, word, bpe, unigram, none };  // none: of `target` alone
-  static constexpr std::array<string_view, 5> kTypeNames = {"char", "byte", "word", "bpe",
-                                                            "unigram"};
+  static constexpr array<string_view, 5> kTypeNames = {"char", "byte", "word", "bpe", "unigram"};
   Type type = char_;
   string file = {};  // an existing vocabulary, relative to the folder of the config; "": learnt
   // Number of ids, including special ones. 0: everything found (char, word), 256 and the special

@@ -123,7 +123,7 @@ When among(const string& key, const Choice& value, const vector<string>& names, 
 struct Field {
   using Section = vector<Field>;
   using Ref = std::variant<bool*, int*, int64_t*, uint64_t*, double*, string*, PathList*,
-                           std::array<double, 2>*, Interval*, StepOrEnd*, Choice, Section>;
+                           array<double, 2>*, Interval*, StepOrEnd*, Choice, Section>;
   string key;
   Ref ref;
   string doc;

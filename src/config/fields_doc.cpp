@@ -47,7 +47,7 @@ struct Describe {
     const Json list = {{"type", "array"}, {"items", {{"type", "string"}, {"minLength", 1}}}};
     return {"a path or a list of paths", {{"anyOf", Json::array({path, list})}}};
   }
-  Values operator()(const std::array<double, 2>*) const {
+  Values operator()(const array<double, 2>*) const {
     const Values each = number("number");
     return {"a list of two numbers, each " + each.words.substr(9),
             {{"type", "array"}, {"items", each.schema}, {"minItems", 2}, {"maxItems", 2}}};

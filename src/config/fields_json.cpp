@@ -18,7 +18,7 @@
 
 namespace heed {
 
-bool read_value(const Json& json, std::array<double, 2>& pair) {
+bool read_value(const Json& json, array<double, 2>& pair) {
   return json.is_array() && json.size() == 2 && read_value(json[0], pair[0]) &&
          read_value(json[1], pair[1]);
 }
@@ -40,7 +40,7 @@ bool read_value(const Json& json, PathList& list) {
 // "1 epoch", "12 epochs"
 void to_json(Json& json, const Interval& interval) {
   json = interval.count;
-  if (interval.epochs) json = counted(std::to_string(interval.count), "epoch");
+  if (interval.epochs) json = counted(to_string(interval.count), "epoch");
 }
 bool read_value(const Json& json, Interval& interval) {
   interval.epochs = json.is_string();
@@ -72,7 +72,7 @@ template <class T>
 bool fits(const Range& range, const T& value) {
   if constexpr (std::is_convertible_v<T, double>)
     return range.contains(double(value));
-  else if constexpr (std::is_same_v<T, std::array<double, 2>>)
+  else if constexpr (std::is_same_v<T, array<double, 2>>)
     return range.contains(value[0]) && range.contains(value[1]);
   else
     return true;

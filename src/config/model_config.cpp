@@ -113,7 +113,7 @@ int feed_forward_matrices(const ModelConfig& c) {
 }
 
 bool has_dropout(const ModelConfig& c) {
-  return std::max({c.dropout, c.attention_dropout, c.activation_dropout}) > 0;
+  return max({c.dropout, c.attention_dropout, c.activation_dropout}) > 0;
 }
 
 ModelConfig without_training(ModelConfig c) {

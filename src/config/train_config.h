@@ -18,7 +18,7 @@ namespace heed {
 struct OptimizerConfig {
   string type = "adamw";  // a name in the table of step/optimizers.cpp
   double learning_rate = 1e-3;
-  std::array<double, 2> betas{0.9, 0.98};
+  array<double, 2> betas{0.9, 0.98};
   double eps = 1e-8;
   double momentum = -1.0;      // -1 (not given): as the table says
   double weight_decay = -1.0;  // decoupled: w -= rate * weight_decay * w. -1: likewise

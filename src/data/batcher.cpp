@@ -16,7 +16,7 @@ int micro_batch_tokens(const RunConfig& config) {
 
 double epochs_at(const Objective& objective, const Split& split, const Cursor& cursor) {
   const auto count = double(objective.count(split, cursor.epoch));
-  return double(cursor.epoch) + double(cursor.index) / std::max(1.0, count);
+  return double(cursor.epoch) + double(cursor.index) / max(1.0, count);
 }
 
 Batcher::Batcher(const Objective& objective, const Split& split, const RunConfig& config)

@@ -216,8 +216,7 @@ RunConfig resolved(const GivenKeys& given) {
   check_model(c.model);
   check_training(c, objective->traits().pairs());
 
-  const int needed =
-      std::max(objective->traits().longest_source, objective->traits().longest_target);
+  const int needed = max(objective->traits().longest_source, objective->traits().longest_target);
   if (c.model.max_length == 0) c.model.max_length = needed;
   require(c.model.max_length >= needed,
           fmt::format("model.max_length must be at least {} for these lengths; found {}.", needed,

@@ -20,7 +20,6 @@
 #include "text/utf8.h"
 
 namespace heed {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kBlock = 1 << 20;
@@ -63,7 +62,7 @@ class TextFile {
     while (!rest.empty()) {
       const size_t bad = options_.any_bytes ? string_view::npos : find_invalid_utf8(rest);
       text += rest.substr(0, bad);
-      skip(rest, std::min(bad, rest.size()));
+      skip(rest, min(bad, rest.size()));
       if (rest.empty() || (!at_end && rest.size() < 4)) break;
       take_bad_byte(static_cast<unsigned char>(rest[0]), text);
       skip(rest, 1);
@@ -141,9 +140,9 @@ void add(Pairs& pairs, const vector<string>& paths, size_t line, const Sides& si
 // Error unless there is a pair.
 Pairs checked(Pairs pairs, const string& path) {
   if (pairs.empty > 0)
-    pairs.warnings.push_back(fmt::format(
-        "left out {} of {} with an empty side, the first: {}", pairs.empty,
-        counted(std::to_string(pairs.size() + pairs.empty), "pair"), pairs.first_empty));
+    pairs.warnings.push_back(
+        fmt::format("left out {} of {} with an empty side, the first: {}", pairs.empty,
+                    counted(to_string(pairs.size() + pairs.empty), "pair"), pairs.first_empty));
   if (pairs.size() > 0) return pairs;
   throw data_error("{}: no pair has words on both sides; {}.", path, pairs.warnings.back());
 }
@@ -279,7 +278,7 @@ void require_lines(const string& path, size_t n, const string& other, size_t lin
   if (n == lines) return;
   if (n < lines) return require_lines(other, lines, path, n);
   throw data_error("{}:{}: {} has no such line; it has {}.", path, lines + 1, other,
-                   counted(std::to_string(lines), "line"))
+                   counted(to_string(lines), "line"))
       .hint("compare the files with: wc -l, paste");
 }
 
@@ -320,9 +319,8 @@ Pairs read_tsv(const string& path, const ReadOptions& options) {
                     ? "a tab between the two sides; of two files of parallel lines: "
                       "data.source and data.target"
                     : "of more columns only two (cut -f1,2); a space for a tab in a sentence");
-    const size_t tab = std::min(line.find('\t'), line.size());
-    add(pairs, {path, path}, i + 1,
-        {line.substr(0, tab), line.substr(std::min(tab + 1, line.size()))});
+    const size_t tab = min(line.find('\t'), line.size());
+    add(pairs, {path, path}, i + 1, {line.substr(0, tab), line.substr(min(tab + 1, line.size()))});
   }
   return checked(std::move(pairs), path);
 }

@@ -24,8 +24,6 @@ string unknown_in_words(const Dataset& d) {
                      100 * unknown_share(d), d.train.unknown.summary());
 }
 
-namespace fs = std::filesystem;
-
 // What to try where data.<key> names no file: the same path from the current folder, or the script
 // that downloads it: below the current folder, if it cannot write where the config looks.
 string remedy(const string& key, const string& written, const string& path) {
@@ -104,8 +102,7 @@ Dataset load_dataset(const RunConfig& c, const string& folder, Tokenizers& token
   const bool two = tokenizers.separate_source != nullptr;
   if (new_tokenizers && two) d.notes[0] += occurring(tokenizers.source(), d.train, Side::source);
   if (new_tokenizers)
-    d.notes[two] +=
-        occurring(*tokenizers.target, d.train, two ? optional(Side::target) : std::nullopt);
+    d.notes[two] += occurring(*tokenizers.target, d.train, two ? optional(Side::target) : nullopt);
   if (portable && learns(c, TokenizerConfig::bpe))
     d.warnings.push_back(
         "another version of SentencePiece can give these bpe pieces other ids, and the run other "

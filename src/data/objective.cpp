@@ -81,7 +81,7 @@ TokenIds Objective::never_written(const Tokenizer& tokenizer) const {
 
 Tiles TextObjective::tiles_of(size_t n, int64_t epoch) const {
   Tiles tiles{n, tile_length_};
-  const size_t most = std::min(tile_length_, n);
+  const size_t most = min(tile_length_, n);
   if (epoch != kEvaluation && most > 0)
     tiles.offset = combine(noise_key(seed_, Purpose::offset), epoch) % most;
   return tiles;
@@ -123,17 +123,17 @@ ScoredLine TextObjective::score_in_turn(const TokenIds& line, const Ask& ask) co
 
 Tile TextObjective::shown_tile(const Split& split) const {
   const Tiles tiles = tiles_of(split.target.size(), kEvaluation);
-  return tiles[std::min<int64_t>(1, tiles.count() - 1)];
+  return tiles[min<int64_t>(1, tiles.count() - 1)];
 }
 
 TokenIds part(const Ids& text, size_t begin, size_t end) {
   TokenIds ids;
-  text.copy(begin, std::min(end, text.size()), ids);
+  text.copy(begin, min(end, text.size()), ids);
   return ids;
 }
 
 TokenIds last_of(const TokenIds& ids, size_t n) {
-  return {ids.end() - std::ptrdiff_t(std::min(n, ids.size())), ids.end()};
+  return {ids.end() - std::ptrdiff_t(min(n, ids.size())), ids.end()};
 }
 
 }  // namespace heed

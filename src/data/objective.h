@@ -195,7 +195,7 @@ struct Tiles {
   Tile operator[](int64_t i) const {
     if (offset > 0 && i == 0) return {0, offset};
     const size_t begin = offset + size_t(i - (offset > 0)) * length;
-    return {begin, std::min(n, begin + length)};
+    return {begin, min(n, begin + length)};
   }
 };
 

@@ -45,7 +45,7 @@ class PrefixLm final : public TextObjective {
 
  private:
   size_t window_begin(Tile tile) const {
-    return tile.begin - std::min<size_t>(tile.begin, traits().longest_source);
+    return tile.begin - min<size_t>(tile.begin, traits().longest_source);
   }
 
   void read_tile(const Ids& text, Tile tile, int64_t, Example& out) const override {
@@ -79,7 +79,7 @@ class CausalLm final : public TextObjective {
     const int64_t more = n <= length ? 0 : (n - length + stride - 1) / stride;
     return {n == 0 ? 0 : 1 + more, [this, &split, stride](int64_t index, Example& out) {
               const size_t begin = size_t(index) * stride;
-              const size_t end = std::min(split.target.size(), begin + tile_length_);
+              const size_t end = min(split.target.size(), begin + tile_length_);
               // Where the previous window ended.
               const size_t scored = index == 0 ? 0 : begin + tile_length_ - stride;
               out.clear();
@@ -89,9 +89,8 @@ class CausalLm final : public TextObjective {
   }
 
   Example continued(const TokenIds& text, bool again) const override {
-    return {
-        {},
-        last_of(framed_target(text), again ? std::max<size_t>(1, tile_length_ / 2) : tile_length_)};
+    return {{},
+            last_of(framed_target(text), again ? max<size_t>(1, tile_length_ / 2) : tile_length_)};
   }
 
   // The beginning of the tile is the prompt. Its first row reads the token before the tile.
@@ -99,9 +98,9 @@ class CausalLm final : public TextObjective {
     const Tile tile = shown_tile(split);
     Question q;
     read_tile(split.target, tile, kEvaluation, q.read);
-    const size_t rows = std::min<size_t>(q.read.target.size(), shown / 2);
+    const size_t rows = min<size_t>(q.read.target.size(), shown / 2);
     const size_t end = tile.begin + rows - 1;
-    q.prompts.push_back(part(split.target, std::max<size_t>(tile.begin, 1) - 1, end));
+    q.prompts.push_back(part(split.target, max<size_t>(tile.begin, 1) - 1, end));
     q.expected.push_back(part(split.target, end, end + written));
     return q;
   }
@@ -148,12 +147,12 @@ class MaskedLm final : public TextObjective {
   // A tile with a token to fill in among those shown.
   Question question(const Split& split, int shown, int) const override {
     const ExampleList list = evaluation(split);
-    const int64_t second = std::min<int64_t>(1, list.count - 1);
+    const int64_t second = min<int64_t>(1, list.count - 1);
     Question q;
     for (int64_t i = second; i <= list.count && q.expected.empty(); ++i) {
       list.get(i < list.count ? i : second, q.read);  // the second if there is no such tile
       q.prompts = {q.read.source};
-      q.prompts[0].resize(std::min<size_t>(q.read.labels.size(), shown));
+      q.prompts[0].resize(min<size_t>(q.read.labels.size(), shown));
       TokenIds masked;
       for (size_t j = 0; j < q.prompts[0].size(); ++j)
         if (q.read.labels[j] >= 0) masked.push_back(q.read.labels[j]);
@@ -253,7 +252,7 @@ class SpanCorruption final : public TextObjective {
     read_tile(split.target, shown_tile(split), kEvaluation, q.read);
     q.prompts.push_back(q.read.source);
     q.expected.push_back(q.read.labels);
-    q.expected[0].resize(std::min<size_t>(written, q.read.labels.size() - 1));  // no </s>
+    q.expected[0].resize(min<size_t>(written, q.read.labels.size() - 1));  // no </s>
     return q;
   }
 
@@ -267,7 +266,7 @@ class SpanCorruption final : public TextObjective {
       return std::clamp(int(std::lround(x)), 1, most);
     };
     const int tokens = rounded(n * c.mask_fraction, n - 1);
-    return {tokens, rounded(tokens / c.mean_span, std::min(tokens, n - tokens + 1))};
+    return {tokens, rounded(tokens / c.mean_span, min(tokens, n - tokens + 1))};
   }
 
   static constexpr int sentinel(int i) { return Tokenizer::kFirstFurther + i; }
@@ -292,7 +291,7 @@ class SpanCorruption final : public TextObjective {
   // One per sentinel before the last; the longest target must have room for them, each with one
   // token.
   size_t most_masks() const {
-    return std::min<size_t>(traits().specials.size() - 1, (traits().longest_target - 1) / 2);
+    return min<size_t>(traits().specials.size() - 1, (traits().longest_target - 1) / 2);
   }
 
   // `items` cut into `runs` runs of at least one item, every way equally likely: selection sampling
@@ -378,9 +377,9 @@ class Seq2Seq final : public Objective {
     const ExampleList list = evaluation(split);
     Question q;
     int64_t first = -1;
-    do list.get(std::min(++first + 1, list.count - 1), q.read);
+    do list.get(min(++first + 1, list.count - 1), q.read);
     while (traits().joined && q.read.tokens() > shown && first + 4 < list.count);
-    for (int64_t i = first; i < std::min(list.count, first + 4); ++i) {
+    for (int64_t i = first; i < min(list.count, first + 4); ++i) {
       q.prompts.push_back(split.sentence(Side::source, i));
       q.expected.push_back(split.sentence(Side::target, i));
     }
@@ -391,7 +390,7 @@ class Seq2Seq final : public Objective {
   static bool joins(const RunConfig& c) { return c.model.encoder_layers == 0; }
   static int most_learnt(const RunConfig& c) { return (1 + joins(c)) * (c.data.max_length + 1); }
   // As long as training needs; longer if the model reads more.
-  static int longest_of(const RunConfig& c) { return std::max(c.model.max_length, most_learnt(c)); }
+  static int longest_of(const RunConfig& c) { return max(c.model.max_length, most_learnt(c)); }
 
   // Around the tokens of the source and the labels.
   Example framed_pair(Example e) const {
@@ -410,7 +409,7 @@ class Seq2Seq final : public Objective {
 
 template <class T>
 unique_ptr<const Objective> make(const RunConfig& config) {
-  return std::make_unique<T>(config);
+  return make_unique<T>(config);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig
     s.lossy = s.lossy || s.unknown.count > of_source || !to_ids.exact();
     const size_t of_first = s.source.size() - s.source_begin.back(),
                  of_second = s.target.size() - s.target_begin.back(),
-                 longest = std::max(of_first, of_second),
+                 longest = max(of_first, of_second),
                  read = joined ? 2 + of_first + of_second : 1 + longest;
     bool drops = training && longest > limit;
     if (!training) try {
@@ -75,7 +75,7 @@ Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig
   if (first && s.sentences() == 0) throw *first;
   if (first)
     s.warnings.push_back(fmt::format("left out {} of {}, the first: {}", s.dropped,
-                                     counted(std::to_string(end - begin), "pair"), first->what()));
+                                     counted(to_string(end - begin), "pair"), first->what()));
   return s;
 }
 
@@ -137,7 +137,7 @@ Dataset load_pair_dataset(const RunConfig& c, const string& folder, Tokenizers& 
         "no pair is left for training: {} in all, data.valid_fraction holds out the rest.",
         all.size());
   const auto limit = size_t(c.data.limit);
-  const size_t used = limit > 0 ? std::min(limit, n) : n;
+  const size_t used = limit > 0 ? min(limit, n) : n;
   if (!tokenizers.target)
     make_pair_tokenizers(c, folder, span(all.source).first(used), span(all.target).first(used), d,
                          tokenizers);
@@ -157,7 +157,7 @@ Dataset load_pair_dataset(const RunConfig& c, const string& folder, Tokenizers& 
   if (d.train.dropped > 0)
     d.warnings.push_back(
         fmt::format("left out {} of {} longer than data.max_length {} tokens, the first on line {}",
-                    d.train.dropped, counted(std::to_string(used), "pair"), c.data.max_length,
+                    d.train.dropped, counted(to_string(used), "pair"), c.data.max_length,
                     d.train.first_dropped));
   return d;
 }

@@ -115,7 +115,7 @@ RunConfig parse_config(string_view text, const string& name, const GivenKeys& gi
 }
 
 string resolve_path(const string& folder, const string& written) {
-  return (std::filesystem::path(folder) / written).lexically_normal().string();
+  return (fs::path(folder) / written).lexically_normal().string();
 }
 
 string dump_config(const RunConfig& c, DumpFor use) {

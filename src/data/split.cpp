@@ -24,7 +24,7 @@ bool is_long(string_view line) {  // in characters
 
 // Without spaces around it: a copy may be indented.
 string_view trimmed(string_view line) {
-  const size_t begin = std::min(line.find_first_not_of(" \t\r\n"), line.size());
+  const size_t begin = min(line.find_first_not_of(" \t\r\n"), line.size());
   return line.substr(begin, line.find_last_not_of(" \t\r\n") + 1 - begin);
 }
 
@@ -36,7 +36,7 @@ void Ids::reserve(size_t n) {
 }
 
 void Ids::grow() {
-  reserve(std::max<size_t>(1 << 10, size() + size() / 2));
+  reserve(max<size_t>(1 << 10, size() + size() / 2));
 }
 
 string Split::longest_in_words() const {
@@ -53,7 +53,7 @@ string Split::longest_in_words() const {
 int64_t Split::longest(Side side) const {
   const auto& begin = side == Side::source ? source_begin : target_begin;
   uint64_t most = 0;
-  for (size_t i = 0; i < sentences(); ++i) most = std::max(most, begin[i + 1] - begin[i]);
+  for (size_t i = 0; i < sentences(); ++i) most = max(most, begin[i + 1] - begin[i]);
   return int64_t(most);
 }
 
@@ -90,9 +90,9 @@ void TextToIds::take(string_view part, Split& split, Ids& ids) {
 
 void LineFacts::add(string_view text) {
   while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), kMostOfLine - open_.size());
+    const size_t end = min(text.find('\n'), kMostOfLine - open_.size());
     open_ += text.substr(0, end);
-    text.remove_prefix(std::min(end, text.size()));
+    text.remove_prefix(min(end, text.size()));
     if (open_.size() < kMostOfLine) {
       if (text.empty()) return;
       text.remove_prefix(1);  // \n
@@ -126,7 +126,7 @@ string leaks(const LineFacts& train, const LineFacts& held_out) {
 }
 
 vector<int64_t> counts_of(const Split& split, optional<Side> side) {
-  vector<int64_t> counts(size_t(std::max(split.source.vocab(), split.target.vocab())));
+  vector<int64_t> counts(size_t(max(split.source.vocab(), split.target.vocab())));
   for (const Side each : {Side::source, Side::target}) {
     if (side && split.pairs() && each != *side) continue;
     const Ids& ids = each == Side::source ? split.source : split.target;

@@ -71,7 +71,7 @@ Cuts cuts_of(const RunConfig& c, const vector<string>& paths) {
   if (c.data.valid_fraction > 0)
     cuts.held_out = uint64_t(double(size) * (1.0 - c.data.valid_fraction));
   const auto limit = uint64_t(c.data.limit);
-  cuts.training = limit > 0 ? std::min(limit, cuts.held_out) : cuts.held_out;
+  cuts.training = limit > 0 ? min(limit, cuts.held_out) : cuts.held_out;
   if (cuts.training == size) return cuts;
   const Cuts wanted = cuts;
   uint64_t begin = 0;
@@ -85,12 +85,12 @@ Cuts cuts_of(const RunConfig& c, const vector<string>& paths) {
     move(cuts.training, wanted.training, wanted.training < wanted.held_out ? size : size - 1);
     begin = end;
   });
-  cuts.training = std::min(cuts.training, cuts.held_out);
+  cuts.training = min(cuts.training, cuts.held_out);
   return cuts;
 }
 
 [[noreturn]] void throw_too_short(size_t tokens) {
-  throw data_error("the training text is too short: {}.", counted(std::to_string(tokens), "token"))
+  throw data_error("the training text is too short: {}.", counted(to_string(tokens), "token"))
       .hint("more text, a larger data.limit or a smaller data.valid_fraction");
 }
 
@@ -103,7 +103,7 @@ void scan_parts(const RunConfig& c, const vector<string>& paths, const Cuts& cut
   uint64_t at = 0;
   scan_text(paths, options, [&](string_view s) {
     const auto place = [&](uint64_t cut) -> size_t {
-      return at >= cut ? 0 : std::min<uint64_t>(s.size(), cut - at);
+      return at >= cut ? 0 : min<uint64_t>(s.size(), cut - at);
     };
     const size_t training = place(cuts.training), held_out = place(cuts.held_out);
     const auto part = [&](size_t begin, size_t end, Part which) {
@@ -136,7 +136,7 @@ void show_text(TokenizerTrainer& trainer, const RunConfig& c, const vector<strin
 void read_parts(const RunConfig& c, const vector<string>& paths, const Cuts& cuts,
                 const Tokenizer& tokenizer, Dataset& d) {
   d.train = d.valid = Split(tokenizer.size(), tokenizer.size());
-  if (has_an_id_per_character(c)) d.train.target.reserve(std::min(cuts.training, cuts.characters));
+  if (has_an_id_per_character(c)) d.train.target.reserve(min(cuts.training, cuts.characters));
   TextToIds training_ids(tokenizer);
   optional<TextToIds> held_out_ids;
   char before = '\n';     // the part held out

@@ -45,7 +45,7 @@ struct GivenText {
 // none.
 struct ReadText {
   Example read = {};  // framed; without a target the model is to write it
-  vector<std::array<size_t, 2>> source_bytes = {}, target_bytes = {};
+  vector<array<size_t, 2>> source_bytes = {}, target_bytes = {};
   TokenIds prompt = {};    // the source without its frame
   TokenIds not_next = {};  // as in TokenizedText
   string words = {};       // of a target, for the masks of an encoder alone

@@ -107,11 +107,11 @@ vector<vector<Hypothesis>> search_group(const Predictor& predictor, Pool& pool,
   vector<Search> searches;
   for (int i = 0; i < n; ++i) {
     const int room = most_of_target(predictor.model, sources[i]) - prefix;
-    searches.push_back({options, std::min(longest, room), i * options.beam_size});
+    searches.push_back({options, min(longest, room), i * options.beam_size});
     decoder.restart(searches[i].first_slot, i);
   }
 
-  vector<std::pair<Search*, LiveHypothesis*>> rows;
+  vector<pair<Search*, LiveHypothesis*>> rows;
   vector<IncrementalDecoder::Tokens> tokens;
   while (true) {
     rows.clear();
@@ -141,10 +141,10 @@ vector<vector<Hypothesis>> beam_search(const Predictor& predictor, Pool& pool,
                                        const BeamOptions& options) {
   // The decoder reads the prefix and the tokens.
   const int prefix = int(options.prefix.size()),
-            longest = std::min(options.max_length, most_positions(predictor.model.config) - prefix),
+            longest = min(options.max_length, most_positions(predictor.model.config) - prefix),
             slots = slots_at_a_time(predictor, longest + prefix, sources,
                                     kMostSources * options.beam_size);
-  const auto group = size_t(std::max(1, slots / options.beam_size));
+  const auto group = size_t(max(1, slots / options.beam_size));
   vector<vector<Hypothesis>> results(sources.size());
   vector<int> order;
   for (size_t i = 0; i < sources.size(); ++i)
@@ -152,7 +152,7 @@ vector<vector<Hypothesis>> beam_search(const Predictor& predictor, Pool& pool,
   // Sources of the same length end at about the same time.
   std::ranges::stable_sort(order, std::greater{}, [&](int i) { return sources[i].size(); });
   for (size_t begin = 0; begin < order.size(); begin += group) {
-    const auto members = span(order).subspan(begin, std::min(group, order.size() - begin));
+    const auto members = span(order).subspan(begin, min(group, order.size() - begin));
     vector<vector<int>> texts;
     for (const int m : members) texts.push_back(sources[m]);
     auto found = search_group(predictor, pool, texts, options, longest);

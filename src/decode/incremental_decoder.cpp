@@ -22,7 +22,7 @@ Pass<float> row_pass(const ParamVec<float>& values, Workspace& workspace,
 // The most positions of a decoder that a source takes: none if there is an encoder.
 int longest_joined(const Transformer& model, Sources sources) {
   size_t longest = 0;
-  for (const auto& s : sources) longest = std::max(longest, s.size());
+  for (const auto& s : sources) longest = max(longest, s.size());
   return model.has_encoder() ? 0 : int(longest);
 }
 

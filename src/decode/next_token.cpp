@@ -25,12 +25,12 @@ void keep_best(span<float> row, const SamplingRules& rules) {
   // (1 - top_p) / n sum to less than 1 - top_p, so the others reach top_p. With a top-k all tokens
   // count, since top-p is relative to its sum.
   const double least = rules.top_k > 0 ? 0.0
-                                       : std::max(0.5 * (1.0 - rules.top_p) / n,
-                                                  0.5 * rules.min_p * largest(row.data(), n));
+                                       : max(0.5 * (1.0 - rules.top_p) / n,
+                                             0.5 * rules.min_p * largest(row.data(), n));
   vector<int> ids;  // that are kept, most probable first
   for (int id = 0; id < n; ++id)
     if (row[id] > 0 && row[id] >= least) ids.push_back(id);
-  const auto most = std::min(ids.size(), size_t(rules.top_k > 0 ? rules.top_k : n));
+  const auto most = min(ids.size(), size_t(rules.top_k > 0 ? rules.top_k : n));
   const auto more_probable = [&](int a, int b) {
     return row[a] != row[b] ? row[a] > row[b] : a < b;
   };
@@ -47,7 +47,7 @@ void keep_best(span<float> row, const SamplingRules& rules) {
         rules.top_k > 0 ? sum_of_kept() : std::accumulate(row.begin(), row.end(), 0.0);
     size_t kept = 0;
     for (double sum = 0; kept < ids.size() && sum < rules.top_p * all;) sum += row[ids[kept++]];
-    ids.resize(std::max<size_t>(kept, 1));
+    ids.resize(max<size_t>(kept, 1));
   }
   const double of_first = row[ids.front()];
   while (row[ids.back()] < rules.min_p * of_first) ids.pop_back();
@@ -94,7 +94,7 @@ TokenOdds token_odds(span<const float> logits, int id, int n) {
     sum += l * e;
     odds.rank += logit > logits[id];
   }
-  odds.entropy = std::max(0.0, std::log(z) - sum / z);
+  odds.entropy = max(0.0, std::log(z) - sum / z);
   return odds;
 }
 
@@ -145,7 +145,7 @@ int draw(span<const float> probabilities, double u) {
   vector<double> sums;
   double total = 0;
   for (size_t begin = 0; begin < n; begin += kBlock) {
-    const size_t size = std::min(kBlock, n - begin);
+    const size_t size = min(kBlock, n - begin);
     sums.push_back(sum_row(probabilities.data() + begin, int(size)));
     total += sums.back();
   }
@@ -160,7 +160,7 @@ int draw(span<const float> probabilities, double u) {
     sum_before += sums[i];
   }
   int last = -1;
-  for (size_t i = kBlock * block; i < std::min(n, kBlock * (block + 1)); ++i) {
+  for (size_t i = kBlock * block; i < min(n, kBlock * (block + 1)); ++i) {
     if (probabilities[i] == 0) continue;
     last = int(i);
     if ((before += probabilities[i]) > place) break;

@@ -24,7 +24,7 @@ void average(Mat<float> logits, const vector<Mat<float>>& others, int row) {
     double most = 0, sum = 0;
     for (size_t i = 0; i < d.size(); ++i) {
       d[i] = (others[i](row, k) - sums[i]) - (own - own_sum);
-      most = std::max(most, d[i]);
+      most = max(most, d[i]);
     }
     for (const double x : d) sum += std::exp(x - most);
     const auto n = double(1 + d.size());

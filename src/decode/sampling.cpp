@@ -132,7 +132,7 @@ size_t unfinished(string_view text) {
 
 // The length of the longest proper prefix of `stop` that ends `text`.
 size_t overlap(string_view text, string_view stop) {
-  size_t n = std::min(text.size(), stop.size() - 1);
+  size_t n = min(text.size(), stop.size() - 1);
   while (!text.ends_with(stop.substr(0, n))) --n;
   return n;
 }
@@ -144,11 +144,11 @@ void draw_samples(const Predictor& predictor, const Objective& objective, Pool& 
   SampleRequest request = asked;
   const TokenIds source = objective.continued(asked.prompt, false).source;
   if (!objective.continues())
-    request.max_tokens = std::min(asked.max_tokens, most_of_target(predictor.model, source));
+    request.max_tokens = min(asked.max_tokens, most_of_target(predictor.model, source));
   const int group =
       slots_at_a_time(predictor, capacity_of(objective, request), {&source, 1}, kMostSamples);
   for (int first = 0; first < request.num_samples; first += group)
-    Group(predictor, objective, pool, request, first, std::min(group, request.num_samples - first))
+    Group(predictor, objective, pool, request, first, min(group, request.num_samples - first))
         .run(sink, done);
 }
 
@@ -168,14 +168,14 @@ string TextStream::push(int id) {
   previous_ = id;
   // The text before held_ cannot be part of a stop, so searching held_ is enough.
   size_t stop_at = string::npos;
-  for (const string& stop : stops_) stop_at = std::min(stop_at, held_.find(stop));
+  for (const string& stop : stops_) stop_at = min(stop_at, held_.find(stop));
   if (stop_at != string::npos) {
     held_.resize(stop_at);
     stopped_ = true;
     return finish();
   }
   size_t back = unfinished(held_);
-  for (const string& stop : stops_) back = std::max(back, overlap(held_, stop));
+  for (const string& stop : stops_) back = max(back, overlap(held_, stop));
   // The beginning of a stop may itself follow an incomplete character.
   const size_t end = held_.size() - back;
   return show_to(end - unfinished(string_view(held_).substr(0, end)));

@@ -62,7 +62,7 @@ double variance_of(const Numbers& x) {  // of a sample
 
 ConfidenceInterval without_tails(Numbers x, double tail = 0.025) {
   std::sort(begin(x), end(x));
-  const double rank = std::max(1.0, std::round(tail * double(x.size() + 1)));
+  const double rank = max(1.0, std::round(tail * double(x.size() + 1)));
   const auto out = size_t(rank);
   return {x[out - 1], x[x.size() - out]};
 }
@@ -140,7 +140,7 @@ double student_tail(double t, size_t degrees) {
   double term = odd ? cosine : 1, sum = degrees == 1 ? 0 : term;
   for (double k = odd ? 3 : 2; k < n; k += 2) sum += term *= cosine * cosine * (k - 1) / k;
   const double inside = std::sin(angle) * sum;
-  return std::max(0.0, 1 - (odd ? (angle + inside) * 2 / std::numbers::pi : inside));
+  return max(0.0, 1 - (odd ? (angle + inside) * 2 / std::numbers::pi : inside));
 }
 
 double student_quantile(double tail, size_t degrees) {

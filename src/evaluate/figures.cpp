@@ -118,7 +118,7 @@ Sums bleu_counts(const string& line, const Lines& references, const string& toke
     counts.insert(counts.end(), {c.matches, c.hypothesis});
   }
   const Symbols closest = std::ranges::min(all, {}, [&](const Symbols& reference) {
-    return std::pair(std::abs(std::ssize(hypothesis) - std::ssize(reference)), reference.size());
+    return pair(std::abs(std::ssize(hypothesis) - std::ssize(reference)), reference.size());
   });
   counts.push_back(double(closest.size()));
   return counts;
@@ -126,7 +126,7 @@ Sums bleu_counts(const string& line, const Lines& references, const string& toke
 
 struct Bleu {
   double score = 0, brevity_penalty = 0;
-  std::array<double, kBleuOrder> precisions{};  // percent, smoothed
+  array<double, kBleuOrder> precisions{};  // percent, smoothed
 };
 
 // BLEU = BP · exp(mean of log p_n),  BP = min(1, exp(1 - r/h)). The k-th order without a match gets
@@ -194,7 +194,7 @@ int64_t distance(const Symbols& a, const Symbols& b) {
     int64_t replaced = row[0]++;
     for (size_t j = 1; j < row.size(); ++j) {
       replaced += c == b[j - 1] ? 0 : 1;
-      row[j] = std::min({std::exchange(replaced, row[j]), row[j] + 1, row[j - 1] + 1});
+      row[j] = min({std::exchange(replaced, row[j]), row[j] + 1, row[j - 1] + 1});
     }
   }
   return row.back();
@@ -202,17 +202,17 @@ int64_t distance(const Symbols& a, const Symbols& b) {
 
 // Of two references equally near the longer.
 Sums character_counts(const string& line, const Lines& references) {
-  std::pair<double, double> least{INFINITY, 0};  // errors, -length
+  pair<double, double> least{INFINITY, 0};  // errors, -length
   for (const string& text : references) {
     const Symbols reference = characters(text, true);
     const auto errors = distance(characters(line, true), reference);
-    least = std::min(least, {double(errors), -double(reference.size())});
+    least = min(least, {double(errors), -double(reference.size())});
   }
   return {least.first, -least.second};
 }
 
 double percent(const Sums& sums, size_t place) {  // of the sum in the next place
-  return 100 * sums[place] / std::max(1.0, sums[place + 1]);
+  return 100 * sums[place] / max(1.0, sums[place + 1]);
 }
 
 double loss_of(const Sums& sums) {
@@ -248,7 +248,7 @@ constexpr Figure kFigures[] = {
 }  // namespace
 
 Sums& operator+=(Sums& sums, const Sums& more) {
-  sums.resize(std::max(sums.size(), more.size()));
+  sums.resize(max(sums.size(), more.size()));
   for (size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
   return sums;
 }

@@ -31,7 +31,7 @@ class KneserNey {
 
   // The position in a text: the nodes of its last 0, 1, ... ids, as far as they have occurred.
   struct Context {
-    std::array<uint32_t, kMaxOrder> nodes{};
+    array<uint32_t, kMaxOrder> nodes{};
     int size = 1;
   };
 
@@ -40,7 +40,7 @@ class KneserNey {
     find_or_add(0, Tokenizer::kBos);
   }
 
-  Context start() const { return {{0, 1}, std::min(2, order_)}; }  // <s> has been read
+  Context start() const { return {{0, 1}, min(2, order_)}; }  // <s> has been read
 
   bool full() const { return nodes_.size() + kMaxOrder > kMostNodes; }
 
@@ -60,7 +60,7 @@ class KneserNey {
       }
       if (k < order_) context.nodes[k] = node;
     }
-    context.size = std::min(context.size + 1, order_);
+    context.size = min(context.size + 1, order_);
   }
 
   // The probability of the next id; then moves past it.
@@ -74,7 +74,7 @@ class KneserNey {
       seen = node != 0;
       if (h.sum > 0) {
         const double d = discount(k), a = seen ? nodes_[node].count : 0.0;
-        p = (std::max(a - d, 0.0) + d * h.kinds * p) / h.sum;
+        p = (max(a - d, 0.0) + d * h.kinds * p) / h.sum;
       }
       if (seen && k < order_) next.nodes[next.size++] = node;
     }
@@ -84,7 +84,7 @@ class KneserNey {
 
   // The most bytes that learning this many ids takes.
   static double memory(double ids) {
-    return 32 * std::min<double>(kMostNodes, kMaxOrder * ids);  // a node and two slots
+    return 32 * min<double>(kMostNodes, kMaxOrder * ids);  // a node and two slots
   }
 
  private:
@@ -125,7 +125,7 @@ class KneserNey {
   int order_, ids_;
   vector<Node> nodes_;      // the root, "<s>", then in order of first occurrence
   vector<uint32_t> slots_;  // a hash table of nodes_; 0: free
-  std::array<int64_t, kMaxOrder + 1> once_{}, twice_{};  // n1, n2
+  array<int64_t, kMaxOrder + 1> once_{}, twice_{};  // n1, n2
 };
 
 }  // namespace heed

@@ -45,11 +45,11 @@ Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, con
   take_weights(predictor, crew.pool());
   Example first;
   int64_t longest = 1;
-  for (int64_t i = 0; i < std::min<int64_t>(examples.count, 16); ++i) {
+  for (int64_t i = 0; i < min<int64_t>(examples.count, 16); ++i) {
     examples.get(i, first);
-    longest = std::max<int64_t>(longest, first.tokens());
+    longest = max<int64_t>(longest, first.tokens());
   }
-  const int64_t chunk = std::max<int64_t>(1, kForwardTokens / longest);
+  const int64_t chunk = max<int64_t>(1, kForwardTokens / longest);
   vector<Evaluation> parts((examples.count + chunk - 1) / chunk);
   std::atomic<bool> stopped{false};
   vector<Worker> workers(crew.pool().threads());
@@ -61,7 +61,7 @@ Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, con
     const int64_t begin = int64_t(task) * chunk;
     Worker& w = workers[worker];
     Evaluation& part = parts[task];
-    part.sums = w.score(predictor, examples, begin, std::min(examples.count, begin + chunk),
+    part.sums = w.score(predictor, examples, begin, min(examples.count, begin + chunk),
                         [&](int row, span<const float> logits, double) {
                           const int label = w.batch.labels[row];
                           if (label == Tokenizer::kEos) return;

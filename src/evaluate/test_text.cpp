@@ -77,7 +77,7 @@ TestText test_text(Model& m, NamedText& named, const Pool& pool, Log& log) {
     lines.missing = e.what();
   }
   Split& split = text.split;
-  text.seen = double(common(lines, split.facts)) / std::max(1.0, double(split.facts.hashes.size()));
+  text.seen = double(common(lines, split.facts)) / max(1.0, double(split.facts.hashes.size()));
   if (text.run && !text.run->change.empty()) split.warnings.push_back(text.run->change);
   if (!held_out && text.seen > 0)
     split.warnings.push_back(leaks(lines, split.facts) + " of " + m.run +
@@ -107,11 +107,11 @@ SpeltText spelt(const Ids& ids, const Tokenizer& tokenizer) {
 
 vector<size_t> unit_ends(string_view text) {
   constexpr size_t kLeast = 256;
-  const size_t longest = std::min<size_t>(4096, text.size() / kFewestUnits);
+  const size_t longest = min<size_t>(4096, text.size() / kFewestUnits);
   vector<size_t> ends;
   size_t begin = 0;
   for (size_t line = 0, end = 0; line < text.size(); line = end) {
-    end = std::min(text.find('\n', line), text.size() - 1) + 1;
+    end = min(text.find('\n', line), text.size() - 1) + 1;
     while (end - line > longest && end - begin >= 2 * kLeast) {
       for (begin += kLeast; begin < end && (text[begin] & 0xC0) == 0x80;) ++begin;
       ends.push_back(begin);
@@ -139,7 +139,7 @@ System unit_sums(const Model& m, const Objective& objective, const Split& split,
     rows[i][kBytes] = double(text.ends[i] - begin);
   const ExampleList list = objective.evaluation(split);
   for (int64_t begin = 0; begin < list.count; begin += kAtOnce) {
-    vector<Example> examples(std::min(kAtOnce, list.count - begin));
+    vector<Example> examples(min(kAtOnce, list.count - begin));
     for (size_t i = 0; i < examples.size(); ++i) list.get(begin + i, examples[i]);
     const auto odds = label_odds(m.predictor(), examples, pool, 0);
     for (size_t i = 0; i < examples.size(); ++i) {

@@ -52,7 +52,7 @@ int translation_limit(int64_t longest_target) {
 
 string limit_in_words(int max_length, const Model& model) {
   const int most = most_positions(model.config.model);
-  return fmt::format("{} ({})", counted(std::to_string(std::min(max_length, most)), "token"),
+  return fmt::format("{} ({})", counted(to_string(min(max_length, most)), "token"),
                      max_length < most ? "--max-length" : "the model has no more positions");
 }
 

@@ -119,14 +119,14 @@ constexpr double kXzLooksBack = 8 << 20;  // bytes; text further back makes no d
 // The most memory that the size of a text of `bytes` takes: a hash table, and the text with a tree
 // over it.
 double xz_memory(double bytes) {
-  return 17e6 + 10 * std::min(bytes, kXzLooksBack);
+  return 17e6 + 10 * min(bytes, kXzLooksBack);
 }
 
 // The size in bytes of a text as an .xz file of preset 6, which `xz` and Python's lzma.compress()
 // write. std::bad_alloc if there is no room for the 100 MB that xz needs.
 double xz_size(const string& text, const Stopped& stop) {
   lzma_stream stream = LZMA_STREAM_INIT;
-  std::array<uint8_t, 4096> written;  // only its size matters
+  array<uint8_t, 4096> written;  // only its size matters
   stream.next_in = reinterpret_cast<const uint8_t*>(text.data());
   stream.avail_in = text.size();
   lzma_ret result = lzma_easy_encoder(&stream, LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC64);
@@ -175,7 +175,7 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
     return yardsticks;
   }
   if (l.stop()) return {};
-  add(std::to_string(order) + "-gram", ngram);
+  add(to_string(order) + "-gram", ngram);
   if (!l.unknown) add("xz", 8 * std::numbers::ln2 * (both - alone));
   return yardsticks;
 }
@@ -194,9 +194,9 @@ string compared(double loss, const Yardsticks& yardsticks) {
 double yardsticks_memory(const Objective& objective, const Split& train, int threads) {
   if (!objective.traits().bits_per_byte) return 0;
   const double ngram = KneserNey::memory(
-                   std::min<double>(kMostLabels, double(train.target.size() + train.sentences()))),
+                   min<double>(kMostLabels, double(train.target.size() + train.sentences()))),
                xz = xz_memory(double(train.target_bytes));
-  return std::max(ngram, xz) + std::min(2, threads - 1) * xz;
+  return max(ngram, xz) + min(2, threads - 1) * xz;
 }
 
 }  // namespace heed

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/std_names.h"
 #include "math/lanes.h"
 #include "math/packed_gemm.h"
 #include "math/row_ops.h"
@@ -17,7 +18,7 @@ template <class T, class Body>
 void for_query_blocks(const AttentionHead<T>& h, Body&& body) {
   const int step = h.causal ? kQueryBlock : h.q.rows;
   for (int begin = 0; begin < h.q.rows; begin += step) {
-    const int end = std::min(h.q.rows, begin + step);
+    const int end = min(h.q.rows, begin + step);
     body(begin, end, h.visible(end - 1));
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/std_names.h"
 #include "math/lanes.h"
 #include "math/softmax.h"
 #include "math/vec.h"
@@ -142,8 +143,7 @@ void batch_invariant_linear(In<T> x, In<T> w, In<T> b, Mat<T> y, Pool* pool) {
   const int parts = pool->threads();
   const int step = (w.rows + parts - 1) / parts;
   pool->run(parts, [&](int part, int) {
-    linear_columns(x, w, bias, y, std::min(w.rows, part * step),
-                   std::min(w.rows, (part + 1) * step));
+    linear_columns(x, w, bias, y, min(w.rows, part * step), min(w.rows, (part + 1) * step));
   });
 }
 

@@ -33,12 +33,12 @@ Module without(const string& why) {
 }
 
 // To open a pipe hangs, and one that is cut short ends the program. Its table of sections is last.
-bool is_whole(const std::filesystem::path& file) {
+bool is_whole(const fs::path& file) {
   ElfW(Ehdr) head = {};
   std::error_code unknown;
-  if (!std::filesystem::is_regular_file(file, unknown)) return false;
+  if (!fs::is_regular_file(file, unknown)) return false;
   std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&head), sizeof head);
-  return head.e_shoff + head.e_shnum * head.e_shentsize <= std::filesystem::file_size(file);
+  return head.e_shoff + head.e_shnum * head.e_shentsize <= fs::file_size(file);
 }
 
 // Beside the program, or in ../lib/heed.
@@ -47,11 +47,10 @@ Module load_module() {
   return without("a static program has no heed_onednn.so");
 #else
   std::error_code unknown;
-  const auto here = "/" / std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+  const auto here = "/" / fs::read_symlink("/proc/self/exe", unknown).parent_path();
   auto file = here / "heed_onednn.so";
-  if (!std::filesystem::exists(file, unknown)) file = here / "../lib/heed/heed_onednn.so";
-  if (std::filesystem::exists(file, unknown) && !is_whole(file))
-    return without(file.string() + " is damaged");
+  if (!fs::exists(file, unknown)) file = here / "../lib/heed/heed_onednn.so";
+  if (fs::exists(file, unknown) && !is_whole(file)) return without(file.string() + " is damaged");
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return without(::dlerror());
   const auto module = static_cast<const OnednnModule*>(::dlsym(library, "heed_onednn"));
@@ -111,7 +110,7 @@ int whole(int n, int block) {
 // to whole blocks: all, or so many that those left are enough for a fast product.
 int in_place(int n) {
   constexpr int kEnough = 128;
-  return n % kInner == 0 ? n : std::max(0, n / kEnough - 1) * kEnough;
+  return n % kInner == 0 ? n : max(0, n / kEnough - 1) * kEnough;
 }
 
 // What a thread keeps.
@@ -129,7 +128,7 @@ class RoundedProducts final : public Products<float> {
     values_ = values;
     weights_.resize(size);
     pool.run(int((size + kAtOnce - 1) / kAtOnce), [&](int task, int) {
-      const size_t begin = task * kAtOnce, n = std::min(kAtOnce, size - begin);
+      const size_t begin = task * kAtOnce, n = min(kAtOnce, size - begin);
       round_row(values + begin, int(n), weights_.data() + begin);
     });
   }
@@ -202,9 +201,9 @@ class RoundedProducts final : public Products<float> {
 }  // namespace
 
 unique_ptr<Products<float>> make_products(Precision precision, bool use_module) {
-  if (precision == Precision::float32) return std::make_unique<Products<float>>();
-  if (use_module && onednn().multiply) return std::make_unique<RoundedProducts<Bfloat16>>();
-  return std::make_unique<RoundedProducts<float>>();
+  if (precision == Precision::float32) return make_unique<Products<float>>();
+  if (use_module && onednn().multiply) return make_unique<RoundedProducts<Bfloat16>>();
+  return make_unique<RoundedProducts<float>>();
 }
 
 string bfloat16_info() {

@@ -38,12 +38,12 @@ bool has_room(size_t bytes) {
 void map_buffers(int threads) {
   constexpr int kMost = 128;  // OpenBLAS warns if there are more, which is unlikely
   vector<void*> buffers;
-  for (int i = 0; i < std::min(threads, kMost); ++i) {
+  for (int i = 0; i < min(threads, kMost); ++i) {
     if (!has_room(kBuffer))
       throw Error(Exit::memory,
                   "not enough memory: OpenBLAS needs 128 MiB of address space for each of " +
-                      std::to_string(threads) + " threads, but there is room for " +
-                      (i == 0 ? "none." : "only " + std::to_string(i) + "."),
+                      to_string(threads) + " threads, but there is room for " +
+                      (i == 0 ? "none." : "only " + to_string(i) + "."),
                   kMoreRoom);
     buffers.push_back(blas_memory_alloc(0));
   }

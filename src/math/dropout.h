@@ -50,7 +50,7 @@ void for_rows(int rows, const Dropout& d, Body&& body) {
     for (int r = 0; r < rows; ++r) body(r, NoMask<T>{});
     return;
   }
-  const auto threshold = uint32_t(std::min(d.rate * 0x1.0p32, 0x1.0p32 - 1));
+  const auto threshold = uint32_t(min(d.rate * 0x1.0p32, 0x1.0p32 - 1));
   const T scale = T(1.0 / (1.0 - d.rate));
   for (int r = 0; r < rows; ++r)
     body(r, DropoutMask<T>{combine(d.row_keys[r], d.id), threshold, scale});

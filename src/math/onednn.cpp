@@ -60,7 +60,7 @@ Prepared Worker::prepare(const OnednnProduct& p) {
   const dnnl::matmul::primitive_desc how(dnnl::matmul::desc(a, b, bias, c), attributes, engine);
 #endif
   const auto scratch_desc = how.scratchpad_desc();
-  scratch.resize(std::max(scratch.size(), scratch_desc.get_size() / sizeof(CacheLine) + 1));
+  scratch.resize(max(scratch.size(), scratch_desc.get_size() / sizeof(CacheLine) + 1));
   const auto operand = [&](const memory::desc& d) { return memory(d, engine, DNNL_MEMORY_NONE); };
   Prepared made{dnnl::matmul(how),
                 {{DNNL_ARG_SRC, operand(a)},
@@ -82,8 +82,8 @@ const char* version() {
   };
   if (!uses(dnnl::cpu_isa::avx512_core_bf16)) return nullptr;
   const bool tiles = uses(dnnl::cpu_isa::avx512_core_amx);
-  static const string text = std::to_string(v->major) + "." + std::to_string(v->minor) + "." +
-                             std::to_string(v->patch) + (tiles ? ", AMX" : ", AVX512_BF16");
+  static const string text = to_string(v->major) + "." + to_string(v->minor) + "." +
+                             to_string(v->patch) + (tiles ? ", AMX" : ", AVX512_BF16");
   return text.c_str();
 }
 

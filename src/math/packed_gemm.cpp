@@ -94,7 +94,7 @@ void tiles(T alpha, Left<T> a, PackedOperand<T> b, T beta, Mat<T> c) {
   for (; r + R <= c.rows; r += R) {
     for (int j = 0; j < c.cols; j += kPanel<T>)
       tile<R>(b.rows, alpha, a.from_row(r), b.data + std::ptrdiff_t(j) * b.panel_rows, beta,
-              c.row_range(r, r + R).col_range(j, std::min(c.cols, j + kPanel<T>)));
+              c.row_range(r, r + R).col_range(j, min(c.cols, j + kPanel<T>)));
   }
   if constexpr (R > 1)
     if (r < c.rows) tiles<R - 1>(alpha, a.from_row(r), b, beta, c.row_range(r, c.rows));
@@ -144,7 +144,7 @@ PackedOperand<T> pack(Operand<T> b, Workspace& workspace) {
   if (rest > 0) std::fill_n(last, panel_size, T{0});
   if (b.op == Op::transpose) {
     for (int c = 0; c < cols; c += width)
-      pack_transposed(b.mat.row_range(c, std::min(cols, c + width)), data + c / width * panel_size);
+      pack_transposed(b.mat.row_range(c, min(cols, c + width)), data + c / width * panel_size);
   } else {
     for (int r = 0; r < rows; ++r) {  // row by row, in the order of memory
       const T* from = b.mat.row(r);

@@ -1,5 +1,5 @@
-// Simple operations on the rows of a matrix: zero, copy, repeat, multiply, sum. T is float or
-// double.
+// Simple operations on the rows of a matrix: zero, copy, repeat, multiply, sum, and
+// rotate by position. T is float or double.
 #pragma once
 
 #include "math/mat.h"
@@ -22,5 +22,20 @@ void multiply_by(In<T> factors, Mat<T> x);
 // sums [1, cols] += the column sums of x.
 template <class T>
 void add_column_sums(In<T> x, Mat<T> sums);
+
+// Rotary positions (Su et al. 2021, "RoFormer"): cosines and sines of the positions from `first`
+// on: a decoding step needs only one position.
+template <class T>
+struct Angles {
+  Mat<const T> table;
+  int first = 0;
+  const T* of(int position) const { return table.row(position - first); }
+};
+
+// Rotates the pairs (x_2i, x_2i+1) of every head of row r by the angle whose cosine and sine are
+// the elements 2i and 2i + 1 of angles.of(position[r]), [d_head]. `direction` is +1 forward, -1
+// backward. In place on the first n_heads * d_head columns of x.
+template <class T>
+void rotate(Mat<T> x, int n_heads, const Angles<T>& angles, const int* position, T direction);
 
 }  // namespace heed

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/std_names.h"
 #include "math/lanes.h"
 #include "math/vec.h"
 
@@ -50,7 +51,7 @@ Sums<T> sum_logits(std::conditional_t<store, T*, const T*> l, int n, T top) {
   Sums<T> s{top, 0, 0};
   const auto largests = Lanes<T>::all(top);
   for (int begin = 0; begin < n; begin += 512) {
-    const int end = std::min(n, begin + 512);
+    const int end = min(n, begin + 512);
     Lanes<T> exps{}, logits{};
     for_lanes<T>(begin, end, [&](auto at) {
       logits = logits + at.load(l);

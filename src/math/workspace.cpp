@@ -36,7 +36,7 @@ void* Workspace::take(size_t bytes) {
   }
   if (block_ == blocks_.size())
     blocks_.push_back(
-        allocate(std::max({bytes, kFirstBlock, this->bytes() / 4 / kAlignment * kAlignment})));
+        allocate(max({bytes, kFirstBlock, this->bytes() / 4 / kAlignment * kAlignment})));
   void* p = static_cast<char*>(blocks_[block_].data.get()) + used_;
   used_ += bytes;
   return p;

@@ -23,7 +23,7 @@
 #include <string>
 
 #include "base/std_names.h"
-#include "math/rotary.h"
+#include "math/row_ops.h"
 #include "nn/cache.h"
 #include "nn/linear.h"
 #include "nn/norm.h"
@@ -32,8 +32,8 @@
 namespace heed {
 
 enum class AttentionKind { encoder_self, decoder_self, cross };
-inline constexpr std::array kAttentionKinds = {AttentionKind::encoder_self,
-                                               AttentionKind::decoder_self, AttentionKind::cross};
+inline constexpr array kAttentionKinds = {AttentionKind::encoder_self, AttentionKind::decoder_self,
+                                          AttentionKind::cross};
 const char* attention_name(AttentionKind kind);  // "encoder", "decoder", "cross"
 
 // Does a stack with this kind of self-attention also have cross-attention?

@@ -1,16 +1,89 @@
-// One layer of a stack: self-attention, then cross-attention (in the decoder of an
-// encoder-decoder), then the feed-forward network (if any). Each is a residual branch.
+// An encoder or a decoder: a stack of blocks. A block is self-attention, then cross-attention (in
+// the decoder of an encoder-decoder), then the feed-forward network (if any), each a residual
+// branch.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/noise.h"
 #include "base/std_names.h"
+#include "config/model_config.h"
+#include "math/dropout.h"
+#include "math/row_ops.h"
 #include "nn/attention.h"
+#include "nn/embedding.h"
 #include "nn/feed_forward.h"
-#include "nn/residual.h"
+#include "nn/norm.h"
 
 namespace heed {
+
+// A residual connection around a branch f, with dropout (Srivastava et al. 2014) and a norm before
+// the branch (Xiong et al. 2020) or after the sum (Vaswani et al. 2017, section 3.1):
+//
+//   pre:  y = x + drop(f(norm(x)))          post:  y = norm(x + drop(f(x)))
+//
+// The branch is a callable.
+template <class T>
+struct ResidualSaved {
+  Mat<T> in;      // the norm's input: x (pre), x + drop(f(x)) (post)
+  Mat<T> branch;  // f's input: norm(x) (pre), x (post)
+  Mat<T> stats;   // of the norm
+};
+
+struct Residual {
+  NormPlacement placement;
+  Norm norm;
+  double rate;          // of dropout
+  uint64_t dropout_id;  // identifies its draws
+
+  Residual(ParamTable& table, const string& norm_name, const ModelConfig& config)
+      : placement(config.norm),
+        norm(table, norm_name, config),
+        rate(config.dropout),
+        dropout_id(name_key(norm_name)) {}
+
+  // branch(x) -> [rows, d], a new matrix from the workspace.
+  template <class T, class Branch>
+  Mat<T> forward(Pass<T>& pass, Mat<T> x, const Packed& rows, ResidualSaved<T>& saved,
+                 Branch&& branch) const {
+    const Dropout dropout = rows.dropout(rate, dropout_id);
+    if (placement == NormPlacement::pre) {
+      const auto n = norm.forward(pass, x);
+      const Mat<T> y = branch(n.y);
+      drop_add(y, x, dropout);
+      saved = {x, n.y, n.stats};
+      return y;
+    }
+    const Mat<T> sum = branch(x);
+    drop_add(sum, x, dropout);
+    const auto n = norm.forward(pass, sum);
+    saved = {sum, x, n.stats};
+    return n.y;
+  }
+
+  // In place: d is the gradient of y and becomes that of x.
+  //   pre:   dx = d + norm'(f'(drop(d)))      post:  e = norm'(d),  dx = e + f'(drop(e))
+  // branch_backward(x, dy, dx) is the backward of f at input x; it adds to dx.
+  template <class T, class Branch>
+  void backward(Pass<T>& pass, Mat<T> d, const Packed& rows, const ResidualSaved<T>& saved,
+                Branch&& branch_backward) const {
+    WorkspaceScope scope(pass.workspace);
+    const Dropout dropout = rows.dropout(rate, dropout_id);
+    const Mat<T> other = pass.zeros(d.rows, d.cols), dbranch = pass.matrix(d.rows, d.cols);
+    if (placement == NormPlacement::pre) {
+      drop_add_backward(d, dbranch, dropout);
+      branch_backward(saved.branch, dbranch, other);
+      norm.backward(pass, saved.in, saved.stats, other, d);
+    } else {
+      norm.backward(pass, saved.in, saved.stats, d, other);
+      drop_add_backward(other, dbranch, dropout);
+      copy_rows(other, d);
+      branch_backward(saved.branch, dbranch, d);
+    }
+  }
+};
 
 // What is saved here is memory of a training.
 template <class T>
@@ -40,6 +113,31 @@ struct Block {
   template <class T>
   void backward(Pass<T>& pass, Mat<T> d, const AttentionInput<T>& input,
                 const BlockSaved<T>& saved) const;
+};
+
+// An encoder or a decoder: zero or more blocks and, with pre-norm, a final norm.
+template <class T>
+struct StackSaved {
+  vector<BlockSaved<T>> blocks;  // capacity is reused from step to step
+  Mat<T> last, stats;            // of the final norm
+  Angles<T> rotary;
+};
+
+struct Stack {
+  vector<Block> blocks;
+  optional<Norm> norm;
+  AngleTable rotary;  // of width d_head, or 0 without rotary positions
+
+  // `name` is "encoder" or "decoder".
+  Stack(ParamTable& table, const string& name, int layers, AttentionKind self_kind,
+        const ModelConfig& config);
+
+  // x must live until backward; a forward_only pass overwrites it. Sets input.rotary.
+  template <class T>
+  Mat<T> forward(Pass<T>& pass, Mat<T> x, AttentionInput<T> input, StackSaved<T>& saved) const;
+  // In place: d is the gradient of the output and becomes that of x. Adds to input.dmemory.
+  template <class T>
+  void backward(Pass<T>& pass, Mat<T> d, AttentionInput<T> input, const StackSaved<T>& saved) const;
 };
 
 }  // namespace heed

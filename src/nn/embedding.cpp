@@ -7,7 +7,7 @@
 #include "base/std_names.h"
 #include "math/dropout.h"
 #include "math/lanes.h"
-#include "math/rotary.h"
+#include "math/row_ops.h"
 
 namespace heed {
 

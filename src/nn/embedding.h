@@ -10,7 +10,7 @@
 
 #include "base/std_names.h"
 #include "config/model_config.h"
-#include "math/rotary.h"
+#include "math/row_ops.h"
 #include "nn/linear.h"
 
 namespace heed {

@@ -19,7 +19,7 @@ namespace {
 template <class T, class Body>
 void for_labelled_rows(Pass<T>& pass, const Linear& output, In<T> hidden, const vector<int>& labels,
                        Body&& body) {
-  std::array<int, kLossRows> numbers;
+  array<int, kLossRows> numbers;
   for (int next = 0; next < hidden.rows;) {
     size_t n = 0;
     for (; next < hidden.rows && n < numbers.size(); ++next)

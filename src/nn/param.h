@@ -124,7 +124,7 @@ inline vector<WeightBlock> weight_blocks(const ParamTable& table) {
   for (const ParamInfo& info : table.infos()) {
     const size_t end = info.param.offset + info.param.size();
     for (size_t begin = info.param.offset; begin < end; begin += kWeightBlock)
-      blocks.push_back({begin, std::min(end, begin + kWeightBlock), &info});
+      blocks.push_back({begin, min(end, begin + kWeightBlock), &info});
   }
   return blocks;
 }

@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "base/std_names.h"
+#include "nn/block.h"
 #include "nn/embedding.h"
 #include "nn/loss.h"
-#include "nn/stack.h"
 
 namespace heed {
 

@@ -122,7 +122,7 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
   Pool alone(1);
   const Losses whole = zero ? losses(pool, nullptr) : losses(alone, &records);
   Losses tokens;
-  vector<std::array<TokenIds, 3>> read;  // copies are one sequence that is drawn
+  vector<array<TokenIds, 3>> read;  // copies are one sequence that is drawn
   for (const Example& e : examples) {
     tokens.push_back(double(e.scored()));
     read.push_back({e.source, e.target, e.labels});

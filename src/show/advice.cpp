@@ -26,7 +26,7 @@ constexpr double kKnown = 0.6;    // share of it that training loss has, once da
 double train_loss_at(const vector<TrainEvent>& train, int64_t step) {
   const auto end = std::ranges::upper_bound(train, step, {}, &TrainEvent::step);
   double sum = 0, known = 0;
-  for (auto p = end - std::min<std::ptrdiff_t>(5, end - train.begin()); p != end; ++p)
+  for (auto p = end - min<std::ptrdiff_t>(5, end - train.begin()); p != end; ++p)
     if (!std::isnan(p->loss)) sum += p->loss, ++known;
   return sum / known;
 }
@@ -60,7 +60,7 @@ bool is_flat(const vector<ValidEvent>& valid) {
   const auto late = std::ranges::upper_bound(valid, valid.back().step / 2, {}, &ValidEvent::step);
   double before = INFINITY, after = INFINITY;
   for (auto e = valid.begin(); e != valid.end(); ++e)
-    (e < late ? before : after) = std::min(e < late ? before : after, known_loss(*e));
+    (e < late ? before : after) = min(e < late ? before : after, known_loss(*e));
   return before <= kFlat * after;
 }
 
@@ -71,8 +71,8 @@ void add_ways_on(const Run& run, Advice& a) {
   const State& s = run.states.back();
   const bool goes_on = run.end() != Stop::finished, with_end = o.decay_steps.at_end,
              stalled = config.train.patience > 0 && s.stalled >= config.train.patience;
-  const int64_t longer = s.step + std::max<int64_t>(1, s.step / 2),
-                twice = 2 * (goes_on ? std::max(s.step, config.train.max_steps) : s.step);
+  const int64_t longer = s.step + max<int64_t>(1, s.step / 2),
+                twice = 2 * (goes_on ? max(s.step, config.train.max_steps) : s.step);
   const string patience = stalled ? " --set train.patience=0" : "",
                resume = "heed resume " + shell_word(run.folder.string()),
                more = fmt::format("{} --more {}{}", resume, longer - s.step, patience);
@@ -87,7 +87,7 @@ void add_ways_on(const Run& run, Advice& a) {
                     });
   const bool stays =
       !with_end && (longer <= fall_of(o).to || learning_rate(o, config.model.d_model, longer) > 0);
-  const std::filesystem::path folder = (run.folder / "").parent_path();
+  const fs::path folder = (run.folder / "").parent_path();
   const string& from = run.origin.init_from;
   a.anew = back ? more + (with_end ? "" : " --set optimizer.decay_steps=end")
                 : fmt::format("heed train {} --run {}{} --set train.max_steps={}{}{}",
@@ -148,7 +148,7 @@ Advice advise(const Run& run) {
   return a;
 }
 
-Advice advice_on(const std::filesystem::path& folder) try {
+Advice advice_on(const fs::path& folder) try {
   return advise(read_run(folder));
 } catch (const Error&) {
   return {};

@@ -33,7 +33,7 @@ Advice advise(const Run& run);
 string low_rate_of(const OptimizerConfig& optimizer);
 
 // The same, of a run to be read; nothing of one that is damaged.
-Advice advice_on(const std::filesystem::path& folder);
+Advice advice_on(const fs::path& folder);
 
 // A sentence if held-out loss has begun to rise while training loss still falls, else "". It has if
 // the last one is above the lowest: by 10 % if it is the next one, by 1 % if it is a later one.

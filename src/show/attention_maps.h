@@ -56,7 +56,7 @@ struct AttentionMap {
   Mat<const double> pulls(int l, int h) const { return {pull.data() + begin(l, h), queries, keys}; }
 };
 
-using AttentionMaps = std::array<AttentionMap, 3>;  // by AttentionKind
+using AttentionMaps = array<AttentionMap, 3>;  // by AttentionKind
 inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind) {
   return maps[size_t(kind)];
 }

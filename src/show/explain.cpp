@@ -221,7 +221,7 @@ class Explainer {
     vector<int> order(weights.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, std::greater(), [&](int j) { return weights[j]; });
-    order.resize(std::min<size_t>(order.size(), kTopKeys));
+    order.resize(min<size_t>(order.size(), kTopKeys));
     Json out = strongest_.json;
     out.update({{"scale", h.scale},
                 {"uniform", h.uniform},

@@ -30,7 +30,7 @@ vector<vector<Hypothesis>> fill_spans(const Predictor& predictor, int left, int 
                                       const TokenIds& source, const vector<int>& rows, int n) {
   BeamOptions options;
   options.beam_size = kSpanBeam;
-  options.n_best = std::min(n, kSpanBeam);
+  options.n_best = min(n, kSpanBeam);
   options.rules.min_tokens = 1;
   options.length_penalty = 0;  // by the probability of the whole span
   Pool pool(1);

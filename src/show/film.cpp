@@ -58,7 +58,7 @@ string packed_weights(const AttentionMap& map) {
 
 PackedPull packed_pull(const AttentionMap& map) {
   double largest = 0;
-  for (const double x : map.pull) largest = std::max(largest, std::abs(x));
+  for (const double x : map.pull) largest = max(largest, std::abs(x));
   vector<unsigned char> bytes;
   for (const double x : map.pull) {
     const double root = largest > 0 ? std::sqrt(std::abs(x) / largest) : 0;
@@ -71,7 +71,7 @@ PackedPull packed_pull(const AttentionMap& map) {
 
 bool is_frame(int64_t step, bool validated, int64_t last) {
   const auto power = int64_t(std::bit_floor(uint64_t(step)));
-  const int64_t quarter = std::max<int64_t>(1, power / 4);
+  const int64_t quarter = max<int64_t>(1, power / 4);
   return step > last && (step == power || (validated && step / quarter > last / quarter));
 }
 
@@ -89,7 +89,7 @@ Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& 
   question_ = objective_->question(split_, n, written_);
   Example& read = question_.read;
   for (TokenIds* ids : {&read.source, &read.target, &read.labels})
-    ids->resize(std::min<size_t>(ids->size(), n));
+    ids->resize(min<size_t>(ids->size(), n));
 }
 
 void Film::began_with(const ParamVec<float>& initial) {
@@ -155,7 +155,7 @@ int Film::most_written(size_t prompt) const {
   if (!model_.has_decoder()) return 0;
   if (objective_->continues()) return written_;
   const int right = int(question_.expected[prompt].size());
-  return std::min({kMostWritten, objective_->longest(Side::target) - 1, 2 * right + 4});
+  return min({kMostWritten, objective_->longest(Side::target) - 1, 2 * right + 4});
 }
 
 // Token by token, special ones too, where masks are filled in.
@@ -191,7 +191,7 @@ string Film::completed(const TokenIds& ids, const char* open, const char* close)
   size_t shown = 0;
   const auto gained = [&] {  // as text, since the last call
     const string all = tokenizers_.target->decode(text);
-    return all.substr(std::min(std::exchange(shown, all.size()), all.size()));
+    return all.substr(min(std::exchange(shown, all.size()), all.size()));
   };
   auto next = ids.begin();
   for (size_t i = 0; i < prompt.size(); ++i) {
@@ -241,13 +241,12 @@ double Film::probe_loss(const Predictor& predictor) const {
 
 size_t word_begin(string_view text, size_t at) {
   const size_t begin = text.find_last_of(" \n", at) + 1;
-  return at - std::min(begin, at) <= kLongWord ? begin
-                                               : utf8_floor(text, std::min(at, text.size()));
+  return at - min(begin, at) <= kLongWord ? begin : utf8_floor(text, min(at, text.size()));
 }
 
 double film_memory(const ParamTable& table) {
   const auto recorded = double(recorded_size(table)), all = double(table.size());
-  return sizeof(float) * (std::max(2 * recorded, all) + all);
+  return sizeof(float) * (max(2 * recorded, all) + all);
 }
 
 }  // namespace heed

@@ -24,7 +24,7 @@ Json checked(const string& name, span<const double> g, size_t entries, double fl
     const size_t i = k * g.size() / entries;
     const auto v = check_gradient(g[i], floor, [&](double h) { return numeric(i, h); });
     cannot_tell += !v.right && !v.wrong;
-    const bool worse = std::pair(v.wrong, v.error) > std::pair(worst.wrong, worst.error);
+    const bool worse = pair(v.wrong, v.error) > pair(worst.wrong, worst.error);
     if (!worse) continue;
     worst = v;
     worst_entry = i;
@@ -68,7 +68,7 @@ vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& v
     const size_t size = info.param.size();
     const span<const double> g(gradients.data() + info.param.offset, size);
     double* v = moved.data() + info.param.offset;
-    const size_t n = entries_per_tensor ? std::min(entries_per_tensor, size) : size;
+    const size_t n = entries_per_tensor ? min(entries_per_tensor, size) : size;
     checks.push_back(
         checked(info.name, g, n, gradient_floor(g, largest, noise),
                 [&](size_t i, double h) { return central_difference(v[i], objective, h); }));
@@ -88,8 +88,7 @@ double smallest_relu_input(const Transformer& model, const ParamVec<double>& val
     for (const BlockSaved<double>& block : stack->blocks) {
       const Mat<double> u = block.feed_forward.u;  // with a gate: its input, then the gated part
       for (int r = 0; r < u.rows; ++r)
-        for (int c = 0; c < model.config.d_ff; ++c)
-          smallest = std::min(smallest, std::abs(u(r, c)));
+        for (int c = 0; c < model.config.d_ff; ++c) smallest = min(smallest, std::abs(u(r, c)));
     }
   return smallest;
 }

@@ -36,13 +36,13 @@ double central_difference(double& x, F&& f, double h = kGradientStep) {
 }
 
 inline double gradient_error(double analytic, double numeric, double floor) {
-  const double scale = std::max({std::abs(analytic), std::abs(numeric), floor});
+  const double scale = max({std::abs(analytic), std::abs(numeric), floor});
   return scale == 0 ? 0.0 : std::abs(analytic - numeric) / scale;  // NaN stays NaN
 }
 
 inline double largest_of(span<const double> x) {
   double m = 0;
-  for (const double v : x) m = std::max(m, std::abs(v));
+  for (const double v : x) m = max(m, std::abs(v));
   return m;
 }
 
@@ -56,7 +56,7 @@ inline double rounding_noise(double size) {
 
 // The scale below which an error cannot be seen. `largest`: the largest |gradient| of all tensors.
 inline double gradient_floor(span<const double> tensor, double largest, double noise) {
-  return std::max({1e-3 * largest_of(tensor), 1e-8 * largest, noise / kGradientTolerance});
+  return max({1e-3 * largest_of(tensor), 1e-8 * largest, noise / kGradientTolerance});
 }
 
 // What differences say of a gradient: it is wrong if those of two steps agree with each other and

@@ -103,16 +103,16 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
       punctuation_{punctuation_of(tokenizers.source()), punctuation_of(*tokenizers.target)} {
   const Tokenizer& tokenizer = *tokenizers.target;
   const ExampleList all = objective.evaluation(held_out);
-  for (int64_t i = 0; i < std::min(all.count, kTexts); ++i) {
+  for (int64_t i = 0; i < min(all.count, kTexts); ++i) {
     Text& text = texts_.emplace_back();
     all.get(i, text.read);
     for (TokenIds* ids : {&text.read.source, &text.read.target})
-      ids->resize(std::min<size_t>(ids->size(), kLongest));
+      ids->resize(min<size_t>(ids->size(), kLongest));
   }
   for (int i = 0; i < kRandomTexts; ++i) {
     const auto repeated = [&](Side side, int vocab) {
-      const int longest = std::min(objective.longest(side), kLongest) - 1;
-      const int n = std::min(6 + i, longest / 2);
+      const int longest = min(objective.longest(side), kLongest) - 1;
+      const int n = min(6 + i, longest / 2);
       TokenIds ids;
       for (int j = 0; j < 2 * n; ++j) {
         const int first = tokenizer.first_ordinary_id();

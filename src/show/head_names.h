@@ -56,7 +56,7 @@ class HeadProbe {
     bool random = false;
   };
   const Transformer& model_;
-  std::array<vector<bool>, 2> punctuation_;  // source, target; by id
+  array<vector<bool>, 2> punctuation_;  // source, target; by id
   vector<Text> texts_;
   Scores untrained_;
 };

@@ -31,7 +31,7 @@ PatternSums pattern_sums(AttentionKind kind, Mat<const float> weights, int first
     const int seen = visible_keys(kind, i, weights.cols);
     double on = 0;
     int n = 0;
-    for (int j = first; j < std::min(last, seen); ++j)
+    for (int j = first; j < min(last, seen); ++j)
       if (points(i, j)) on += weights(i, j), ++n;
     if (n == 0 || n == seen) continue;
     sums.weight += on;

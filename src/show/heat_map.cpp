@@ -19,11 +19,11 @@ namespace {
 constexpr int kNarrowest = 5, kWidest = 12;  // columns of a key, where its token is that long
 constexpr string_view kShades = " .:-=+*#%@";
 // From dark blue over teal to yellow, getting lighter, in the xterm palette.
-constexpr std::array kColours = {17, 18, 24, 25, 31, 37, 36, 71, 113, 184, 226};
+constexpr array kColours = {17, 18, 24, 25, 31, 37, 36, 71, 113, 184, 226};
 constexpr size_t kFirstLight = 5;  // black letters from here on
 constexpr int kBlack = 16, kWhite = 231;
 // From black to red for what is below 0, to green for what is above.
-constexpr std::array kBelow = {16, 52, 88, 124, 160, 196}, kAbove = {16, 22, 28, 34, 40, 46};
+constexpr array kBelow = {16, 52, 88, 124, 160, 196}, kAbove = {16, 22, 28, 34, 40, 46};
 
 // A token in exactly `width` columns, cut or padded.
 string fitted(const string& token, int width) {
@@ -33,12 +33,12 @@ string fitted(const string& token, int width) {
 
 int longest(span<const string> texts) {
   int columns = 0;
-  for (const string& text : texts) columns = std::max(columns, columns_of(text));
+  for (const string& text : texts) columns = max(columns, columns_of(text));
   return columns;
 }
 
 size_t step_of(float weight, size_t steps) {
-  return std::min(steps - 1, size_t(weight * float(steps)));
+  return min(steps - 1, size_t(weight * float(steps)));
 }
 
 string coloured(int background, int letters, const string& text) {
@@ -51,7 +51,7 @@ string coloured(size_t step, const string& text) {
 
 string signed_cell(float share, int width, bool colour) {
   const int tenths = std::clamp(int(std::lround(10 * share)), -9, 9);
-  const string text = fmt::format("{:>{}} ", tenths == 0 ? "." : std::to_string(tenths), width - 1);
+  const string text = fmt::format("{:>{}} ", tenths == 0 ? "." : to_string(tenths), width - 1);
   const auto& colours = tenths < 0 ? kBelow : kAbove;
   return colour ? coloured(colours[(std::abs(tenths) + 1) / 2], kWhite, text) : text;
 }
@@ -59,7 +59,7 @@ string signed_cell(float share, int width, bool colour) {
 string cell(float weight, int width, bool colour) {
   if (!colour) return string(width - 1, kShades[step_of(weight, kShades.size())]) + " ";
   const int percent = int(100.0f * weight + 0.5f);
-  const string text = width > 2 && percent > 0 ? std::to_string(percent) : "";
+  const string text = width > 2 && percent > 0 ? to_string(percent) : "";
   return coloured(step_of(weight, kColours.size()), fmt::format("{:>{}}", text, width));
 }
 
@@ -80,11 +80,11 @@ string line_of_head(const HeadInWords& h) {
 vector<int> strongest_keys(Mat<const float> rows) {
   vector<float> largest(rows.cols);
   for (int q = 0; q < rows.rows; ++q)
-    for (int k = 0; k < rows.cols; ++k) largest[k] = std::max(largest[k], std::abs(rows(q, k)));
+    for (int k = 0; k < rows.cols; ++k) largest[k] = max(largest[k], std::abs(rows(q, k)));
   vector<int> keys(rows.cols);
   std::iota(keys.begin(), keys.end(), 0);
   std::ranges::stable_sort(keys, [&](int a, int b) { return largest[a] > largest[b]; });
-  keys.resize(std::min(rows.cols, kShownTokens));
+  keys.resize(min(rows.cols, kShownTokens));
   std::ranges::sort(keys);
   return keys;
 }
@@ -95,13 +95,13 @@ string draw_heat_map(Mat<const float> weights, span<const string> queries, span<
                      const HeatMapStyle& style) {
   const int label = std::clamp(longest(queries), 1, 10);
   const bool has_signs = style.largest != 0;
-  const int room = style.columns - label - 1, share = room / std::max(1, weights.cols);
-  const int width = std::min(std::max(longest(keys) + 1, has_signs ? 3 : 2),
-                             std::clamp(share, kNarrowest, kWidest));  // of a cell, with one space
-  const int in_block = std::max(1, room / width);                      // keys
+  const int room = style.columns - label - 1, share = room / max(1, weights.cols);
+  const int width = min(max(longest(keys) + 1, has_signs ? 3 : 2),
+                        std::clamp(share, kNarrowest, kWidest));  // of a cell, with one space
+  const int in_block = max(1, room / width);                      // keys
   string out;
   for (int begin = 0; begin < weights.cols; begin += in_block) {
-    const int end = std::min(weights.cols, begin + in_block);
+    const int end = min(weights.cols, begin + in_block);
     out += string(label + 1, ' ');
     for (int k = begin; k < end; ++k) out += fitted(keys[k], width - 1) + " ";
     out += "\n";
@@ -135,7 +135,7 @@ string name_of_head(AttentionKind kind, int layer, int head) {
 
 string draw_part(Mat<const float> map, const vector<string>& queries, const vector<string>& keys,
                  const HeatMapStyle& style) {
-  const int first = std::max(0, map.rows - kShownTokens);
+  const int first = max(0, map.rows - kShownTokens);
   const Mat<const float> rows = map.row_range(first, map.rows);
   const vector<int> kept = strongest_keys(rows);
   vector<float> weights;

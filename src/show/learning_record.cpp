@@ -158,7 +158,7 @@ Json tensor_table(const ParamTable& table, const ParamVec<float>& values,
          {"distance", c.distance},
          {"cosine", c.cosine},
          {"mean", mean},
-         {"deviation", std::sqrt(std::max(0.0, c.squares / n - mean * mean))}});
+         {"deviation", std::sqrt(max(0.0, c.squares / n - mean * mean))}});
   }
   return rows;
 }

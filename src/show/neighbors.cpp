@@ -58,8 +58,8 @@ vector<int> known_ids(const EmbeddingView& e, const string& word) {
 }
 
 struct Query {
-  string text;                              // "king - man + woman"
-  vector<std::pair<double, string>> words;  // with their signs
+  string text;                         // "king - man + woman"
+  vector<pair<double, string>> words;  // with their signs
 };
 
 vector<Query> queries_of(const string& text) {
@@ -101,7 +101,7 @@ Json neighbors_of(const EmbeddingView& e, const Query& query, size_t k) {
   const double norm_of_sum = norm(sum);
   if (norm_of_sum < 1e-9)
     throw data_error("\"{}\": the words cancel out.", excerpt(query.text)).hint("other words");
-  vector<std::pair<double, int>> rows;  // cosine, minus the id
+  vector<pair<double, int>> rows;  // cosine, minus the id
   for (int id = e.tokenizer.first_ordinary_id(); id < e.table.rows; ++id) {
     if (!e.occurs(id) || std::ranges::count(own, id) > 0) continue;
     const Row row(e.table.row(id), e.table.row(id) + e.table.cols);
@@ -110,7 +110,7 @@ Json neighbors_of(const EmbeddingView& e, const Query& query, size_t k) {
     rows.emplace_back(lengths > 0 ? dot / lengths : 0.0, -id);
   }
   std::ranges::sort(rows, std::greater());
-  rows.resize(std::min(k, rows.size()));
+  rows.resize(min(k, rows.size()));
   for (const auto& [cosine, id] : rows)
     json["neighbors"].push_back(
         {{"token", e.tokenizer.piece(-id)}, {"id", -id}, {"cosine", cosine}});

@@ -22,8 +22,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
-
 fs::path folder_of_run(const string& run) {  // or of one of its checkpoints
   if (!is_checkpoint(run)) return run;
   const fs::path folder = run_of_checkpoint(run);
@@ -106,16 +104,14 @@ Json columns(const vector<Event>& events, const Figures&... figures) {
 // none. Pages draw a training loss in the middle of the steps that it is of, and of very many
 // points some, with every spike.
 Json curves_json(const LoggedEvents& logged) {
-  return {{"train",
-           columns(logged.train, std::pair("gradient_norm", &TrainEvent::gradient_norm),
-                   std::pair("learning_rate", &TrainEvent::learning_rate),
-                   std::pair("from", &TrainEvent::from), std::pair("minutes", &TrainEvent::minutes),
-                   std::pair("loss", &TrainEvent::loss),
-                   std::pair("tokens_per_second", &TrainEvent::tokens_per_second))},
-          {"valid", columns(logged.valid, std::pair("accuracy", &ValidEvent::accuracy),
-                            std::pair("bits_per_byte", &ValidEvent::bits_per_byte),
-                            std::pair("loss", &ValidEvent::loss),
-                            std::pair("metric", &ValidEvent::metric))}};
+  return {{"train", columns(logged.train, pair("gradient_norm", &TrainEvent::gradient_norm),
+                            pair("learning_rate", &TrainEvent::learning_rate),
+                            pair("from", &TrainEvent::from), pair("minutes", &TrainEvent::minutes),
+                            pair("loss", &TrainEvent::loss),
+                            pair("tokens_per_second", &TrainEvent::tokens_per_second))},
+          {"valid", columns(logged.valid, pair("accuracy", &ValidEvent::accuracy),
+                            pair("bits_per_byte", &ValidEvent::bits_per_byte),
+                            pair("loss", &ValidEvent::loss), pair("metric", &ValidEvent::metric))}};
 }
 
 // How the training losses of a run are measured, compared with the held-out ones.
@@ -158,7 +154,7 @@ Json report(const string& name) {
       throw store_error("{} has neither a checkpoint nor a line of what it learnt yet.",
                         quoted_path(folder));
     if (!logged.train.empty()) last_step = logged.train.back().step;
-    if (!recorded.frames.empty()) last_step = std::max(last_step, recorded.frames.back().step);
+    if (!recorded.frames.empty()) last_step = max(last_step, recorded.frames.back().step);
     if (!logged.events.empty() && logged.events.back().event == "diverged")
       notes.push_back(logged.events.back().text);  // why it ended
   }

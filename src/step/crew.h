@@ -28,11 +28,11 @@ class Crew {
   int ranks() const { return exchange_->ranks(); }
   bool alone() const { return ranks() == 1; }
   // That each process may use.
-  int cores() const { return std::max(1, available_cores() / exchange_->neighbours()); }
+  int cores() const { return max(1, available_cores() / exchange_->neighbours()); }
   string in_words() const {  // "2 threads in each of 3 processes"
     const int n = pool_->threads();
-    const string threads = std::to_string(n) + (n == 1 ? " thread" : " threads");
-    return alone() ? threads : threads + " in each of " + std::to_string(ranks()) + " processes";
+    const string threads = to_string(n) + (n == 1 ? " thread" : " threads");
+    return alone() ? threads : threads + " in each of " + to_string(ranks()) + " processes";
   }
 
   // f(task, worker) for every task in 0..n-1, as Pool::run() does.
@@ -50,7 +50,7 @@ class Crew {
     const auto [first, end] = part(n);
     for (size_t at = first; at < end; at += most) {
       busy();
-      f(at, std::min(end, at + most));
+      f(at, min(end, at + most));
     }
   }
   // What came out of the n tasks or things, of which each member has written its own.
@@ -72,7 +72,7 @@ class Crew {
 
  private:
   // The first task of this process, and the end of its share.
-  std::pair<size_t, size_t> part(size_t n) const {
+  pair<size_t, size_t> part(size_t n) const {
     const Parts parts = equal_parts(n, ranks());
     return {parts[exchange_->rank()], parts[exchange_->rank() + 1]};
   }

@@ -45,7 +45,7 @@ class MpiExchange : public Exchange {
       CPU_AND(&both, &own.cores, &other.cores);
       return other.host == own.host && CPU_COUNT(&both) > 0;
     };
-    neighbours_ = std::max(1, int(std::ranges::count_if(places_, shares_cores)));
+    neighbours_ = max(1, int(std::ranges::count_if(places_, shares_cores)));
   }
 
   void swap(const vector<Message>& sends, const vector<Message>& receives) override {
@@ -56,8 +56,8 @@ class MpiExchange : public Exchange {
       for (size_t at = 0; at < m.size; at += kPiece) {
         requests_.emplace_back();
         from_.push_back(m.rank);
-        check(operation(static_cast<char*>(m.bytes) + at, int(std::min(kPiece, m.size - at)),
-                        MPI_BYTE, m.rank, kData, MPI_COMM_WORLD, &requests_.back()));
+        check(operation(static_cast<char*>(m.bytes) + at, int(min(kPiece, m.size - at)), MPI_BYTE,
+                        m.rank, kData, MPI_COMM_WORLD, &requests_.back()));
       }
     };
     for (const Message& m : receives) post(m, MPI_Irecv);
@@ -92,17 +92,17 @@ class MpiExchange : public Exchange {
 
  private:
   struct Place {
-    std::array<char, 65> host{};
+    array<char, 65> host{};
     cpu_set_t cores;
   };
 
   string name_of(int rank) const {
-    return "rank " + std::to_string(rank) + " on " + places_[rank].host.data();
+    return "rank " + to_string(rank) + " on " + places_[rank].host.data();
   }
 
   static void check(int result) {
     if (result == MPI_SUCCESS) return;
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     MPI_Error_string(result, text.data(), &length);
     throw Error(Exit::memory, string("another rank cannot be reached: ") + text.data());
@@ -134,7 +134,7 @@ class MpiExchange : public Exchange {
       left -= some;
       const double now = seconds_now();
       // Not more than a second at a time: this process may have been stopped itself.
-      for (double& seconds : silent_) seconds += std::min(now - last, 1.0);
+      for (double& seconds : silent_) seconds += min(now - last, 1.0);
       last = now;
       for (int i = 0; i < some; ++i) silent_[from_[done_[i]]] = 0;
       if (some > 0) moved = now;
@@ -168,7 +168,7 @@ string mpi_info() {
 #ifndef HEED_MPI
   return "none";
 #else
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   return string(text.data()).substr(0, string_view(text.data()).find_first_of(",\n"));
@@ -180,11 +180,11 @@ unique_ptr<Exchange> open_exchange([[maybe_unused]] int launched) {
   throw Error(Exit::usage, "a launcher started several ranks, and this heed was built without MPI.",
               "scripts/install_dependencies.sh mpi, and build again (cmake -DHEED_MPI=ON)");
 #else
-  auto exchange = std::make_unique<MpiExchange>();
+  auto exchange = make_unique<MpiExchange>();
   if (launched > 0 && exchange->ranks() != launched)
     throw Error(Exit::usage,
-                "the launcher started " + std::to_string(launched) + " ranks, and MPI sees " +
-                    std::to_string(exchange->ranks()) + ": they are of different kinds of MPI.",
+                "the launcher started " + to_string(launched) + " ranks, and MPI sees " +
+                    to_string(exchange->ranks()) + ": they are of different kinds of MPI.",
                 "the mpirun of the MPI that heed was built with");
   return exchange;
 #endif

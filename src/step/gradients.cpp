@@ -83,7 +83,7 @@ Gradients::Gradients(const Transformer& model, int shards, const Crew& crew, con
   // A rank can add two subtrees if it has all shards of both.
   vector<bool> is_root(shards, true);
   for_tree_pairs(shards, [&](int to, int from) {
-    const int last = std::min(2 * from - to, shards) - 1;
+    const int last = min(2 * from - to, shards) - 1;
     const bool together = rank_of(to) == rank_of(last);
     if (together) is_root[from] = false;
     if (!together || rank_of(to) == rank_) pairs_[together ? 0 : 1].emplace_back(to, from);

@@ -108,8 +108,8 @@ class Gradients {
   // This rank's; of others' partial sums, this rank's slice (only that takes memory); the rest
   // empty.
   vector<ParamVec<float>> shards_;
-  vector<std::pair<int, int>> pairs_[2];  // of the tree: within this rank's share; the rest
-  vector<int> roots_;                     // shards that end up with a rank's partial sums
+  vector<pair<int, int>> pairs_[2];  // of the tree: within this rank's share; the rest
+  vector<int> roots_;                // shards that end up with a rank's partial sums
   vector<WeightBlock> blocks_;
   vector<double> squares_;  // of each block, for the norm
   vector<Worker> workers_;

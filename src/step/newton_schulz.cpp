@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/std_names.h"
 #include "math/lanes.h"
 #include "math/row_ops.h"
 
@@ -36,7 +37,7 @@ void orthogonalize(Mat<T> x, const Products<T>& products, Workspace& workspace) 
 
   // A tall X is used as its transpose would be: A = Xᵀ X, and P stands right of X.
   const bool tall = x.rows > x.cols;
-  const int side = std::min(x.rows, x.cols), length = std::max(x.rows, x.cols);
+  const int side = min(x.rows, x.cols), length = max(x.rows, x.cols);
   WorkspaceScope scope(workspace);
   const Mat<T> next = workspace.matrix<T>(x.rows, x.cols);
   Mat<T> a = workspace.matrix<T>(side, side), p = workspace.matrix<T>(side, side);

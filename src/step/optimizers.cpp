@@ -69,7 +69,7 @@ void muon_momentum(const Stretch<T>& s) {
 template <class T>
 void muon_matrix(const Stretch<T>& s, int rows, int cols, Workspace& workspace) {
   orthogonalize(Mat<T>(s.g, rows, cols), s.products, workspace);
-  const T length = T(s.update.rate * 0.2 * std::sqrt(std::max(rows, cols)));
+  const T length = T(s.update.rate * 0.2 * std::sqrt(max(rows, cols)));
   const T keep = s.keep;
   T* __restrict w = s.w, * __restrict g = s.g;
   for (size_t i = 0; i < s.size; ++i) {
@@ -79,13 +79,13 @@ void muon_matrix(const Stretch<T>& s, int rows, int cols, Workspace& workspace) 
 }
 
 size_t muon_workspace(Param p) {
-  const size_t shorter = std::min(p.rows, p.cols), longer = std::max(p.rows, p.cols);
+  const size_t shorter = min(p.rows, p.cols), longer = max(p.rows, p.cols);
   return 2 * shorter * (shorter + longer);
 }
 
 // Its operations (newton_schulz.h); about a hundred take as long as a number of adam's.
 double muon_products(Param p) {
-  const double s = std::min(p.rows, p.cols), l = std::max(p.rows, p.cols);
+  const double s = min(p.rows, p.cols), l = max(p.rows, p.cols);
   const double steps = l <= 2 * s ? 15 * l * s * s + 5 * s * s * s : 3 * l * s * s + 29 * s * s * s;
   return double(p.size()) + steps / 100;
 }
@@ -147,21 +147,20 @@ void fill_in_defaults(OptimizerConfig& c) {
 }
 
 double clip_factor(double clip_norm, double gradient_norm) {
-  return clip_norm > 0 ? std::min(1.0, clip_norm / (gradient_norm + 1e-6)) : 1.0;
+  return clip_norm > 0 ? min(1.0, clip_norm / (gradient_norm + 1e-6)) : 1.0;
 }
 
 int moments_kept(const ParamTable& table, const OptimizerConfig& config) {
   size_t most = 0;
   for (const ParamInfo& info : table.infos())
-    most = std::max(most, rule_of(config, info).moments.size());
+    most = max(most, rule_of(config, info).moments.size());
   return int(most);
 }
 
 size_t optimizer_workspace(const ParamTable& table, const OptimizerConfig& config) {
   size_t most = 0;
   for (const ParamInfo& info : table.infos())
-    if (const auto numbers = rule_of(config, info).workspace)
-      most = std::max(most, numbers(info.param));
+    if (const auto numbers = rule_of(config, info).workspace) most = max(most, numbers(info.param));
   return most;
 }
 
@@ -169,7 +168,7 @@ template <class T>
 Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config,
                         const Products<T>& products, size_t begin, size_t end)
     : table_(table), config_(config), products_(products), blocks_(weight_blocks(table)) {
-  blocks_.resize(std::min(end, blocks_.size()));
+  blocks_.resize(min(end, blocks_.size()));
   blocks_.erase(blocks_.begin(), blocks_.begin() + std::ptrdiff_t(begin));
   for (const WeightBlock& block : blocks_)
     if (block.begin == block.tensor->param.offset && rule_of(config, *block.tensor).workspace)

@@ -13,7 +13,7 @@ double done(const OptimizerConfig& c, double step) {
   const double begin = double(c.warmup_steps);
   const double length = double(c.decay_steps) - begin;
   if (step < begin) return 0;
-  return length > 0 ? std::min(1.0, (step - begin) / length) : 1.0;
+  return length > 0 ? min(1.0, (step - begin) / length) : 1.0;
 }
 
 double between_rates(const OptimizerConfig& c, double share) {
@@ -33,18 +33,18 @@ double cosine(const OptimizerConfig& c, int, double step) {
 }
 
 double inverse_sqrt(const OptimizerConfig& c, int, double step) {
-  return c.learning_rate * std::sqrt(std::max(1.0, double(c.warmup_steps)) / step);
+  return c.learning_rate * std::sqrt(max(1.0, double(c.warmup_steps)) / step);
 }
 
 double wsd(const OptimizerConfig& c, int, double step) {
   const double end = double(c.decay_steps), length = c.decay_fraction * end;
   if (end - step >= length) return c.learning_rate;  // to the last bit, whatever the end
-  return std::min(c.learning_rate, between_rates(c, std::max((end - step) / length, 0.0)));
+  return min(c.learning_rate, between_rates(c, max((end - step) / length, 0.0)));
 }
 
 double noam(const OptimizerConfig& c, int d_model, double step) {
   return c.learning_rate * std::pow(d_model, -0.5) *
-         std::min(std::pow(step, -0.5), step * std::pow(double(c.warmup_steps), -1.5));
+         min(std::pow(step, -0.5), step * std::pow(double(c.warmup_steps), -1.5));
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ const ScheduleKind& schedule_of(const OptimizerConfig& c) {
 double learning_rate(const OptimizerConfig& c, int d_model, int64_t step) {
   const double t = double(step), rate = schedule_of(c).rate(c, d_model, t);
   if (step >= c.warmup_steps) return rate;
-  return std::min(c.learning_rate * t / double(c.warmup_steps), rate);
+  return min(c.learning_rate * t / double(c.warmup_steps), rate);
 }
 
 Fall fall_of(const OptimizerConfig& c) {
@@ -77,7 +77,7 @@ Fall fall_of(const OptimizerConfig& c) {
   const StepOrEnd& end = c.decay_steps;
   if (schedule.uses("decay_fraction"))
     return {int64_t(end.step - c.decay_fraction * end.step), end.step, end.at_end};
-  if (schedule.uses("decay_steps")) return {.to = std::max(end.step, c.warmup_steps)};
+  if (schedule.uses("decay_steps")) return {.to = max(end.step, c.warmup_steps)};
   return {};
 }
 

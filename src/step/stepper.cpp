@@ -45,7 +45,7 @@ StepResult Stepper::gradient(int64_t step, const StepBatch& batch,
   result.rate = learning_rate(options_.optimizer, model_.config.d_model, step);
   // Its square is finite, too: second moments stay so.
   const double clip = options_.optimizer.clip_norm;
-  const double used = clip > 0 ? std::min(clip, result.gradient_norm) : result.gradient_norm;
+  const double used = clip > 0 ? min(clip, result.gradient_norm) : result.gradient_norm;
   result.finite = std::isfinite(result.sums.objective) && std::isfinite(result.gradient_norm) &&
                   std::isfinite(float(used * used));
   return result;
@@ -57,7 +57,7 @@ void Stepper::update(const StepResult& result) {
                       .rate = result.rate,
                       .clip = clip_factor(options_.optimizer.clip_norm, result.gradient_norm),
                       // An average of few values follows quickly.
-                      .ema_decay = std::min(options_.ema_decay, t / (9.0 + t))};
+                      .ema_decay = min(options_.ema_decay, t / (9.0 + t))};
   optimizer_.step(crew_.pool(), update, values_, gradients_.sum(),
                   averaged_ ? &*averaged_ : nullptr);
   crew_.exchange().move(values_.data(), slices_.numbers);

@@ -14,8 +14,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
-
 string chain_text(const fs::path& run) {
   return is_listed(run / kChain) ? read_file(run / kChain, 1u << 30) : "";
 }

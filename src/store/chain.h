@@ -13,12 +13,12 @@ namespace heed {
 
 // The line that says that the checkpoint of this step is there now; "" if the last one says so. The
 // first one follows the line with the hash `stem`. Cuts off a torn last line.
-string next_chain_line(const std::filesystem::path& run, int64_t step, const string& stem);
+string next_chain_line(const fs::path& run, int64_t step, const string& stem);
 
 // The hash that the first line follows, or "".
-string stem_hash(const std::filesystem::path& run);
+string stem_hash(const fs::path& run);
 
 // The hash of the last line of this step, or "".
-string chain_hash(const std::filesystem::path& run, int64_t step);
+string chain_hash(const fs::path& run, int64_t step);
 
 }  // namespace heed

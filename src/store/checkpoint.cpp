@@ -17,7 +17,6 @@
 #include "store/run_folder.h"
 
 namespace heed {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr string_view kTemporary = ".tmp-";
@@ -113,7 +112,7 @@ Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
       fail(folder / name, "it does not belong to this checkpoint");
   // Opens all before reading any: from then on a saver may remove the folder.
   std::map<string, unique_ptr<InputFile>> files;
-  for (const auto& [name, sum] : sums) files[name] = std::make_unique<InputFile>(folder / name);
+  for (const auto& [name, sum] : sums) files[name] = make_unique<InputFile>(folder / name);
   for (auto& [name, file] : files) {
     if (name == kModelFile || name == kTrainingFile) {
       if (!with_weights) continue;

@@ -41,21 +41,21 @@ struct CheckpointContents {
 // place. When it returns the checkpoint is durable; when it throws, parent/name is unchanged
 // or the new one, whole. An existing parent/name is renamed (".tmp-old-NAME") and removed
 // afterwards.
-void write_checkpoint(const std::filesystem::path& parent, const string& name,
+void write_checkpoint(const fs::path& parent, const string& name,
                       const CheckpointContents& contents);
 
 // Removes what killed writes left in `parent` (an old checkpoint that was just renamed is
 // restored). Only for the one process that writes there.
-void clean_up(const std::filesystem::path& parent);
+void clean_up(const fs::path& parent);
 
 class Checkpoint {
  public:
   // Reads the small files and verifies all checksums. Throws Error (Exit::store) that names the
   // file and what is wrong with it. Never writes. `with_weights` false: without those of tensors,
   // which cannot be loaded then.
-  static Checkpoint open(const std::filesystem::path& folder, bool with_weights = true);
+  static Checkpoint open(const fs::path& folder, bool with_weights = true);
 
-  const std::filesystem::path& folder() const { return folder_; }
+  const fs::path& folder() const { return folder_; }
   const State& state() const { return state_file_.state; }
   bool has_training() const { return state_file_.training; }
   const string& config() const { return config_; }
@@ -67,7 +67,7 @@ class Checkpoint {
   void load_training(span<const TensorSlot> slots) const;
 
  private:
-  std::filesystem::path folder_;
+  fs::path folder_;
   StateFile state_file_;
   string config_;
   vector<NamedBytes> tokenizers_;
@@ -75,15 +75,15 @@ class Checkpoint {
 };
 
 // Has checkpoints/ changed since, as far as clocks can say?
-bool saved_since(const std::filesystem::path& run, std::filesystem::file_time_type time);
+bool saved_since(const fs::path& run, fs::file_time_type time);
 
 // Calls read(), which reads checkpoints of a run while another process may save: again if it fails
 // while checkpoints/ changes. (A saver removes a checkpoint one save after another superseded it.)
 // Nothing here writes. Unreadable is never treated as damage.
 template <class Read>
-auto read_beside_saver(const std::filesystem::path& run, Read read) {
+auto read_beside_saver(const fs::path& run, Read read) {
   for (int left = 5;; --left) {
-    const auto begin = std::filesystem::file_time_type::clock::now();
+    const auto begin = fs::file_time_type::clock::now();
     try {
       return read();
     } catch (const Error&) {
@@ -94,10 +94,10 @@ auto read_beside_saver(const std::filesystem::path& run, Read read) {
 
 // Opens the checkpoint that find_checkpoint() finds. The Error (Exit::store) on a damaged one names
 // the newest step of the run that is whole.
-Checkpoint open_checkpoint(const std::filesystem::path& run, const string& which = "");
+Checkpoint open_checkpoint(const fs::path& run, const string& which = "");
 
 struct DamagedCheckpoint {
-  std::filesystem::path folder;
+  fs::path folder;
   string reason;
 };
 
@@ -106,7 +106,7 @@ struct NewestCheckpoint {
   vector<DamagedCheckpoint> damaged;  // newer ones that are not, newest first
 };
 // Of those of steps up to one. `with_weights` as of open().
-NewestCheckpoint newest_checkpoint(const std::filesystem::path& run,
+NewestCheckpoint newest_checkpoint(const fs::path& run,
                                    int64_t up_to = std::numeric_limits<int64_t>::max(),
                                    bool with_weights = true);
 

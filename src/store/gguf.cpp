@@ -69,7 +69,7 @@ string in_type(const vector<float>& numbers, GgufType type, const string& name) 
     for (size_t i = 0; i < numbers.size(); i += kBlock) {
       const span<const float> block(numbers.data() + i, kBlock);
       float largest = 0;
-      for (const float x : block) largest = std::max(largest, std::abs(x));
+      for (const float x : block) largest = max(largest, std::abs(x));
       const float scale = largest / 127;
       bytes += half(scale);
       for (const float x : block)
@@ -83,8 +83,7 @@ string in_type(const vector<float>& numbers, GgufType type, const string& name) 
 
 }  // namespace
 
-void write_gguf(const std::filesystem::path& path, const Model& m, const string& name,
-                GgufType type) {
+void write_gguf(const fs::path& path, const Model& m, const string& name, GgufType type) {
   const Json row = foreign_class("gguf", m.config);
   const Tokenizer& tokenizer = *m.tokenizers.target;
   constexpr uint32_t kFileTypes[] = {0, 1, 7}, kTensorTypes[] = {0, 1, 8};

@@ -28,7 +28,7 @@ Json values_of(RunConfig c, int vocab = 0) {
   values["longest"] = longest_read(c);
   values["vocab_size"] = vocab;
   values["tied"] = c.model.tie != Tie::none;
-  values["an_encoder"] = std::max(1, c.model.encoder_layers);
+  values["an_encoder"] = max(1, c.model.encoder_layers);
   values["end"] = c.data.has_pairs() ? Json(2) : Json();
   const bool pieces = is_subword(c.tokenizer.type);  // else others are to be learnt
   values["tokenizer.vocab_size"] = c.tokenizer.vocab_size;

@@ -78,7 +78,6 @@ enum class GgufType { f32, f16, q8_0 };  // of the matrices; q8_0: 32 numbers sh
 
 // Error (usage) unless llama.cpp's Qwen3 or Llama computes what the model does and its tokenizer is
 // bpe or unigram.
-void write_gguf(const std::filesystem::path& path, const Model& model, const string& name,
-                GgufType type);
+void write_gguf(const fs::path& path, const Model& model, const string& name, GgufType type);
 
 }  // namespace heed

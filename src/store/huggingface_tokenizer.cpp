@@ -56,7 +56,7 @@ string escaped(string_view text) {
 // All ways to make a piece of two, the best pieces first. Pieces of one character need none.
 Json merges_of(const Vocabulary& v) {
   const std::unordered_set<string_view> known(v.tokens.begin() + 256, v.tokens.end());
-  vector<std::pair<float, string_view>> order;
+  vector<pair<float, string_view>> order;
   for (size_t i = 0; i < v.pieces.pieces.size(); ++i)
     order.emplace_back(v.pieces.pieces[i].score, v.tokens[256 + i]);
   std::ranges::stable_sort(order, std::greater(), [](const auto& piece) { return piece.first; });

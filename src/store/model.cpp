@@ -13,8 +13,6 @@
 #include "store/run_folder.h"
 
 namespace heed {
-namespace fs = std::filesystem;
-
 namespace {
 
 RunConfig stored_config(string_view text, const fs::path& folder) try {

@@ -17,7 +17,7 @@
 namespace heed {
 
 struct Model {
-  std::filesystem::path folder;  // the checkpoint's
+  fs::path folder;  // the checkpoint's
   RunConfig config;
   unique_ptr<const Objective> objective;
   Tokenizers tokenizers;
@@ -45,7 +45,7 @@ RunConfig config_of_data(const Model& model);
 
 // They were valid when written, so an Error in them now is Exit::store.
 RunConfig checkpoint_config(const Checkpoint& checkpoint);
-RunConfig config_of_run(const std::filesystem::path& run);  // RUN/config.json
+RunConfig config_of_run(const fs::path& run);  // RUN/config.json
 
 // Threads to work with: `asked`, else train.threads, else as many as `cores`.
 int thread_count(int asked, const RunConfig& config, int cores = available_cores());
@@ -54,7 +54,6 @@ int thread_count(int asked, const RunConfig& config, int cores = available_cores
 // them and is never removed; else they are drawn from the seed again.
 
 // Error (store) if they are damaged, or missing although the run began with another's weights.
-ParamVec<float> initial_weights(const Transformer& model, uint64_t seed,
-                                const std::filesystem::path& run);
+ParamVec<float> initial_weights(const Transformer& model, uint64_t seed, const fs::path& run);
 
 }  // namespace heed

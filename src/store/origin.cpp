@@ -18,7 +18,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
 constexpr const char* kRemedy =
     "restore it, or move it away: the data's relative paths are then taken from the current folder";
 
@@ -54,8 +53,7 @@ string origin_json(const Origin& origin) {
 string processor_name() {
   std::ifstream info("/proc/cpuinfo");
   for (string line; std::getline(info, line);)
-    if (line.starts_with("model name"))
-      return line.substr(std::min(line.find(": ") + 2, line.size()));
+    if (line.starts_with("model name")) return line.substr(min(line.find(": ") + 2, line.size()));
   return "";
 }
 

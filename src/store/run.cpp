@@ -7,7 +7,7 @@
 
 namespace heed {
 
-Run read_run(const std::filesystem::path& folder, int64_t up_to) {
+Run read_run(const fs::path& folder, int64_t up_to) {
   Run run{.folder = folder, .states = states_of(folder, up_to)};
   run.best = best_of(run.states);
   run.damaged = up_to == kAnyStep && run.states.size() < list_steps(folder).size();

@@ -46,7 +46,7 @@ inline Stop end_of(const TrainConfig& t, const State& s) {
 }
 
 struct Run {
-  std::filesystem::path folder;
+  fs::path folder;
   RunConfig config = {};  // config.json
   Origin origin = {};
   vector<State> states = {};  // of its checkpoints of steps, ascending, but for damaged ones
@@ -60,6 +60,6 @@ struct Run {
 
 // Checkpoints and events of steps up to one. Error (Exit::store) if it is no run, or if one of its
 // files cannot be read.
-Run read_run(const std::filesystem::path& folder, int64_t up_to = kAnyStep);
+Run read_run(const fs::path& folder, int64_t up_to = kAnyStep);
 
 }  // namespace heed

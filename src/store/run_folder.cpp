@@ -17,15 +17,14 @@
 #include "store/layout.h"
 
 namespace heed {
-namespace fs = std::filesystem;
 namespace {
 
 optional<int64_t> parse_step(string_view name) {
-  if (!name.starts_with(kStepPrefix)) return std::nullopt;
+  if (!name.starts_with(kStepPrefix)) return nullopt;
   name.remove_prefix(kStepPrefix.size());
   int64_t step = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
-  if (error != std::errc() || end != name.data() + name.size() || step < 0) return std::nullopt;
+  if (error != std::errc() || end != name.data() + name.size() || step < 0) return nullopt;
   return step;
 }
 
@@ -97,8 +96,8 @@ optional<fs::path> linked_checkpoint(const fs::path& run, const string& which) {
         .hint("--checkpoint with one of these");
   }
   const vector<int64_t> steps = list_steps(run);
-  if (steps.empty()) return std::nullopt;
-  const auto best = which == "best" ? best_of(states_of(run)) : std::nullopt;
+  if (steps.empty()) return nullopt;
+  const auto best = which == "best" ? best_of(states_of(run)) : nullopt;
   return step_folder(run, best ? best->step : steps.back());
 }
 
@@ -152,7 +151,7 @@ State best_so_far(const State& checkpoint) {
 
 optional<State> best_of(const vector<State>& states) {
   const auto best = std::ranges::min_element(states, is_better);
-  return best == states.end() ? std::nullopt : optional(*best);
+  return best == states.end() ? nullopt : optional(*best);
 }
 
 vector<State> states_of(const fs::path& run, int64_t up_to) {
@@ -170,7 +169,7 @@ StateFile read_state(const fs::path& checkpoint) {
   const fs::path file = checkpoint / kStateFile, place = written_out(checkpoint);
   if (!is_listed(file)) throw store_error("{}: it is missing", file.string());
   StateFile found = parse_state(read_file(file, kMaxStateFile), file.string());
-  const string name = place.filename(), step = std::to_string(found.state.step);
+  const string name = place.filename(), step = to_string(found.state.step);
   const bool of_step = name.starts_with(kStepPrefix), of_average = name.starts_with(kAveragePrefix);
   if (place.parent_path().filename() != kCheckpoints || (!of_step && !of_average)) return found;
   if (type_of(place) == fs::file_type::symlink)

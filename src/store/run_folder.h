@@ -15,19 +15,19 @@
 namespace heed {
 
 string step_folder_name(int64_t step);  // "step-00001000"
-std::filesystem::path step_folder(const std::filesystem::path& run, int64_t step);
+fs::path step_folder(const fs::path& run, int64_t step);
 
 // The names in a folder that are runs, as far as their checkpoints/ shows it; none if it is no
 // folder or cannot be listed. `old`: also NAME.old-K.
-vector<string> names_of_runs(const std::filesystem::path& folder, bool old = false);
+vector<string> names_of_runs(const fs::path& folder, bool old = false);
 
 // Steps that have a name in checkpoints/, ascending. Not checked for damage.
-vector<int64_t> list_steps(const std::filesystem::path& run);
+vector<int64_t> list_steps(const fs::path& run);
 
 // state.json of a checkpoint folder. Error (Exit::store) that names it if it is damaged, or is not
 // what the folder's name says: in checkpoints/, step-N is no link, of step N, and can be resumed;
 // average-M-N is of step N and cannot. Any other folder may have any name.
-StateFile read_state(const std::filesystem::path& checkpoint);
+StateFile read_state(const fs::path& checkpoint);
 
 // Of two checkpoints of a run: their metrics decide (train.select_by) if both have one, else the
 // losses of their own validations, else the earlier one. Any validation is better than none; if
@@ -41,24 +41,23 @@ optional<State> best_of(const vector<State>& states);
 // The states of the checkpoints of steps up to one, ascending. Without those that are damaged, as
 // far as their state.json shows it, or that a saver has removed meanwhile. Error (store) if one
 // cannot be read now.
-vector<State> states_of(const std::filesystem::path& run,
-                        int64_t up_to = std::numeric_limits<int64_t>::max());
+vector<State> states_of(const fs::path& run, int64_t up_to = std::numeric_limits<int64_t>::max());
 
 // The checkpoint folder that the user means. `run` is a run folder, or itself a checkpoint folder
 // if `which` is empty. `which`: "" (best, else last), "best", "last", "step-N" (zeros optional),
 // the name of another folder in checkpoints/, or the path of a checkpoint folder. The links best
 // and last must lead to a step of the run's own; without them (a copy may lack them)
 // the rule of best_of() says which are meant. Error (Exit::store) says what exists.
-std::filesystem::path find_checkpoint(const std::filesystem::path& run, const string& which = "");
+fs::path find_checkpoint(const fs::path& run, const string& which = "");
 
 // Which of these have the same weights as one before them (copies, links, a run that stands twice):
 // "a and b are the same model"; "" if none. As in find_checkpoint(); what it does not find is none.
 string same_models(const vector<string>& runs);
 
 // The last name of a checkpoint folder's path, however the path is written: "step-00001000".
-string checkpoint_name(const std::filesystem::path& checkpoint);
+string checkpoint_name(const fs::path& checkpoint);
 
 // The run that a checkpoint folder belongs to: RUN/checkpoints/step-N, or an exported one.
-std::filesystem::path run_of_checkpoint(const std::filesystem::path& checkpoint);
+fs::path run_of_checkpoint(const fs::path& checkpoint);
 
 }  // namespace heed

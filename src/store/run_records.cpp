@@ -14,7 +14,6 @@
 #include "base/std_names.h"
 
 namespace heed {
-namespace fs = std::filesystem;
 namespace {
 
 // A film has at most a hundred frames of some 200 KB each (show/film.h).
@@ -23,7 +22,7 @@ constexpr size_t kMostTokens = 256;  // more need no page bear
 
 optional<int64_t> step_of(const Json& object) {
   int64_t step = 0;
-  return read_value(object.value("step", Json()), step) ? optional(step) : std::nullopt;
+  return read_value(object.value("step", Json()), step) ? optional(step) : nullopt;
 }
 
 // Calls use(line, ended) for each line; the last one may lack its newline. No lines if there is no
@@ -41,9 +40,9 @@ void for_each_line(const fs::path& run, const char* file, Use&& use) {
 // The JSON object on a line; nothing if it is none, or is nested deeper than heed writes.
 optional<Json> object_of(const string& line) try {
   Json object = parse_strict_json(line, {.name = ""});
-  return object.is_object() ? optional(std::move(object)) : std::nullopt;
+  return object.is_object() ? optional(std::move(object)) : nullopt;
 } catch (const Error&) {
-  return std::nullopt;
+  return nullopt;
 }
 
 // Calls use(object) for every object with a step up to one.
@@ -51,7 +50,7 @@ template <class Use>
 void for_each_object(const fs::path& run, const char* file, int64_t up_to, Use&& use) {
   for_each_line(run, file, [&](const string& line, bool) {
     const optional<Json> object = object_of(line);
-    const auto step = object ? step_of(*object) : std::nullopt;
+    const auto step = object ? step_of(*object) : nullopt;
     if (step && *step <= up_to) use(*object);
   });
 }
@@ -62,14 +61,14 @@ template <class T>
 optional<T> record_from(const Json& object, bool whole = false) {
   T record;
   Faults faults;
-  if (object.value("kind", Json()) != T::kKind) return std::nullopt;
-  if (!read_json(object, record, faults) && whole) return std::nullopt;
+  if (object.value("kind", Json()) != T::kKind) return nullopt;
+  if (!read_json(object, record, faults) && whole) return nullopt;
   return record;
 }
 
 // Is this base64 (RFC 4648, section 4) of so many bytes?
 bool is_base64(string_view text, double bytes) {
-  const string_view end = text.substr(std::min(
+  const string_view end = text.substr(min(
       text.size(),
       text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")));
   return double(text.size()) == 4 * std::ceil(bytes / 3) &&
@@ -88,7 +87,7 @@ bool fits(const Probe& probe) {
   return probe.expected.size() == probe.prompts.size() && !probe.kinds.empty() &&
          std::ranges::all_of(probe.kinds, [](const MapKind& kind) {
            return kind.layers > 0 && kind.heads > 0 && numbers_of(kind) > 0 &&
-                  std::max(kind.queries.size(), kind.keys.size()) <= kMostTokens;
+                  max(kind.queries.size(), kind.keys.size()) <= kMostTokens;
          });
 }
 
@@ -192,7 +191,7 @@ MetricsCut copy_lines(const fs::path& from, const fs::path& to, const char* file
   MetricsCut cut;
   string kept;
   for_each_line(from, file, [&](const string& line, bool ended) {
-    const auto object = ended ? object_of(line) : std::nullopt;
+    const auto object = ended ? object_of(line) : nullopt;
     const bool keeps =
         object && step_of(*object).value_or(-1) <= step && (ends || !object->contains("end"));
     ++(!object ? cut.damaged : keeps ? cut.kept : cut.later);

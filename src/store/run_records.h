@@ -189,7 +189,7 @@ using Record = std::variant<TrainEvent, ValidEvent, RunEvent, YardsticksEvent, P
 string line_of(const Record& record);
 
 // Is film.jsonl a file, no link, of less than 16 MiB, as films are? It may still be empty.
-bool can_be_film(const std::filesystem::path& run);
+bool can_be_film(const fs::path& run);
 
 // What metrics.jsonl says of the steps up to one, in its order. Damaged lines are passed over; what
 // is missing in an event or has another type stays as it is in an Event{}.
@@ -200,7 +200,7 @@ struct LoggedEvents {
   Yardsticks yardsticks = {};
 };
 // Error (Exit::store) if there is a file that cannot be read.
-LoggedEvents read_events(const std::filesystem::path& run, int64_t up_to = kAnyStep);
+LoggedEvents read_events(const fs::path& run, int64_t up_to = kAnyStep);
 
 // The same of film.jsonl, its frames by step. Without a film, or if it has no whole probe, the
 // probe has no kinds and there are no frames.
@@ -208,12 +208,12 @@ struct RecordedFrames {
   Probe probe;
   vector<Frame> frames;
 };
-RecordedFrames read_frames(const std::filesystem::path& run, int64_t up_to = kAnyStep);
+RecordedFrames read_frames(const fs::path& run, int64_t up_to = kAnyStep);
 
 // Error (Exit::store) that names the first line that is not an object, or is not in order, or does
 // not fit, or if there is none although steps up to `saved` are. A last line that is cut short may
 // be there: heed resume drops it. chain.jsonl may have no line, and go back.
-void check_lines(const std::filesystem::path& run, const char* file, int64_t saved = 0);
+void check_lines(const fs::path& run, const char* file, int64_t saved = 0);
 
 struct MetricsCut {
   int64_t kept = 0;
@@ -224,7 +224,7 @@ struct MetricsCut {
 // Copies `file` of the run `from` to the run `to`, without lines of steps after `step`, without a
 // torn last one and, unless with `ends`, without frames that are marked `end`. Both may be the same
 // run; if not, `from` may be growing meanwhile.
-MetricsCut copy_lines(const std::filesystem::path& from, const std::filesystem::path& to,
-                      const char* file, int64_t step, bool ends);
+MetricsCut copy_lines(const fs::path& from, const fs::path& to, const char* file, int64_t step,
+                      bool ends);
 
 }  // namespace heed

@@ -23,7 +23,6 @@
 #include "store/run_folder.h"
 
 namespace heed {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr string_view kRemoving = ".tmp-removed-";
@@ -183,8 +182,7 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
   fs::create_directories(parent, error);
   if (error) throw_file_error("create the folder", parent, error.value());
   remove_killed_starts(run);
-  auto folder =
-      std::make_unique<NewFolder>(run, force && is_run(run) ? free_name(run) : fs::path());
+  auto folder = make_unique<NewFolder>(run, force && is_run(run) ? free_name(run) : fs::path());
   RunWriter writer(folder->path(), RunLock(folder->path()));
   writer.new_ = std::move(folder);
   const fs::path& here = writer.run_;
@@ -307,7 +305,7 @@ void RunWriter::finish_save(int64_t step, Keep keep, int64_t spared) {
 optional<State> RunWriter::best() const {
   const auto best = std::ranges::min_element(
       states_, is_better, [](const auto& entry) -> const State& { return entry.second; });
-  return best == states_.end() ? std::nullopt : optional(best->second);
+  return best == states_.end() ? nullopt : optional(best->second);
 }
 
 void RunWriter::set_links(int64_t step) {
@@ -328,7 +326,7 @@ void RunWriter::supersede(int64_t step, Keep keep, int64_t spared) {
   std::erase_if(steps, [&](int64_t other) {
     return other == 0 || other == spared || !states_.contains(other);
   });
-  steps.resize(steps.size() - std::min(steps.size(), size_t(keep.last)));
+  steps.resize(steps.size() - min(steps.size(), size_t(keep.last)));
   const int64_t best = this->best()->step;
   std::erase_if(steps, [&](int64_t old) {
     return old == best || old == step || (keep.every > 0 && old % keep.every == 0);

@@ -22,7 +22,7 @@
 namespace heed {
 
 // Does a process write this run? Changes nothing.
-bool is_locked(const std::filesystem::path& run);
+bool is_locked(const fs::path& run);
 
 // An exclusive lock on a run folder, held through the file RUN/.lock (flock), which carries the
 // holder's process id. The kernel releases it when the process ends, however it ends; programs
@@ -30,32 +30,32 @@ bool is_locked(const std::filesystem::path& run);
 class RunLock {
  public:
   // Error (Exit::usage) with the holder's process id if another has it.
-  explicit RunLock(const std::filesystem::path& run);
+  explicit RunLock(const fs::path& run);
   ~RunLock();
   RunLock(RunLock&& other) noexcept;
   RunLock& operator=(RunLock&&) = delete;
 
   // Error (Exit::store) unless `run` is the folder that was locked: it may have been moved or
   // removed, and another be in its place.
-  void require_held(const std::filesystem::path& run) const;
+  void require_held(const fs::path& run) const;
 
  private:
   int fd_ = -1;
 };
 
 // "runs/x/" -> "runs/x" and "." -> "/home/me/runs/x", so that it can be renamed.
-std::filesystem::path with_name(const std::filesystem::path& path);
+fs::path with_name(const fs::path& path);
 // "a/NAME.old-K" for "a/NAME", K the first free number.
-std::filesystem::path free_name(const std::filesystem::path& path);
+fs::path free_name(const fs::path& path);
 // "a/NAME-2" for the run "a/NAME", and "a/NAME-3" for its branch "a/NAME-2": the first free one.
-std::filesystem::path next_name(const std::filesystem::path& run);
+fs::path next_name(const fs::path& run);
 // Does `other` say that it is a branch of `run`, of these very steps?
-bool is_branch_of(const std::filesystem::path& other, const std::filesystem::path& run);
+bool is_branch_of(const fs::path& other, const fs::path& run);
 
 // The files that a run begins with.
 struct FirstFiles {
-  string origin, config;       // of origin.json and config.json
-  std::filesystem::path text;  // the file copied to text.txt, or empty
+  string origin, config;  // of origin.json and config.json
+  fs::path text;          // the file copied to text.txt, or empty
 };
 
 // train.keep_last and train.keep_every.
@@ -69,33 +69,32 @@ class RunWriter {
  public:
   // Error (Exit::usage) if something is at `run`, but for an empty folder; with `force`, only if it
   // is no run (Exit::store).
-  static void require_free(const std::filesystem::path& run, bool force);
+  static void require_free(const fs::path& run, bool force);
   // Error (Exit::store) if checkpoints/ is a link: another run may write the folder it leads to.
-  static void require_own_checkpoints(const std::filesystem::path& run);
+  static void require_own_checkpoints(const fs::path& run);
   // A new run with its first files, in a hidden folder beside `run` until put_in_place(): a start
   // that fails before leaves nothing, and one that is killed only what the next one removes. An
   // existing run is an Error (Exit::usage), unless `force`; so is one that is not a run
   // (Exit::store), and a file system that cannot hold one.
-  static RunWriter create(const std::filesystem::path& run, bool force,
-                          const FirstFiles& first = {});
+  static RunWriter create(const fs::path& run, bool force, const FirstFiles& first = {});
   // Gives a new run its name, once it can be resumed. With `force` a run of this name is renamed to
   // free_name(): an Error (Exit::usage) if another process is writing it.
   void put_in_place();
   // An existing run, to continue it: takes the lock and removes what killed saves left behind.
   // Error (Exit::store) if it cannot be read now.
-  static RunWriter open(const std::filesystem::path& run);
+  static RunWriter open(const fs::path& run);
   ~RunWriter();  // removes what the last save superseded
   RunWriter(RunWriter&&) = default;
   // Before the first change to it: what has the place of a link, as in a copy, and these damaged
   // checkpoints get other names.
   void begin_writing(const vector<DamagedCheckpoint>& damaged = {});
 
-  const std::filesystem::path& path() const { return run_; }
+  const fs::path& path() const { return run_; }
   // What a user should know of what happened since the last call.
   vector<string> take_notes() { return std::exchange(notes_, {}); }
   // The best of the checkpoints that it may continue from, or has written itself.
   optional<State> best() const;
-  std::filesystem::path checkpoints() const { return run_ / kCheckpoints; }
+  fs::path checkpoints() const { return run_ / kCheckpoints; }
 
   void write_config(string_view json);  // config.json
 
@@ -113,7 +112,7 @@ class RunWriter {
   // Takes over metrics.jsonl and film.jsonl of a run, perhaps its own, to continue after `step`:
   // without lines of later steps, a torn last one and, unless with `ends`, the frames marked `end`.
   // A film that is missing or cannot be one is left as it is.
-  MetricsCut copy_lines(const std::filesystem::path& from, int64_t step, bool ends = false);
+  MetricsCut copy_lines(const fs::path& from, int64_t step, bool ends = false);
   // A line of kMetrics, begun again if it was moved or removed, or of the run's kFilm. One that
   // cannot be written is lost, which is noted once.
   void append(const char* file, string_view json_line);
@@ -121,14 +120,13 @@ class RunWriter {
   bool take_lost_line() { return std::exchange(lost_line_, false); }
 
  private:
-  RunWriter(std::filesystem::path run, RunLock lock);
-  void rename_aside(const std::filesystem::path& path, const std::filesystem::path& named,
-                    const char* why);
+  RunWriter(fs::path run, RunLock lock);
+  void rename_aside(const fs::path& path, const fs::path& named, const char* why);
   void set_links(int64_t step);
   void supersede(int64_t step, Keep keep, int64_t spared);
   void remove_checkpoint(int64_t step);
 
-  std::filesystem::path run_;
+  fs::path run_;
   unique_ptr<NewFolder> new_;  // until put_in_place()
   RunLock lock_;
   vector<string> notes_;

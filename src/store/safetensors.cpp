@@ -15,8 +15,6 @@
 #include "base/std_names.h"
 
 namespace heed {
-namespace fs = std::filesystem;
-
 // As it is stored (base/fields.h).
 struct StoredTensor {
   string dtype = "F32";
@@ -72,8 +70,7 @@ vector<TensorEntry> parse_safetensors_header(string_view text, uint64_t data_siz
   if (!faults.first().empty()) source.fail(faults.first());
   vector<TensorEntry> entries;
   for (const auto& [name, tensor] : tensors) entries.push_back(checked_entry(file, name, tensor));
-  std::ranges::stable_sort(entries, {},
-                           [](const TensorEntry& e) { return std::pair(e.begin, e.end); });
+  std::ranges::stable_sort(entries, {}, [](const TensorEntry& e) { return pair(e.begin, e.end); });
   uint64_t end = 0;  // of the data covered so far
   for (const TensorEntry& entry : entries) {
     if (entry.begin != end)
@@ -139,7 +136,7 @@ string write_safetensors(const fs::path& path, span<const TensorSlot> tensors,
     auto rest = std::as_bytes(span(tensor.data, numbers_in(tensor.shape)));
     // Pieces small enough to stay in the cache between hashing and writing.
     while (!rest.empty()) {
-      const size_t n = std::min<size_t>(rest.size(), 1 << 18);
+      const size_t n = min<size_t>(rest.size(), 1 << 18);
       put(rest.first(n));
       rest = rest.subspan(n);
     }
@@ -156,7 +153,7 @@ vector<TensorEntry> list_safetensors(InputFile& file) {
     file.read_exactly(std::as_writable_bytes(span(&length, 1)));
     rest -= sizeof length;
   }
-  const uint64_t most = std::min(rest, kMaxSafetensorsHeader);
+  const uint64_t most = min(rest, kMaxSafetensorsHeader);
   if (file.size() < sizeof length || length > most)
     throw store_error(
         "{}: {} bytes with a header of {}, expected at most {}: it is cut "

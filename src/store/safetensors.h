@@ -63,7 +63,7 @@ vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values
 
 // Writes and syncs a file with the tensors in the given order; returns its SHA-256.
 string write_safetensors(
-    const std::filesystem::path& path, span<const TensorSlot> tensors,
+    const fs::path& path, span<const TensorSlot> tensors,
     const function<void()>& after_tensor = [] {});
 
 // Names and shapes, in the order of the data. Reads no more of a file, from its first byte on.

@@ -31,7 +31,7 @@ string checksum(string_view before) {
 // The bytes before the checksum, which is right.
 string_view checked(string_view bytes, const string& file) {
   const size_t tail = kDigits + kAfterChecksum.size();
-  string_view before = bytes.substr(0, bytes.size() - std::min(bytes.size(), tail));
+  string_view before = bytes.substr(0, bytes.size() - min(bytes.size(), tail));
   if (!bytes.ends_with(kAfterChecksum) || !before.ends_with(kBeforeChecksum))
     throw store_error("{}: it does not end in a checksum: cut short or altered", file);
   if (checksum(before) != bytes.substr(before.size(), kDigits))
@@ -64,9 +64,9 @@ StateFile parse_state(string_view bytes, const string& file) {
                                  older ? "an older" : "a newer", result.format, kStateFormat),
                      older ? "train it again" : "a newer heed");
   const State& s = result.state;
-  if (std::max(s.step, s.best_step) > kMostSteps ||
-      std::min({s.step, s.cursor.epoch, s.cursor.index, s.tokens_seen, s.best_step + 1, s.stalled,
-                s.longest_source, s.longest_target}) < 0)
+  if (max(s.step, s.best_step) > kMostSteps ||
+      min({s.step, s.cursor.epoch, s.cursor.index, s.tokens_seen, s.best_step + 1, s.stalled,
+           s.longest_source, s.longest_target}) < 0)
     faults.wrong = "a number is out of range.";
   for (const auto& [name, digits] : result.files)
     if (!is_sha256(digits) || name.find('/') != name.npos)

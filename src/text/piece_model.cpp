@@ -144,10 +144,10 @@ Piece read_piece(string_view message, const string& path) {
 
 void read_normalizer(string_view message, const string& path, AnyModel& model) {
   PieceModel::Reading& r = model.reading;
-  const std::pair<int, bool*> flags[] = {{kAddDummyPrefix, &r.add_dummy_prefix},
-                                         {kRemoveExtraWhitespaces, &r.remove_extra_whitespaces},
-                                         {kEscapeWhitespaces, &r.escape_whitespaces},
-                                         {kByLine, &model.by_line}};
+  const pair<int, bool*> flags[] = {{kAddDummyPrefix, &r.add_dummy_prefix},
+                                    {kRemoveExtraWhitespaces, &r.remove_extra_whitespaces},
+                                    {kEscapeWhitespaces, &r.escape_whitespaces},
+                                    {kByLine, &model.by_line}};
   each_field(message, path, [&](const ProtoField& field) {
     if (field.is(kName, kProtoBytes)) r.normalizer = field.bytes;
     if (field.is(kCharsmap, kProtoBytes)) model.charsmap = field.bytes;

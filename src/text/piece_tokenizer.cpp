@@ -32,7 +32,7 @@ size_t word_end(string_view text, size_t begin) {
 PieceTokenizer::PieceTokenizer(PieceModel model, const string& path)
     : Tokenizer(model.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe, model.specials),
       model_(std::move(model)),
-      processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
+      processor_(make_unique<sentencepiece::SentencePieceProcessor>()) {
   model_.charsmap = normalizer_table(model_.reading.normalizer);
   const auto status = processor_->LoadFromSerializedProto(serialize());
   if (!status.ok()) throw store_error("{}: SentencePiece rejects it: {}.", path, status.ToString());
@@ -57,7 +57,7 @@ vector<int> PieceTokenizer::encode_word(string_view word) const {
 
 void PieceTokenizer::scan_lines(string_view text, const Sink& sink) const {
   for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
+    const size_t end = min(text.find('\n', begin), text.size());
     const auto found = processor_->EncodeAsImmutableProto(text.substr(begin, end - begin));
     const auto pieces = found.pieces();
     for (size_t i = 0; i < pieces.size();) {

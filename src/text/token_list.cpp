@@ -162,7 +162,7 @@ void each_word(string_view text, Punctuation punctuation,
     if (own == 0 && kBlanks.find(text[at]) == kBlanks.npos) continue;
     if (at > begin) use(begin, at);
     if (own > 0) use(at, at + own);
-    begin = at + std::max<size_t>(own, 1);
+    begin = at + max<size_t>(own, 1);
     at = begin - 1;
   }
   if (text.size() > begin) use(begin, text.size());
@@ -229,9 +229,9 @@ TokenList read_token_list(string_view bytes, const string& path) {
 }
 
 unique_ptr<Tokenizer> tokenizer_of(TokenList list) {
-  if (list.type == TokenizerConfig::byte) return std::make_unique<ByteTokenizer>(std::move(list));
-  if (list.type == TokenizerConfig::char_) return std::make_unique<CharTokenizer>(std::move(list));
-  return std::make_unique<WordTokenizer>(std::move(list));
+  if (list.type == TokenizerConfig::byte) return make_unique<ByteTokenizer>(std::move(list));
+  if (list.type == TokenizerConfig::char_) return make_unique<CharTokenizer>(std::move(list));
+  return make_unique<WordTokenizer>(std::move(list));
 }
 
 }  // namespace heed

@@ -26,7 +26,7 @@ string Unknown::summary() const {
         fmt::format("'{}'{}", excerpt(kind), named ? " (" + code_point_name(c.value) + ")" : ""));
   }
   if (more_kinds) words.emplace_back("...");
-  return fmt::format("{}: {}", counted(std::to_string(count), "unknown token"), joined(words));
+  return fmt::format("{}: {}", counted(to_string(count), "unknown token"), joined(words));
 }
 
 void Unknown::add(string_view kind) {
@@ -139,7 +139,7 @@ unique_ptr<Tokenizer> load_tokenizer(string_view file_name, string_view bytes, c
     throw store_error("{}: {} bytes; a tokenizer file has at most {}.", path, bytes.size(),
                       Tokenizer::kMaxFileBytes);
   if (file_name == kTokenizerModel)
-    return std::make_unique<PieceTokenizer>(read_piece_model(bytes, path), path);
+    return make_unique<PieceTokenizer>(read_piece_model(bytes, path), path);
   assert(file_name == kTokenizerJson);
   return tokenizer_of(read_token_list(bytes, path));
 }
@@ -152,7 +152,7 @@ vector<NamedBytes> Tokenizers::files() const {
   return files;
 }
 
-Tokenizers Tokenizers::load(span<const NamedBytes> files, const std::filesystem::path& folder) {
+Tokenizers Tokenizers::load(span<const NamedBytes> files, const fs::path& folder) {
   Tokenizers t;
   for (const NamedBytes& file : files) {
     string_view name = file.name;

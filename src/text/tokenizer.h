@@ -57,7 +57,7 @@ class Tokenizer {
   static constexpr int kUnk = 0;
   static constexpr int kBos = 1;
   static constexpr int kEos = 2;
-  static constexpr std::array kFirstSpecials = {"<unk>", "<s>", "</s>"};
+  static constexpr array kFirstSpecials = {"<unk>", "<s>", "</s>"};
   static constexpr int kFirstFurther = kFirstSpecials.size();  // id of the next special token
   static constexpr size_t kMaxFileBytes = 32 << 20;            // the limit of load_tokenizer
   static constexpr int kMaxSize = 1'000'000;                   // most ids
@@ -141,7 +141,7 @@ struct Tokenizers {
   // tokenizer.json or tokenizer.model; with two, the source's starts with "source_".
   vector<NamedBytes> files() const;
   // Reads these files from `folder`. Error (store) for a file that heed did not write.
-  static Tokenizers load(span<const NamedBytes> files, const std::filesystem::path& folder);
+  static Tokenizers load(span<const NamedBytes> files, const fs::path& folder);
 };
 
 }  // namespace heed

@@ -73,7 +73,7 @@ Counts count_characters(const vector<string>& lines) {
 
 // The most frequent characters that together make up 99.995 % of the text.
 std::unordered_set<char32_t> frequent(const Counts& counts) {
-  vector<std::pair<int64_t, char32_t>> order;
+  vector<pair<int64_t, char32_t>> order;
   int64_t total = 0;
   for (const auto& [c, n] : counts) {
     order.emplace_back(-n, c);
@@ -91,14 +91,13 @@ std::unordered_set<char32_t> frequent(const Counts& counts) {
 }
 
 int vocabulary_size(const TokenizerConfig& config, int minimum) {
-  if (config.vocab_size == 0) return std::max(4000, 2 * minimum);
+  if (config.vocab_size == 0) return max(4000, 2 * minimum);
   if (config.vocab_size >= minimum) return config.vocab_size;
   throw usage_error(
       "tokenizer.vocab_size is {}; this text needs at least {} with tokenizer.type \"{}\": the "
       "special ids, 256 bytes, every character of the text and one more.",
       config.vocab_size, minimum, type_name(config.type))
-      .hint(fmt::format("set tokenizer.vocab_size to {}, or leave it out",
-                        std::max(minimum * 2, 1000)));
+      .hint(fmt::format("set tokenizer.vocab_size to {}, or leave it out", max(minimum * 2, 1000)));
 }
 
 // Error (data) if fewer than two distinct tokens, without line ends, were `kept` of those `found`.
@@ -106,7 +105,7 @@ int vocabulary_size(const TokenizerConfig& config, int minimum) {
 void need_two(size_t kept, size_t found, const string& what) {
   if (kept >= 2) return;
   throw data_error("the training text has {} besides line ends; there is nothing to learn.",
-                   counted(std::to_string(kept), "distinct " + what))
+                   counted(to_string(kept), "distinct " + what))
       .hint(kept < found ? "a lower tokenizer.min_frequency"
                          : "more text, with different " + what + "s");
 }
@@ -121,7 +120,7 @@ PieceModel train_pieces(const TokenizerConfig& config, const vector<string>& spe
   const auto minimum = int(Tokenizer::kFirstFurther + specials.size() + 256 + kept.size() + 1);
   const std::unordered_map<string, string> settings = {
       {"model_type", string(type_name(config.type))},
-      {"vocab_size", std::to_string(vocabulary_size(config, minimum))},
+      {"vocab_size", to_string(vocabulary_size(config, minimum))},
       {"hard_vocab_limit", "false"},
       {"character_coverage", "1.0"},
       {"normalization_rule_name", "identity"},
@@ -144,7 +143,7 @@ constexpr size_t kMaxWordBytes = 1000;  // longer words become <unk>
 
 // At most `room` keys with a count of at least min_frequency, by falling count, then rising key.
 vector<string> most_frequent(const StringMap<int64_t>& counts, int64_t min_frequency, size_t room) {
-  vector<std::pair<int64_t, string>> order;
+  vector<pair<int64_t, string>> order;
   for (const auto& [key, n] : counts)
     if (n >= min_frequency) order.emplace_back(-n, key);
   std::ranges::sort(order);
@@ -239,8 +238,8 @@ TrainedTokenizer TokenizerTrainer::finish_pieces() {
   if (model.size() < config_.vocab_size)
     note += fmt::format(", too little text for tokenizer.vocab_size {}", config_.vocab_size);
   if (const size_t rare = counts.size() - kept.size(); rare > 0)
-    note += fmt::format(", {} written as bytes", counted(std::to_string(rare), "rare character"));
-  return {std::make_unique<PieceTokenizer>(std::move(model), "the trained model"), note};
+    note += fmt::format(", {} written as bytes", counted(to_string(rare), "rare character"));
+  return {make_unique<PieceTokenizer>(std::move(model), "the trained model"), note};
 }
 
 TrainedTokenizer TokenizerTrainer::finish() {

@@ -27,9 +27,8 @@ bool is_cased(char32_t c) {
 }
 
 bool is_case_ignorable(char32_t c) {
-  constexpr std::array kIgnorable = {UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME,
-                                     UTF8PROC_CATEGORY_CF, UTF8PROC_CATEGORY_LM,
-                                     UTF8PROC_CATEGORY_SK};
+  constexpr array kIgnorable = {UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME, UTF8PROC_CATEGORY_CF,
+                                UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_SK};
   constexpr std::u32string_view kMarks =
       U"'.:\u00B7\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52\uFE55\uFF07\uFF0E\uFF1A";
   return std::ranges::count(kIgnorable, utf8proc_category(static_cast<utf8proc_int32_t>(c))) > 0 ||
@@ -50,16 +49,16 @@ bool cased_follows(string_view text) {
 // decomposition has combining class 0 and always begins a grapheme cluster. (Every second character
 // of a composition extends a cluster or is a Hangul vowel or final.)
 bool begins_anew(char32_t c) {
-  std::array<utf8proc_int32_t, 64> parts{};  // U+FDFA is the longest: 18
+  array<utf8proc_int32_t, 64> parts{};  // U+FDFA is the longest: 18
   int none = 0;
   const auto n = utf8proc_decompose_char(
       static_cast<utf8proc_int32_t>(c), parts.data(), parts.size(),
       static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT), &none);
   if (n < 1) return false;
   const utf8proc_property_t& first = *utf8proc_get_property(parts[0]);
-  constexpr std::array kJoining = {UTF8PROC_BOUNDCLASS_EXTEND, UTF8PROC_BOUNDCLASS_SPACINGMARK,
-                                   UTF8PROC_BOUNDCLASS_ZWJ, UTF8PROC_BOUNDCLASS_V,
-                                   UTF8PROC_BOUNDCLASS_T};
+  constexpr array kJoining = {UTF8PROC_BOUNDCLASS_EXTEND, UTF8PROC_BOUNDCLASS_SPACINGMARK,
+                              UTF8PROC_BOUNDCLASS_ZWJ, UTF8PROC_BOUNDCLASS_V,
+                              UTF8PROC_BOUNDCLASS_T};
   return first.combining_class == 0 && std::ranges::count(kJoining, first.boundclass) == 0;
 }
 

@@ -46,7 +46,7 @@ TrainedTokenizer pieces_from(string_view bytes, const TokenizerConfig& config,
   vector<string> names;
   for (const string& text : adopted.left_out) names.push_back("'" + excerpt(text) + "'");
   if (!names.empty()) note += "; left out as unusable: " + some_of(names);
-  return {std::make_unique<PieceTokenizer>(std::move(adopted.model), path), note};
+  return {make_unique<PieceTokenizer>(std::move(adopted.model), path), note};
 }
 
 // One token per line; names of special tokens are skipped.

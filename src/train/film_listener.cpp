@@ -86,9 +86,9 @@ class FilmListener : public Listener {
     const RecordedFrames so_far = read_frames(run_.path());
     const Probe probe = film_.probe();
     std::error_code none;
-    if (step == 0 && std::filesystem::is_empty(run_.path() / kFilm, none)) {
+    if (step == 0 && fs::is_empty(run_.path() / kFilm, none)) {
       run_.append(kFilm, line_of(probe));
-      return !std::filesystem::is_empty(run_.path() / kFilm, none);  // a lost probe: no frames
+      return !fs::is_empty(run_.path() / kFilm, none);  // a lost probe: no frames
     }
     if (line_of(so_far.probe) != line_of(probe)) {
       log_.info("film.jsonl does not begin with this run's probe: it gets no frames");
@@ -166,7 +166,7 @@ class FilmListener : public Listener {
 }  // namespace
 
 unique_ptr<Listener> film_listener(const ListenerContext& context) {
-  return std::make_unique<FilmListener>(context);
+  return make_unique<FilmListener>(context);
 }
 
 }  // namespace heed

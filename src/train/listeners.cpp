@@ -89,7 +89,7 @@ class Remarks : public Listener {
 
 template <class Made>
 unique_ptr<Listener> make(const ListenerContext& context) {
-  return std::make_unique<Made>(context);
+  return make_unique<Made>(context);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ namespace {
 Example longest_example(const Objective& objective, const Split& split) {
   const int64_t all = objective.count(split, Objective::kEvaluation);
   Example longest, next;
-  for (int64_t i = 0; i < (split.pairs() ? all : std::min<int64_t>(all, 1000)); ++i) {
+  for (int64_t i = 0; i < (split.pairs() ? all : min<int64_t>(all, 1000)); ++i) {
     objective.example(split, Objective::kEvaluation, i, next);
     if (next.tokens() > longest.tokens()) std::swap(longest, next);
   }
@@ -74,11 +74,11 @@ void measure_passes(MemoryPlan& plan, double available, const Transformer& model
                     int threads) {
   const auto objective = make_objective(config);
   ParamVec<float> values(model.table.size()), gradients(model.table.size());
-  const int rows = std::min(config.train.batch_tokens, micro_batch_tokens(config));
+  const int rows = min(config.train.batch_tokens, micro_batch_tokens(config));
   plan.activations =
-      std::min(threads, config.train.shards) * pass_memory(model, products, values, &gradients,
-                                                           longest_example(*objective, data.train),
-                                                           rows, available - plan.training());
+      min(threads, config.train.shards) * pass_memory(model, products, values, &gradients,
+                                                      longest_example(*objective, data.train), rows,
+                                                      available - plan.training());
   check_memory(plan, available);
   const bool validates = data.valid.target.size() > 0;
   plan.scoring = (validates ? threads : 1) *
@@ -134,7 +134,7 @@ Plan plan_of(const RunConfig& config, const Split& train) {
   const int64_t counted = epochs == 0         ? kLookedAt
                           : needs_end(config) ? kMostCounted
                                               : kQuicklyCounted;
-  const int64_t most = end > 0 ? std::min(end, counted) : counted;
+  const int64_t most = end > 0 ? min(end, counted) : counted;
   const Batcher::Ahead ahead =
       Batcher(*objective, train, config)
           .ahead(epochs > 0 ? epochs : std::numeric_limits<int64_t>::max(), most);
@@ -195,7 +195,7 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
   auto products = make_products(config.train.precision);
   crew.exchange().require_same("this OpenBLAS", blas_info());
 
-  auto pool = std::make_unique<Pool>(threads, crew.cores());
+  auto pool = make_unique<Pool>(threads, crew.cores());
   measure_passes(memory, available, model, own, data, *products, threads);
   const Crew all(*pool, crew.exchange());
   PreparedRun run{
@@ -222,8 +222,8 @@ string schedule_in_words(const OptimizerConfig& c, int64_t end) {
   if (falls && c.warmup_steps > (fall.from >= 0 ? fall.from : c.decay_steps.step - 1))
     return fmt::format("rises until its fall to {:g} at step {} (optimizer.warmup_steps is {})",
                        c.min_learning_rate, fall.to, c.warmup_steps);
-  string text = c.warmup_steps > 0 ? "rises over " + counted(std::to_string(c.warmup_steps), "step")
-                                   : "begins";
+  string text =
+      c.warmup_steps > 0 ? "rises over " + counted(to_string(c.warmup_steps), "step") : "begins";
   if (!kind.factor)
     text += fmt::format(" {} {:g}", c.warmup_steps > 0 ? "to" : "at", c.learning_rate);
   if (!falls) return text + ", " + kind.after_warmup;

@@ -29,7 +29,7 @@ struct MemoryPlan {
   double scoring = 0;      // forward passes of all threads: validation, the check before a save
   double yardsticks = 0;   // measured before the first step; left out if there is no room
   double training() const { return parameters + activations + data + record + scoring + base; }
-  double total() const { return std::max(training(), parameters + data + base + yardsticks); }
+  double total() const { return max(training(), parameters + data + base + yardsticks); }
   static constexpr double base = 40e6;  // libraries, BLAS buffers, tokenizer
 };
 

@@ -90,7 +90,7 @@ bool leads(const Crew& crew) {
 
 Exit run_together(const vector<string>& args, const function<Exit(const Crew&)>& command,
                   const function<Exit(const string& where)>& failed) {
-  auto exchange = std::make_unique<Exchange>();  // one process
+  auto exchange = make_unique<Exchange>();  // one process
   try {
     if (const int ranks = launched_ranks(); ranks != 0 && ranks != 1) {
       exchange = open_exchange(ranks);

@@ -19,8 +19,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
-
 // The first of the steps done that has another learning rate in one of two configs, else 0.
 int64_t first_other_rate(const RunConfig& was, const RunConfig& is, int64_t done) {
   for (int64_t step = 1; step <= done; ++step)
@@ -250,7 +248,7 @@ bool tidy(const StoredRun& stored, const TrainConfig& config, bool goes_on, RunW
                          done));
   if (const int64_t lines = cut.later + cut.damaged; lines > 0)
     log.info(fmt::format("metrics.jsonl: dropped {}, torn or of later steps, which come again",
-                         counted(std::to_string(lines), "line")));
+                         counted(to_string(lines), "line")));
   return cut.kept > 0;
 }
 

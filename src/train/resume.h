@@ -47,7 +47,7 @@ RunResult resume_run(const ResumeRequest& request, Log& log);
 
 // A stored run as a resume or a branch finds it.
 struct StoredRun {
-  std::filesystem::path folder;
+  fs::path folder;
   optional<Checkpoint> checkpoint;    // where it goes on; none: the run has not saved yet
   vector<DamagedCheckpoint> damaged;  // newer ones
   GivenKeys written;  // config.json, which the user asked for; the checkpoint's if that is damaged
@@ -63,7 +63,7 @@ struct StoredRun {
 
 // Warns of damaged checkpoints that it skips. Error (store) if only those are left, or if the
 // folder holds no run.
-StoredRun read_stored_run(const std::filesystem::path& folder, NewestCheckpoint newest, Log& log);
+StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& log);
 
 // `written` with these changes. Error (usage) on a key that would have changed the steps done.
 RunConfig changed_config(const StoredRun& run, const GivenKeys& changes);

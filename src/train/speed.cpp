@@ -77,13 +77,13 @@ Speed measure_speed(const PreparedRun& run, const function<bool(int64_t, double)
               .bytes_sent = run.crew.sum(sums.bytes_sent) / n,
               .step_bytes = double(stepper.gradients().step_bytes()),
               .message_seconds = median(message_seconds)};
-  double rest = 1e9 * std::min(run.pool->threads(), available_cores()) *
+  double rest = 1e9 * min(run.pool->threads(), available_cores()) *
                 std::accumulate(seconds.begin(), seconds.end(), 0.0);
   for (size_t i = 0; i < work_ns.size(); ++i) {
     speed.work_ns[i] = double(work_ns[i]);
     rest -= speed.work_ns[i];
   }
-  speed.work_ns[int(Work::waiting)] = std::max(0.0, rest);
+  speed.work_ns[int(Work::waiting)] = max(0.0, rest);
   return speed;
 }
 

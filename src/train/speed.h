@@ -20,7 +20,7 @@ struct Speed {
   // this one spends with messages, waiting included.
   double bytes_sent = 0, step_bytes = 0, message_seconds = 0;
   // Nanoseconds of all threads together; waiting is the rest of wall time times threads.
-  std::array<double, kWorkNames.size()> work_ns{};
+  array<double, kWorkNames.size()> work_ns{};
 };
 
 // Takes steps until `enough`, called after each with its number and the seconds since the

@@ -20,8 +20,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
-
 // Error (usage) if the tokenizers, special tokens or tensors of two configs differ: it names the
 // keys that make the difference. Else the keys of the model that change the function that the
 // weights compute.

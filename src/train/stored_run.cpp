@@ -18,8 +18,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
-
 void read_asked(StoredRun& run, Log& log) {
   const fs::path path = run.folder / kConfigFile;
   const auto read = [&](const string& text, const fs::path& name) {
@@ -89,7 +87,7 @@ int64_t steps_at_speed(double minutes, StoredRun& run) {
   const int64_t steps = std::llround(minutes / lines.back().minutes * double(lines.back().step));
   run.data.notes.push_back(
       fmt::format("--minutes {:g}: {} steps at the speed so far", minutes, format_count(steps)));
-  return std::max<int64_t>(1, steps);
+  return max<int64_t>(1, steps);
 }
 
 }  // namespace
@@ -161,7 +159,7 @@ GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
     if (planned > run.steps_done())
       run.data.notes.push_back(
           fmt::format("{} counts from the planned end, step {}", option, planned));
-    end = std::max(planned, run.steps_done()) + more;
+    end = max(planned, run.steps_done()) + more;
   }
   keys.values.train.max_steps = end;
   keys.keys["train.max_steps"] = option;

@@ -22,8 +22,6 @@ extern const char* const suggested_config_json;
 
 namespace {
 
-namespace fs = std::filesystem;
-
 // Models by length of text. Of those for a text the largest wins that has time for enough steps.
 // The trials behind this and what follows are in docs/lab-book.md, "What was tried".
 struct Size {
@@ -89,8 +87,8 @@ constexpr Family kFamilies[] = {
 int pieces_for(const TextFacts& f) {
   const auto bytes = double(f.bytes);
   const int words = bytes < 300e3 ? 500 : bytes < 5e6 ? 1000 : bytes < 50e6 ? 2000 : 4000;
-  const int room = std::min(f.distinct, f.common + f.common / 10 + 50) + 300;
-  return std::max(words + f.common / 2, room);
+  const int room = min(f.distinct, f.common + f.common / 10 + 50) + 300;
+  return max(words + f.common / 2, room);
 }
 
 // The weights forget what is older than 1 / (rate * weight_decay) steps (Wang and Aitchison 2024,
@@ -115,14 +113,14 @@ double steps_of_a_pass(const OwnText& text, const RunConfig& c) {
 // The minutes of a step, at 6 operations for each weight and token.
 double step_minutes(const RunConfig& c) {
   const double d = c.model.d_model, layers = c.model.encoder_layers + c.model.decoder_layers;
-  const double weights = 12 * layers * d * d + d * std::max(256, c.tokenizer.vocab_size);
+  const double weights = 12 * layers * d * d + d * max(256, c.tokenizer.vocab_size);
   return 6 * weights * kBatchTokens / kFlopsPerSecond / 60;
 }
 
 // To read the text, to cut it into tokens and to measure the yardsticks.
 double minutes_before(const OwnText& text) {
   const auto bytes = double(text.facts.bytes);
-  return (0.6e-6 * std::min(bytes, 1e6) + 0.2e-6 * bytes + 1e-6 * std::min(bytes, 12e6)) / 60;
+  return (0.6e-6 * min(bytes, 1e6) + 0.2e-6 * bytes + 1e-6 * min(bytes, 12e6)) / 60;
 }
 
 void choose_size(Suggestion& s, const OwnText& text) {
@@ -205,23 +203,23 @@ vector<string> families() {
 }
 
 double whole_cost(double steps, double validation) {
-  const double frames = 2 + std::log2(std::max(steps, 1.0));  // at steps 0, 1, 2, 4, 8, ...
+  const double frames = 2 + std::log2(max(steps, 1.0));  // at steps 0, 1, 2, 4, 8, ...
   return steps + validations_in(steps, validation) * validation + kFrameSteps * frames;
 }
 
 int64_t steps_in_time(double in_time, double useful, double validation) {
-  const double most = std::min(in_time, std::max(300.0, useful)),
+  const double most = min(in_time, max(300.0, useful)),
                besides = whole_cost(most, validation) - most,
-               steps = std::clamp(std::min(most, in_time - besides), 24.0, 1e9);
+               steps = std::clamp(min(most, in_time - besides), 24.0, 1e9);
   return std::llround(steps / kMostValidations) * kMostValidations;
 }
 
 void set_steps(RunConfig& c, int64_t steps, double validation) {
-  const auto share = [&](int n) { return std::max<int64_t>(1, steps / n); };
+  const auto share = [&](int n) { return max<int64_t>(1, steps / n); };
   c.train.max_steps = steps;
   c.train.log_every = {share(48)};
   c.train.eval_every = c.train.save_every = {share(validations_in(double(steps), validation))};
-  c.optimizer.warmup_steps = std::min<int64_t>(100, share(10));
+  c.optimizer.warmup_steps = min<int64_t>(100, share(10));
 }
 
 Suggestion suggest(const OwnText& text) {
@@ -257,7 +255,7 @@ Suggestion suggest(const OwnText& text) {
   }
   choose_size(s, text);
   const double pass = steps_of_a_pass(text, c), share = held_out_tokens(text.minutes) / pass,
-               held_out = bytes < 500 ? 0 : std::min(0.1, share / kBatchTokens);
+               held_out = bytes < 500 ? 0 : min(0.1, share / kBatchTokens);
   c.data.valid_fraction = rounded(held_out, 3);
   c.train.patience = text.pairs && c.data.valid_fraction > 0 ? 5 : 0;
   c.optimizer.min_learning_rate = rounded(c.optimizer.learning_rate / 20, 6);

@@ -45,14 +45,14 @@ double seconds_since_1970() {
 }
 
 // Sorted names are in the order of the starts, even if the clock was set back between them.
-std::filesystem::path new_name(const std::filesystem::path& folder) {
+fs::path new_name(const fs::path& folder) {
   constexpr string_view kBegin = "events.out.tfevents.";
-  if (!make_folder(folder) && type_of(folder) != std::filesystem::file_type::directory)
+  if (!make_folder(folder) && type_of(folder) != fs::file_type::directory)
     throw store_error("{} is no folder", quoted_path(folder));
   double seconds = seconds_since_1970();
   for (const string& name : names_in(folder))
     if (name.starts_with(kBegin))
-      seconds = std::max(seconds, 1 + std::atof(name.c_str() + kBegin.size()));
+      seconds = max(seconds, 1 + std::atof(name.c_str() + kBegin.size()));
   return folder / fmt::format("{}{:.6f}", kBegin, seconds);
 }
 
@@ -61,7 +61,7 @@ std::filesystem::path new_name(const std::filesystem::path& folder) {
 class EventFile : private OutputFile {
  public:
   // In a folder that is made if it is not there. Errors (store) as in base/files.h.
-  explicit EventFile(const std::filesystem::path& folder) : OutputFile(new_name(folder)) {
+  explicit EventFile(const fs::path& folder) : OutputFile(new_name(folder)) {
     add(0, proto_bytes(3, "brain.Event:2"));     // file_version
     add(0, proto_bytes(7, proto_number(1, 1)));  // session_log.status START
   }
@@ -112,7 +112,7 @@ class TensorboardListener : public Listener {
  private:
   // With all that the run has so far.
   void begin_file() {
-    const std::filesystem::path& run = context_.run.path();
+    const fs::path& run = context_.run.path();
     file_.emplace(run / kTensorboard);
     file_->text(0, "config", dump_config(context_.prepared.config));
     const LoggedEvents so_far = read_events(run);
@@ -166,7 +166,7 @@ class TensorboardListener : public Listener {
 }  // namespace
 
 unique_ptr<Listener> tensorboard_listener(const ListenerContext& context) {
-  return std::make_unique<TensorboardListener>(context);
+  return make_unique<TensorboardListener>(context);
 }
 
 }  // namespace heed

@@ -103,7 +103,7 @@ class Terminal : public Listener {
 }  // namespace
 
 unique_ptr<Listener> terminal_listener(const ListenerContext& context) {
-  return std::make_unique<Terminal>(context);
+  return make_unique<Terminal>(context);
 }
 
 }  // namespace heed

@@ -20,8 +20,6 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr double kUsed = 0.9;      // share of the time left that is planned for; the rest is slack
 constexpr int kMeasuredSteps = 5;  // of training, to guess its speed from, at most
 constexpr double kMeasured = 2;    // seconds, likewise
@@ -88,7 +86,7 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   if (choice.text.files.front() == "-" && choice.text.files.size() == 1) {
     if (::isatty(STDIN_FILENO) != 0)
       log.info("type or paste the text; Ctrl-D at the start of a line ends it");
-    choice.piped = std::make_unique<StoredInput>();
+    choice.piped = make_unique<StoredInput>();
     choice.text.files = {choice.piped->path()};
   }
   const bool own_tokenizer = given.contains("tokenizer.type");
@@ -148,7 +146,7 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   const double limit = train.max_minutes > 0 ? 60 * train.max_minutes : kNoLimit,
                left = kUsed * (60 * choice.text.minutes - seconds_gone()) - kPage,
-               in_time = std::min(limit, left) / step_seconds;
+               in_time = min(limit, left) / step_seconds;
   const bool planned = !choice.given.contains("train.max_steps");
   const int epochs = planned ? train.max_epochs : 0;  // they end it, if there is time for them
   const double useful = epochs > 0 ? kNoLimit : s.passes / run.plan.step_epochs;

@@ -137,7 +137,7 @@ void Trainer::log_line() {
   line.perplexity = std::exp(line.loss);
   line.gradient_norm = last_.gradient_norm;
   line.learning_rate = last_.rate;
-  line.tokens_per_second = double(line_tokens_) / std::max(1e-9, line_seconds_);
+  line.tokens_per_second = double(line_tokens_) / max(1e-9, line_seconds_);
   line.seconds = seconds_now() - started_;
   tell(&Listener::logged, line);
   line_tokens_ = 0;
@@ -162,7 +162,7 @@ bool Trainer::validate(bool on_grid) {
   state_.valid_loss = line->loss;
   state_.valid_metric = line->metric.value_or(kNotMeasured);
   const bool best =
-      judge_validation(prepared_, *line, state_, on_grid, run_ ? run_->best() : std::nullopt);
+      judge_validation(prepared_, *line, state_, on_grid, run_ ? run_->best() : nullopt);
   validated_ = state_.step;
   tell(&Listener::validated, *line, moment());
   return best;

@@ -73,10 +73,10 @@ void say_core_type(const RunConfig& config, int64_t done, const LoggedEvents& so
 optional<Error> useless_steps(const PreparedRun& run, int64_t done) {
   const OptimizerConfig& o = run.config.optimizer;
   const Fall fall = fall_of(o);
-  const int64_t first = std::max(done + 1, fall.to), end = run.plan.steps;
+  const int64_t first = max(done + 1, fall.to), end = run.plan.steps;
   if (fall.to < 0 || (end > 0 && end <= fall.to) ||
       learning_rate(o, run.config.model.d_model, first) > 0)
-    return std::nullopt;
+    return nullopt;
   return Error(
       Exit::usage,
       fmt::format("the schedule ends at step {}: steps from {} on have a learning rate of "

@@ -89,7 +89,7 @@ optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective&
                                         const function<bool()>& stop) {
   const Split& split = run.data.valid;
   const Evaluation e = evaluate(run.with(values), objective.evaluation(split), run.crew, stop);
-  if (e.sums.tokens == 0) return std::nullopt;
+  if (e.sums.tokens == 0) return nullopt;
   Sums sums = e.counts(objective.scored_bytes(split));
   ValidEvent line{.step = step,
                   .loss = e.loss(),
@@ -153,7 +153,7 @@ string checkpoint_defect(const Predictor& predictor, const ExampleList& examples
   const Transformer& model = predictor.model;
   const string bad = first_not_finite(model.table, predictor.values);
   if (!bad.empty()) return "NaN or infinity in the values of " + bad;
-  const ExampleList few{std::min<int64_t>(4, examples.count), examples.get};
+  const ExampleList few{min<int64_t>(4, examples.count), examples.get};
   const Evaluation e = evaluate(predictor, few, pool);
   if (e.sums.tokens == 0 || e.loss() <= divergence_threshold(model)) return "";
   if (!std::isfinite(e.loss())) return "NaN or infinity in the loss of the new weights";

@@ -7,7 +7,7 @@
 #include "math/buffer.h"
 #include "math/dropout.h"
 #include "math/normalize.h"
-#include "math/rotary.h"
+#include "math/row_ops.h"
 #include "math/softmax.h"
 
 namespace heed {
