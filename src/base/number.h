@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/format.h"
 #include "base/std_names.h"
 
 namespace heed {
@@ -49,7 +48,7 @@ using Float16 = _Float16;
 inline Float16 to_float16(float x, const string& name, const string& hint) {
   const auto rounded = static_cast<Float16>(x);
   if (std::isfinite(float(rounded))) return rounded;
-  throw usage_error("{} has a number beyond 65504, the largest float16.", name).hint(hint);
+  throw Error(Exit::usage, name + " has a number beyond 65504, the largest float16.", hint);
 }
 
 }  // namespace heed
