@@ -18,9 +18,13 @@ namespace {
 vector<int64_t> newest_steps(const string& run, size_t n) {
   vector<int64_t> steps = list_steps(run);
   std::erase(steps, 0);  // before training
-  if (steps.size() < n)
-    throw usage_error("expected {} checkpoints of steps in {}; found {}.", n, run, steps.size())
+  if (steps.size() < n) {
+    vector<string> names;
+    for (const int64_t step : steps) names.push_back(step_folder_name(step));
+    throw usage_error("expected {} checkpoints of steps in {}; found {}: {}.", n, run, steps.size(),
+                      names.empty() ? "none" : joined(names))
         .hint("a smaller number; more are kept with --set train.keep_last=N");
+  }
   return {steps.end() - std::ptrdiff_t(n), steps.end()};
 }
 

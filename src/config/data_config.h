@@ -80,7 +80,7 @@ vector<Field> fields(TokenizersConfig& c, const When& pairs);
 
 // What the model learns to predict.
 struct ObjectiveConfig {
-  string type = "prefix_lm";  // a name in the table of data/objective.cpp
+  string type = "prefix_lm";  // a name in the table of data/objectives.cpp
   int source_length = 64;     // most tokens that an encoder reads (text objectives)
   int target_length = 64;     // tokens of a tile (text objectives)
   double mask_fraction = 0.15;

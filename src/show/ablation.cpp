@@ -67,6 +67,16 @@ double sum_of(const Losses& x) {
   return std::accumulate(x.begin(), x.end(), 0.0);
 }
 
+Losses losses_of(const Predictor& predictor, const vector<Example>& examples, Pool& pool,
+                 Observer<float>* observer) {
+  Losses sums;
+  for (const auto& odds : label_odds(predictor, examples, pool, -1, observer)) {
+    double& sum = sums.emplace_back(0);
+    for (const TokenOdds& token : odds) sum -= token.log_probability;
+  }
+  return sums;
+}
+
 // What it is: {"sort", "kind", "layer", "head", "name": "cross, layer 0, head 1"}
 Json part_json(const ModelPart& part) {
   constexpr const char* kSorts[] = {"attention", "layer", "feed_forward", "head"};
@@ -110,12 +120,7 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
   int passes = 0;
   const auto losses = [&](Pool& with, Observer<float>* observer) {
     ++passes;
-    Losses sums;
-    for (const auto& odds : label_odds({model, values}, examples, with, -1, observer)) {
-      double& sum = sums.emplace_back(0);
-      for (const TokenOdds& token : odds) sum -= token.log_probability;
-    }
-    return sums;
+    return losses_of({model, values}, examples, with, observer);
   };
   PartMeans means;
   PartObserver records(means);

@@ -38,7 +38,7 @@ int longest(span<const string> texts) {
 }
 
 size_t step_of(float weight, size_t steps) {
-  return min(steps - 1, size_t(weight * float(steps)));
+  return min(steps - 1, size_t(std::clamp(weight, 0.0f, 1.0f) * float(steps)));
 }
 
 string coloured(int background, int letters, const string& text) {

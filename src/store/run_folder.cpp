@@ -101,13 +101,20 @@ optional<fs::path> linked_checkpoint(const fs::path& run, const string& which) {
   return step_folder(run, best ? best->step : steps.back());
 }
 
+// "NAME.old-2": of a run that --force renamed.
+bool is_old(const string& name) {
+  const size_t at = name.rfind(kOldRun);
+  return at != name.npos && at + kOldRun.size() < name.size() &&
+         name.find_first_not_of("0123456789", at + kOldRun.size()) == name.npos;
+}
+
 }  // namespace
 
 vector<string> names_of_runs(const fs::path& folder, bool old) {
   std::error_code none;
   vector<string> names = readable_names(folder);
   std::erase_if(names, [&](const string& name) {
-    return name.starts_with('.') || (!old && name.find(kOldRun) != name.npos) ||
+    return name.starts_with('.') || (!old && is_old(name)) ||
            !fs::is_directory(folder / name / kCheckpoints, none);
   });
   return names;

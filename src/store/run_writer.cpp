@@ -84,7 +84,7 @@ RunLock::RunLock(const fs::path& run) {
     const int error = repeat_if_interrupted(lock) == 0 ? 0 : errno;
     if (error == 0 && is_same_file(fd_, path)) break;
     ::close(fd_);
-    if (error != 0 && (error != EWOULDBLOCK || left == 0)) refuse_lock(run, path, error);
+    if (error != 0 && (error != EWOULDBLOCK || left <= 0)) refuse_lock(run, path, error);
     ::usleep(10'000);
   }
   // For the message above; the lock holds even if this cannot be written.

@@ -77,7 +77,7 @@ class FilmListener : public Listener {
     if (!on_) return;
     if (!has_frame(m.state.step)) add_now({.valid_loss = valid_loss_, .end = true}, m);
     const auto best = run_.best();
-    if (best && !has_frame(best->step)) add_best(*best);
+    if (on_ && best && !has_frame(best->step)) add_best(*best);
   }
 
  private:
@@ -136,6 +136,7 @@ class FilmListener : public Listener {
     add({.step = best.step, .valid_loss = best.valid_loss, .end = true}, values);
   } catch (const Error& e) {
     if (e.exit() != Exit::store) throw;
+  } catch (const std::bad_alloc&) {
   }
 
   // If the run has diverged, training itself finds out.

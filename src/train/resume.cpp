@@ -177,11 +177,12 @@ void refuse_second_branch(const fs::path& run, int64_t end, const string& from) 
     const vector<State> states = states_of(branch);
     if (states.empty()) continue;
     const State& last = states.back();
-    if (end_of(config, last) != Stop::none && last.step < end) continue;
-    throw usage_error("{} has the branch {}, which is at step {}.", quoted_path(run),
-                      quoted_path(branch), last.step)
-        .hint(fmt::format("heed resume {}; or, for another one, --branch DIR --checkpoint {}",
-                          shell_word(branch.string()), from));
+    const bool over = end_of(config, last) != Stop::none;
+    if (over && last.step < end) continue;
+    throw usage_error("{} has the branch {}, which {}.", quoted_path(run), quoted_path(branch),
+                      over ? fmt::format("ends at step {}", last.step) : "is not finished")
+        .hint(fmt::format("heed resume {}{}; or, for another one, --branch DIR --checkpoint {}",
+                          shell_word(branch.string()), over ? " --more N" : "", from));
   }
 }
 
@@ -270,7 +271,7 @@ RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& 
                   bool other_end, RunWriter& run, Log& log) {
   const PreparedRun prepared = prepare_stored_run(stored, config, request, log);
   const optional<Error> useless = useless_steps(prepared, stored.steps_done());
-  if (other_end && useless) throw Error(*useless);
+  if (other_end && useless && prepared.plan.steps > 0) throw Error(*useless);
   const int64_t before = stored.asked.train.max_steps;
   if (config.train.max_steps > 0 && config.train.max_steps < before)
     log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
@@ -291,7 +292,9 @@ RunResult resume_run(const ResumeRequest& request, Log& log) {
   const RunRequest& as = request.run;
   optional<RunWriter> run = RunWriter::open(as.folder);
   bool other_end = request.max_steps + request.more > 0 || request.minutes > 0;
-  for (const char* key : {"train.max_steps", "train.max_epochs", "optimizer.decay_steps"})
+  for (const char* key :
+       {"train.max_steps", "train.max_epochs", "optimizer.decay_steps", "optimizer.decay_fraction",
+        "optimizer.schedule", "optimizer.warmup_steps"})
     other_end = other_end || as.given.contains(key);
   if (!other_end) log.open_file((run->path() / kTrainLog).string());  // else it may get a branch
   StoredRun stored = read_stored_run(run->path(), newest_checkpoint(run->path()), log);

@@ -187,7 +187,7 @@ class FeedForward {
   }
 }
 
-// ---- nn/residual: a branch adds to a row. pre: x + f(norm(x)); post: norm(x + f(x))
+// ---- nn/block: a branch adds to a row. pre: x + f(norm(x)); post: norm(x + f(x))
 
 class Residual {
   constructor(weights, name, config) {
@@ -257,7 +257,7 @@ class Seen {
   }
 }
 
-// ---- nn/stack: one block after the other; pre-norm models end with a norm
+// ---- nn/block: one block after the other; pre-norm models end with a norm
 
 class Stack {
   constructor(weights, kind, layers, config) {
