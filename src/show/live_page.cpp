@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/float16.h"
 #include "base/format.h"
 #include "base/json.h"
-#include "base/number.h"
 #include "base/std_names.h"
 #include "show/page.h"
 #include "text/piece_model.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/files.h"
+#include "base/float16.h"
 #include "base/json.h"
-#include "base/number.h"
 #include "base/std_names.h"
 
 namespace heed {
