@@ -85,21 +85,33 @@ def check_pairs(browser, page):
     browser.press("Home")
     wait(browser, "!busy")
     check(browser.value("state.off.length") == 0, "a key that moves nowhere switches a head off")
-    browser.value("$('heads').querySelectorAll('button')[5].click()")
-    browser.value("$('heads').querySelectorAll('button')[5].click()")
+    browser.value("$('heads').querySelectorAll('button')[5].click(); $('heads').querySelectorAll('button')[5].click()")
+    check(browser.value("state.off.length") == 0, "a click on the chosen head switches it off")
+    browser.value("$('off').click()")
     wait(browser, "!busy && $('heads').querySelector('.off') !== null")
+    check(browser.value("$('sum').textContent") == "It is switched off: it adds 0.", "the numbers of a head that is off")
     check(browser.value(GUESSES) != guesses, "a head that is off changes nothing")
+    # The answer without each other head is what it is when that head is off, too.
+    wait(browser, "Object.keys(without).length === writers().length - 1")
+    browser.value("chooseNamed(Object.keys(without)[0]); expected = Object.values(without)[0]; $('off').click()")
+    wait(browser, "!busy && state.off.length === 2")
+    check(browser.value("Math.abs(now.answer.p - expected) < 1e-9"), "what the answer loses without a head")
+    browser.value("$('off').click()")
+    wait(browser, "!busy && state.off.length === 1")
     # A guess that is a word. What $('one') draws may be the end.
     browser.value("$('guesses').querySelectorAll('td button')[now.next.findIndex((n) => n.id > 3)].click()")
     wait(browser, "!busy && now.counts[1] === 2")
-    wait(browser, "location.hash.includes('off=cross.1.1')")
+    wait(browser, "location.hash.includes('off=cross.1.1') && location.hash.includes('target=')")
     guesses, target, address = browser.value(GUESSES), browser.value("$('text').value"), browser.value("location.hash")
     check(target != "", "nothing is written")
+    # Another source: what the model wrote to the first goes, what a person typed stays.
+    type_text(browser, "source", "word word")
+    check(browser.value("[$('text').value, now.counts[1]]") == ["", 1], "the answer to another source stays")
     open_page(browser, "pairs")
     browser.value(f"location.hash = {json.dumps(address)}")
     wait(browser, "!busy && $('heads').querySelector('.off') !== null")
-    check([browser.value(GUESSES), browser.value("$('text').value"), browser.value("$('source').value")] == [guesses, target, TEXT],
-          "the address does not restore the page")
+    restored = [browser.value(GUESSES), browser.value("$('text').value"), browser.value("$('source').value")]
+    check(restored == [guesses, target, TEXT], f"the address {address} does not restore the page: {restored}, not {[guesses, target, TEXT]}")
     browser.value("location.hash = '#text=a&off=cross.9.9+decoder.0.x&row=99&answer=99999&against=-1&head=<b>&temperature=x&layer=77'")
     wait(browser, "!busy && state.text === 'a' && now.counts[0] === 2")
     for what in ("cross.9.9", "decoder.0.x", "row=99", "answer=99999", "against=-1", "head=<b>", "temperature=x", "layer=77"):

@@ -14,6 +14,7 @@ let held = null;    // what was kept to compare: { word, next }, the guesses aft
 let writing = false;
 const mostWritten = 500;  // at once
 let hidden = [];    // the words behind the masks, in order
+let own = "";       // what a person typed as target: the model wrote the rest
 
 // ---- the machine
 
@@ -25,7 +26,7 @@ onmessage = ({ data: [what, asked] }) => {
     else postMessage([what, machine[what](asked)]);
   } catch (error) { postMessage(["failed", String(error.message)]); }
 };`], { type: "text/javascript" });
-const worker = new Worker(URL.createObjectURL(blob));
+const [worker, looker] = [0, 1].map(() => new Worker(URL.createObjectURL(blob)));
 let busy = false, wanted = null;  // at most one question is under way; only the latest of the others is asked after it
 let writtenBefore;  // what is written where it goes on; another list if the text has changed meanwhile
 
@@ -56,6 +57,36 @@ function tell(what, failure = false) {
   failed = failure;
 }
 const ask = () => send("answer");
+
+// What the answer loses without each head: passes of another worker, once nobody types. As many as take 2 s, at least ten.
+let round = 0, waiting = 0, without = {};  // of the answer: how probable it is, by the name of the head that is off
+const headKey = ({ kind, layer, head }) => `${kind}.${layer}.${head}`;
+const writers = () => now.shares?.filter((part) => part.kind) ?? data.kinds.filter((k) => k.name !== "encoder" || !decodes)
+  .flatMap((k) => [...Array(k.layers * k.heads).keys()].map((i) => ({ kind: k.name, layer: Math.floor(i / k.heads), head: i % k.heads })));
+function lookFurther() {
+  without = {};
+  clearTimeout(waiting);
+  const mine = ++round, heads = writers().map(headKey).filter((name) => !state.off.includes(name)), asked = { ...state, row: now.row, answer: now.answer.id };
+  waiting = setTimeout(() => {
+    const begin = performance.now(), next = (i) => looker.postMessage(["without", { ...asked, without: heads[i] }]);
+    looker.onmessage = ({ data: [, p] }) => {
+      if (mine !== round) return;
+      const done = Object.keys(without).length + 1;
+      without[heads[done - 1]] = p;
+      drawShares();
+      if (done < heads.length && (done < mostParts || performance.now() - begin < 2000)) next(done);
+      else if (chosenHere === nameOfHead()) chooseNamed(dearest());
+    };
+    if (heads.length > 0) next(0);
+  }, 300);
+}
+const dearest = () => Object.keys(without).reduce((a, b) => (without[b] < without[a] ? b : a), Object.keys(without)[0]);
+let chosenHere = null;  // the head that the page chose, until somebody chooses
+function chooseNamed(name) {
+  const [which, layer, head] = name.split(".");
+  chosenHere = null;
+  choose({ kind: data.kinds.findIndex((k) => k.name === which), layer: Number(layer), head: Number(head) });
+}
 const askAt = (row) => {
   Object.assign(state, { row, answer: null, against: null });
   ask();
@@ -63,12 +94,14 @@ const askAt = (row) => {
 
 // ---- what is asked
 
-// Typing: what was written before is text now.
-function typed() {
+// Typing: what was written before is text now; but what the model wrote to another source goes.
+function typed({ target: box }) {
   stop();
-  if (!two || state.text !== $("source").value) hidden = [];
-  if (two) Object.assign(state, { text: $("source").value, target: $("text").value });
-  else state.text = $("text").value;
+  if (box.id === "source" || !two) {
+    hidden = [];
+    state.text = box.value;
+    if (two) state.target = $("text").value = own;
+  } else state.target = own = box.value;
   Object.assign(state, { written: [], row: null, answer: null, against: null });
   ask();
 }
@@ -99,7 +132,7 @@ const nameOfHead = () => `${kind().name}.${at.layer}.${at.head}`;
 function replace(token, words) {
   const text = now.read.source.slice(0, token.begin) + words + now.read.source.slice(token.end);
   Object.assign(state, { text: text.replace(/<extra_id_\d+>/g, "[MASK]"), target: "", written: [], answer: null, against: null });
-  $("text").value = "";
+  $("text").value = own = "";
   $(two ? "source" : "text").value = state.text;
   ask();
 }
@@ -149,6 +182,15 @@ function drawTokens(place, side, box) {
   if (focused >= 0) place.children[Math.min(focused, tokens.length - 1)]?.focus();
 }
 
+// What the signs mean that stand here.
+const meanings = { "▁": "a space", "␣": "a space", "↵": "the end of a line", "⇥": "a tab", "<s>": "the beginning", "</s>": "the end",
+  "<unk>": "what the model does not know" };
+function drawSigns() {
+  const here = [...now.source, ...now.target, ...now.next].map(({ piece }) => shown(piece));
+  $("signs").textContent = Object.keys(meanings).filter((sign) => here.some((piece) => piece.includes(sign)))
+    .map((sign) => `${sign} ${meanings[sign]}`).join(" · ");
+}
+
 const barOf = (x, most) => {
   const e = element("i", x < 0 ? { class: "minus" } : {});
   e.style.width = (most > 0 ? 100 * Math.abs(x) / most : 0) + "%";
@@ -184,7 +226,8 @@ function drawGuesses() {
     row.append(element("td", {}, add));
     return row;
   }));
-  $("held").textContent = held ? `kept ${held.asked}: ` + held.next.map((h) => `${shown(h.piece)} ${percent(h.p)}`).join(", ") : "";
+  const gone = held?.next.filter((h) => !now.next.some((n) => n.id === h.id)).map((h) => `${shown(h.piece)} ${percent(h.p)}`) ?? [];
+  $("held").textContent = held ? `kept ${held.asked}${gone.length > 0 ? ": " + gone.join(", ") : ""}` : "";
   $("hold").textContent = held ? "Compare no more" : "Keep to compare";
   $("hold").setAttribute("aria-pressed", held !== null);
   $("hold").onclick = () => {
@@ -234,17 +277,17 @@ function drawShares() {
   $("against").replaceChildren(element("option", { value: "" }, "any other"),
     ...options.map(({ id, piece }) => element("option", { value: id }, shown(piece))));
   $("against").value = now.against?.id ?? "";
-  $("parts").replaceChildren();
-  $("about-shares").textContent = now.shares ? `Its logit (the score before softmax) less ${now.against ? "that of the other" : "the mean of all"} is the sum of what every part adds.`
-    : "This model norms every sum (norm \"post\"): its parts have no shares that add up. Layers and heads are shown all the same.";
-  if (!now.shares) return;
-  const parts = now.shares.slice(0, mostParts), rest = now.shares.slice(mostParts), total = now.shares.reduce((s, p) => s + p.share, 0);
-  if (rest.length > 0) parts.push({ part: `${rest.length} smaller ones`, share: rest.reduce((s, p) => s + p.share, 0) });
-  const most = largest(parts.map((p) => Math.abs(p.share))), number = (x) => x.toFixed(2).replace("-", "−");
-  $("parts").append(...parts.map((part) => element("tr", {},
-    element("th", { scope: "row" }, part.kind ? opener(part.part, false, () =>
-      choose({ kind: data.kinds.findIndex((k) => k.name === part.kind), layer: part.layer, head: part.head })) : part.part),
-    element("td", {}, number(part.share)), barOf(part.share, most))), element("tr", {}, element("th", { scope: "row" }, "sum"), element("td", {}, number(total))));
+  $("about-shares").textContent = (now.shares ? `Its logit (the score before softmax) less ${now.against ? "that of the other" : "the mean of all"} is the sum of what every part adds: what it writes itself, not what later parts make of it. `
+    : "This model norms every sum (norm \"post\"): its parts have no shares that add up. ") + "“Without”: how probable the answer is if that head is off.";
+  const all = now.shares ?? writers().map((part) => ({ ...part, part: `${part.kind === "cross" ? "cross-attention, " : ""}layer ${part.layer}, head ${part.head}` }));
+  const listed10 = (part, i) => i < mostParts || (part.kind && headKey(part) === dearest()), total = (list) => list.reduce((s, p) => s + p.share, 0);
+  const parts = all.filter(listed10), rest = all.filter((part, i) => !listed10(part, i)), most = largest(parts.map((p) => Math.abs(p.share)));
+  const number = (x) => (isNaN(x) ? "" : x.toFixed(2).replace("-", "−")), cell = (x) => element("td", {}, x);
+  const row = (label, share, ...more) => element("tr", {}, element("th", { scope: "row" }, label), cell(number(share)), ...more);
+  refill($("parts"), [element("tr", {}, ...["", now.shares ? "share" : "", "", "without"].map((title) => element("th", { scope: "col" }, title))),
+    ...parts.map((part) => row(part.kind ? opener(part.part, false, () => chooseNamed(headKey(part))) : part.part, part.share,
+      now.shares ? barOf(part.share, most) : cell(""), cell(part.kind && headKey(part) in without ? percent(without[headKey(part)]) : ""))),
+    ...(rest.length > 0 ? [row(`${rest.length} smaller ones`, total(rest))] : []), ...(now.shares ? [row("sum", total(all))] : [])]);
 }
 
 function drawSum() {
@@ -254,7 +297,8 @@ function drawSum() {
   const formula = head.uniform ? "P = 1 / n" : head.scale === 1 ? "score = q · k" : `score = q · k / √${head.width}`;
   const lines = head.keys.map((k) => `“${shown(k.piece)}” (${k.key}): ${head.uniform ? "" : number(k.score) + " → "}P = ${number(k.p)}`);
   const promoted = head.promoted.map((t) => `“${shown(t.piece)}” ${t.by < 0 ? "" : "+"}${number(t.by)}`);
-  $("sum").replaceChildren(formula + (head.uniform ? "" : ", P = softmax(score)"), element("small", {}, "  Attention in model.js, src/nn/attention.h"), "\n" + lines.join("\n") + "\n",
+  if (state.off.includes(headKey(head))) $("sum").textContent = "It is switched off: it adds 0.";
+  else $("sum").replaceChildren(formula + (head.uniform ? "" : ", P = softmax(score)"), element("small", {}, "  Attention in model.js, src/nn/attention.h"), "\n" + lines.join("\n") + "\n",
     "Σ P v, through W_O and the output layer, promotes", element("small", {}, "  arithmetic in explain.js, src/show/explain.h"), "\n" + promoted.join("\n"));
 }
 
@@ -336,7 +380,7 @@ function show(answer, latest) {
   const { kind: which, layer, head } = now.strongest;
   if (state.head === null && Math.max(...now.counts) > 2) {
     if (which === kind().name) Object.assign(at, { layer, head });
-    state.head = nameOfHead();
+    state.head = chosenHere = nameOfHead();
   }
   const box = $("text"), text = answer.text;
   if (state.written.length > 0 && box.value !== text) {
@@ -348,8 +392,10 @@ function show(answer, latest) {
   noted = note !== "";
   if (encodes) drawTokens($(two ? "source-tokens" : "tokens"), "source", $(two ? "source" : "text"));
   if (decodes) drawTokens($("tokens"), "target", $("text"));
+  drawSigns();
   drawGuesses();
   drawHeadsOf();
+  if (latest) lookFurther();
   drawLens();
   drawShares();
   drawSum();
@@ -371,6 +417,7 @@ function keep() {
     add("temperature", state.temperature, 1);
     add("head", nameOfHead(), "");
     add("view", at.view, 0);
+    add("wrote", two ? Math.max(0, now.text.length - own.length) : 0, 0);
     for (const word of hidden) of.append("hidden", word);
     const hash = "#" + of;
     if (hash !== location.hash) history.replaceState(openedAt, "", hash);
@@ -391,11 +438,12 @@ function restore() {
   for (const [name, value] of new URLSearchParams(address())) of.append(name.toLowerCase().replace("source", "text"), value);
   // What is asked for and can be: else it is named.
   const taken = (name, can) => (of.get(name) ?? "").split(" ").filter((x) => x && (can(x) || !strange.push(`${name}=${x}`)));
-  strange = [...of.keys()].filter((name) => !(name in state) && name !== "view" && name !== "hidden");
+  strange = [...of.keys()].filter((name) => !(name in state) && !["view", "hidden", "wrote"].includes(name));
   Object.assign(state, fresh(), { text: of.get("text") ?? "", target: of.get("target") ?? "", off: taken("off", isHead), head: taken("head", isHead)[0] ?? null });
   for (const name of ["row", "answer", "against", "layer"]) state[name] = whole(taken(name, (x) => whole(x) !== null)[0]);
   state.temperature = Math.round(100 * Math.max(0, Math.min(2, Number(taken("temperature", (x) => !isNaN(x))[0] ?? 1)))) / 100;
   hidden = of.getAll("hidden");
+  own = state.target.slice(0, Math.max(0, state.target.length - whole(of.get("wrote"))));
   at.view = Number(taken("view", (x) => Number(x) === views.length)[0] ?? 0);
   $("views").querySelectorAll("input").forEach((input, i) => { input.checked = i === at.view; });
   if (state.head) {
@@ -440,6 +488,7 @@ function startPage() {
     stop();
     Object.assign(state, fresh());
     hidden = [];
+    own = "";
     for (const box of ["text", "source"]) $(box).value = "";
     $("heat").value = $("degrees").textContent = 1;
     $(two ? "source" : "text").focus();
@@ -451,10 +500,9 @@ function startPage() {
   });
   $("off").addEventListener("click", () => switchHead(nameOfHead()));
   $("all-on").addEventListener("click", () => { state.off = []; ask(); });
-  // A click on the chosen head switches it: this listener comes before the one that chooses.
-  $("heads").addEventListener("click", (event) => {
+  $("heads").addEventListener("click", () => {  // before the listener that chooses
     state.head ??= "";
-    if (event.target.closest("button")?.getAttribute("aria-pressed") === "true") switchHead(nameOfHead());
+    chosenHere = null;
   }, true);
   for (const group of ["tokens", "source-tokens"]) arrows($(group), false);
   addEventListener("hashchange", () => {
@@ -464,7 +512,7 @@ function startPage() {
     ask();
   });
   tell("The weights are being read …", true);
-  worker.postMessage(["start", data]);
+  for (const each of [worker, looker]) each.postMessage(["start", data]);
   delete data.weights;
   ask();
 }

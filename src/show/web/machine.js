@@ -98,6 +98,13 @@ class Machine {
     return this.maskId >= 0 && id >= this.maskId && this.source.isSpecial(id);
   }
 
+  // How probable the answer is at a row if one more head is off.
+  without({ without, ...request }) {
+    const { seen, side } = this.forward({ ...request, off: [...request.off, without] }), heat = request.temperature || 1e-3;
+    const row = Math.min(request.row, side.ids.length - 1);
+    return Math.exp(logSoftmax(this.model.logits(seen.hidden[row]).map((x) => x / heat))[request.answer]);
+  }
+
   // Runs the model on a request { text, target, written, off }.
   forward(request) {
     const { source, target } = this.read(request), off = request.off.join(" ");
