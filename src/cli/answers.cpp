@@ -1,6 +1,7 @@
 #include "cli/answers.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "base/format.h"
 #include "base/json.h"
@@ -38,14 +39,20 @@ class LineReader {
 
   const string& name() const { return name_; }
 
-  // The next lines; empty at the end.
+  // The next lines; empty at the end. Those before an error come first.
   vector<GivenText> read() {
+    if (failed_) std::rethrow_exception(failed_);
     vector<GivenText> texts;
-    while (texts.size() < kLinesAtOnce && number_ < limit_ && (texts.empty() || input_.ready())) {
-      const optional<string> line = input_.next();
-      if (!line) break;
-      if (++number_ == 1) check_kind(*line);
-      texts.push_back({as_line(*line), {}, fmt::format("{}:{}", name_, number_), true});
+    try {
+      while (texts.size() < kLinesAtOnce && number_ < limit_ && (texts.empty() || input_.ready())) {
+        const optional<string> line = input_.next();
+        if (!line) break;
+        if (++number_ == 1) check_kind(*line);
+        texts.push_back({as_line(*line), {}, fmt::format("{}:{}", name_, number_), true});
+      }
+    } catch (const Error&) {
+      if (texts.empty()) throw;
+      failed_ = std::current_exception();
     }
     return texts;
   }
@@ -73,6 +80,7 @@ class LineReader {
   InputFile::Allow form_;
   InputLines input_;
   size_t number_ = 0;
+  std::exception_ptr failed_;
 };
 
 // All lines of a file with those of another as their targets, or one after the other.
