@@ -13,7 +13,7 @@
 #include "data/corpus.h"
 #include "data/dataset.h"
 #include "math/arithmetic.h"
-#include "show/live_page.h"
+#include "show/page.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
 

@@ -90,7 +90,7 @@ string with_masks(const OpenModel& model, const GivenText& given);
 // --html writes the page of one text. Error (usage) if there may be more, or if standard output is
 // also for something else.
 void check_page(const CommandLine& line, const string& html);
-// The page of the model, opened where `opening` says (show/live_page.h).
+// The page of the model, opened where `opening` says (show/page.h).
 void write_live_page(OpenModel& model, const string& html, const Json& opening);
 
 }  // namespace heed

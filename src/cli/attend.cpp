@@ -14,7 +14,6 @@
 #include "evaluate/translation.h"
 #include "show/attention_maps.h"
 #include "show/fill.h"
-#include "show/head_names.h"
 #include "show/head_words.h"
 #include "show/heat_map.h"
 #include "show/page.h"
@@ -117,10 +116,9 @@ void write_target(const AttendOptions& r, OpenModel& m, Attended& text) {
 Attended read_input(const AttendOptions& r, const GivenText& given, OpenModel& m) {
   Attended text{m.texts.read(given, !given.is_line), given.target.value_or("")};
   const bool writes = text.read.target.empty() && m.net.has_decoder();
-  if (writes && r.pull) return {{asked_of(*m.objective, *m.tokenizers.target, text.prompt)}};
+  if (writes && r.pull) return {{asked_of(m, text.prompt)}};
   if (writes) write_target(r, m, text);
-  if (r.pull)
-    text.read.labels = labels_of(*m.objective, *m.tokenizers.target, text.read, text.words);
+  if (r.pull) text.read.labels = labels_of(m, text.read, text.words);
   m.objective->join(text.read);
   if (m.objective->traits().joined && !text.target_bytes.empty())
     text.target_bytes.insert(text.target_bytes.begin() + 1, text.read.source.size(), {0, 0});
@@ -150,7 +148,7 @@ void add_maps(Json& json, const AttentionMaps& maps, const HeadChoice& choice, c
     for (int q = 0; q < rows.rows; ++q)
       queries.push_back(vector(rows.row(q), rows.row(q) + rows.cols));
   };
-  for_heads(maps, add, choice);
+  for_heads(maps, choice, add);
 }
 
 Json attention_json(const AttendOptions& r, const Attended& text, const Model& m) {

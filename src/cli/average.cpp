@@ -47,9 +47,9 @@ Json average_checkpoints(const string& folder, size_t n) {
   CheckpointContents contents{.model = slots,
                               .training = {},
                               .exported = true,
-                              .config = newest.config(),
-                              .tokenizers = newest.tokenizers(),
-                              .state = newest.state()};
+                              .config = newest.config,
+                              .tokenizers = newest.tokenizers,
+                              .state = newest.state};
   contents.state.valid_loss = contents.state.valid_metric = kNotMeasured;
   const string name = fmt::format("{}{}-{}", kAveragePrefix, steps.front(), steps.back());
   run.begin_writing();

@@ -11,7 +11,7 @@
 #include "cli/output.h"
 #include "data/run_config.h"
 #include "decode/beam.h"
-#include "store/layout.h"
+#include "store/run_folder.h"
 #include "train/suggested_config.h"
 
 namespace heed {

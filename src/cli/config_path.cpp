@@ -10,8 +10,8 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "data/corpus.h"
-#include "store/layout.h"
-#include "store/origin.h"
+#include "store/run.h"
+#include "store/run_folder.h"
 
 namespace heed {
 namespace {

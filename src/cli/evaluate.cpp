@@ -15,7 +15,6 @@
 #include "evaluate/translation.h"
 #include "evaluate/yardsticks.h"
 #include "show/advice.h"
-#include "store/layout.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
 #include "train/validation.h"

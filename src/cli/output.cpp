@@ -16,7 +16,7 @@
 #include "base/files.h"
 #include "base/std_names.h"
 #include "base/utf8.h"
-#include "store/layout.h"
+#include "store/run_folder.h"
 #include "text/piece_model.h"
 
 namespace heed {

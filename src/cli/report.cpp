@@ -9,9 +9,7 @@
 #include "cli/command.h"
 #include "cli/compare.h"
 #include "cli/output.h"
-#include "show/live_page.h"
 #include "show/page.h"
-#include "show/report.h"
 #include "store/run_folder.h"
 
 namespace heed {

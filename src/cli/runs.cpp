@@ -16,7 +16,6 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "data/run_config.h"
-#include "store/layout.h"
 #include "store/model.h"
 #include "store/run.h"
 #include "store/run_folder.h"

@@ -12,9 +12,8 @@
 #include "cli/output.h"
 #include "data/dataset.h"
 #include "store/checkpoint.h"
-#include "store/layout.h"
 #include "store/model.h"
-#include "store/origin.h"
+#include "store/run.h"
 #include "store/run_folder.h"
 #include "store/run_records.h"
 #include "store/run_writer.h"
@@ -41,10 +40,10 @@ Json checked(const string& name, Check check) try {
 void add_checkpoint(Verification& v, const string& name, const fs::path& folder) {
   const Json part = checked(name, [&] {
     const Checkpoint checkpoint = Checkpoint::open(folder);  // verifies the checksums
-    const bool of_step = name == step_folder_name(checkpoint.state().step);
+    const bool of_step = name == step_folder_name(checkpoint.state.step);
     if (of_step) v.newest.reset();  // unless it loads
     Model m = load_model(checkpoint);
-    if (checkpoint.has_training()) {
+    if (checkpoint.has_training) {
       Optimizer<float> optimizer(m.net.table, m.config.optimizer);
       ParamVec<float> raw(m.values.size());
       checkpoint.load_training(

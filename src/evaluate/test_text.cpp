@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "base/std_names.h"
 #include "evaluate/scorer.h"
-#include "store/origin.h"
+#include "store/run.h"
 
 namespace heed {
 namespace {

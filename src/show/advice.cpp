@@ -11,7 +11,7 @@
 #include "base/std_names.h"
 #include "data/objective.h"
 #include "step/schedule.h"
-#include "store/layout.h"
+#include "store/run_folder.h"
 #include "store/run_writer.h"
 
 namespace heed {
@@ -71,15 +71,11 @@ void add_ways_on(const Run& run, Advice& a) {
   const State& s = run.states.back();
   const bool goes_on = run.end() != Stop::finished, with_end = o.decay_steps.at_end,
              stalled = config.train.patience > 0 && s.stalled >= config.train.patience;
-  const int64_t longer = s.step + max<int64_t>(1, s.step / 2),
-                twice = 2 * (goes_on ? max(s.step, config.train.max_steps) : s.step);
+  const int64_t longer = s.step + max<int64_t>(1, s.step / 2), twice = 2 * s.step;
   const string patience = stalled ? " --set train.patience=0" : "",
                resume = "heed resume " + shell_word(run.folder.string()),
                more = fmt::format("{} --more {}{}", resume, longer - s.step, patience);
   if (with_end && o.decay_steps == 0) o.decay_steps.step = s.step;
-  a.low_rate =
-      more + (with_end ? fmt::format(" --set optimizer.decay_steps={}", o.decay_steps.step) : "") +
-      (o.min_learning_rate > 0 ? "" : " " + low_rate_of(o));
   // A branch goes on from before the fall of its rate, if that is at its end.
   const bool back = (with_end || o.decay_steps == config.train.max_steps) &&
                     std::ranges::any_of(run.states, [&](const State& x) {
@@ -89,17 +85,24 @@ void add_ways_on(const Run& run, Advice& a) {
       !with_end && (longer <= fall_of(o).to || learning_rate(o, config.model.d_model, longer) > 0);
   const fs::path folder = (run.folder / "").parent_path();
   const string& from = run.origin.init_from;
-  a.anew = back ? more + (with_end ? "" : " --set optimizer.decay_steps=end")
-                : fmt::format("heed train {} --run {}{} --set train.max_steps={}{}{}",
-                              shell_word((folder / kConfigFile).string()),
-                              shell_word(next_name(folder).string()),
-                              from.empty() ? "" : " --init-from " + shell_word(from), twice,
-                              with_end ? "" : fmt::format(" --set optimizer.decay_steps={}", twice),
-                              config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");
-  a.way_on = goes_on ? resume + patience : stays && !back ? more : a.anew;
-  if (!goes_on && !stays && !back)
-    a.text = fmt::format("; they need a new run, as its rate has fallen (at a low rate: {})",
-                         a.low_rate);
+  if (goes_on)
+    a.way_on = resume + patience;
+  else if (back)  // its rate falls again
+    a.way_on = more + (with_end ? "" : " --set optimizer.decay_steps=end");
+  else if (stays)
+    a.way_on = more;
+  else {
+    a.way_on = fmt::format("heed train {} --run {}{} --set train.max_steps={}{}{}",
+                           shell_word((folder / kConfigFile).string()),
+                           shell_word(next_name(folder).string()),
+                           from.empty() ? "" : " --init-from " + shell_word(from), twice,
+                           with_end ? "" : fmt::format(" --set optimizer.decay_steps={}", twice),
+                           config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");
+    a.text = fmt::format(
+        "; they need a new run, as its rate has fallen (at a low rate: {}{}{})", more,
+        with_end ? fmt::format(" --set optimizer.decay_steps={}", o.decay_steps.step) : "",
+        o.min_learning_rate > 0 ? "" : " " + low_rate_of(o));
+  }
 }
 
 }  // namespace

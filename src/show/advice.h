@@ -22,8 +22,6 @@ struct Advice {
   string text;     // for people; "" if there is nothing to say: it is good, or noise
   string command;  // that does it, or ""
   string way_on;   // what would train on, whether that is advisable or not
-  // Commands for steps beyond the fall of the rate: it falls again, or stays low.
-  string anew, low_rate;
 };
 
 // Nothing of a run that is training, or has no checkpoint. Its folder is as commands name it.

@@ -60,9 +60,9 @@ using AttentionMaps = array<AttentionMap, 3>;  // by AttentionKind
 inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind) {
   return maps[size_t(kind)];
 }
-// Calls body(kind, map, layer, head) for every head of the maps, or the chosen ones.
+// Calls body(kind, map, layer, head) for the chosen heads of the maps.
 template <class Body>
-void for_heads(const AttentionMaps& maps, Body&& body, const HeadChoice& choice = {}) {
+void for_heads(const AttentionMaps& maps, const HeadChoice& choice, Body&& body) {
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(maps, kind);
     for (int layer = 0; layer < map.layers; ++layer)

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/std_names.h"
 #include "decode/next_token.h"
+#include "evaluate/comparison.h"
 #include "show/pull.h"
 
 namespace heed {
@@ -18,7 +19,6 @@ namespace {
 using Row = vector<double>;
 
 constexpr int kTopTokens = 5, kTopKeys = 3;
-constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 double dot(const Row& a, const Row& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -170,7 +170,7 @@ class Explainer {
     return y;
   }
   // Of a part whose N is `normed`.
-  double share(const Row& normed) const { return stack_.norm ? dot(u_, normed) : kUndefined; }
+  double share(const Row& normed) const { return stack_.norm ? dot(u_, normed) : kUnknown; }
   const Json& add(Json part, const Row& normed) {
     part["share"] = share(normed);
     return shares_.emplace_back(std::move(part));
@@ -232,7 +232,7 @@ class Explainer {
     for (const int j : order) {
       const Row k = copied(h.k, j);
       const Row taken = normed(through(*strongest_.attention, out["head"], h.v.row(j)));
-      const double product = h.uniform ? kUndefined : dot(q, k);
+      const double product = h.uniform ? kUnknown : dot(q, k);
       out["keys"].push_back({{"position", j},
                              {"k", k},
                              {"length", length(k)},
@@ -271,7 +271,7 @@ class Explainer {
     Workspace workspace;
     add_pull(model_, pass_.values, read, workspace, maps);
     Json heads = Json::array();
-    for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+    for_heads(maps, {}, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
       if (kind != stack_.blocks.front().self_attention.kind && kind != AttentionKind::cross) return;
       const Mat<const double> g(map.value_gradient.data(), map.layers * kv * map.keys, width);
       const int first = (layer * kv + head * kv / map.heads) * map.keys;

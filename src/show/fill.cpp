@@ -9,22 +9,6 @@
 namespace heed {
 namespace {
 
-vector<vector<Hypothesis>> fill_tokens(const Predictor& predictor, const TokenIds& never,
-                                       const TokenIds& source, const vector<int>& rows, int n) {
-  Example read{source, {}, TokenIds(source.size(), -1)};
-  for (const int row : rows) read.labels[row] = 0;  // any token
-  Pool pool(1);
-  const auto odds = label_odds(predictor, {read}, pool, n + int(never.size())).front();
-  vector<vector<Hypothesis>> found;
-  for (const TokenOdds& expected : odds) {
-    vector<Hypothesis>& best = found.emplace_back();
-    for (const ScoredToken& t : expected.best)
-      if (std::ssize(best) < n && std::ranges::count(never, t.id) == 0)
-        best.push_back({{t.id}, t.log_probability, t.log_probability});
-  }
-  return found;
-}
-
 // `left`: tokens of a target, after <s>; `special`: ids that are none of a text.
 vector<vector<Hypothesis>> fill_spans(const Predictor& predictor, int left, int special,
                                       const TokenIds& source, const vector<int>& rows, int n) {
@@ -83,7 +67,19 @@ vector<vector<Hypothesis>> fill(const Predictor& predictor, const Objective& obj
   if (predictor.model.has_decoder())
     return fill_spans(predictor, objective.longest(Side::target) - 1, target.first_ordinary_id(),
                       source, rows, n);
-  return fill_tokens(predictor, objective.never_written(target), source, rows, n);
+  const TokenIds never = objective.never_written(target);
+  Example read{source, {}, TokenIds(source.size(), -1)};
+  for (const int row : rows) read.labels[row] = 0;  // any token
+  Pool pool(1);
+  vector<vector<Hypothesis>> found;
+  const auto odds = label_odds(predictor, {read}, pool, n + int(never.size())).front();
+  for (const TokenOdds& mask : odds) {
+    vector<Hypothesis>& best = found.emplace_back();
+    for (const ScoredToken& t : mask.best)
+      if (std::ssize(best) < n && std::ranges::count(never, t.id) == 0)
+        best.push_back({{t.id}, t.log_probability, t.log_probability});
+  }
+  return found;
 }
 
 }  // namespace heed

@@ -115,7 +115,11 @@ FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
   AttentionMaps maps = attention_maps(model_, values, question_.read, workspace);
   FilmedFrame filmed{std::move(known), {}};
   Frame& frame = filmed.frame;
-  frame.probe_loss = probe_loss(predictor);
+  Pool alone(1);
+  const auto odds = label_odds(predictor, {question_.read}, alone, -1).front();
+  double loss = 0;
+  for (const TokenOdds& token : odds) loss -= token.log_probability;
+  frame.probe_loss = loss / double(odds.size());  // NaN where no label is shown
   for (size_t i = 0; i < question_.prompts.size(); ++i) {
     const TokenIds ids = written(predictor, i);
     if (i == 0) filmed.sample = sample(ids);
@@ -150,14 +154,6 @@ void Film::add_maps(Workspace& workspace, const ParamVec<float>& values, Attenti
   }
 }
 
-// An answer that is far longer than the right one is wrong whatever follows.
-int Film::most_written(size_t prompt) const {
-  if (!model_.has_decoder()) return 0;
-  if (objective_->continues()) return written_;
-  const int right = int(question_.expected[prompt].size());
-  return min({kMostWritten, objective_->longest(Side::target) - 1, 2 * right + 4});
-}
-
 // Token by token, special ones too, where masks are filled in.
 string Film::shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const {
   return objective_->fills() ? joined(tokenizer.pieces(ids), between) : tokenizer.decode(ids);
@@ -170,9 +166,14 @@ string Film::shown_answer(const TokenIds& ids) const {
 // Without a decoder: the most probable word for each label.
 TokenIds Film::written(const Predictor& predictor, size_t prompt) const {
   const Tokenizer& target = *tokenizers_.target;
-  if (model_.has_decoder())
-    return generate(predictor, *objective_, target, question_.prompts[prompt], most_written(prompt),
-                    objective_->continues() ? kTemperature : 0);
+  if (model_.has_decoder()) {
+    const bool continues = objective_->continues();
+    // An answer that is far longer than the right one is wrong whatever follows.
+    const int answer = min({kMostWritten, objective_->longest(Side::target) - 1,
+                            2 * int(question_.expected[prompt].size()) + 4});
+    return generate(predictor, *objective_, target, question_.prompts[prompt],
+                    continues ? written_ : answer, continues ? kTemperature : 0);
+  }
   const Example& e = question_.read;
   vector<int> rows;
   for (size_t r = 0; r < e.labels.size(); ++r)
@@ -229,14 +230,6 @@ string Film::sample(const TokenIds& ids) const {
     text.erase(0, word_begin(text, end));
   }
   return string(whole_words(text, text.size()));
-}
-
-double Film::probe_loss(const Predictor& predictor) const {
-  Pool pool(1);
-  double sum = 0;
-  const auto odds = label_odds(predictor, {question_.read}, pool, -1).front();
-  for (const TokenOdds& token : odds) sum -= token.log_probability;
-  return sum / double(odds.size());  // NaN where no label is shown
 }
 
 size_t word_begin(string_view text, size_t at) {

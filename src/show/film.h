@@ -20,7 +20,7 @@
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "decode/predictor.h"
-#include "show/head_names.h"
+#include "show/head_words.h"
 #include "store/run_records.h"
 
 namespace heed {
@@ -53,11 +53,9 @@ class Film {
   string shown_answer(const TokenIds& ids) const;
   void add_maps(Workspace& workspace, const ParamVec<float>& values, AttentionMaps& maps,
                 Frame& frame) const;
-  int most_written(size_t prompt) const;
   TokenIds written(const Predictor& predictor, size_t prompt) const;
   string completed(const TokenIds& ids, const char* open, const char* close) const;
   string sample(const TokenIds& ids) const;
-  double probe_loss(const Predictor& predictor) const;
 
   const Transformer& model_;
   const Tokenizers& tokenizers_;

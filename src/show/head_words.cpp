@@ -3,9 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "base/fields.h"
+#include "base/noise.h"
 #include "base/std_names.h"
+#include "evaluate/comparison.h"
+#include "store/run_folder.h"
 #include "text/piece_model.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -39,49 +45,16 @@ constexpr TextPattern kTextPatterns[] = {
     {"the mirrored position",
      [](Tokens, Tokens keys, int i, int j) { return j == std::ssize(keys) - 2 - i; }, true}};
 
-// A share of the weight, the mean over rows.
-struct Share {
-  string words;
-  double rows = 0, share = 0, even = 0;  // even: of even weights
-  bool parked = false;
-};
-
 // The largest weight of each row that has a choice.
-Share largest_weights(AttentionKind kind, Mat<const float> weights) {
-  Share sum;
+PatternSums largest_weights(AttentionKind kind, Mat<const float> weights) {
+  PatternSums sum;
   for (int i = 0; i < weights.rows; ++i)
     if (const int seen = visible_keys(kind, i, weights.cols); seen > 1) {
-      sum.share += *std::max_element(weights.row(i), weights.row(i) + seen);
+      sum.weight += *std::max_element(weights.row(i), weights.row(i) + seen);
       sum.even += 1.0 / seen;
       ++sum.rows;
     }
-  sum.share /= sum.rows;
-  sum.even /= sum.rows;
   return sum;
-}
-
-// Of every pattern, and of every key alone.
-vector<Share> all_shares(AttentionKind kind, Mat<const float> weights, Tokens queries,
-                         Tokens keys) {
-  vector<Share> shares;
-  const auto add = [&](const string& words, int first, int last, auto points, bool parked) {
-    const auto [weight, even, rows] = pattern_sums(kind, weights, first, last, points);
-    shares.push_back({words, rows, weight / rows, even / rows, parked});
-  };
-  for (const TextPattern& pattern : kTextPatterns)
-    if (pattern.cross == (kind == AttentionKind::cross))
-      add(
-          pattern.words, 0, weights.cols,
-          [&](int i, int j) { return pattern.points(queries, keys, i, j); }, false);
-  for (int k = 0; k < weights.cols; ++k) {
-    const char* which = k == 0                  ? "the first token"
-                        : k + 1 == weights.cols ? "the last token"
-                                                : "one token";
-    add(
-        fmt::format("{}, “{}”", which, with_space_marks(keys[k])), k, k + 1,
-        [](int, int) { return true; }, keys[k] == "<s>" || keys[k] == "</s>");
-  }
-  return shares;
 }
 
 }  // namespace
@@ -97,34 +70,43 @@ string HeadInWords::sentence() const {
 
 HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights, Tokens queries,
                           Tokens keys) {
-  const Share largest = largest_weights(kind, weights);
+  const PatternSums largest = largest_weights(kind, weights);
   if (largest.rows < kFewestRows) return {"too few tokens to see a pattern"};
-  Share best;
-  for (const Share& mean : all_shares(kind, weights, queries, keys)) {
-    if (mean.rows < kFewestRows || 2 * mean.rows < largest.rows) continue;
-    if (mean.share < 0.3 || (mean.share < 2 * mean.even && mean.share < 0.8)) continue;
-    if (mean.share > best.share) best = mean;
+  HeadInWords best;
+  const auto consider = [&](const string& words, bool parked, const PatternSums& sums) {
+    if (sums.rows < kFewestRows || 2 * sums.rows < largest.rows) return;
+    const double share = sums.weight / sums.rows, even = sums.even / sums.rows;
+    if (share < 0.3 || (share < 2 * even && share < 0.8) || share <= best.share) return;
+    best = {(share >= 0.5 ? "mostly " : "often ") + words, true, parked, share, even};
+  };
+  for (const TextPattern& pattern : kTextPatterns)
+    if (pattern.cross == (kind == AttentionKind::cross))
+      consider(pattern.words, false,
+               pattern_sums(kind, weights, 0, weights.cols,
+                            [&](int i, int j) { return pattern.points(queries, keys, i, j); }));
+  for (int k = 0; k < weights.cols; ++k) {  // every key alone
+    const char* which = k == 0                  ? "the first token"
+                        : k + 1 == weights.cols ? "the last token"
+                                                : "one token";
+    consider(fmt::format("{}, “{}”", which, with_space_marks(keys[k])),
+             keys[k] == "<s>" || keys[k] == "</s>",
+             pattern_sums(kind, weights, k, k + 1, [](int, int) { return true; }));
   }
-  if (best.rows > 0)
-    return {(best.share >= 0.5 ? "mostly " : "often ") + best.words, true, best.parked, best.share,
-            best.even};
-  return {largest.share < 2 * largest.even ? "spread widely" : "no simple pattern", false, false,
-          largest.share, largest.even};
+  if (best.simple) return best;
+  return {largest.weight < 2 * largest.even ? "spread widely" : "no simple pattern", false, false,
+          largest.weight / largest.rows, largest.even / largest.rows};
 }
 
 vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMaps& maps,
                                    const HeadChoice& choice) {
   vector<HeadInWords> heads;
-  for_heads(
-      maps,
-      [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
-        HeadInWords& words = heads.emplace_back(head_in_words(
-            kind, map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind)));
-        words.kind = kind;
-        words.layer = layer;
-        words.head = head;
-      },
-      choice);
+  for_heads(maps, choice, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+    HeadInWords& words = heads.emplace_back(head_in_words(
+        kind, map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind)));
+    words.kind = kind;
+    words.layer = layer;
+    words.head = head;
+  });
   return heads;
 }
 
@@ -137,6 +119,180 @@ HeadInWords clearest_head(const vector<HeadInWords>& heads, AttentionKind kind) 
       best = h;
     }
   return best;
+}
+
+namespace {
+
+constexpr int64_t kTexts = 12, kRandomTexts = 10;
+constexpr int kLongest = 64;  // tokens read of a text, on each side
+constexpr double kLeastScore = 0.3, kMargin = 0.1;
+
+// One side of a text as a head of self-attention sees it.
+struct TextSide {
+  const TokenIds& ids;
+  const vector<bool>& punctuation;  // by id
+
+  bool earlier_copy(int i, int j) const { return j < i && ids[j] == ids[i]; }
+};
+
+struct HeadPattern {
+  const char* name;
+  bool (*points)(const TextSide&, int i, int j);  // does it point query i to key j?
+  bool random = false;                            // it is looked for in random tokens
+};
+constexpr HeadPattern kPatterns[] = {
+    {"previous token", [](auto&, int i, int j) { return j == i - 1; }},
+    {"same token", [](auto&, int i, int j) { return j == i; }},
+    {"first token", [](auto&, int, int j) { return j == 0; }},
+    {"duplicate", [](auto& text, int i, int j) { return text.earlier_copy(i, j); }},
+    {"punctuation", [](auto& text, int, int j) -> bool { return text.punctuation[text.ids[j]]; }},
+    {"induction", [](auto& text, int i, int j) { return j > 0 && text.earlier_copy(i, j - 1); },
+     true}};
+
+PatternSums sum_of(const vector<PatternSums>& texts) {
+  PatternSums sum;
+  for (const PatternSums& text : texts) {
+    sum.weight += text.weight;
+    sum.even += text.even;
+    sum.rows += text.rows;
+  }
+  return sum;
+}
+
+// Which ids are punctuation, a space before it or not.
+vector<bool> punctuation_of(const Tokenizer& tokenizer) {
+  vector<bool> is(tokenizer.size());
+  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id) {
+    string piece = tokenizer.piece(id);
+    if (piece.size() > 1 && piece[0] == ' ') piece.erase(0, 1);
+    is[id] = !piece.empty();
+    each_code_point(piece,
+                    [&](CodePoint c, size_t) { is[id] = is[id] && is_punctuation(c.value); });
+  }
+  return is;
+}
+
+}  // namespace
+
+Json recorded_names(const Model& model, const HeadChoice& choice) {
+  Json named_at;
+  vector<HeadName> heads;
+  for (const Frame& frame : read_frames(run_of_checkpoint(model.folder), model.state.step).frames)
+    if (frame.heads) {
+      named_at = frame.step;
+      heads = *frame.heads;
+    }
+  std::erase_if(heads, [&](const HeadName& h) {
+    return (!choice.kind.empty() && h.kind != choice.kind) ||
+           (choice.layer && h.layer != *choice.layer) || (choice.head && h.head != *choice.head);
+  });
+  return {{"named_at", named_at},
+          {"held_out", model.config.data.has_validation()},
+          {"head_names", heads}};
+}
+
+string names_in_words(const Json& recorded) {
+  if (recorded["named_at"].is_null()) return "the run has no record of its heads' names\n";
+  string out =
+      fmt::format("over {} text, at step {} (weight; untrained; with the keys in random order):\n",
+                  recorded["held_out"] ? "held-out" : "training", recorded["named_at"].dump());
+  for (const auto& h : recorded["head_names"])
+    out += fmt::format("{}, layer {}, head {}: {} ({:.2f}; {:.2f}; {:.2f})\n",
+                       h["kind"].get<string>(), h["layer"].dump(), h["head"].dump(),
+                       h["name"].get<string>(), h["score"].get<double>(),
+                       h["untrained"].get<double>(), h["shuffled"].get<double>());
+  return recorded["head_names"].empty() ? out + "no head has a name\n" : out;
+}
+
+HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
+                     const Objective& objective, const Split& held_out,
+                     const ParamVec<float>& untrained)
+    : model_(model),
+      punctuation_{punctuation_of(tokenizers.source()), punctuation_of(*tokenizers.target)} {
+  const Tokenizer& tokenizer = *tokenizers.target;
+  const ExampleList all = objective.evaluation(held_out);
+  for (int64_t i = 0; i < min(all.count, kTexts); ++i) {
+    Text& text = texts_.emplace_back();
+    all.get(i, text.read);
+    for (TokenIds* ids : {&text.read.source, &text.read.target})
+      ids->resize(min<size_t>(ids->size(), kLongest));
+  }
+  for (int i = 0; i < kRandomTexts; ++i) {
+    const auto repeated = [&](Side side, int vocab) {
+      const int longest = min(objective.longest(side), kLongest) - 1;
+      const int n = min(6 + i, longest / 2);
+      TokenIds ids;
+      for (int j = 0; j < 2 * n; ++j) {
+        const int first = tokenizer.first_ordinary_id();
+        ids.push_back(first + int(permuted(noise_key(i, Purpose::probe), vocab - first,
+                                           j % n % (vocab - first))));
+      }
+      return objective.framed(side, ids);
+    };
+    Example e;
+    if (model.has_encoder()) e.source = repeated(Side::source, model.source_vocab);
+    if (model.has_decoder()) e.target = repeated(Side::target, model.target_vocab);
+    if (model.has_encoder() && e.source.empty()) break;  // it reads one token at a time
+    texts_.push_back({e, true});
+  }
+  untrained_ = score(untrained);
+}
+
+HeadProbe::Scores HeadProbe::score(const ParamVec<float>& values) const {
+  Scores scores;
+  Workspace workspace;
+  for (const Text& text : texts_)
+    for_heads(attention_maps(model_, values, text.read, workspace), {},
+              [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+                if (kind == AttentionKind::cross) return;
+                const TextSide side{keys_of(text.read, kind),
+                                    punctuation_[kind == AttentionKind::decoder_self]};
+                for (int p = 0; p < std::ssize(kPatterns); ++p) {
+                  if (kPatterns[p].random != text.random) continue;
+                  const Mat<const float> weights = map.head(layer, head);
+                  const auto sums = pattern_sums(kind, weights, 0, weights.cols, [&](int i, int j) {
+                    return kPatterns[p].points(side, i, j);
+                  });
+                  if (sums.rows > 0) scores[{p, kind, layer, head}].push_back(sums);
+                }
+              });
+  return scores;
+}
+
+vector<HeadName> HeadProbe::names(const ParamVec<float>& trained) const {
+  vector<HeadName> names;
+  Pool alone(1);
+  for (const auto& [of, texts] : score(trained)) {
+    const vector<PatternSums>& texts_before = untrained_.at(of);
+    System above_untrained, above_even;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      above_untrained.push_back({texts[i].weight - texts_before[i].weight, texts[i].rows});
+      above_even.push_back({texts[i].weight - texts[i].even, texts[i].rows});
+    }
+    const auto beats = [&](const System& units) {
+      return interval_of(units, figure("loss"), alone).low >= kMargin;
+    };
+    const PatternSums sum = sum_of(texts);
+    // NaN beats nothing.
+    if (!(sum.weight / sum.rows >= kLeastScore) || !beats(above_untrained) || !beats(above_even))
+      continue;
+    // A float's digits are enough.
+    const HeadName found{attention_name(of.kind),
+                         of.layer,
+                         of.head,
+                         kPatterns[of.pattern].name,
+                         float(sum.weight / sum.rows),
+                         float(sum_of(texts_before).weight / sum.rows),
+                         float(sum.even / sum.rows)};
+    const auto same_head = std::ranges::find_if(names, [&](const HeadName& n) {
+      return n.kind == found.kind && n.layer == found.layer && n.head == found.head;
+    });
+    if (same_head == names.end())
+      names.push_back(found);
+    else if (found.score - found.shuffled > same_head->score - same_head->shuffled)
+      *same_head = found;
+  }
+  return names;
 }
 
 }  // namespace heed

@@ -4,16 +4,23 @@
 // over the rows where it points to a key that they see. It needs at least half of the rows that
 // have a choice, and three; twice the weight of evenly spread weights, and 30 %. Terminal, pages
 // and JSON say what is found here, and show first the same head. One text is one sample: another
-// may show another pattern; show/head_names.h looks at more of them.
+// may show another pattern; names (below) are of more of them.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <compare>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "base/std_names.h"
 #include "show/attention_maps.h"
+#include "store/model.h"
+#include "store/run_records.h"
 
 namespace heed {
 
@@ -63,5 +70,51 @@ vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMap
 // The head of a kind to show first: the one whose simple pattern has the largest share; else, of
 // those that are not parked, the one with the largest weights. The first among equals.
 HeadInWords clearest_head(const vector<HeadInWords>& heads, AttentionKind kind);
+
+// What a head is for over held-out text: names, from another list of patterns.
+//
+// A head's score for a pattern is the mean share of a row's weight that lies where the pattern
+// points, over the rows that see such a key and another one. It has two controls: the same head
+// with the weights that the run began with ("untrained"), and the same weights on keys in random
+// order ("shuffled"): the mean over all orders, which is what even weights give. A head gets the
+// name of the pattern that beats the second by most, if its score is at least 0.3, and both
+// controls are beaten by 0.1 at the lower end of the 95 % interval (evaluate/comparison.h), which
+// takes eight texts at least. The names are "previous token", "same token", "first token",
+// "duplicate", "punctuation" and "induction".
+
+// What the run's film says of those heads of a checkpoint that are chosen: {"named_at": its step,
+// or the last one before it that has names, or null; "held_out": over held-out text, else over
+// training text; "head_names"}.
+Json recorded_names(const Model& model, const HeadChoice& choice);
+string names_in_words(const Json& recorded);
+
+class HeadProbe {
+ public:
+  // The beginning of the split, and repeated random tokens for induction (Olsson et al. 2022).
+  // References, but for `untrained`, must outlive it.
+  HeadProbe(const Transformer& model, const Tokenizers& tokenizers, const Objective& objective,
+            const Split& held_out, const ParamVec<float>& untrained);
+  vector<HeadName> names(const ParamVec<float>& trained) const;
+
+ private:
+  struct PatternOfHead {
+    int pattern;  // in the list of head_words.cpp
+    AttentionKind kind;
+    int layer, head;
+    auto operator<=>(const PatternOfHead&) const = default;
+  };
+  // By text; without patterns that no row can follow.
+  using Scores = std::map<PatternOfHead, vector<PatternSums>>;
+  Scores score(const ParamVec<float>& values) const;
+
+  struct Text {
+    Example read;
+    bool random = false;
+  };
+  const Transformer& model_;
+  array<vector<bool>, 2> punctuation_;  // source, target; by id
+  vector<Text> texts_;
+  Scores untrained_;
+};
 
 }  // namespace heed

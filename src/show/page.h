@@ -1,5 +1,5 @@
-// Self-contained web pages (src/show/web). They are compiled in and load nothing; their scripts
-// draw them from embedded JSON.
+// Self-contained web pages (src/show/web) and what they show. They are compiled in and load
+// nothing; their scripts draw them from embedded JSON.
 #pragma once
 
 #include <string>
@@ -8,6 +8,7 @@
 
 #include "base/json_fwd.h"
 #include "base/std_names.h"
+#include "store/model.h"
 
 namespace heed {
 
@@ -24,5 +25,34 @@ string base64(const vector<unsigned char>& bytes);
 // The page with `data`, whose numbers are short, in place of {{data}}, inside a <script>. "<"
 // becomes "\u003c", so that no string ends the script.
 string page_with(string_view page, const Json& data);
+
+// What `heed report` shows of a run: its losses, and where the model looks and what it writes as it
+// learns, for one fixed piece of the held-out text. Reads the run's records, its states and its
+// config, no weights and no data, and never writes to the run.
+
+// The data of web/report.html. `run` is a run folder; one that has not saved yet shows what it has
+// logged. Error (Exit::store) if it has nothing to show.
+Json report(const string& run);
+
+// One line: what the page shows, without its attention maps.
+string report_json(Json report);
+
+// Of several runs: their curves in one chart, and the config keys in which they differ. An object
+// for each, the data of web/comparison.html: {"run", "best_step", "best_loss", "keys", "train",
+// "valid"}. Error (Exit::store) if one is no run, or has logged nothing yet.
+Json comparison(const vector<string>& runs);
+
+inline constexpr double kMostLiveBytes = 32 << 20;  // of weights: larger pages take seconds to open
+
+// The page of `heed report --live` (web/live.html): the model itself, to type to. It holds the
+// weights as float16, the tokenizers and what the config says of the model; web/model.js computes
+// the forward pass, and web/tokenizer.js splits texts.
+//
+// `opening` is what the page shows first, in the words of its address: {"text", "target", "head":
+// "cross.1.0", "answer", "against": ids}. A page that `reloads` loads itself again when its window
+// gets the focus back, and so shows what its file has become. Error (usage, with the hint) if the
+// weights would take more than that, if one is too large for float16, or if a tokenizer of others
+// has a normaliser's table, which the page has not.
+string live_page(const Model& model, const string& hint, const Json& opening, bool reloads = false);
 
 }  // namespace heed

@@ -83,11 +83,12 @@ ParamVec<double> in_double(const ParamVec<float>& values) {
   return wide;
 }
 
-Example asked_of(const Objective& objective, const Tokenizer& target, const TokenIds& text) {
+Example asked_of(const Model& model, const TokenIds& text) {
+  const Objective& objective = *model.objective;
   const bool masked = std::ranges::any_of(text, [&](int id) { return objective.is_mask(id); });
   if (objective.traits().pairs() || masked)
     throw usage_error("--pull needs --target: what the model writes itself would only confirm it.");
-  const int vocab = target.size();
+  const int vocab = model.tokenizers.target->size();
   Split split(vocab, vocab);
   for (const int id : text) split.target.push_back(id);
   const ExampleList examples = objective.evaluation(split);
@@ -100,8 +101,9 @@ Example asked_of(const Objective& objective, const Tokenizer& target, const Toke
   return read;
 }
 
-TokenIds labels_of(const Objective& objective, const Tokenizer& target, const Example& read,
-                   const string& words) {
+TokenIds labels_of(const Model& model, const Example& read, const string& words) {
+  const Objective& objective = *model.objective;
+  const Tokenizer& target = *model.tokenizers.target;
   if (objective.traits().decoder()) {
     TokenIds labels(read.target.begin() + 1, read.target.end());
     labels.push_back(objective.continues() ? -1 : Tokenizer::kEos);
@@ -135,31 +137,27 @@ string draw_pull(const HeadChoice& choice, const InputTokens& tokens, const Atte
       "\nthe pull: which way the loss of this text moves each score, in nats per unit of score\n";
   string drawn;
   double most = -1;
-  for_heads(
-      maps,
-      [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
-        const Mat<const double> pulls = map.pulls(layer, head);
-        const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
-        const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
-        const auto at = int(std::max_element(begin, end, smaller) - begin);
-        const string name = name_of_head(kind, layer, head);
-        const auto &queries = queries_of(tokens, kind), &keys = keys_of(tokens, kind);
-        out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name, begin[at],
-                           with_space_marks(queries[at / pulls.cols]),
-                           with_space_marks(keys[at % pulls.cols]));
-        style.largest = std::abs(begin[at]);
-        if (!whole && style.largest <= most) return;
-        most = style.largest;
-        vector<float> shares;
-        for (const double* x = begin; x < end; ++x)
-          shares.push_back(float(most > 0 ? *x / most : 0));
-        const Mat<const float> shown{shares.data(), pulls.rows, pulls.cols};
-        if (!whole) drawn.clear();
-        drawn += "\n" + name + "\n" + heat_map_legend(style) +
-                 (whole ? draw_heat_map(shown, queries, keys, style)
-                        : draw_part(shown, queries, keys, style));
-      },
-      choice);
+  for_heads(maps, choice, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+    const Mat<const double> pulls = map.pulls(layer, head);
+    const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
+    const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
+    const auto at = int(std::max_element(begin, end, smaller) - begin);
+    const string name = name_of_head(kind, layer, head);
+    const auto &queries = queries_of(tokens, kind), &keys = keys_of(tokens, kind);
+    out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name, begin[at],
+                       with_space_marks(queries[at / pulls.cols]),
+                       with_space_marks(keys[at % pulls.cols]));
+    style.largest = std::abs(begin[at]);
+    if (!whole && style.largest <= most) return;
+    most = style.largest;
+    vector<float> shares;
+    for (const double* x = begin; x < end; ++x) shares.push_back(float(most > 0 ? *x / most : 0));
+    const Mat<const float> shown{shares.data(), pulls.rows, pulls.cols};
+    if (!whole) drawn.clear();
+    drawn += "\n" + name + "\n" + heat_map_legend(style) +
+             (whole ? draw_heat_map(shown, queries, keys, style)
+                    : draw_part(shown, queries, keys, style));
+  });
   return out + drawn;
 }
 

@@ -37,11 +37,10 @@ ParamVec<double> in_double(const ParamVec<float>& values);
 
 // A text alone, as its objective asks for it. Error (usage) where it says too little: pairs, and
 // texts with [MASK] of a model with a decoder.
-Example asked_of(const Objective& objective, const Tokenizer& target, const TokenIds& text);
+Example asked_of(const Model& model, const TokenIds& text);
 // The labels of what the model reads, each side framed: the token after each one of the decoder; or
 // the words that belong in the [MASK]s of an encoder's text. Error (usage) if they do not fit.
-TokenIds labels_of(const Objective& objective, const Tokenizer& target, const Example& read,
-                   const string& words);
+TokenIds labels_of(const Model& model, const Example& read, const string& words);
 
 // For a terminal: the strongest pull of each head, and the whole map of each chosen one or, without
 // a choice, a part of that of the one that is pulled most.

@@ -1,4 +1,4 @@
-#include "show/report.h"
+#include "show/page.h"
 
 #include <fmt/core.h>
 
@@ -15,7 +15,6 @@
 #include "show/advice.h"
 #include "show/learning_record.h"
 #include "store/checkpoint.h"
-#include "store/layout.h"
 #include "store/model.h"
 #include "store/run_folder.h"
 
@@ -34,7 +33,7 @@ fs::path folder_of_run(const string& run) {  // or of one of its checkpoints
 
 // Adds how many parameters a checkpoint's model has, and the loss of guessing.
 void add_sizes(const Checkpoint& checkpoint, const RunConfig& config, Json& data) {
-  const Tokenizers tokenizers = Tokenizers::load(checkpoint.tokenizers(), checkpoint.folder());
+  const Tokenizers tokenizers = Tokenizers::load(checkpoint.tokenizers, checkpoint.folder);
   const Tokenizer& target = *tokenizers.target;
   data["parameter_count"] =
       Transformer(config.model, tokenizers.source().size(), target.size()).table.size();
@@ -44,10 +43,9 @@ void add_sizes(const Checkpoint& checkpoint, const RunConfig& config, Json& data
 
 // The loss of a frame's step: its own, else that of the event of the step, else null.
 template <class Event>
-Json loss_of(const Frame& frame, double Frame::*own, const vector<Event>& events) {
+Json loss_of(const Frame& frame, double own, const vector<Event>& events) {
   const auto found = std::ranges::find(events, frame.step, &Event::step);
-  const bool logged = std::isnan(frame.*own) && found != events.end();
-  return logged ? found->loss : frame.*own;
+  return std::isnan(own) && found != events.end() ? found->loss : own;
 }
 
 // Adds the probe and its frames. All of these have maps, or none.
@@ -70,8 +68,8 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json
                                       {"head", first % kinds[i].heads}};
     }
     data["frames"].push_back(Json{{"step", frame.step},
-                                  {"loss", loss_of(frame, &Frame::valid_loss, logged.valid)},
-                                  {"train_loss", loss_of(frame, &Frame::train_loss, logged.train)},
+                                  {"loss", loss_of(frame, frame.valid_loss, logged.valid)},
+                                  {"train_loss", loss_of(frame, frame.train_loss, logged.train)},
                                   {"probe_loss", frame.probe_loss},
                                   {"weights", frame.weights},
                                   {"pull", frame.pull.value_or(vector<PackedPull>())},
@@ -141,13 +139,13 @@ Json report(const string& name) {
   if (!newest && !damaged.empty())
     throw store_error("no checkpoint of {} is intact.", quoted_path(folder))
         .hint("heed verify " + shell_word(folder.string()) + ", which says what is wrong");
-  const Run run = read_run(folder, newest ? newest->state().step : kAnyStep);
+  const Run run = read_run(folder, newest ? newest->state.step : kAnyStep);
   const LoggedEvents& logged = run.logged;
-  const RecordedFrames recorded = read_frames(folder, newest ? newest->state().step : kAnyStep);
+  const RecordedFrames recorded = read_frames(folder, newest ? newest->state.step : kAnyStep);
   const RunConfig config = newest ? checkpoint_config(*newest) : run.config;
   vector<string> notes;
   for (const DamagedCheckpoint& d : damaged) notes.push_back("Skipped: " + d.reason);
-  int64_t last_step = newest ? newest->state().step : 0;
+  int64_t last_step = newest ? newest->state.step : 0;
   if (!newest) {
     notes.push_back("The run has no checkpoint yet: this is what it has logged.");
     if (logged.train.empty() && recorded.frames.empty())
@@ -179,7 +177,7 @@ Json report(const string& name) {
   data["advice"] = {{"text", advice.text}, {"command", advice.command}};
   data["training_loss_note"] = training_loss_note(config);
   data["metric"] = metric ? Json(metric->title) : Json();
-  data["config"] = newest ? newest->config() : dump_config(config);
+  data["config"] = newest ? newest->config : dump_config(config);
   return data;
 }
 

@@ -1,5 +1,3 @@
-#include "store/chain.h"
-
 #include <fmt/core.h>
 
 #include <sstream>
@@ -8,8 +6,8 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/std_names.h"
-#include "store/layout.h"
 #include "store/run_folder.h"
+#include "store/run_writer.h"
 
 namespace heed {
 namespace {
@@ -29,15 +27,6 @@ string step_of_line(int64_t step) {
   return fmt::format("{{\"step\":{},", step);
 }
 
-// All that the line of a checkpoint says of it.
-string beginning_of_line(const fs::path& run, int64_t step) {
-  const fs::path checkpoint = run / kCheckpoints / step_folder_name(step);
-  StateFile stored = read_state(checkpoint);
-  stored.files[kStateFile] = sha256(read_file(checkpoint / kStateFile, kMaxStateFile));
-  return fmt::format("{}\"files\":{},\"data\":\"{}\",", step_of_line(step),
-                     Json(stored.files).dump(), stored.state.data_hash);
-}
-
 }  // namespace
 
 string next_chain_line(const fs::path& run, int64_t step, const string& stem) {
@@ -46,7 +35,11 @@ string next_chain_line(const fs::path& run, int64_t step, const string& stem) {
     replace_file(run / kChain, text.erase(whole));
   if (!text.empty()) text.pop_back();
   const string last = text.substr(text.rfind('\n') + 1);
-  const string begin = beginning_of_line(run, step);
+  const fs::path checkpoint = step_folder(run, step);
+  StateFile stored = read_state(checkpoint);
+  stored.files[kStateFile] = sha256(read_file(checkpoint / kStateFile, kMaxStateFile));
+  const string begin = fmt::format("{}\"files\":{},\"data\":\"{}\",", step_of_line(step),
+                                   Json(stored.files).dump(), stored.state.data_hash);
   if (last.starts_with(begin)) return "";
   static const string program = program_hash();
   return begin + fmt::format("\"program\":\"{}\",\"before\":\"{}\"}}", program,

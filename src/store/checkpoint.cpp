@@ -13,7 +13,6 @@
 #include "base/sha256.h"
 #include "base/std_names.h"
 #include "step/optimizers.h"
-#include "store/layout.h"
 #include "store/run_folder.h"
 
 namespace heed {
@@ -28,7 +27,9 @@ constexpr uint64_t kMaxTextFile = 256u << 20;  // configs and tokenizers
 }
 
 // Error if a tensor has a number that no training gives it.
-void refuse_impossible(const fs::path& path, span<const TensorSlot> tensors) {
+void load(InputFile& file, span<const TensorSlot> tensors) {
+  file.rewind();
+  read_safetensors(file, tensors);
   for (const TensorSlot& t : tensors) {
     const span<const float> numbers(t.data, numbers_in(t.shape));
     const bool finite = std::ranges::all_of(numbers, [](float x) { return std::isfinite(x); });
@@ -36,7 +37,7 @@ void refuse_impossible(const fs::path& path, span<const TensorSlot> tensors) {
                           std::ranges::any_of(numbers, [](float x) { return x < 0; });
     const char* what = finite ? "a negative square" : "NaN or infinity";
     if (!finite || negative)
-      throw store_error("{}: {} in {}, so it cannot be used", path.string(), what, t.name)
+      throw store_error("{}: {} in {}, so it cannot be used", file.name().string(), what, t.name)
           .hint(
               "another checkpoint: --checkpoint step-N; to resume from the previous one, move "
               "this one's folder away");
@@ -61,14 +62,6 @@ void write_files(const fs::path& folder, const CheckpointContents& contents) {
   write_text(kConfigFile, contents.config);
   for (const NamedBytes& file : contents.tokenizers) write_text(file.name, file.bytes);
   write_text(kStateFile, format_state(state_file));
-}
-
-void check_sum(const fs::path& path, const string& digits, const string& expected) {
-  if (digits != expected)
-    fail(path,
-         fmt::format("its bytes do not match the checksum in state.json: altered or cut short "
-                     "(SHA-256 {:.12}..., expected {:.12}...)",
-                     digits, expected));
 }
 
 }  // namespace
@@ -98,12 +91,14 @@ void clean_up(const fs::path& parent) {
 
 Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
   vector<string> names = names_in(folder);
+  const StateFile stored = read_state(folder);
+  const auto& sums = stored.files;
   Checkpoint checkpoint;
-  checkpoint.folder_ = folder;
-  checkpoint.state_file_ = read_state(folder);
-  const auto& sums = checkpoint.state_file_.files;
+  checkpoint.folder = folder;
+  checkpoint.state = stored.state;
+  checkpoint.has_training = stored.training;
   if (!sums.contains(kModelFile) || !sums.contains(kConfigFile) ||
-      sums.contains(kTrainingFile) != checkpoint.state_file_.training)
+      sums.contains(kTrainingFile) != stored.training)
     fail(folder / kStateFile, "it does not list the files of a checkpoint");
   for (const auto& [name, sum] : sums)
     if (std::erase(names, name) == 0) fail(folder / name, "it is missing");
@@ -114,37 +109,38 @@ Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
   std::map<string, unique_ptr<InputFile>> files;
   for (const auto& [name, sum] : sums) files[name] = make_unique<InputFile>(folder / name);
   for (auto& [name, file] : files) {
-    if (name == kModelFile || name == kTrainingFile) {
-      if (!with_weights) continue;
+    const bool of_tensors = name == kModelFile || name == kTrainingFile;
+    if (of_tensors && !with_weights) continue;
+    if (of_tensors) {
       list_safetensors(*file);  // checks its size first: a sparse file takes long to hash
       file->rewind();
-      check_sum(folder / name, sha256_of(*file), sums.at(name));
-      (name == kModelFile ? checkpoint.model_ : checkpoint.training_) = std::move(file);
-      continue;
     }
-    string bytes = read_file(*file, kMaxTextFile);
-    check_sum(folder / name, sha256(bytes), sums.at(name));
-    if (name == kConfigFile)
-      checkpoint.config_ = std::move(bytes);
+    string bytes = of_tensors ? "" : read_file(*file, kMaxTextFile);
+    const string digits = of_tensors ? sha256_of(*file) : sha256(bytes);
+    if (digits != sums.at(name))
+      fail(folder / name,
+           fmt::format("its bytes do not match the checksum in state.json: altered or cut short "
+                       "(SHA-256 {:.12}..., expected {:.12}...)",
+                       digits, sums.at(name)));
+    if (of_tensors)
+      (name == kModelFile ? checkpoint.model_ : checkpoint.training_) = std::move(file);
+    else if (name == kConfigFile)
+      checkpoint.config = std::move(bytes);
     else
-      checkpoint.tokenizers_.push_back({name, std::move(bytes)});
+      checkpoint.tokenizers.push_back({name, std::move(bytes)});
   }
   return checkpoint;
 }
 
 void Checkpoint::load_model(span<const TensorSlot> slots) const {
-  model_->rewind();
-  read_safetensors(*model_, slots);
-  refuse_impossible(folder_ / kModelFile, slots);
+  load(*model_, slots);
 }
 
 void Checkpoint::load_training(span<const TensorSlot> slots) const {
-  if (!has_training())
-    throw store_error("{}: an exported model, without the optimizer's state", folder_.string())
+  if (!has_training)
+    throw store_error("{}: an exported model, without the optimizer's state", folder.string())
         .hint("start a new run from it with --init-from");
-  training_->rewind();
-  read_safetensors(*training_, slots);
-  refuse_impossible(folder_ / kTrainingFile, slots);
+  load(*training_, slots);
 }
 
 bool saved_since(const fs::path& run, fs::file_time_type time) {
@@ -167,7 +163,7 @@ Checkpoint open_checkpoint(const fs::path& run, const string& which) {
     if (folder.empty() || !fs::is_directory(run / kCheckpoints, none)) throw;
     const optional<Checkpoint> whole = newest_checkpoint(run).checkpoint;
     throw e.as(e.exit(),
-               whole ? fmt::format("--checkpoint step-{}, which is whole", whole->state().step)
+               whole ? fmt::format("--checkpoint step-{}, which is whole", whole->state.step)
                      : "a copy; no other checkpoint of the run is whole");
   }
 }

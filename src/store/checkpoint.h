@@ -11,7 +11,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,11 +54,11 @@ class Checkpoint {
   // which cannot be loaded then.
   static Checkpoint open(const fs::path& folder, bool with_weights = true);
 
-  const fs::path& folder() const { return folder_; }
-  const State& state() const { return state_file_.state; }
-  bool has_training() const { return state_file_.training; }
-  const string& config() const { return config_; }
-  const vector<NamedBytes>& tokenizers() const { return tokenizers_; }  // ordered by name
+  fs::path folder;
+  State state;
+  bool has_training = false;      // else it is an exported model
+  string config;                  // text of config.json
+  vector<NamedBytes> tokenizers;  // ordered by name
 
   // Error if a weight is not finite. One load at a time.
   void load_model(span<const TensorSlot> slots) const;
@@ -67,11 +66,7 @@ class Checkpoint {
   void load_training(span<const TensorSlot> slots) const;
 
  private:
-  fs::path folder_;
-  StateFile state_file_;
-  string config_;
-  vector<NamedBytes> tokenizers_;
-  unique_ptr<InputFile> model_, training_;  // training_: null in an exported model
+  unique_ptr<InputFile> model_, training_;  // null: not to be loaded
 };
 
 // Has checkpoints/ changed since, as far as clocks can say?
@@ -106,8 +101,7 @@ struct NewestCheckpoint {
   vector<DamagedCheckpoint> damaged;  // newer ones that are not, newest first
 };
 // Of those of steps up to one. `with_weights` as of open().
-NewestCheckpoint newest_checkpoint(const fs::path& run,
-                                   int64_t up_to = std::numeric_limits<int64_t>::max(),
+NewestCheckpoint newest_checkpoint(const fs::path& run, int64_t up_to = kAnyStep,
                                    bool with_weights = true);
 
 // The numbers of a training as tensors. model.safetensors: the weights that are used.

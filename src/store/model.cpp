@@ -8,8 +8,7 @@
 #include "base/input_file.h"
 #include "base/std_names.h"
 #include "store/checkpoint.h"
-#include "store/layout.h"
-#include "store/origin.h"
+#include "store/run.h"
 #include "store/run_folder.h"
 
 namespace heed {
@@ -24,7 +23,7 @@ RunConfig stored_config(string_view text, const fs::path& folder) try {
 }  // namespace
 
 RunConfig checkpoint_config(const Checkpoint& checkpoint) {
-  return stored_config(checkpoint.config(), checkpoint.folder());
+  return stored_config(checkpoint.config, checkpoint.folder);
 }
 
 RunConfig config_of_run(const fs::path& run) {
@@ -33,18 +32,17 @@ RunConfig config_of_run(const fs::path& run) {
 
 Model load_model(const Checkpoint& checkpoint) {
   RunConfig config = checkpoint_config(checkpoint);
-  Tokenizers tokenizers = Tokenizers::load(checkpoint.tokenizers(), checkpoint.folder());
+  Tokenizers tokenizers = Tokenizers::load(checkpoint.tokenizers, checkpoint.folder);
   if (tokenizers.target->type() != config.tokenizer.of_target().type ||
       tokenizers.source().type() != config.tokenizer.type)
     throw store_error("{}: its tokenizer is not of the type named in its config.json",
-                      checkpoint.folder().string());
+                      checkpoint.folder.string());
   Transformer net(config.model, tokenizers.source().size(), tokenizers.target->size());
   ParamVec<float> values(net.table.size());
   checkpoint.load_model(tensor_slots(net.table, values));
   auto objective = make_objective(config);
-  return {
-      checkpoint.folder(), std::move(config), std::move(objective), std::move(tokenizers),
-      std::move(net),      std::move(values), checkpoint.state(),   checkpoint.folder().string()};
+  return {checkpoint.folder, std::move(config), std::move(objective), std::move(tokenizers),
+          std::move(net),    std::move(values), checkpoint.state,     checkpoint.folder.string()};
 }
 
 Model load_model(const string& run, const string& checkpoint) {

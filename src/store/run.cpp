@@ -1,11 +1,85 @@
 #include "store/run.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/fields.h"
+#include "base/files.h"
+#include "base/format.h"
+#include "base/input_file.h"
+#include "base/profile.h"
 #include "base/std_names.h"
+#include "math/blas.h"
 #include "store/model.h"
 #include "store/run_folder.h"
 #include "store/run_writer.h"
 
 namespace heed {
+namespace {
+
+constexpr const char* kRemedy =
+    "restore it, or move it away: the data's relative paths are then taken from the current folder";
+
+}  // namespace
+
+string data_in_words(const DataConfig& d) {
+  const auto name = [](const fs::path& path) {
+    return (path / "").parent_path().filename().string();  // of a folder: without its slash
+  };
+  const vector<string>& texts = d.train.paths;
+  if (texts.size() == 1) return name(texts[0]);
+  if (!texts.empty()) {
+    const fs::path folder = fs::path(texts[0]).parent_path();
+    return fmt::format("{}, {} files", name(folder.empty() ? fs::path(texts[0]) : folder),
+                       texts.size());
+  }
+  if (!d.pairs.empty()) return name(d.pairs);
+  return fs::path(d.source).stem().string() + " pairs";
+}
+
+string origin_json(const Origin& origin) {
+  Json json = origin;
+  if (origin.branched_from.empty()) json["branched_at"] = "";
+  for (const char* key : {"valid_sha256", "init_from", "branched_from", "branched_at"})
+    if (json[key] == "") json.erase(key);
+  json["core_type"] = blas_core_type();  // another may change the last digits
+  json["processor"] = processor_name();
+  json["version"] = HEED_VERSION;
+  json["started"] = date_and_time();
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(min(line.find(": ") + 2, line.size()));
+  return "";
+}
+
+Origin read_origin(const string& run) {
+  std::error_code ignored;
+  for (const fs::path& folder : {fs::path(run), fs::path(run) / ".." / ".."}) {
+    const fs::path path = folder / kOriginFile;
+    if (std::ranges::count(folder == run ? names_in(folder) : readable_names(folder),
+                           kOriginFile) == 0)
+      continue;
+    if (type_of(path) != fs::file_type::regular)
+      throw store_error("{} is not a file.", quoted_path(path)).hint(kRemedy);
+    const JsonSource source{.name = quoted_path(path), .verdict = "damaged: ", .hint = kRemedy};
+    Origin origin;
+    Faults faults;
+    read_json(parse_strict_json(read_file(path, kMaxConfigFile), source), origin, faults);
+    if (!faults.wrong.empty()) source.fail(faults.wrong);
+    // canonical: behind a link to a checkpoint, ".." is not the folder that the link is in.
+    const fs::path real = fs::canonical(folder, ignored);
+    if (!origin.folder.empty()) origin.folder = (real / origin.folder).lexically_normal();
+    return origin;
+  }
+  return {};
+}
 
 Run read_run(const fs::path& folder, int64_t up_to) {
   Run run{.folder = folder, .states = states_of(folder, up_to)};

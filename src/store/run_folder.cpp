@@ -14,7 +14,6 @@
 #include "base/nearest.h"
 #include "base/std_names.h"
 #include "base/text_kind.h"
-#include "store/layout.h"
 
 namespace heed {
 namespace {
@@ -61,14 +60,7 @@ fs::path checkpoints_of(const fs::path& run) {
                           : "check the path");
 }
 
-// Absolute, without dots or a final slash.
-fs::path written_out(const fs::path& folder) {
-  std::error_code error;
-  const fs::path path = fs::absolute(folder, error).lexically_normal();
-  return path.has_filename() ? path : path.parent_path();
-}
-
-// The same without links, which may be switched while their folder is being read.
+// As written_out(), and without links, which may be switched while their folder is being read.
 fs::path canonical_folder(const fs::path& folder) {
   std::error_code error;
   const fs::path path = fs::canonical(folder, error);
@@ -109,6 +101,12 @@ bool is_old(const string& name) {
 }
 
 }  // namespace
+
+fs::path written_out(const fs::path& folder) {
+  std::error_code error;
+  const fs::path path = fs::absolute(folder, error).lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
 
 vector<string> names_of_runs(const fs::path& folder, bool old) {
   std::error_code none;
@@ -205,7 +203,8 @@ fs::path find_checkpoint(const fs::path& run, const string& which) {
   } else {
     const optional<int64_t> step = parse_step(which);
     const fs::path folder = checkpoints / (step ? step_folder_name(*step) : which);
-    if (!which.starts_with('.') && type_of(folder) == fs::file_type::directory) return folder;
+    const bool is_name = !which.starts_with('.') && which.find('/') == which.npos;
+    if (is_name && type_of(folder) == fs::file_type::directory) return folder;
     if (is_checkpoint(which)) return pinned(which);
   }
   throw store_error("no checkpoint{}{} in {}; {}", which.empty() ? "" : " ", which,

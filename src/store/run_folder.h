@@ -1,18 +1,68 @@
-// A run folder as its readers see it: which checkpoints exist and which one is meant. Nothing
-// here writes, so it works on a read-only disk and during training.
+// A run folder as its readers see it: where things are (RUN/config.json,
+// RUN/checkpoints/step-00001000/state.json), which checkpoints exist and which one is meant.
+// Nothing here writes, so it works on a read-only disk and during training.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/std_names.h"
 #include "store/state.h"
 
 namespace heed {
+
+inline constexpr const char* kCheckpoints = "checkpoints";
+inline constexpr const char* kConfigFile = "config.json";  // of a run, and of each checkpoint
+inline constexpr const char* kOriginFile = "origin.json";
+inline constexpr const char* kMetrics = "metrics.jsonl";
+inline constexpr const char* kFilm = "film.jsonl";
+inline constexpr const char* kChain = "chain.jsonl";
+inline constexpr const char* kTrainLog = "train.log";
+inline constexpr const char* kRunText = "text.txt";  // what heed train read from standard input
+inline constexpr const char* kTensorboard = "tensorboard";
+inline constexpr const char* kLockFile = ".lock";
+inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile,  kMetrics,  kFilm, kTrainLog,
+                                            kRunText,    kTensorboard, kLockFile, kChain};
+
+inline constexpr uint64_t kMaxConfigFile = 16u << 20;
+
+// Those that grow by a line (store/run_records.h).
+inline constexpr const char* kLineFiles[] = {kMetrics, kFilm};
+
+// Folders in checkpoints/ begin with one of these: step-00001000, average-100-500.
+inline constexpr string_view kStepPrefix = "step-", kAveragePrefix = "average-";
+
+inline constexpr string_view kOldRun = ".old-";  // NAME.old-K: the run before --force
+
+// Of a checkpoint, with config.json and tokenizers.
+inline constexpr const char* kModelFile = "model.safetensors";
+inline constexpr const char* kTrainingFile = "training.safetensors";
+inline constexpr const char* kStateFile = "state.json";
+
+inline bool is_run(const fs::path& folder) {
+  std::error_code none;
+  return fs::is_directory(folder / kCheckpoints, none) && fs::exists(folder / kConfigFile, none);
+}
+
+// Also a damaged one.
+inline bool is_checkpoint(const fs::path& folder) {
+  std::error_code none;
+  return fs::exists(folder / kStateFile, none) || fs::exists(folder / kModelFile, none);
+}
+
+// Would a file of this name damage a run or a checkpoint? Other files may be written beside a
+// run's own.
+inline bool is_part_of_run(const fs::path& file) {
+  std::error_code none;
+  const auto has = [&](const char* name) { return fs::exists(file.parent_path() / name, none); };
+  return (has(kStateFile) && has(kModelFile)) ||
+         (has(kCheckpoints) && std::ranges::count(kRunFiles, file.filename().string()) > 0);
+}
 
 string step_folder_name(int64_t step);  // "step-00001000"
 fs::path step_folder(const fs::path& run, int64_t step);
@@ -41,7 +91,7 @@ optional<State> best_of(const vector<State>& states);
 // The states of the checkpoints of steps up to one, ascending. Without those that are damaged, as
 // far as their state.json shows it, or that a saver has removed meanwhile. Error (store) if one
 // cannot be read now.
-vector<State> states_of(const fs::path& run, int64_t up_to = std::numeric_limits<int64_t>::max());
+vector<State> states_of(const fs::path& run, int64_t up_to = kAnyStep);
 
 // The checkpoint folder that the user means. `run` is a run folder, or itself a checkpoint folder
 // if `which` is empty. `which`: "" (best, else last), "best", "last", "step-N" (zeros optional),
@@ -53,6 +103,9 @@ fs::path find_checkpoint(const fs::path& run, const string& which = "");
 // Which of these have the same weights as one before them (copies, links, a run that stands twice):
 // "a and b are the same model"; "" if none. As in find_checkpoint(); what it does not find is none.
 string same_models(const vector<string>& runs);
+
+// A path that is absolute, without dots or a final slash; links stay.
+fs::path written_out(const fs::path& folder);
 
 // The last name of a checkpoint folder's path, however the path is written: "step-00001000".
 string checkpoint_name(const fs::path& checkpoint);

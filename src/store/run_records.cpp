@@ -114,6 +114,20 @@ bool fits(const Frame& frame, const Probe& probe) {
          (!frame.heads || std::ranges::all_of(*frame.heads, is_measured));
 }
 
+// Adds a line to a film: its probe first, then frames. False: it is damaged.
+bool add_line(const Json& line, RecordedFrames& film) {
+  if (film.probe.kinds.empty()) {
+    const auto probe = record_from<Probe>(line, true);
+    if (!probe || !fits(*probe)) return false;
+    film.probe = *probe;
+    return true;
+  }
+  auto frame = record_from<Frame>(line, true);
+  if (!frame || !fits(*frame, film.probe)) return false;
+  film.frames.push_back(std::move(*frame));
+  return true;
+}
+
 }  // namespace
 
 string line_of(const Record& record) {
@@ -145,28 +159,15 @@ LoggedEvents read_events(const fs::path& run, int64_t up_to) {
 
 RecordedFrames read_frames(const fs::path& run, int64_t up_to) {
   RecordedFrames film;
-  for_each_object(run, kFilm, up_to, [&](const Json& line) {
-    if (film.probe.kinds.empty()) {
-      if (auto probe = record_from<Probe>(line, true); probe && fits(*probe))
-        film.probe = std::move(*probe);
-    } else if (auto frame = record_from<Frame>(line, true); frame && fits(*frame, film.probe)) {
-      film.frames.push_back(std::move(*frame));
-    }
-  });
+  for_each_object(run, kFilm, up_to, [&](const Json& line) { add_line(line, film); });
   std::ranges::stable_sort(film.frames, {}, &Frame::step);  // that of the best is written last
-  return film.probe.kinds.empty() ? RecordedFrames{} : film;
+  return film;
 }
 
 void check_lines(const fs::path& run, const char* file, int64_t saved) {
   int64_t number = 0, whole = 0, last = 0;
-  optional<Probe> probe;  // the first line of a film
+  RecordedFrames film;
   const bool of_chain = file == string_view(kChain);
-  const auto is_damaged = [&](const Json& line) {
-    if (file != string_view(kFilm)) return false;
-    if (!probe) return !(probe = record_from<Probe>(line, true)) || !fits(*probe);
-    const auto frame = record_from<Frame>(line, true);
-    return !frame || !fits(*frame, *probe);
-  };
   for_each_line(run, file, [&](const string& line, bool ended) {
     ++number;
     if (!ended) return;
@@ -179,7 +180,7 @@ void check_lines(const fs::path& run, const char* file, int64_t saved) {
     if (in_order && *step < last)
       refuse(fmt::format("is of step {}, after one of {}", *step, last));
     if (in_order) last = *step;
-    if (is_damaged(*object)) refuse("is damaged");
+    if (file == string_view(kFilm) && !add_line(*object, film)) refuse("is damaged");
     ++whole;
   });
   if (whole == 0 && saved > 0 && !of_chain)
@@ -194,7 +195,7 @@ MetricsCut copy_lines(const fs::path& from, const fs::path& to, const char* file
     const auto object = ended ? object_of(line) : nullopt;
     const bool keeps =
         object && step_of(*object).value_or(-1) <= step && (ends || !object->contains("end"));
-    ++(!object ? cut.damaged : keeps ? cut.kept : cut.later);
+    ++(keeps ? cut.kept : cut.dropped);
     if (keeps) kept += line + '\n';
   });
   replace_file(to / file, kept);

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
@@ -16,12 +15,9 @@
 #include "base/files.h"
 #include "base/json_fwd.h"
 #include "base/std_names.h"
-#include "store/layout.h"
+#include "store/run_folder.h"
 
 namespace heed {
-
-inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
-inline constexpr int64_t kAnyStep = std::numeric_limits<int64_t>::max();
 
 // A log line.
 struct TrainEvent {
@@ -112,7 +108,7 @@ void fields(Probe& p, auto visit) {
         p.follows);
 }
 
-// A head that has a name over the held-out text (show/head_names.h).
+// A head that has a name over the held-out text (show/head_words.h).
 struct HeadName {
   string kind;  // attention_name()
   int64_t layer = 0, head = 0;
@@ -216,9 +212,7 @@ RecordedFrames read_frames(const fs::path& run, int64_t up_to = kAnyStep);
 void check_lines(const fs::path& run, const char* file, int64_t saved = 0);
 
 struct MetricsCut {
-  int64_t kept = 0;
-  int64_t later = 0;    // lines of later steps, dropped
-  int64_t damaged = 0;  // lines that are not a JSON object (a torn last one), dropped
+  int64_t kept = 0, dropped = 0;  // lines
 };
 
 // Copies `file` of the run `from` to the run `to`, without lines of steps after `step`, without a

@@ -17,9 +17,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/std_names.h"
-#include "store/chain.h"
-#include "store/layout.h"
-#include "store/origin.h"
+#include "store/run.h"
 #include "store/run_folder.h"
 
 namespace heed {
@@ -80,8 +78,7 @@ RunLock::RunLock(const fs::path& run) {
   for (int left = 5;; --left) {
     fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd_ < 0) throw_file_error("lock", path, errno);
-    const auto lock = [&] { return ::flock(fd_, LOCK_EX | LOCK_NB); };
-    const int error = repeat_if_interrupted(lock) == 0 ? 0 : errno;
+    const int error = ::flock(fd_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
     if (error == 0 && is_same_file(fd_, path)) break;
     ::close(fd_);
     if (error != 0 && (error != EWOULDBLOCK || left <= 0)) refuse_lock(run, path, error);
@@ -109,9 +106,7 @@ RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {
 
 fs::path with_name(const fs::path& path) {
   const fs::path run = path.has_filename() ? path : path.parent_path();
-  if (run.filename() != "." && run.filename() != "..") return run;
-  const fs::path whole = fs::absolute(run).lexically_normal();
-  return whole.has_filename() ? whole : whole.parent_path();
+  return run.filename() == "." || run.filename() == ".." ? written_out(run) : run;
 }
 
 fs::path free_name(const fs::path& path) {
@@ -233,7 +228,7 @@ RunWriter RunWriter::open(const fs::path& path) {
     if (name.starts_with(".tmp-") && type_of(run / name) != fs::file_type::directory)
       remove_tree(run / name);
   clean_up(writer.checkpoints());
-  for (const State& state : states_of(run)) writer.states_[state.step] = state;
+  writer.states_ = states_of(run);
   return writer;
 }
 
@@ -276,7 +271,8 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep, int64_t spar
   }
   const int64_t step = contents.state.step;
   write_checkpoint(checkpoints(), step_folder_name(step), contents);
-  states_[step] = contents.state;
+  std::erase_if(states_, [&](const State& state) { return state.step >= step; });
+  states_.push_back(contents.state);
   finish_save(step, keep, spared);
 } catch (const Error&) {
   lock_.require_held(run_);  // else this is the reason
@@ -284,7 +280,7 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep, int64_t spar
 }
 
 void RunWriter::finish_save(int64_t step, Keep keep, int64_t spared) {
-  states_.erase(states_.upper_bound(step), states_.end());
+  std::erase_if(states_, [&](const State& state) { return state.step > step; });
   try {
     if (const auto line = next_chain_line(run_, step, stem_); !line.empty()) {
       const bool begins = !path_exists(run_ / kChain);
@@ -302,12 +298,6 @@ void RunWriter::finish_save(int64_t step, Keep keep, int64_t spared) {
   supersede(step, keep, spared);
 }
 
-optional<State> RunWriter::best() const {
-  const auto best = std::ranges::min_element(
-      states_, is_better, [](const auto& entry) -> const State& { return entry.second; });
-  return best == states_.end() ? nullopt : optional(best->second);
-}
-
 void RunWriter::set_links(int64_t step) {
   const auto point = [&](const char* link, const string& target) {
     std::error_code error;
@@ -323,15 +313,15 @@ void RunWriter::supersede(int64_t step, Keep keep, int64_t spared) {
   if (keep.last <= 0) return;
   vector<int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Damaged ones stay.
-  std::erase_if(steps, [&](int64_t other) {
-    return other == 0 || other == spared || !states_.contains(other);
+  std::erase_if(steps, [&](int64_t old) {
+    return old == 0 || old == spared || std::ranges::count(states_, old, &State::step) == 0;
   });
   steps.resize(steps.size() - min(steps.size(), size_t(keep.last)));
   const int64_t best = this->best()->step;
   std::erase_if(steps, [&](int64_t old) {
     return old == best || old == step || (keep.every > 0 && old % keep.every == 0);
   });
-  for (const int64_t old : steps) states_.erase(old);
+  std::erase_if(states_, [&](const State& s) { return std::ranges::count(steps, s.step) > 0; });
   superseded_ = std::move(steps);
 }
 

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -17,6 +16,7 @@
 #include "base/files.h"
 #include "base/std_names.h"
 #include "store/checkpoint.h"
+#include "store/run_folder.h"
 #include "store/run_records.h"
 
 namespace heed {
@@ -60,9 +60,8 @@ struct FirstFiles {
 
 // train.keep_last and train.keep_every.
 struct Keep {
-  Keep(int last_ones, int64_t multiples = 0) : last(last_ones), every(multiples) {}
-  int last;       // 0: all
-  int64_t every;  // 0: none
+  int last;           // 0: all
+  int64_t every = 0;  // 0: none
 };
 
 class RunWriter {
@@ -93,7 +92,7 @@ class RunWriter {
   // What a user should know of what happened since the last call.
   vector<string> take_notes() { return std::exchange(notes_, {}); }
   // The best of the checkpoints that it may continue from, or has written itself.
-  optional<State> best() const;
+  optional<State> best() const { return best_of(states_); }
   fs::path checkpoints() const { return run_ / kCheckpoints; }
 
   void write_config(string_view json);  // config.json
@@ -132,9 +131,22 @@ class RunWriter {
   vector<string> notes_;
   bool lost_line_ = false;
   std::set<string_view> losing_lines_;  // the files that take no lines at present
-  std::map<int64_t, State> states_;     // of the checkpoints, as far as they could be read
+  vector<State> states_;                // of the checkpoints, as far as they could be read
   vector<int64_t> superseded_;          // steps that the next save removes
   string stem_;  // of a branch: the hash of the line of the chain that it comes from
 };
+
+// chain.jsonl of a run: a line for every save, with the SHA-256 of every file of the checkpoint, of
+// the data, of the program, and of the line before (docs/formats.md). scripts/audit.py repeats any
+// part of the training from it. Nothing in it is secret: only repeating proves.
+// The line that says that the checkpoint of this step is there now; "" if the last one says so. The
+// first one follows the line with the hash `stem`. Cuts off a torn last line.
+string next_chain_line(const fs::path& run, int64_t step, const string& stem);
+
+// The hash that the first line follows, or "".
+string stem_hash(const fs::path& run);
+
+// The hash of the last line of this step, or "".
+string chain_hash(const fs::path& run, int64_t step);
 
 }  // namespace heed

@@ -39,15 +39,14 @@ TensorEntry checked_entry(const string& file, const string& name, const StoredTe
   const auto& offsets = tensor.data_offsets;
   if (offsets.size() != 2) fail_tensor(file, name, "it needs two data_offsets");
   const TensorEntry entry{name, tensor.shape, offsets[0], offsets[1]};
-  if (entry.begin > entry.end) fail_tensor(file, name, "data_offsets end before they begin");
   uint64_t bytes = sizeof(float);
   for (const int64_t size : entry.shape)
     if (size < 0 || __builtin_mul_overflow(bytes, uint64_t(size), &bytes))
       fail_tensor(file, name, fmt::format("shape {} is too large", to_string(entry.shape)));
-  if (entry.end - entry.begin != bytes)
+  if (entry.begin > entry.end || entry.end - entry.begin != bytes)
     fail_tensor(file, name,
-                fmt::format("shape {} needs {} bytes, data_offsets give it {}",
-                            to_string(entry.shape), bytes, entry.end - entry.begin));
+                fmt::format("shape {} needs {} bytes, data_offsets are [{}, {}]",
+                            to_string(entry.shape), bytes, entry.begin, entry.end));
   return entry;
 }
 

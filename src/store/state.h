@@ -18,6 +18,9 @@ void fields(Cursor& c, auto visit) {
   visit("epoch", c.epoch, "index", c.index);
 }
 
+inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+inline constexpr int64_t kAnyStep = std::numeric_limits<int64_t>::max();
+
 struct State {
   int64_t step = 0;  // steps done
   Cursor cursor;
@@ -25,8 +28,7 @@ struct State {
   uint64_t seed = 0;
   // The validation of this very checkpoint; NaN: there was none, or no BLEU. What makes one
   // checkpoint of a run better than another (store/run_folder.h).
-  double valid_loss = std::numeric_limits<double>::quiet_NaN();
-  double valid_metric = std::numeric_limits<double>::quiet_NaN();
+  double valid_loss = kNotMeasured, valid_metric = kNotMeasured;
   // For train.patience alone, over the validations at multiples of eval_every: the best so far (its
   // step -1: none yet), and how many there have been since.
   double best_loss = std::numeric_limits<double>::infinity();

@@ -42,12 +42,12 @@ bool contains(const string& outer, const string& inner) {
 NewestCheckpoint beginning_of(const string& run, const string& checkpoint) {
   if (checkpoint.empty()) return newest_checkpoint(run);
   Checkpoint chosen = open_checkpoint(run, checkpoint);
-  if (!chosen.has_training() || !fs::equivalent(run_of_checkpoint(chosen.folder()), run) ||
-      checkpoint_name(chosen.folder()) != step_folder_name(chosen.state().step))
+  if (!chosen.has_training || !fs::equivalent(run_of_checkpoint(chosen.folder), run) ||
+      checkpoint_name(chosen.folder) != step_folder_name(chosen.state.step))
     throw usage_error(
         "{} cannot be continued: it is not a step of {} with its optimizer "
         "state.",
-        chosen.folder().string(), quoted_path(run))
+        chosen.folder.string(), quoted_path(run))
         .hint("--checkpoint step-N");
   return {std::move(chosen), {}};
 }
@@ -76,7 +76,7 @@ void check_steps_done(const StoredRun& stem, const RunConfig& is) {
 
 // The first weights, if the run keeps them, and its best up to there.
 vector<Checkpoint> earlier_ones(const StoredRun& stem, Log& log) {
-  const State& state = stem.checkpoint->state();
+  const State& state = stem.checkpoint->state;
   const State best = best_of(states_of(stem.folder, state.step)).value_or(state);
   vector<Checkpoint> earlier;
   for (const int64_t step : std::set<int64_t>{0, best.step}) {
@@ -205,7 +205,7 @@ RunResult branch_before(int64_t other, StoredRun& run, const RunConfig& config,
                           "DIR; or heed train with --init-from {}",
                           fall_of(run.trained.optimizer).to, shell_word(run.folder.string())));
   }
-  const string from = step_folder_name(before.checkpoint->state().step);
+  const string from = step_folder_name(before.checkpoint->state.step);
   refuse_second_branch(run.folder, end, from);
   run.checkpoint = std::move(before.checkpoint);
   run.trained = checkpoint_config(*run.checkpoint);
@@ -247,9 +247,9 @@ bool tidy(const StoredRun& stored, const TrainConfig& config, bool goes_on, RunW
   if (cut.kept == 0 && done > 0)
     log.warn(fmt::format("metrics.jsonl has no line of the steps up to {}; the checkpoint is whole",
                          done));
-  if (const int64_t lines = cut.later + cut.damaged; lines > 0)
+  if (cut.dropped > 0)
     log.info(fmt::format("metrics.jsonl: dropped {}, torn or of later steps, which come again",
-                         counted(to_string(lines), "line")));
+                         counted(to_string(cut.dropped), "line")));
   return cut.kept > 0;
 }
 
@@ -263,7 +263,7 @@ RunResult has_nothing_to_do(const string& why, const StoredRun& stored, const Ru
     log.info("  " + on);
   if (names_other_files(stored, config))  // commands that read the data look there
     run.write_config(dump_config(config));
-  return result_of(run, request, stored.checkpoint->state(), "already_done");
+  return result_of(run, request, stored.checkpoint->state, "already_done");
 }
 
 // Goes on in the run's own folder. `other_end`: it was asked for one.

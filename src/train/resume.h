@@ -26,7 +26,7 @@
 
 #include "base/std_names.h"
 #include "store/checkpoint.h"
-#include "store/origin.h"
+#include "store/run.h"
 #include "train/training_run.h"
 
 namespace heed {
@@ -58,7 +58,7 @@ struct StoredRun {
   Tokenizers tokenizers;
   Dataset data;
 
-  int64_t steps_done() const { return checkpoint ? checkpoint->state().step : 0; }
+  int64_t steps_done() const { return checkpoint ? checkpoint->state.step : 0; }
 };
 
 // Warns of damaged checkpoints that it skips. Error (store) if only those are left, or if the

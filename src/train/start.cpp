@@ -82,7 +82,7 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
   if (!request.init_from.empty()) {
     initial = open_checkpoint(request.init_from);
     const RunConfig trained = checkpoint_config(*initial);
-    tokenizers = Tokenizers::load(initial->tokenizers(), initial->folder());
+    tokenizers = Tokenizers::load(initial->tokenizers, initial->folder);
     changes = checked_fit(config, trained, tokenizers, request.init_from);
   }
   PreparedRun prepared =

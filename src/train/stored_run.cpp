@@ -12,8 +12,8 @@
 #include "base/signals.h"
 #include "base/std_names.h"
 #include "step/schedule.h"
-#include "store/layout.h"
 #include "store/model.h"
+#include "store/run_folder.h"
 
 namespace heed {
 namespace {
@@ -32,7 +32,7 @@ void read_asked(StoredRun& run, Log& log) {
   } catch (const Error& e) {
     if (!run.checkpoint) throw e.as(Exit::store);
     log.warn(fmt::format("continuing with the checkpoint's config: {}", e.what()));
-    read(run.checkpoint->config(), run.checkpoint->folder() / kConfigFile);
+    read(run.checkpoint->config, run.checkpoint->folder / kConfigFile);
   }
 }
 
@@ -40,7 +40,7 @@ void read_asked(StoredRun& run, Log& log) {
 void refuse_other_data(const StoredRun& run) {
   const string found = run.data.hash.all();
   const bool saved = run.checkpoint.has_value();
-  const string expected = saved ? run.checkpoint->state().data_hash : run.origin.hash.all();
+  const string expected = saved ? run.checkpoint->state.data_hash : run.origin.hash.all();
   if (found == expected || (expected.empty() && !saved)) return;
   throw data_error(
       "the data (training or held-out) is not what this run was trained on: "
@@ -51,12 +51,12 @@ void refuse_other_data(const StoredRun& run) {
 
 // Training never reaches such a cursor: an epoch takes at least one step.
 void refuse_cursor_beyond_data(const StoredRun& run, const RunConfig& config) {
-  const State& state = run.checkpoint->state();
+  const State& state = run.checkpoint->state;
   const auto [epoch, index] = state.cursor;
   if (epoch > state.step ||
       (index > 0 && index >= make_objective(config)->count(run.data.train, epoch)))
     throw store_error("{}: epoch {}, example {} is beyond the data",
-                      (run.checkpoint->folder() / kStateFile).string(), epoch, index);
+                      (run.checkpoint->folder / kStateFile).string(), epoch, index);
 }
 
 // Those that the steps done know of.
@@ -136,7 +136,7 @@ void load_data(StoredRun& run, const RunConfig& config, Log& log) {
         "current "
         "folder");
   if (run.checkpoint)
-    run.tokenizers = Tokenizers::load(run.checkpoint->tokenizers(), run.checkpoint->folder());
+    run.tokenizers = Tokenizers::load(run.checkpoint->tokenizers, run.checkpoint->folder);
   run.data = load_dataset(config, run.origin.folder, run.tokenizers);
   refuse_other_data(run);
   if (run.checkpoint) refuse_cursor_beyond_data(run, config);
@@ -170,7 +170,7 @@ GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
 
 string nothing_to_do(const StoredRun& run, const TrainConfig& t, int64_t stop_at) {
   if (!run.checkpoint) return "";
-  const State& s = run.checkpoint->state();
+  const State& s = run.checkpoint->state;
   string where;
   if (steps_are_done(t, s))
     where = fmt::format("at step {} of {} (train.max_steps)", s.step, t.max_steps);

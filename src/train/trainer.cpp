@@ -40,7 +40,7 @@ void Trainer::start_from(const ParamVec<float>& weights) {
 void Trainer::restore(const Checkpoint& checkpoint) {
   checkpoint.load_model(model_slots(stepper_));
   checkpoint.load_training(training_slots(stepper_));
-  state_ = checkpoint.state();
+  state_ = checkpoint.state;
   validated_ = saved_ = state_.step;
 }
 

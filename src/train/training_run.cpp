@@ -12,7 +12,7 @@
 #include "math/blas.h"
 #include "show/advice.h"
 #include "step/schedule.h"
-#include "store/origin.h"
+#include "store/run.h"
 #include "store/run_folder.h"
 #include "train/prepared_run.h"
 

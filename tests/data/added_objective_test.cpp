@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "data/objective.h"
-#include "show/report.h"
+#include "show/page.h"
 #include "store/small_checkpoint.h"
 
 namespace heed {

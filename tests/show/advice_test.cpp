@@ -128,8 +128,6 @@ TEST(Advice, NoStepsAtARateOf0) {
             "heed train 'runs/a b/config.json' --run 'runs/a b-2' --set train.max_steps=600 "
             "--set optimizer.decay_steps=600");
   EXPECT_THAT(a.text, HasSubstr("--more 150 --set optimizer.min_learning_rate="));
-  EXPECT_THAT(a.text, HasSubstr(a.low_rate));
-  EXPECT_EQ(a.anew, a.command);
   a = advice(curves({3, 2.5, 2.2}), 4, {cosine[0], "optimizer.min_learning_rate=1e-4"});
   EXPECT_EQ(a.command, "heed resume 'runs/a b' --more 150");
 }
@@ -140,13 +138,11 @@ TEST(Advice, ARunGoesBackToBeforeItsFall) {
             "heed resume 'runs/a b' --more 150");
   const Advice gone = advice(curves({3, 2.5, 2.2}), 4, wsd, {250});
   EXPECT_THAT(gone.command, HasSubstr("heed train"));
-  // Also if its end is a number in the config; of a run that has not ended, that is a way beyond.
+  // Also if its end is a number in the config; one that has not ended just goes on.
   const std::vector<std::string> number = {wsd[0], "optimizer.decay_steps=300"};
   const std::string end = "heed resume 'runs/a b' --more 150 --set optimizer.decay_steps=end";
   EXPECT_EQ(advice(curves({3, 2.5, 2.2}), 4, number, {240}).command, end);
-  const Advice early = advice(curves({3, 2.5}), 4, number, {100}, 300);
-  EXPECT_EQ(early.way_on, "heed resume 'runs/a b'");
-  EXPECT_THAT(early.anew, HasSubstr("--set optimizer.decay_steps=end"));
+  EXPECT_EQ(advice(curves({3, 2.5}), 4, number, {100}, 300).way_on, "heed resume 'runs/a b'");
 }
 
 TEST(Advice, ARunThatIsNotAtItsEndIsResumed) {

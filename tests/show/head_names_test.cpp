@@ -1,5 +1,5 @@
 // Names of heads: planted ones are found, others have none.
-#include "show/head_names.h"
+#include "show/head_words.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,5 @@
 #include "show/page.h"
 
-#include "show/live_page.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -94,7 +94,7 @@ TEST_P(Pull, EqualsCentralDifferencesOfTheLossByTheScores) {
   const double noise = rounding_noise(objective());
   double largest = 0;
   for (const AttentionMap& map : maps) largest = std::max(largest, largest_of(map.pull));
-  for_heads(maps, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+  for_heads(maps, {}, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
     moved.kind = kind;
     moved.layer = layer;
     moved.head = head;

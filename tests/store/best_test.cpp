@@ -41,7 +41,7 @@ TEST_F(Writer, TheBestIsThatOfTheCheckpointsPresent) {
   expect_error([&] { best_of(states_of(run_)); }, Exit::store, {run_.string()});
   RunWriter writer = new_run(run_);
   EXPECT_FALSE(best_of(states_of(run_)));
-  for (const int step : {10, 20, 30}) writer.save(at(step, 20).contents(), 0);
+  for (const int step : {10, 20, 30}) writer.save(at(step, 20).contents(), {0});
   EXPECT_EQ(best_of(states_of(run_))->step, 20);
   EXPECT_EQ(best_of(states_of(run_, 10))->step, 10);
   std::ofstream(checkpoint("step-00000020/state.json")) << "damaged";

@@ -1,5 +1,5 @@
-#include "store/chain.h"
 #include "base/faulty_calls.h"
+#include "store/run_writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class Chain : public Writer {
 
 TEST_F(Chain, ALineNamesEveryFileAndTheLineBefore) {
   RunWriter writer = new_run(run_);
-  for (const int step : {10, 20, 30}) writer.save(at(step, step).contents(), 1);
+  for (const int step : {10, 20, 30}) writer.save(at(step, step).contents(), {1});
   ASSERT_EQ(lines().size(), 3u);
   EXPECT_THAT(lines()[0], testing::EndsWith("\"before\":\"\"}"));
   for (const int n : {1, 2})
@@ -48,27 +48,27 @@ TEST_F(Chain, AResumedRunAddsALineOnlyIfItGoesBackOrTheLineWasLost) {
   {
     RunWriter writer = new_run(run_);
     writer.write_config("{}");
-    for (const int step : {10, 20}) writer.save(at(step, step).contents(), 0);
+    for (const int step : {10, 20}) writer.save(at(step, step).contents(), {0});
   }
   const std::string before = text();
   RunWriter writer = RunWriter::open(run_);
-  writer.finish_save(20, 0);
+  writer.finish_save(20, {0});
   EXPECT_EQ(text(), before);
   put({lines()[0]});
   std::ofstream(run_ / kChain, std::ios::app) << "{\"step\":20,\"fi";
-  writer.finish_save(20, 0);
+  writer.finish_save(20, {0});
   EXPECT_EQ(text(), before);
-  writer.finish_save(10, 0);
-  writer.save(at(20, 10).contents(), 0);
+  writer.finish_save(10, {0});
+  writer.save(at(20, 10).contents(), {0});
   EXPECT_EQ(lines().size(), 4u);
 }
 
 TEST_F(Chain, ABranchFollowsTheLineThatItComesFrom) {
   RunWriter stem = new_run(run_);
-  for (const int step : {10, 20}) stem.save(at(step, step).contents(), 0);
+  for (const int step : {10, 20}) stem.save(at(step, step).contents(), {0});
   RunWriter branch = new_run(folder_.path() / "branch");
   branch.copy_lines(run_, 10);
-  branch.save(at(10, 10).contents(), 0);
+  branch.save(at(10, 10).contents(), {0});
   EXPECT_THAT(read_file(folder_.path() / "branch" / kChain, 1 << 20),
               testing::HasSubstr("\"before\":\"" + sha256(lines()[0]) + "\""));
 }
@@ -76,19 +76,18 @@ TEST_F(Chain, ABranchFollowsTheLineThatItComesFrom) {
 TEST_F(Chain, MultiplesOfKeepEveryStay) {
   {
     RunWriter writer = new_run(run_);
-    for (const int step : {10, 20, 30, 40, 50, 60})
-      writer.save(at(step, 10).contents(), Keep(1, 20));
+    for (const int step : {10, 20, 30, 40, 50, 60}) writer.save(at(step, 10).contents(), {1, 20});
   }
   EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 40, 60));
-  for (const int step : {70, 90}) RunWriter::open(run_).save(at(step, 10).contents(), Keep(2, 20));
+  for (const int step : {70, 90}) RunWriter::open(run_).save(at(step, 10).contents(), {2, 20});
   EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 40, 60, 70, 90));
 }
 
 TEST_F(Chain, ADamagedChainDoesNotStopTheTraining) {
   RunWriter writer = new_run(run_);
   fs::create_directory(run_ / kChain);
-  writer.save(at(10, 10).contents(), 0);
-  writer.save(at(20, 20).contents(), 0);
+  writer.save(at(10, 10).contents(), {0});
+  writer.save(at(20, 20).contents(), {0});
   EXPECT_EQ(writer.take_notes().size(), 1u);
   EXPECT_EQ(link("last"), "step-00000020");
 }
@@ -105,11 +104,11 @@ TEST_F(Chain, AChainThatCannotBeWrittenDoesNotStopTheTraining) {
   {
     RunWriter writer = new_run(run_);
     writer.write_config("{}");
-    writer.save(at(10, 10).contents(), 0);
+    writer.save(at(10, 10).contents(), {0});
   }
   NoChain calls;
   RunWriter writer = RunWriter::open(run_);
-  writer.save(at(20, 20).contents(), 0);
+  writer.save(at(20, 20).contents(), {0});
   EXPECT_EQ(writer.take_notes().size(), 1u);
   EXPECT_EQ(link("last"), "step-00000020");
 }

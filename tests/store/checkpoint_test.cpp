@@ -34,8 +34,8 @@ TEST(Checkpoint, WhatIsWrittenIsRead) {
               ElementsAre("config.json", "model.safetensors", "source.tokenizer.json", "state.json",
                           "tokenizer.json", "training.safetensors"));
   const Checkpoint checkpoint = Checkpoint::open(folder.path() / "step-7");
-  EXPECT_EQ(checkpoint.tokenizers()[0].name, "source.tokenizer.json");
-  EXPECT_EQ(checkpoint.tokenizers()[1].bytes, "[\"a\", \"b\"]");
+  EXPECT_EQ(checkpoint.tokenizers[0].name, "source.tokenizer.json");
+  EXPECT_EQ(checkpoint.tokenizers[1].bytes, "[\"a\", \"b\"]");
 }
 
 TEST(Checkpoint, SameContentsSameBytes) {
@@ -53,7 +53,7 @@ TEST(Checkpoint, AnExportedModelHasNoTrainingStateAndSaysSo) {
   contents.exported = true;
   write_checkpoint(folder.path(), "average-1-7", contents);
   const Checkpoint checkpoint = Checkpoint::open(folder.path() / "average-1-7");
-  EXPECT_FALSE(checkpoint.has_training());
+  EXPECT_FALSE(checkpoint.has_training);
   EXPECT_FALSE(path_exists(folder.path() / "average-1-7/training.safetensors"));
   expect_error([&] { checkpoint.load_training({}); }, Exit::store,
                {(folder.path() / "average-1-7").string()});

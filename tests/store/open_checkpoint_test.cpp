@@ -23,11 +23,11 @@ namespace fs = std::filesystem;
 template <class Read>
 void read_while_saving(const fs::path& run, Read read) {
   RunWriter writer = new_run(run);
-  writer.save(SmallModel(1).contents(), 1);
+  writer.save(SmallModel(1).contents(), {1});
   std::atomic<bool> done = false;
   std::thread saver([&] {
     for (int step = 2; step <= 300; ++step) {
-      writer.save(SmallModel(step).contents(), 1);
+      writer.save(SmallModel(step).contents(), {1});
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     done = true;
@@ -70,7 +70,7 @@ TEST(OpenCheckpoint, WhatMayNotBeReadIsNotCalledDamaged) {
     TemporaryFolder folder;
     const fs::path run = folder.path() / "run";
     RunWriter writer = new_run(run);
-    for (const int step : {10, 20}) writer.save(SmallModel(step).contents(), 0);
+    for (const int step : {10, 20}) writer.save(SmallModel(step).contents(), {0});
     fs::permissions(find_checkpoint(run, "last") / "model.safetensors", fs::perms::none);
     EXPECT_THROW(open_checkpoint(run, "last"), Unreadable);
     expect_error([&] { open_checkpoint(run, "last"); }, Exit::store, {"Permission denied"});
@@ -88,7 +88,7 @@ TEST(OpenCheckpoint, WhatCannotBeReadForAMomentIsNotCalledDamaged) {
   TemporaryFolder folder;
   const fs::path run = folder.path() / "run";
   RunWriter writer = new_run(run);
-  for (const int step : {10, 20}) writer.save(SmallModel(step).contents(), 0);
+  for (const int step : {10, 20}) writer.save(SmallModel(step).contents(), {0});
   rlimit files;
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
   const int next = ::dup(0);  // the lowest that is free
@@ -100,7 +100,7 @@ TEST(OpenCheckpoint, WhatCannotBeReadForAMomentIsNotCalledDamaged) {
     EXPECT_THROW(newest_checkpoint(run), Error) << more;
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
   }
-  EXPECT_EQ(newest_checkpoint(run).checkpoint->state().step, 20);
+  EXPECT_EQ(newest_checkpoint(run).checkpoint->state.step, 20);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class RunFolder : public ::testing::Test {
     for (const int step : {10, 20, 30}) {
       SmallModel model(step);
       if (step == 20) model.state.valid_loss = 1;
-      writer.save(model.contents(), 0);
+      writer.save(model.contents(), {0});
     }
   }
   fs::path checkpoint(const std::string& name) const { return run_ / "checkpoints" / name; }
@@ -42,6 +42,7 @@ TEST_F(RunFolder, CheckpointsAreFoundByName) {
   EXPECT_EQ(find_checkpoint(run_, "step-00000010"), checkpoint("step-00000010"));
   EXPECT_EQ(find_checkpoint(run_, checkpoint("step-00000010")), checkpoint("step-00000010"));
   EXPECT_EQ(find_checkpoint(checkpoint("step-00000010")), checkpoint("step-00000010"));
+  EXPECT_NE(error_of([&] { find_checkpoint(run_, run_.parent_path()); }, Exit::store), "");
   EXPECT_EQ(find_checkpoint(checkpoint("last")), fs::canonical(checkpoint("step-00000030")));
   EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 30));
   EXPECT_EQ(step_folder_name(123456789012), "step-123456789012");
@@ -99,12 +100,12 @@ TEST_F(RunFolder, LinksThatLeadOutOfTheRunAreRefused) {
 }
 
 TEST_F(RunFolder, TheNewestWholeCheckpointIsFoundAndTheDamagedOnesAreNamed) {
-  EXPECT_EQ(newest_checkpoint(run_).checkpoint->state().step, 30);
+  EXPECT_EQ(newest_checkpoint(run_).checkpoint->state.step, 30);
   std::ofstream(checkpoint("step-00000030/model.safetensors"), std::ios::app) << "x";
   fs::remove(checkpoint("step-00000020/state.json"));
   const NewestCheckpoint newest = newest_checkpoint(run_);
   ASSERT_TRUE(newest.checkpoint);
-  EXPECT_EQ(newest.checkpoint->state().step, 10);
+  EXPECT_EQ(newest.checkpoint->state.step, 10);
   ASSERT_EQ(newest.damaged.size(), 2u);
   EXPECT_EQ(newest.damaged[0].folder, checkpoint("step-00000030"));
   EXPECT_THAT(newest.damaged[0].reason, HasSubstr("step-00000030/model.safetensors"));
@@ -118,7 +119,7 @@ TEST_F(RunFolder, TheNewestWholeCheckpointIsFoundAndTheDamagedOnesAreNamed) {
 TEST_F(RunFolder, ACheckpointUnderAnotherStepsNameIsNotResumed) {
   fs::rename(checkpoint("step-00000010"), checkpoint("step-00000040"));
   const NewestCheckpoint newest = newest_checkpoint(run_);
-  EXPECT_EQ(newest.checkpoint->state().step, 30);
+  EXPECT_EQ(newest.checkpoint->state.step, 30);
   EXPECT_EQ(newest.damaged.at(0).folder, checkpoint("step-00000040"));
 }
 

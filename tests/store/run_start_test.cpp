@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/faulty_calls.h"
-#include "store/layout.h"
 #include "store/new_runs.h"
+#include "store/run_folder.h"
 
 namespace heed {
 namespace {
@@ -70,7 +70,7 @@ TEST_F(RunStart, WhatIsSomebodysIsNeverRemoved) {
 
 TEST_F(RunStart, AnEmptyFolderIsFilled) {
   fs::create_directories(run_);
-  new_run(run_).save(at(10, 10).contents(), 1);
+  new_run(run_).save(at(10, 10).contents(), {1});
   EXPECT_TRUE(is_run(run_));
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }
@@ -120,7 +120,7 @@ TEST_F(RunStart, AFileSystemThatCannotSyncFoldersHoldsARun) {
       return -1;
     }
   } calls;
-  new_run(run_).save(at(10, 10).contents(), 1);
+  new_run(run_).save(at(10, 10).contents(), {1});
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }
 

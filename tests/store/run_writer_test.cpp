@@ -39,19 +39,19 @@ TEST_F(Writer, LinksFollowTheBestAndTheLastAndOldOnesGoASaveLater) {
     RunWriter writer = new_run(run_);
     SmallModel unvalidated(10);
     unvalidated.state.valid_loss = kNotMeasured;
-    writer.save(unvalidated.contents(), 2);
+    writer.save(unvalidated.contents(), {2});
     EXPECT_EQ(link("best"), "step-00000010");
-    writer.save(at(20, 20).contents(), 2);
-    for (const int step : {30, 40, 50}) writer.save(at(step, 20).contents(), 2);
+    writer.save(at(20, 20).contents(), {2});
+    for (const int step : {30, 40, 50}) writer.save(at(step, 20).contents(), {2});
     EXPECT_EQ(link("best"), "step-00000020");
     EXPECT_EQ(link("last"), "step-00000050");
     EXPECT_THAT(list_steps(run_), ElementsAre(20, 30, 40, 50));
   }
   EXPECT_THAT(list_steps(run_), ElementsAre(20, 40, 50));
-  RunWriter::open(run_).save(at(60, 60).contents(), 1);
+  RunWriter::open(run_).save(at(60, 60).contents(), {1});
   EXPECT_THAT(names_in(run_ / "checkpoints"), ElementsAre("best", "last", "step-00000060"));
   write_checkpoint(run_ / "checkpoints", "average-1-60", at(60, 60).contents());
-  RunWriter::open(run_).save(at(70, 60).contents(), 1);
+  RunWriter::open(run_).save(at(70, 60).contents(), {1});
   EXPECT_THAT(names_in(run_ / "checkpoints"),
               ElementsAre("average-1-60", "best", "last", "step-00000060", "step-00000070"));
 }
@@ -59,41 +59,41 @@ TEST_F(Writer, LinksFollowTheBestAndTheLastAndOldOnesGoASaveLater) {
 TEST_F(Writer, TheBestStaysIfItsStateCannotBeReadForAWhile) {
   {
     RunWriter writer = new_run(run_);
-    writer.save(at(10, 10).contents(), 1);
+    writer.save(at(10, 10).contents(), {1});
     replace_file(checkpoint("step-00000010/state.json"), "for now");
-    for (const int step : {20, 30}) writer.save(at(step, 10).contents(), 1);
+    for (const int step : {20, 30}) writer.save(at(step, 10).contents(), {1});
   }
   EXPECT_EQ(link("best"), "step-00000010");
   EXPECT_THAT(list_steps(run_), ElementsAre(10, 30));
 }
 
 TEST_F(Writer, WhatCouldNotBeReadIsNotRemoved) {
-  new_run(run_).save(at(10, 10).contents(), 1);
+  new_run(run_).save(at(10, 10).contents(), {1});
   replace_file(checkpoint("step-00000010/state.json"), "for now");
-  for (const int step : {20, 30}) RunWriter::open(run_).save(at(step, 30).contents(), 1);
+  for (const int step : {20, 30}) RunWriter::open(run_).save(at(step, 30).contents(), {1});
   EXPECT_THAT(list_steps(run_), ElementsAre(10, 30));
 }
 
 TEST_F(Writer, ACheckpointThatResumingSkippedIsNotTheBest) {
   {
     RunWriter writer = new_run(run_);
-    for (const int step : {10, 20}) writer.save(at(step, 20).contents(), 0);
+    for (const int step : {10, 20}) writer.save(at(step, 20).contents(), {0});
     EXPECT_EQ(writer.best()->step, 20);
   }
   RunWriter writer = RunWriter::open(run_);
-  writer.finish_save(10, 0);
+  writer.finish_save(10, {0});
   EXPECT_EQ(writer.best()->step, 10);
   EXPECT_EQ(link("best"), "step-00000010");
 }
 
 TEST_F(Writer, CheckpointsThatAreALinkAreNotWritten) {
   RunWriter writer = new_run(run_);
-  writer.save(at(10, 10).contents(), 1);
+  writer.save(at(10, 10).contents(), {1});
   const fs::path real = folder_.path() / "elsewhere";
   fs::rename(run_ / "checkpoints", real);
   fs::create_directory_symlink(real, run_ / "checkpoints");
   const std::vector<std::string> before = names_in(real);
-  expect_error([&] { writer.save(at(20, 20).contents(), 1); }, Exit::store,
+  expect_error([&] { writer.save(at(20, 20).contents(), {1}); }, Exit::store,
                {(run_ / "checkpoints").string()});
   { const RunWriter gone = std::move(writer); }  // and with it the lock
   for (const auto& write :
@@ -105,9 +105,9 @@ TEST_F(Writer, CheckpointsThatAreALinkAreNotWritten) {
 
 TEST_F(Writer, RemovedCheckpointsAreForgotten) {
   RunWriter writer = new_run(run_);
-  for (const int step : {10, 20}) writer.save(at(step, 10).contents(), 0);
+  for (const int step : {10, 20}) writer.save(at(step, 10).contents(), {0});
   fs::remove_all(run_ / "checkpoints");
-  writer.save(at(30, 10).contents(), 0);  // not better than what is gone
+  writer.save(at(30, 10).contents(), {0});  // not better than what is gone
   EXPECT_THAT(names_in(run_ / "checkpoints"), ElementsAre("best", "last", "step-00000030"));
   EXPECT_EQ(link("best"), "step-00000030");
   EXPECT_THAT(writer.take_notes(),
@@ -116,15 +116,15 @@ TEST_F(Writer, RemovedCheckpointsAreForgotten) {
 
 TEST_F(Writer, Step0IsNeverRemovedAndCountsAsNoneOfTheLast) {
   new_run(run_);
-  for (const int step : {0, 10, 20, 30}) RunWriter::open(run_).save(at(step, 10).contents(), 1);
+  for (const int step : {0, 10, 20, 30}) RunWriter::open(run_).save(at(step, 10).contents(), {1});
   EXPECT_THAT(list_steps(run_), ElementsAre(0, 10, 30));
 }
 
 TEST_F(Writer, SavingAStepAgainReplacesIt) {
   RunWriter writer = new_run(run_);
-  writer.save(at(10, 10).contents(), 3);
+  writer.save(at(10, 10).contents(), {3});
   std::ofstream(checkpoint("step-00000010/config.json"), std::ios::app) << "damaged";
-  writer.save(at(10, 10).contents(), 3);
+  writer.save(at(10, 10).contents(), {3});
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }
 
@@ -136,7 +136,7 @@ TEST_F(Writer, ADamagedStepThatCannotBeRenamedStays) {
       return -1;
     }
   } calls;
-  new_run(run_).save(at(10, 10).contents(), 0);
+  new_run(run_).save(at(10, 10).contents(), {0});
   std::filesystem::create_directory(checkpoint("step-00000020"));
   std::ofstream(checkpoint("step-00000020/model.safetensors")) << "weights";
   RunWriter writer = RunWriter::open(run_);
@@ -150,16 +150,16 @@ TEST_F(Writer, ADamagedStepThatCannotBeRenamedStays) {
 
 TEST_F(Writer, DamagedLaterStepsDoNotPushOutWholeOnes) {
   RunWriter writer = new_run(run_);
-  for (const int step : {10, 40, 50}) writer.save(at(step, 10).contents(), 0);
-  writer.save(at(20, 10).contents(), 2);  // resumed from 10, since 40 and 50 were damaged
+  for (const int step : {10, 40, 50}) writer.save(at(step, 10).contents(), {0});
+  writer.save(at(20, 10).contents(), {2});  // resumed from 10, since 40 and 50 were damaged
   EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 40, 50));
 }
 
 TEST_F(Writer, OpeningRemovesLeftoversOfKilledSavesAndRepairsLinks) {
   {
     RunWriter writer = new_run(run_);
-    writer.save(at(10, 10).contents(), 3);
-    writer.save(at(20, 20).contents(), 3);
+    writer.save(at(10, 10).contents(), {3});
+    writer.save(at(20, 20).contents(), {3});
   }
   // Killed after the rename of step 20, before the links; and within another save and a pruning.
   replace_symlink(checkpoint("last"), "step-00000010");
@@ -177,11 +177,11 @@ TEST_F(Writer, OpeningRemovesLeftoversOfKilledSavesAndRepairsLinks) {
   EXPECT_THAT(names_in(run_),
               ElementsAre(".lock", ".tmp-notes", "chain.jsonl", "checkpoints", "config.json",
                           "film.jsonl", "metrics.jsonl", "origin.json"));
-  RunWriter::open(run_).finish_save(20, 3);
+  RunWriter::open(run_).finish_save(20, {3});
   EXPECT_EQ(link("last"), "step-00000020");
   EXPECT_EQ(link("best"), "step-00000020");
   // Killed before the pruning.
-  RunWriter::open(run_).finish_save(20, 1);
+  RunWriter::open(run_).finish_save(20, {1});
   EXPECT_THAT(list_steps(run_), ElementsAre(20));
 }
 
@@ -195,18 +195,17 @@ TEST_F(Writer, MetricsAreCutBackToTheStep) {
   std::ofstream(run_ / "metrics.jsonl", std::ios::app) << "torn{\n"
                                                        << R"({"step":2)";
   const MetricsCut cut = writer.copy_lines(run_, 2);
-  EXPECT_EQ(cut.later, 1);
-  EXPECT_EQ(cut.damaged, 2);
+  EXPECT_EQ(cut.dropped, 3);
   const std::string kept =
       "{\"kind\":\"event\",\"text\":\"start\"}\n{\"kind\":\"train\",\"step\":1}\n"
       "{\"kind\":\"train\",\"step\":2}\n{\"kind\":\"valid\",\"step\":2}\n";
   EXPECT_EQ(metrics(), kept);
-  EXPECT_EQ(writer.copy_lines(run_, 2).damaged, 0);
+  EXPECT_EQ(writer.copy_lines(run_, 2).dropped, 0);
   std::ofstream(run_ / "metrics.jsonl", std::ios::app) << R"({"step":2})";  // torn all the same
-  EXPECT_EQ(writer.copy_lines(run_, 2).damaged, 1);
+  EXPECT_EQ(writer.copy_lines(run_, 2).dropped, 1);
   writer.append(kMetrics, R"({"kind":"train","step":3})");
   EXPECT_EQ(metrics(), kept + "{\"kind\":\"train\",\"step\":3}\n");
-  EXPECT_EQ(writer.copy_lines(run_, 0).later, 4);
+  EXPECT_EQ(writer.copy_lines(run_, 0).dropped, 4);
 }
 
 TEST_F(Writer, TheFilmIsCutBackToTheStepTooAndLosesItsEndIfItGoesOn) {
@@ -264,7 +263,7 @@ TEST_F(Writer, LinesAreBegunAgainIfTheirFileWasMovedButNotAFilm) {
   EXPECT_TRUE(writer.take_lost_line());
   EXPECT_EQ(metrics(), "{\"step\":2}\n");
   EXPECT_EQ(read_file(folder_.path() / kMetrics, 100), "{\"step\":1}\n");
-  writer.save(at(10, 10).contents(), 1);
+  writer.save(at(10, 10).contents(), {1});
   EXPECT_FALSE(path_exists(run_ / kFilm));
 }
 
@@ -272,7 +271,7 @@ TEST_F(Writer, AFolderThatWasMovedIsNotFollowedAndAnotherInItsPlaceIsLeftAlone) 
   RunWriter writer = new_run(run_);
   fs::rename(run_, folder_.path() / "moved");
   const auto is_refused = [&] {
-    expect_error([&] { writer.save(at(10, 10).contents(), 1); }, Exit::store, {run_.string()});
+    expect_error([&] { writer.save(at(10, 10).contents(), {1}); }, Exit::store, {run_.string()});
     writer.append(kMetrics, R"({"step":1})");
     EXPECT_TRUE(writer.take_lost_line() || path_exists(run_));
   };
@@ -287,11 +286,11 @@ TEST_F(Writer, SavingInTheBackgroundWhileMetricsGrow) {
   RunWriter writer = new_run(run_);
   const SmallModel model = at(10, 10);
   std::thread saving([&] {
-    for (int i = 0; i < 10; ++i) writer.save(model.contents(), 1);
+    for (int i = 0; i < 10; ++i) writer.save(model.contents(), {1});
   });
   for (int i = 0; i < 1000; ++i) writer.append(kMetrics, "{\"step\":10}");
   saving.join();
-  EXPECT_EQ(writer.copy_lines(run_, 10).damaged, 0);
+  EXPECT_EQ(writer.copy_lines(run_, 10).dropped, 0);
   EXPECT_EQ(metrics().size(), 1000 * std::string("{\"step\":10}\n").size());
   EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }
@@ -307,12 +306,12 @@ TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
       const fs::path run = folder.path() / "run";
       FaultyCalls calls;
       RunWriter writer = new_run(run);
-      for (const int step : {10, 20}) writer.save(at(step, 10).contents(), 1);
+      for (const int step : {10, 20}) writer.save(at(step, 10).contents(), {1});
       calls.calls = 0;
       calls.fail_at = n;
       calls.for_good = for_good;
       try {
-        writer.save(at(30, 30).contents(), 1);
+        writer.save(at(30, 30).contents(), {1});
       } catch (const Error& e) {
         EXPECT_EQ(e.exit(), Exit::store);
         expect_facts(e.what(), {"No space left", run.string()});
@@ -325,7 +324,7 @@ TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
       EXPECT_TRUE(newest_checkpoint(run).damaged.empty());
       // The disk works again: the same process saves the next step.
       calls.fail_at = 0;
-      writer.save(at(40, 40).contents(), 1);
+      writer.save(at(40, 40).contents(), {1});
       EXPECT_THAT(names_in(run / "checkpoints"), ::testing::Contains("step-00000040"));
       EXPECT_EQ(expect_whole(find_checkpoint(run, "best")), 40);
     }

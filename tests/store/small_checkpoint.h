@@ -44,8 +44,8 @@ struct SmallModel {
 // Which one is the best is the test's business.
 inline std::int64_t expect_whole(const std::filesystem::path& folder) {
   const Checkpoint checkpoint = Checkpoint::open(folder);
-  SmallModel expected(static_cast<int>(checkpoint.state().step));
-  expected.state.valid_loss = checkpoint.state().valid_loss;
+  SmallModel expected(static_cast<int>(checkpoint.state.step));
+  expected.state.valid_loss = checkpoint.state.valid_loss;
   std::vector<float> weight(6), bias(2), moment(2);
   checkpoint.load_model(
       std::vector<TensorSlot>{{"a.bias", {2}, bias.data()}, {"a.weight", {2, 3}, weight.data()}});
@@ -53,10 +53,10 @@ inline std::int64_t expect_whole(const std::filesystem::path& folder) {
   EXPECT_EQ(weight, expected.weight);
   EXPECT_EQ(bias, expected.bias);
   EXPECT_EQ(moment, expected.bias);
-  EXPECT_EQ(format_state({checkpoint.state(), true, {}}), format_state({expected.state, true, {}}));
-  EXPECT_EQ(checkpoint.config(), expected.contents().config);
-  EXPECT_EQ(checkpoint.tokenizers().size(), 2u);
-  return checkpoint.state().step;
+  EXPECT_EQ(format_state({checkpoint.state, true, {}}), format_state({expected.state, true, {}}));
+  EXPECT_EQ(checkpoint.config, expected.contents().config);
+  EXPECT_EQ(checkpoint.tokenizers.size(), 2u);
+  return checkpoint.state.step;
 }
 
 }  // namespace heed

@@ -13,7 +13,7 @@
 #include "base/temporary_folder.h"
 #include "cli/command.h"
 #include "math/blas.h"
-#include "store/layout.h"
+#include "store/run_folder.h"
 #include "train/resume.h"
 
 namespace heed {
