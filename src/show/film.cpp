@@ -34,21 +34,6 @@ int frame_weights(const ModelConfig& c, int tokens) {
   return kinds * c.n_heads * tokens * tokens;
 }
 
-int tokens_shown(const ModelConfig& c) {
-  int n = kMostTokens;
-  while (n > kFewestTokens && frame_weights(c, n) > kFrameWeights) --n;
-  return n;
-}
-
-vector<MapKind> kinds_of(const InputTokens& tokens, const AttentionMaps& maps) {
-  vector<MapKind> kinds;
-  for (const AttentionKind kind : kAttentionKinds)
-    if (const AttentionMap& map = map_of(maps, kind); !map.empty())
-      kinds.push_back({attention_name(kind), map.layers, map.heads, queries_of(tokens, kind),
-                       keys_of(tokens, kind)});
-  return kinds;
-}
-
 string packed_weights(const AttentionMap& map) {
   vector<unsigned char> bytes;
   for (const float w : map.weights)
@@ -85,7 +70,8 @@ Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& 
       objective_(make_objective(config)),
       split_(config.data.has_validation() ? data.valid : data.train) {
   if (objective_->evaluation(split_).count == 0) return;
-  const int n = tokens_shown(config.model);
+  int n = kMostTokens;
+  while (n > kFewestTokens && frame_weights(config.model, n) > kFrameWeights) --n;
   question_ = objective_->question(split_, n, written_);
   Example& read = question_.read;
   for (TokenIds* ids : {&read.source, &read.target, &read.labels})
@@ -99,8 +85,12 @@ void Film::began_with(const ParamVec<float>& initial) {
 
 Probe Film::probe() const {
   Probe probe;
-  probe.kinds =
-      kinds_of(input_tokens(question_.read, tokenizers_), empty_maps(model_, question_.read));
+  const InputTokens tokens = input_tokens(question_.read, tokenizers_);
+  const AttentionMaps maps = empty_maps(model_, question_.read);
+  for (const AttentionKind kind : kAttentionKinds)
+    if (const AttentionMap& map = map_of(maps, kind); !map.empty())
+      probe.kinds.push_back({attention_name(kind), map.layers, map.heads, queries_of(tokens, kind),
+                             keys_of(tokens, kind)});
   for (const TokenIds& ids : question_.prompts)
     probe.prompts.push_back(shown(ids, tokenizers_.source(), " "));
   for (const TokenIds& ids : question_.expected) probe.expected.push_back(shown_answer(ids));

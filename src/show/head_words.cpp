@@ -127,7 +127,7 @@ constexpr int64_t kTexts = 12, kRandomTexts = 10;
 constexpr int kLongest = 64;  // tokens read of a text, on each side
 constexpr double kLeastScore = 0.3, kMargin = 0.1;
 
-// One side of a text as a head of self-attention sees it.
+// Of names over held-out text. One side of a text as a head of self-attention sees it.
 struct TextSide {
   const TokenIds& ids;
   const vector<bool>& punctuation;  // by id

@@ -23,7 +23,6 @@ class PullRecorder : public Observer<T> {
   // Nothing cancels then where one weight is almost 1.
   void on_head_gradient(const typename Observer<T>::Head& h, Mat<const T> gradient) override {
     AttentionMap& map = maps_[size_t(h.kind)];
-    if (!map.value_gradient.empty()) add_to_values(h, gradient, map.value_gradient);
     const Mat<double> to = map.pulls(h.layer, h.head);
     vector<double> x(to.cols);
     for (int i = 0; i < to.rows; ++i) {
@@ -38,20 +37,17 @@ class PullRecorder : public Observer<T> {
       }
       for (int j = 0; j < to.cols; ++j) to(i, j) = p[j] > 0 ? p[j] * (mean - x[j]) : 0;
     }
+    if (map.value_gradient.empty()) return;
+    const int width = h.values.cols, heads = kv_heads(config_);
+    const int head = h.layer * heads + h.head * heads / config_.n_heads;
+    double* of_values = map.value_gradient.data() + std::ptrdiff_t(head) * to.cols * width;
+    const Mat<double> sums(of_values, to.cols, width);
+    for (int i = 0; i < to.rows; ++i)  // dL/dv_j += P_ij g_i
+      for (int j = 0; j < to.cols; ++j)
+        for (int c = 0; c < width; ++c) sums(j, c) += double(h.weights(i, j)) * gradient(i, c);
   }
 
  private:
-  // dL/dv_j += Σ_i P_ij g_i
-  void add_to_values(const typename Observer<T>::Head& h, Mat<const T> gradient,
-                     vector<double>& sums) const {
-    const int keys = h.values.rows, width = h.values.cols, heads = kv_heads(config_);
-    const int head = h.layer * heads + h.head * heads / config_.n_heads;
-    const Mat<double> to(sums.data() + std::ptrdiff_t(head) * keys * width, keys, width);
-    for (int i = 0; i < gradient.rows; ++i)
-      for (int j = 0; j < keys; ++j)
-        for (int c = 0; c < width; ++c) to(j, c) += double(h.weights(i, j)) * gradient(i, c);
-  }
-
   const ModelConfig& config_;
   AttentionMaps& maps_;
 };

@@ -18,13 +18,6 @@
 #include "store/run_writer.h"
 
 namespace heed {
-namespace {
-
-constexpr const char* kRemedy =
-    "restore it, or move it away: the data's relative paths are then taken from the current folder";
-
-}  // namespace
-
 string data_in_words(const DataConfig& d) {
   const auto name = [](const fs::path& path) {
     return (path / "").parent_path().filename().string();  // of a folder: without its slash
@@ -60,6 +53,9 @@ string processor_name() {
 }
 
 Origin read_origin(const string& run) {
+  constexpr const char* kRemedy =
+      "restore it, or move it away: the data's relative paths are then taken from the current "
+      "folder";
   std::error_code ignored;
   for (const fs::path& folder : {fs::path(run), fs::path(run) / ".." / ".."}) {
     const fs::path path = folder / kOriginFile;

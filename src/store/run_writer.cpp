@@ -256,7 +256,7 @@ void RunWriter::rename_aside(const fs::path& path, const fs::path& named, const 
       fmt::format("{} was {}: it is {} now", quoted_path(path), why, quoted_path(named)));
 }
 
-void RunWriter::save(const CheckpointContents& contents, Keep keep, int64_t spared) try {
+void RunWriter::save(const CheckpointContents& contents, Keep keep) try {
   lock_.require_held(run_);
   require_own_checkpoints(run_);
   for (const char* file : kLineFiles)
@@ -273,13 +273,13 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep, int64_t spar
   write_checkpoint(checkpoints(), step_folder_name(step), contents);
   std::erase_if(states_, [&](const State& state) { return state.step >= step; });
   states_.push_back(contents.state);
-  finish_save(step, keep, spared);
+  finish_save(step, keep);
 } catch (const Error&) {
   lock_.require_held(run_);  // else this is the reason
   throw;
 }
 
-void RunWriter::finish_save(int64_t step, Keep keep, int64_t spared) {
+void RunWriter::finish_save(int64_t step, Keep keep) {
   std::erase_if(states_, [&](const State& state) { return state.step > step; });
   try {
     if (const auto line = next_chain_line(run_, step, stem_); !line.empty()) {
@@ -295,7 +295,7 @@ void RunWriter::finish_save(int64_t step, Keep keep, int64_t spared) {
   }
   set_links(step);
   for (const int64_t old : std::exchange(superseded_, {})) remove_checkpoint(old);
-  supersede(step, keep, spared);
+  supersede(step, keep);
 }
 
 void RunWriter::set_links(int64_t step) {
@@ -309,12 +309,12 @@ void RunWriter::set_links(int64_t step) {
   if (const auto state = best()) point("best", step_folder_name(state->step));
 }
 
-void RunWriter::supersede(int64_t step, Keep keep, int64_t spared) {
+void RunWriter::supersede(int64_t step, Keep keep) {
   if (keep.last <= 0) return;
   vector<int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Damaged ones stay.
   std::erase_if(steps, [&](int64_t old) {
-    return old == 0 || old == spared || std::ranges::count(states_, old, &State::step) == 0;
+    return old == 0 || old == keep.spared || std::ranges::count(states_, old, &State::step) == 0;
   });
   steps.resize(steps.size() - min(steps.size(), size_t(keep.last)));
   const int64_t best = this->best()->step;

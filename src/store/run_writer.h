@@ -58,10 +58,11 @@ struct FirstFiles {
   fs::path text;          // the file copied to text.txt, or empty
 };
 
-// train.keep_last and train.keep_every.
+// Which checkpoints stay: train.keep_last and train.keep_every.
 struct Keep {
-  int last;           // 0: all
-  int64_t every = 0;  // 0: none
+  int last;             // 0: all
+  int64_t every = 0;    // 0: none
+  int64_t spared = -1;  // a step that stays
 };
 
 class RunWriter {
@@ -99,14 +100,14 @@ class RunWriter {
 
   // Makes checkpoints/step-N durable, then `last` and `best` (best_of()), and removes what the save
   // before superseded: all but the `keep.last` newest (0: keeps all), multiples of `keep.every`,
-  // those two, the steps 0 and `spared`, and what could not be read. (Who began to read a
+  // those two, the steps 0 and `keep.spared`, and what could not be read. (Who began to read a
   // checkpoint then has a save's time to open its files.) Lines appended before are durable too.
   // When it throws, the old or the new checkpoint is there whole. Error (Exit::store) if the run
   // folder was moved or removed.
-  void save(const CheckpointContents& contents, Keep keep, int64_t spared = -1);
+  void save(const CheckpointContents& contents, Keep keep);
   // The end of a save: chain, links and pruning. Resuming calls it too: a killed save may not have
   // got that far. `step`: of the last checkpoint; later ones are damaged and do not count.
-  void finish_save(int64_t step, Keep keep, int64_t spared = -1);
+  void finish_save(int64_t step, Keep keep);
 
   // Takes over metrics.jsonl and film.jsonl of a run, perhaps its own, to continue after `step`:
   // without lines of later steps, a torn last one and, unless with `ends`, the frames marked `end`.
@@ -122,7 +123,7 @@ class RunWriter {
   RunWriter(fs::path run, RunLock lock);
   void rename_aside(const fs::path& path, const fs::path& named, const char* why);
   void set_links(int64_t step);
-  void supersede(int64_t step, Keep keep, int64_t spared);
+  void supersede(int64_t step, Keep keep);
   void remove_checkpoint(int64_t step);
 
   fs::path run_;

@@ -242,7 +242,7 @@ bool tidy(const StoredRun& stored, const TrainConfig& config, bool goes_on, RunW
   const bool known = !fall.follows_end || asked.decay_steps > 0;  // what is to be spared
   const int64_t done = stored.steps_done();
   if (stored.checkpoint)
-    run.finish_save(done, {known ? config.keep_last : 0, config.keep_every}, fall.spared());
+    run.finish_save(done, {known ? config.keep_last : 0, config.keep_every, fall.spared()});
   const MetricsCut cut = run.copy_lines(run.path(), done, !goes_on);
   if (cut.kept == 0 && done > 0)
     log.warn(fmt::format("metrics.jsonl has no line of the steps up to {}; the checkpoint is whole",

@@ -198,7 +198,7 @@ void Trainer::save() {
               .tokenizers = prepared_.tokenizers.files(),
               .state = state_,
               .meanwhile = [&] { crew_.busy(); }},
-             {prepared_.config.train.keep_last, prepared_.config.train.keep_every}, spared_);
+             {prepared_.config.train.keep_last, prepared_.config.train.keep_every, spared_});
   saved_ = state_.step;
   for (const string& note : run_->take_notes()) tell(&Listener::remarked, note);
   tell(&Listener::saved, state_);
