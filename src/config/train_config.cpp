@@ -73,9 +73,9 @@ vector<Field> fields(TrainConfig& c, const When& validated) {
             "what decides the best checkpoint; bleu, chrf, exact (percent of the lines): "
             "of greedy translations; bleu splits them at spaces (tokenize none)"}),
       {"max_steps", &c.max_steps, "stop after this many steps; 0 = no limit", between(0, 1e12),
-       kAllowed},
+       OnResume::if_rates_stay},
       {"max_epochs", &c.max_epochs, "stop after this many epochs; 0 = no limit", between(0, 1e9),
-       kAllowed},
+       OnResume::if_rates_stay},
       {"max_minutes", &c.max_minutes, "stop this long after the start or resume; 0 = no limit",
        between(0, 1e9), kAllowed},
       {"log_every", &c.log_every, "steps or \"N epochs\"; 0 = only at the end", kAny, kAllowed},

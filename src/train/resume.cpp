@@ -167,8 +167,8 @@ int64_t first_step_of_other_rate(const StoredRun& run, RunConfig config) {
   return first_other_rate(run.trained, config, saved.empty() ? 0 : saved.back());
 }
 
-// Error (usage) if a branch of the run is still to be finished, or ends at `end` or later. `from`:
-// the checkpoint from which another one would go on.
+// Error (usage) if a branch of the run is still to be finished, or ends at `end` (0: unknown) or
+// later. `from`: the checkpoint from which another one would go on.
 void refuse_second_branch(const fs::path& run, int64_t end, const string& from) {
   for (const string& name : names_of_runs(folder_of(run))) {
     const fs::path branch = run.parent_path() / name;
@@ -178,7 +178,7 @@ void refuse_second_branch(const fs::path& run, int64_t end, const string& from) 
     if (states.empty()) continue;
     const State& last = states.back();
     const bool over = end_of(config, last) != Stop::none;
-    if (over && last.step < end) continue;
+    if (over && (end == 0 || last.step < end)) continue;
     throw usage_error("{} has the branch {}, which {}.", quoted_path(run), quoted_path(branch),
                       over ? fmt::format("ends at step {}", last.step) : "is not finished")
         .hint(fmt::format("heed resume {}{}; or, for another one, --branch DIR --checkpoint {}",
@@ -193,10 +193,10 @@ RunResult branch_before(int64_t other, StoredRun& run, const RunConfig& config,
   const int64_t end = plan_of(config, run.data.train).steps;
   NewestCheckpoint before = newest_checkpoint(run.folder, other - 1);
   say_skipped(before, log);
-  if (!before.checkpoint) {
-    vector<string> changes;
-    for (const KeyChange& change : changed_keys(run.trained, config))
-      if (change.on_resume == OnResume::if_rates_stay) changes.push_back(in_words(change));
+  vector<string> changes;
+  for (const KeyChange& change : changed_keys(run.trained, config))
+    if (change.on_resume == OnResume::if_rates_stay) changes.push_back(in_words(change));
+  if (!before.checkpoint)
     throw usage_error(
         "with {} step {}, which is done, would have another rate, and no whole "
         "checkpoint from before it is left.",
@@ -204,16 +204,15 @@ RunResult branch_before(int64_t other, StoredRun& run, const RunConfig& config,
         .hint(fmt::format("--set optimizer.decay_steps={}, where the rate has fallen; --branch "
                           "DIR; or heed train with --init-from {}",
                           fall_of(run.trained.optimizer).to, shell_word(run.folder.string())));
-  }
   const string from = step_folder_name(before.checkpoint->state.step);
   refuse_second_branch(run.folder, end, from);
   run.checkpoint = std::move(before.checkpoint);
   run.trained = checkpoint_config(*run.checkpoint);
   const string branch = next_name(run.folder).string();
   log.info(
-      fmt::format("{0} is a branch of {1} from step {2}: with the end at step {3} the steps after "
-                  "it have another rate; {1} stays as it is",
-                  branch, run.folder.string(), run.steps_done(), end));
+      fmt::format("{0} is a branch of {1} from step {2}: with {3} the steps after it have another "
+                  "rate; {1} stays as it is",
+                  branch, run.folder.string(), run.steps_done(), listed(changes)));
   return branched(run, config, request, branch, log);
 }
 
@@ -292,10 +291,11 @@ RunResult resume_run(const ResumeRequest& request, Log& log) {
   const RunRequest& as = request.run;
   optional<RunWriter> run = RunWriter::open(as.folder);
   bool other_end = request.max_steps + request.more > 0 || request.minutes > 0;
-  for (const char* key :
-       {"train.max_steps", "train.max_epochs", "optimizer.decay_steps", "optimizer.decay_fraction",
-        "optimizer.schedule", "optimizer.warmup_steps"})
-    other_end = other_end || as.given.contains(key);
+  RunConfig any;
+  const vector<Field> all = fields(any);
+  for (const auto& [key, field] : leaves(all))
+    other_end =
+        other_end || (field->on_resume == OnResume::if_rates_stay && as.given.contains(key));
   if (!other_end) log.open_file((run->path() / kTrainLog).string());  // else it may get a branch
   StoredRun stored = read_stored_run(run->path(), newest_checkpoint(run->path()), log);
   RunConfig config = changed_config(stored, as.given);

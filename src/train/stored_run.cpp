@@ -115,11 +115,11 @@ StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& 
 }
 
 RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
-  // A refusal names what the user gave rather than what follows from it.
-  for (const KeyChange& change : changes_of(run.trained, changes.values))
-    if (changes.contains(change.key)) refuse_if_done(run, change);
   RunConfig config = resolved(changed(run.written, changes));
-  for (const KeyChange& change : changes_of(run.trained, config)) refuse_if_done(run, change);
+  vector<KeyChange> all = changes_of(run.trained, config);
+  // A refusal names what the user gave rather than what follows from it.
+  std::ranges::stable_partition(all, [&](const KeyChange& c) { return changes.contains(c.key); });
+  for (const KeyChange& change : all) refuse_if_done(run, change);
   return config;
 }
 

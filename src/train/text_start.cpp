@@ -142,7 +142,13 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   const auto enough = [](int64_t steps, double seconds) {
     return steps >= kMeasuredSteps || seconds > kMeasured || stop_signal() != 0;
   };
-  const double step_seconds = measure_speed(run, enough).step_seconds;
+  double step_seconds = measure_speed(run, enough).step_seconds;
+  const Interval every = train.eval_every;
+  if (choice.given.contains("train.eval_every") && every.count > 0) {  // in the time of its steps
+    const double steps = every.epochs ? double(every.count) / run.plan.step_epochs : every.count;
+    step_seconds *= 1 + s.validation / steps;
+    s.validation = 0;
+  }
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   const double limit = train.max_minutes > 0 ? 60 * train.max_minutes : kNoLimit,
                left = kUsed * (60 * choice.text.minutes - seconds_gone()) - kPage,

@@ -224,8 +224,8 @@ void Trainer::diverged(const string& what) {
   if (!run_) crew_.exchange().wait_for_end();  // all ranks know, and the first says it
   string text = fmt::format("training diverged at step {}: {}", state_.step, what);
   if (last_.sums.tokens > 0)
-    text +=
-        fmt::format(" (last step: loss {:.4f}, learning rate {:.1e})", last_.loss(), last_.rate);
+    text += fmt::format(" (last step: loss {:.4f}, learning rate {:.1e})", std::fabs(last_.loss()),
+                        last_.rate);
   if (run_) run_->append(kMetrics, line_of(RunEvent{state_.step, "diverged", text}));
   throw Error(
       Exit::diverged,

@@ -75,6 +75,7 @@ class Extend(RunsTest):
         (self.folder / "run-3").mkdir()
         self.assertEqual(self.branch_of("run", "--more", 20), "run-2")
         self.assertEqual(self.branch_of("run-2", "--max-steps", 50, step=32), "run-4")
+        self.assertIn("with train.max_steps from 40 to 50", (self.folder / "run-4/train.log").read_text())
         self.equals_a_run_planned_so("run-4", 50)
         self.start("odd-7")
         self.assertEqual(self.branch_of("odd-7", "--more", 4), "odd-7-2")
@@ -96,6 +97,19 @@ class Extend(RunsTest):
         # A run that took the name of another has its own branches.
         self.start("run", "--force", "--set", "seed=2")
         self.assertEqual(self.branch_of("run", "--more", 10), "run-4")
+
+    def test_a_branch_without_a_known_end(self):
+        """What another schedule changes is named; a finished branch is no reason to refuse a second one."""
+        self.start()
+        given = ["--set", "train.max_steps=0", "--set", "train.max_minutes=1", "--set", "optimizer.decay_steps=22"]
+        for branch in ("run-2", "run-3"):
+            self.resume("run", *given, "--stop-at", 18, facts=[branch, "optimizer.decay_steps"])
+            self.resume(branch, "--max-steps", 19)
+
+    def test_a_key_may_be_set_to_what_it_is(self):
+        self.start("run", "--stop-at", 4)
+        self.resume("run", "--set", "optimizer.momentum=0.95", "--stop-at", 5)
+        self.resume("run", "--set", "optimizer.momentum=0.9", status=2, facts="optimizer.momentum")
 
     def test_a_damaged_end_is_no_reason_to_rewind(self):
         self.start("run", "--set", "train.keep_last=0")

@@ -150,6 +150,15 @@ class OwnText(RunsTest):
             # Before the (empty) text is read.
             self.check("train", "-", "--set", change, status=USAGE, facts=facts)
 
+    def test_validations_that_the_user_asks_for_take_of_the_minutes(self):
+        self.put("mine.txt", text(6000))
+        planned = []
+        for every in (1, 1000):
+            self.check("train", "mine.txt", *TINY[2:], "--minutes", 0.1, "--set", f"train.eval_every={every}", "--set",
+                       "data.valid_fraction=0.5", "--stop-at", 1, "--run", f"every{every}")
+            planned.append(self.run_config(f"every{every}")["train"]["max_steps"])
+        self.assertLess(2 * planned[0], planned[1])
+
     def test_the_minutes_include_reading_and_validating(self):
         self.put("long.txt", text(60000))
         r = self.check("train", "long.txt", *TINY[2:], "--minutes", 0.001,
