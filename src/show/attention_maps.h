@@ -52,7 +52,6 @@ struct AttentionMap {
   Mat<const float> head(int l, int h) const {
     return {weights.data() + begin(l, h), queries, keys};
   }
-  Mat<double> pulls(int l, int h) { return {pull.data() + begin(l, h), queries, keys}; }
   Mat<const double> pulls(int l, int h) const { return {pull.data() + begin(l, h), queries, keys}; }
 };
 

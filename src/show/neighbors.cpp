@@ -22,12 +22,6 @@ double norm(const vector<double>& v) {
 
 using Row = vector<double>;
 
-vector<int> ids_of(const Tokenizer& tokenizer, const string& word) {
-  if (!is_subword(tokenizer.type())) return tokenizer.encode(word);
-  vector<int> inside = tokenizer.encode(" " + word), alone = tokenizer.encode(word);
-  return inside.size() > 1 && alone.size() == 1 ? alone : inside;
-}
-
 string similar_word(const EmbeddingView& e, const string& word) {
   vector<string> words;
   for (int id = e.tokenizer.first_ordinary_id(); id < e.tokenizer.size(); ++id) {
@@ -42,7 +36,11 @@ string similar_word(const EmbeddingView& e, const string& word) {
 // Each of them known to training.
 vector<int> known_ids(const EmbeddingView& e, const string& word) {
   const string shown = fmt::format("\"{}\"", excerpt(word));
-  const vector<int> ids = ids_of(e.tokenizer, word);
+  vector<int> ids = e.tokenizer.encode(word);
+  if (is_subword(e.tokenizer.type())) {
+    const vector<int> inside = e.tokenizer.encode(" " + word);
+    if (inside.size() == 1 || ids.size() != 1) ids = inside;
+  }
   if (ids.empty()) throw data_error("{} has no tokens.", shown);
   if (std::ranges::count(ids, Tokenizer::kUnk) > 0)
     throw data_error("{} has {}.", shown, e.tokenizer.unknown(word).summary())

@@ -23,7 +23,7 @@ class PullRecorder : public Observer<T> {
   // Nothing cancels then where one weight is almost 1.
   void on_head_gradient(const typename Observer<T>::Head& h, Mat<const T> gradient) override {
     AttentionMap& map = maps_[size_t(h.kind)];
-    const Mat<double> to = map.pulls(h.layer, h.head);
+    const Mat<double> to{map.pull.data() + map.begin(h.layer, h.head), map.queries, map.keys};
     vector<double> x(to.cols);
     for (int i = 0; i < to.rows; ++i) {
       const T *p = h.weights.row(i), *g = gradient.row(i);

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cassert>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -44,26 +43,6 @@ void load(InputFile& file, span<const TensorSlot> tensors) {
   }
 }
 
-void write_files(const fs::path& folder, const CheckpointContents& contents) {
-  StateFile state_file{contents.state, !contents.exported, {}};
-  const auto write_text = [&](const string& name, const string& bytes) {
-    OutputFile file(folder / name);
-    file.write(bytes);
-    file.finish();
-    assert(!state_file.files.contains(name));
-    state_file.files[name] = sha256(bytes);
-    contents.meanwhile();
-  };
-  state_file.files[kModelFile] =
-      write_safetensors(folder / kModelFile, contents.model, contents.meanwhile);
-  if (!contents.exported)
-    state_file.files[kTrainingFile] =
-        write_safetensors(folder / kTrainingFile, contents.training, contents.meanwhile);
-  write_text(kConfigFile, contents.config);
-  for (const NamedBytes& file : contents.tokenizers) write_text(file.name, file.bytes);
-  write_text(kStateFile, format_state(state_file));
-}
-
 }  // namespace
 
 void write_checkpoint(const fs::path& parent, const string& name,
@@ -71,7 +50,23 @@ void write_checkpoint(const fs::path& parent, const string& name,
   const fs::path place = parent / name, aside = parent / (string(kSetAside) + name);
   if (path_exists(place)) remove_tree(aside);
   NewFolder folder(place, aside);
-  write_files(folder.path(), contents);
+  StateFile state{contents.state, !contents.exported, {}};
+  const auto write_text = [&](const string& file_name, const string& bytes) {
+    OutputFile file(folder.path() / file_name);
+    file.write(bytes);
+    file.finish();
+    state.files[file_name] = sha256(bytes);
+    contents.meanwhile();
+  };
+  const auto write_tensors = [&](const char* file_name, const vector<TensorSlot>& tensors) {
+    state.files[file_name] =
+        write_safetensors(folder.path() / file_name, tensors, contents.meanwhile);
+  };
+  write_tensors(kModelFile, contents.model);
+  if (!contents.exported) write_tensors(kTrainingFile, contents.training);
+  write_text(kConfigFile, contents.config);
+  for (const NamedBytes& file : contents.tokenizers) write_text(file.name, file.bytes);
+  write_text(kStateFile, format_state(state));
   folder.put_in_place();
   remove_tree(aside);
 }

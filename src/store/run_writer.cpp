@@ -293,20 +293,17 @@ void RunWriter::finish_save(int64_t step, Keep keep) {
     if (losing_lines_.insert(kChain).second)
       notes_.push_back(fmt::format("the chain lacks lines: {}", e.what()));
   }
-  set_links(step);
+  const auto point = [&](const char* link, int64_t to) {
+    std::error_code error;
+    const string target = step_folder_name(to);
+    if (type_of(checkpoints() / target) == fs::file_type::directory &&
+        fs::read_symlink(checkpoints() / link, error) != target)
+      replace_symlink(checkpoints() / link, target);
+  };
+  point("last", step);
+  if (const auto state = best()) point("best", state->step);
   for (const int64_t old : std::exchange(superseded_, {})) remove_checkpoint(old);
   supersede(step, keep);
-}
-
-void RunWriter::set_links(int64_t step) {
-  const auto point = [&](const char* link, const string& target) {
-    std::error_code error;
-    if (type_of(checkpoints() / target) != fs::file_type::directory) return;
-    if (fs::read_symlink(checkpoints() / link, error) == target) return;
-    replace_symlink(checkpoints() / link, target);
-  };
-  point("last", step_folder_name(step));
-  if (const auto state = best()) point("best", step_folder_name(state->step));
 }
 
 void RunWriter::supersede(int64_t step, Keep keep) {

@@ -122,7 +122,6 @@ class RunWriter {
  private:
   RunWriter(fs::path run, RunLock lock);
   void rename_aside(const fs::path& path, const fs::path& named, const char* why);
-  void set_links(int64_t step);
   void supersede(int64_t step, Keep keep);
   void remove_checkpoint(int64_t step);
 

@@ -19,10 +19,6 @@ constexpr string_view kAfterChecksum = "\"\n}\n";
 constexpr size_t kDigits = 64;
 constexpr int64_t kMostSteps = 1'000'000'000'000;  // train.max_steps
 
-bool is_sha256(const string& text) {
-  return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == string::npos;
-}
-
 // Of all bytes but the checksum's own; `before`: the bytes before it.
 string checksum(string_view before) {
   return sha256(string(before).append(kAfterChecksum));
@@ -69,7 +65,8 @@ StateFile parse_state(string_view bytes, const string& file) {
            s.longest_source, s.longest_target}) < 0)
     faults.wrong = "a number is out of range.";
   for (const auto& [name, digits] : result.files)
-    if (!is_sha256(digits) || name.find('/') != name.npos)
+    if (digits.size() != kDigits || digits.find_first_not_of("0123456789abcdef") != digits.npos ||
+        name.find('/') != name.npos)
       faults.wrong =
           "files: " + shown(name) + " with " + shown(digits) + ", no file here with a SHA-256.";
   if (!faults.first().empty()) source.fail(faults.first());
