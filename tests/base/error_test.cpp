@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_of.h"
+
 namespace heed {
 namespace {
 
@@ -15,6 +17,21 @@ TEST(Error, SaysWhatIsWrongAndEachThingToTry) {
   EXPECT_EQ(hinted.as(Exit::store).exit(), Exit::store);
   EXPECT_STREQ(plain.as(Exit::data, "c").what(), "a is missing.\n  try: c");
   EXPECT_STREQ(hinted.as(Exit::data, "c").what(), "a is missing.\n  try: b\n  try: c");
+}
+
+TEST(Facts, StandAsWholeWordsAndNumbers) {
+  const std::pair<const char*, const char*> there[] = {
+      {"at step 20.", "20"}, {"16, 20", "20"},          {"1,500 tokens", "1,500"},
+      {"is 0.1", "0.1"},     {"step-1", "1"},           {"x 10.1, 0.1", "0.1"},
+      {"a.json:3: no", "3"}, {"from 0 to 1", "0 to 1"}, {"try: --more N", "--more"},
+  };
+  for (const auto& [text, fact] : there) EXPECT_TRUE(stands_in(text, fact)) << text;
+  const std::pair<const char*, const char*> not_there[] = {
+      {"is 0.1", "1"}, {"is 0.1", "0"},   {"1,500 tokens", "1"}, {"1,500 tokens", "500"},
+      {"1e-4", "4"},   {"found -1", "1"}, {"step 120", "20"},    {"words", "word"},
+      {"any", ""},     {"", "any"},
+  };
+  for (const auto& [text, fact] : not_there) EXPECT_FALSE(stands_in(text, fact)) << text;
 }
 
 }  // namespace

@@ -161,17 +161,6 @@ TEST(Log, NoBarOnANarrowTerminal) {
   EXPECT_EQ(terminal.shown(), "x\r\n");
 }
 
-TEST(Log, AFileThatCannotBeOpenedIsAnError) {
-  Log log({.quiet = true, .fd = 2});
-  try {
-    log.open_file("/proc/none/train.log");
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.exit(), Exit::store);
-    expect_facts(e.what(), {"/proc/none/train.log"});
-  }
-}
-
 TEST(Log, AFullDiskUnderTheFileIsToldOnceAndDoesNotStop) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP();
   int fds[2];

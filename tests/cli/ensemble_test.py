@@ -34,6 +34,13 @@ class Ensembles(RunsTest):
             for found, *alone in zip(line["token_logprobs"], *(one["token_logprobs"] for one in three), strict=True):
                 self.assertAlmostEqual(found, math.log(sum(map(math.exp, alone)) / 3), delta=1e-5)
 
+    def test_translations_have_the_scores_that_score_gives(self):
+        best = self.together("translate", ["p1", "p2"], "--file", "a.source", "--length-penalty", 0)[:20]
+        self.write("s", *(j["source"] for j in best))
+        self.write("t", *(j["translation"] for j in best))
+        for j, scored in zip(best, self.together("score", ["p1", "p2"], "--file", "s", "--target-file", "t"), strict=True):
+            self.assertAlmostEqual(j["logprob"], scored["logprob"], delta=1e-4)
+
     def test_a_run_with_itself_is_the_run(self):
         for command, run, *args in (("evaluate", "p1", "--bleu"), ("evaluate", "g1"), ("evaluate", "bert"),
                                     ("score", "g1", "--file", "a.txt"), ("score", "t5", "--file", "a.source"),

@@ -129,14 +129,6 @@ class FilmTest(RunsTest):
                 if is_file:
                     self.assertEqual(self.report(damage)["last_step"], 20)
 
-    def test_the_report_shows_the_film_and_the_last_step(self):
-        self.train(self.config(), "run", "--stop-at", 18)
-        data = self.report()
-        _, frames = self.film()
-        self.assertEqual([f["step"] for f in data["frames"]], [0, 1, 2, 4, 8, 10, 16, 18])
-        for shown, frame in zip(data["frames"], frames):
-            self.assertEqual((shown["weights"], shown["written"]), (frame["weights"], frame["written"]))
-
     def test_the_report_reads_neither_data_nor_weights(self):
         self.train(self.config(data={"train": "a.txt", "valid_fraction": 0}, train__max_steps=16))
         data = self.report()

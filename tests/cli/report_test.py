@@ -196,22 +196,6 @@ class ReportTest(RunsTest):
         self.assertEqual(["Skipped:" in note for note in data["notes"]], [True, True])
         self.assertEqual((data["train"]["steps"], data["valid"]["steps"]), ([], []))
 
-    def test_odd_names_of_kinds_and_heads_are_shown(self):
-        self.train(self.config())
-        film = self.folder / "run" / "film.jsonl"
-        first, *frames = film.read_text().replace('"decoder"', '"__proto__"').splitlines()
-        frames = [json.loads(frame) for frame in frames]
-        for frame in frames:
-            name = {"kind": "cross", "layer": 0, "head": 0, "name": "induction", "score": 1, "untrained": 0, "shuffled": 0}
-            frame["heads"] = [name, {**name, "name": "owned"}, {**name, "layer": 7}, {**name, "kind": "__proto__"}]
-        film.write_text("\n".join([first, *map(json.dumps, frames)]) + "\n")
-        self.check("verify", "run")
-        _, data = self.report()
-        self.assertEqual([k["name"] for k in data["kinds"]], ["encoder", "__proto__", "cross"])
-        for frame in data["frames"]:
-            self.assertEqual(set(frame["words"]), {"encoder", "__proto__", "cross"})
-            self.assertEqual([head["name"] for head in frame["heads"]], ["induction", "owned", "induction", "induction"])
-
     def test_a_run_without_a_checkpoint_shows_what_it_has_logged(self):
         config = self.config(optimizer__learning_rate=1e4, train__log_every=1, train__save_every=0, optimizer__clip_norm=0)
         self.train(config, "run", status=5)

@@ -61,17 +61,6 @@ class Results(RunsTest):
                 for stream in ("-", "/dev/stdout"):
                     self.assertEqual(self.out(*command(stream)).encode(), whole)
 
-    def test_no_result_is_written_over_a_part_of_a_run(self):
-        before = self.snapshot()
-        for name, command in self.writers():
-            for file in ("run/config.json", "run/metrics.jsonl", "run/text.txt",
-                         "run/checkpoints/last/model.safetensors",
-                         "run/checkpoints/step-00000008/page.html"):
-                self.check(*command(file), status=USAGE, facts=file)
-        self.assertEqual(self.snapshot(), before)
-        self.check("report", "run", "--html", "run/report.html")
-        self.check("verify", "run")
-
     def test_no_control_character_of_a_name_reaches_the_terminal(self):
         best = self.checkpoints() / "best"
         best.unlink()

@@ -55,15 +55,6 @@ TEST_F(Corpus, FilesAreTextsOfTheirOwnWithEveryCharacter) {
             std::string("\xFF\0\n", 3));
 }
 
-TEST_F(Corpus, WhatIsNoTextIsRefusedWhereverItIs) {
-  const std::string utf16("a\0b\0", 4), nul = std::string(3'000'000, 'x') + '\0',
-                                        utf32("\xFF\xFE\0\0a\0\0\0", 8);
-  for (const std::string& bytes : {utf16, nul, utf32}) {
-    expect_data_error([&] { text({file("a", bytes)}); }, {"/a"});
-    expect_data_error([&] { check_utf8(bytes, "the prompt"); }, {"the prompt"});
-  }
-}
-
 TEST_F(Corpus, Utf16WithItsMarkIsReadAsTheSameText) {
   const std::u16string mark = u"\uFEFF", words = u"Zwölf 狐\r\n\U0001F98A\n";
   std::u16string whole = words;
@@ -117,14 +108,6 @@ TEST_F(Corpus, FewBadBytesAreReplacedAndCounted) {
   expect_data_error([&] { text({many}, {.notes = &notes}); }, {"/b:2", "UTF-8"});
 }
 
-TEST_F(Corpus, TextsThatCannotBeRead) {
-  const std::string good = file("good", "text\n");
-  expect_data_error([&] { text({good, folder_ + "/missing"}); }, {"/missing"});
-  expect_data_error([&] { text({folder_}); }, {folder_});
-  expect_data_error([&] { text({good, file("empty", "")}); }, {"/empty"});
-  expect_data_error([&] { text({good + "/x"}); }, {"/x"});
-}
-
 TEST_F(Corpus, PackedTextsAreReadAsWhatTheyHold) {
   std::string whole;
   while (whole.size() < 3'000'000) whole += "Wörter, " + std::to_string(whole.size());
@@ -141,21 +124,6 @@ TEST_F(Corpus, PackedTextsAreReadAsWhatTheyHold) {
   expect_data_error([&] { text({file("bad", gzip("good\n\xFF"))}); }, {"/bad:2", "UTF-8"});
   expect_data_error([&] { text({file("none", gzip(""))}); }, {"/none"});
   expect_data_error([&] { text({file("cut", gzip(whole).substr(0, 5000))}); }, {"/cut"});
-}
-
-TEST_F(Corpus, AFolderIsItsFilesByName) {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::path(folder_) / "texts";
-  fs::create_directories(folder / "deeper");
-  for (const char* name : {"texts/b.txt", "texts/a.gz", "texts/.hidden", "texts/deeper/c"})
-    file(name, name);
-  const std::string a = folder / "a.gz", b = folder / "b.txt";
-  EXPECT_THAT(text_files({folder.string()}), ElementsAre(a, b));
-  EXPECT_THAT(text_files({b, folder.string()}), ElementsAre(b, a, b));
-  EXPECT_THAT(text_files({"no/such"}), ElementsAre("no/such"));  // reading says that it is missing
-  fs::create_directory(folder / "empty");
-  expect_data_error([&] { text_files({(folder / "empty").string()}); },
-                    {(folder / "empty").string()});
 }
 
 TEST_F(Corpus, NormalisationDoesNotDependOnWhereTheTextIsCut) {
@@ -246,20 +214,10 @@ TEST_F(Corpus, PairsStayValidWhenMoved) {
   EXPECT_THAT(moved.target, ElementsAre("b"));
 }
 
-TEST_F(Corpus, ParallelLinesThatDoNotFit) {
-  const std::string two = file("two", "a\nb\n"), three = file("three", "a\nb\nc\n");
-  expect_data_error([&] { read_parallel(two, three, {}); }, {"/two", "2"});
-  expect_data_error([&] { read_parallel(two, three, {}); }, {"/three", "3"});
-  expect_data_error([&] { read_parallel(two, file("latin", "a\n\xFC\n"), {}); },
-                    {"/latin:2", "UTF-8"});
-}
-
 TEST_F(Corpus, Tsv) {
   const Pairs pairs = read_tsv(file("p", "a b\tc\r\nd\te f"), {});
   EXPECT_THAT(pairs.source, ElementsAre("a b", "d"));
   EXPECT_THAT(pairs.target, ElementsAre("c", "e f"));
-  expect_data_error([&] { read_tsv(file("q", "a\tb\nc\n"), {}); }, {"/q:2", "0"});
-  expect_data_error([&] { read_tsv(file("q", "a\tb\tc\n"), {}); }, {"/q:1", "2"});
 }
 
 TEST_F(Corpus, EmptyPairsAreLeftOutAndCounted) {
@@ -321,18 +279,6 @@ TEST_F(Corpus, AFileThatIsNoTextIsRefusedWithWhatItSeemsToBe) {
   refuses(file("a", "\xCD\xE5\xF2, \xED\xE5\xF2"), {folder_ + "/a"});  // Windows-1251
   EXPECT_NO_THROW(find_texts({file("a", "caf\xe9 au lait")}, false));
   EXPECT_THAT(find_texts({file("a", "\0"s)}, true).files, ElementsAre(folder_ + "/a"));
-}
-
-TEST_F(Corpus, OfAFolderTheTextsAreTakenAndTheRestIsNamed) {
-  for (const char* folder : {"t/deep", "t/.git", "none/deep"})
-    std::filesystem::create_directories(folder_ + "/" + folder);
-  const std::string a = file("t/a.txt", "text"), b = file("t/b.gz", gzip("text"));
-  const std::string png = file("t/a.png", "\x89PNG"), empty = file("t/empty", "");
-  file("none/a.png", "\x89PNG");
-  const FoundTexts found = find_texts({b, folder_ + "/t"}, false);
-  EXPECT_THAT(found.files, ElementsAre(b, a, b));
-  EXPECT_THAT(found.left_out, ElementsAre(png, empty, folder_ + "/t/deep/"));
-  EXPECT_THROW(find_texts({folder_ + "/none"}, false), Error);
 }
 
 }  // namespace

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
+#include "base/noise.h"
 #include "base/packed.h"
+#include "data/corpus.h"
 #include "data/data_folder.h"
 
 namespace heed {
@@ -248,13 +252,142 @@ TEST_F(DatasetTest, LowerCasingIsUnicodesAndLosesBytes) {
   EXPECT_TRUE(d.train.lossy);
 }
 
-TEST_F(DatasetTest, AMaskedModelGetsAMask) {
-  file("a.txt", "abcabcabcabc");
-  load(masked_config());
-  EXPECT_THAT(tokenizers_.target->specials(), ElementsAre("<unk>", "<s>", "</s>", "[MASK]"));
-  load(text_config({}));
-  EXPECT_THAT(tokenizers_.target->specials(), ElementsAre("<unk>", "<s>", "</s>"));
+class PairDataset : public DataFolder {};
+
+TEST_F(PairDataset, ALimitCountsPairs) {
+  file("a.tsv", "a b\tx\nc d\ty\ne f\tz\ng h\tx\n");
+  const std::vector<std::string> sets = {"tokenizer.type=word", "data.valid_fraction=0.25",
+                                         "data.limit=2"};
+  const Dataset d = load(pairs_config(sets));
+  EXPECT_EQ(d.train.sentences(), 2u);
+  EXPECT_EQ(d.valid.sentences(), 1u);
+  EXPECT_EQ(tokenizers_.target->size(), 3 + 6);
+  EXPECT_EQ(d.hash, load(pairs_config({sets[0], sets[1]})).hash);
 }
+
+TEST_F(PairDataset, PairTokenizersHaveNoNewline) {
+  file("a.tsv", "a b c\tx y\nb a\ty\n");
+  for (const std::string type : {"word", "char"}) {
+    load(pairs_config({"tokenizer.type=" + type, "data.valid_fraction=0"}));
+    EXPECT_EQ(tokenizers_.target->unknown("\n").count, 1u) << type;
+  }
+}
+
+TEST_F(PairDataset, PairsAreSplitDroppedAndCounted) {
+  std::string tsv;
+  for (int i = 0; i < 10; ++i) tsv += "a b c\tx y\n";
+  tsv += "a a a a a a\tx\n";  // six tokens
+  for (int i = 0; i < 9; ++i) tsv += "b\ty z new\n";
+  file("a.tsv", tsv);
+  const RunConfig c =
+      pairs_config({"tokenizer.type=word", "data.max_length=4", "data.valid_fraction=0.2"});
+  const Dataset d = load(c);
+  EXPECT_EQ(d.train.sentences(), 15u);
+  EXPECT_EQ(d.train.dropped, 1u);
+  EXPECT_EQ(d.valid.sentences(), 4u);
+  EXPECT_EQ(d.train.target_bytes, 10 * 4 + 5 * 8u);
+  EXPECT_THAT(d.warnings, Contains(AllOf(HasSubstr("left out 1 of "),
+                                         HasSubstr("longer than data.max_length 4 tokens"))));
+  refuses(pairs_config({"tokenizer.type=char", "data.max_length=1"}), {"data.max_length"});
+}
+
+TEST_F(PairDataset, AHeldOutPairBeyondThePositionsIsLeftOutAndNamed) {
+  file("a.tsv", "a\tx\na\tx\n\tx\na b a b a b\tx\nb\ty\n");
+  const std::vector<std::string> sets = {"tokenizer.type=word", "data.max_length=4",
+                                         "data.valid_fraction=0.5", "model.positions=learned",
+                                         "model.max_length=5"};
+  const Dataset d = load(pairs_config(sets));
+  EXPECT_EQ(d.valid.sentences(), 1u);
+  EXPECT_EQ(d.valid.dropped, 1u);
+  EXPECT_THAT(d.warnings, Contains(AllOf(HasSubstr("1 of 2 pairs"), HasSubstr("/a.tsv:4"))));
+  file("a.tsv", "a\tx\na b a b a b\tx\n");
+  refuses(pairs_config(sets), {"/a.tsv:2", "7", "5"});
+}
+
+TEST_F(PairDataset, SidesCanHaveVocabulariesOfTheirOwn) {
+  file("a.tsv", "a b c\tx\na b\tx y\nc\ty\n");
+  const RunConfig c = pairs_config(
+      {"tokenizer.type=word", "tokenizer.shared=false", "model.tie=none", "data.valid_fraction=0"});
+  const Dataset d = load(c);
+  EXPECT_GT(tokenizers_.source().size(), tokenizers_.target->size());
+  EXPECT_EQ(tokenizers_.target->unknown("a").count, 1u);
+  EXPECT_EQ(tokenizers_.source().unknown("a").count, 0u);
+  EXPECT_EQ(tokenizers_.files().size(), 2u);
+  EXPECT_EQ(d.train.unknown.count, 0u);
+}
+
+// Texts of odd kinds with every tokenizer: either the tokens give back the text, or heed knows that
+// they don't, and counts no bits per byte.
+
+constexpr int kTexts = 500;
+
+std::string odd_text(std::uint64_t seed) {
+  static const std::vector<std::string> parts = {"word",     "Wörter",
+                                                 "a",        ".",
+                                                 ",",        "\"",
+                                                 "(",        "'s",
+                                                 " ",        "  ",
+                                                 "\t",       "\n",
+                                                 "\n\n",     "\r\n",
+                                                 "\r",       "\u00A0",
+                                                 "\u3000",   "\u2028",
+                                                 "\u0085",   "\u200B",
+                                                 "\u200F",   "שלום",
+                                                 "مرحبا",    "\u202E",
+                                                 "e\u0301",  "\u0323\u0301",
+                                                 "ﬁ",        "Å",
+                                                 "İ",        "ς",
+                                                 "👍🏽", "👩‍👩‍👧",
+                                                 "天地",     "한글",
+                                                 "\uFEFF",   "\x01",
+                                                 "\x1B[0m",  "\x7F",
+                                                 "\u2581",   "▁word",
+                                                 "<unk>",    "</s>",
+                                                 "[MASK]",   "<0x41>",
+                                                 "\uFFFD",   "\U0010FFFF"};
+  std::string text;
+  std::uint64_t state = seed;
+  const int n = 1 + static_cast<int>(hash64(++state * 977 + seed) % 30);
+  for (int i = 0; i < n; ++i) text += parts[hash64(seed * 1000 + i) % parts.size()];
+  return text;
+}
+
+class OddTexts : public DataFolder, public testing::WithParamInterface<const char*> {};
+
+TEST_P(OddTexts, AreGivenBackOrKnownToBeLossy) {
+  std::string all;
+  for (int i = 0; i < kTexts; ++i) all += odd_text(i) + "\n";
+  file("a.txt", all);
+  std::vector<std::string> sets = {"data.valid_fraction=0"};
+  std::string set;
+  for (const char c : std::string(GetParam()) + " ") {
+    if (c != ' ') set += c;
+    if (c == ' ') sets.push_back(std::exchange(set, ""));
+  }
+  const RunConfig c = text_config(sets);
+  load(c);
+  int lossy = 0;
+  for (int i = 0; i < kTexts; ++i) {
+    if (odd_text(i) == "\uFEFF") continue;  // no text
+    file("b.txt", odd_text(i));
+    const std::vector<std::string> path = {folder_ + "/b.txt"};
+    const Split split = load_text(path, c, tokenizers_);
+    const std::string text = read_text(path, {.any_bytes = true});
+    lossy += split.lossy;
+    EXPECT_TRUE(split.lossy || decoded(split) == text) << i << ": " << text;
+  }
+  // Only words lose anything, and not always.
+  const bool words = c.tokenizer.type == TokenizerConfig::word;
+  EXPECT_EQ(lossy > 0, words);
+  EXPECT_LT(lossy, kTexts);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tokenizers, OddTexts,
+                         testing::Values("tokenizer.type=char", "tokenizer.type=byte",
+                                         "tokenizer.type=word",
+                                         "tokenizer.type=word tokenizer.punctuation=split",
+                                         "tokenizer.type=bpe tokenizer.vocab_size=420",
+                                         "tokenizer.type=unigram tokenizer.vocab_size=420"));
 
 }  // namespace
 }  // namespace heed

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "data/splits.h"
+#include "text/trained_tokenizers.h"
 
 namespace heed {
 namespace {
@@ -192,6 +194,104 @@ class LastIdFirst final : public TextObjective {
 TEST(Objective, ALineIsScoredWithTheVocabularyOfItsTokenizer) {
   const LastIdFirst objective(text_config({}));
   EXPECT_THAT(objective.score({}, {5, 6}, 50).examples[0].target, ElementsAre(49));
+}
+
+// Overlapping windows.
+
+TEST(CausalLm, WindowsScoreEveryTokenOnceAndShowItEnough) {
+  for (const int n : {1, 4, 5, 17, 24}) {
+    const Split text = counting_text(n);
+    for (const int length : {1, 4, 8}) {
+      const auto objective =
+          make_objective(causal_config({set("objective.target_length", length)}));
+      for (int stride = 1; stride <= length; ++stride) {
+        const ExampleList windows = objective->evaluation(text, stride);
+        std::vector<int> scored;
+        for (std::int64_t i = 0; i < windows.count; ++i) {
+          Example e;
+          windows.get(i, e);
+          ASSERT_EQ(e.target.size(), e.labels.size());
+          ASSERT_LE(e.labels.size(), length);
+          for (std::size_t row = 0; row < e.labels.size(); ++row) {
+            if (e.labels[row] < 0) continue;
+            scored.push_back(e.labels[row]);
+            const int read = e.labels[row] == 10 ? Tokenizer::kBos : e.labels[row] - 1;
+            EXPECT_EQ(e.target[row], read);  // the token before it
+            EXPECT_GE(static_cast<int>(row) + 1,
+                      std::min(e.labels[row] - 10 + 1, length - stride + 1));
+          }
+        }
+        std::vector<int> all(n);
+        for (int i = 0; i < n; ++i) all[i] = 10 + i;
+        EXPECT_EQ(scored, all) << n << " tokens, windows of " << length << ", stride " << stride;
+      }
+    }
+  }
+}
+
+TEST(Seq2Seq, NeverWritesWhatWouldEndALine) {
+  const std::string text = "one two\nthree four\r\nfive one two\n";
+  for (const Type type : {TokenizerConfig::char_, TokenizerConfig::byte, TokenizerConfig::word,
+                          TokenizerConfig::bpe, TokenizerConfig::unigram}) {
+    const auto tokenizer = train(type, text);
+    const TokenIds banned = make_objective(pairs_config())->never_written(*tokenizer);
+    EXPECT_GE(banned.size(), 3u) << type;
+    for (int id = 0; id < tokenizer->size(); ++id) {
+      const std::string written = tokenizer->decode(std::array{id});
+      const bool ends = written.find_first_of("\n\r") != std::string::npos;
+      EXPECT_EQ(std::count(banned.begin(), banned.end(), id),
+                ends || id == Tokenizer::kUnk || id == Tokenizer::kBos)
+          << type << " " << id;
+    }
+  }
+}
+
+RunConfig joined_config(std::vector<std::string> sets = {}) {
+  sets.push_back("model.encoder_layers=0");
+  return pairs_config(sets);
+}
+
+TEST(Seq2Seq, ADecoderAloneReadsBothSidesAndLearnsTheTarget) {
+  const Split split = sentence_pairs({{{10, 11, 12}, {20, 21}}, {{13}, {}}});
+  const Examples examples(split, joined_config());
+  const Example e = example(examples, Objective::kEvaluation, 0);
+  EXPECT_EQ(e.source, TokenIds());
+  EXPECT_EQ(e.target, (TokenIds{kBos, 10, 11, 12, kEos, 20, 21}));
+  EXPECT_EQ(e.labels, (TokenIds{-1, -1, -1, -1, 20, 21, kEos}));
+  EXPECT_EQ(e.scored(), 3);
+  EXPECT_EQ(e.tokens(), 7);
+  const Example empty = example(examples, Objective::kEvaluation, 1);
+  EXPECT_EQ(empty.target, (TokenIds{kBos, 13, kEos}));
+  EXPECT_EQ(empty.labels, (TokenIds{-1, -1, kEos}));
+
+  const ScoredLine line = examples.objective->score({10, 11, 12}, {20, 21}, 30);
+  EXPECT_EQ(line.source_ids, (TokenIds{10, 11, 12, kEos}));
+  EXPECT_EQ(line.ids, (TokenIds{20, 21, kEos}));
+  ASSERT_EQ(line.examples.size(), 1u);
+  EXPECT_EQ(line.examples[0].target, e.target);
+  EXPECT_EQ(line.examples[0].labels, e.labels);
+}
+
+TEST(Seq2Seq, ADecoderAloneHasPositionsForBothSides) {
+  const auto traits_of = [](const RunConfig& c) { return make_objective(c)->traits(); };
+  const RunConfig learned = joined_config({"data.max_length=5", "model.positions=learned"});
+  EXPECT_EQ(learned.model.max_length, 12);  // <s> and </s>
+  EXPECT_FALSE(traits_of(learned).encoder());
+  EXPECT_TRUE(traits_of(learned).pairs());
+  EXPECT_EQ(traits_of(learned).longest_source, 11);
+  EXPECT_EQ(traits_of(joined_config({"data.max_length=5"})).trained_on, 12);
+  EXPECT_EQ(traits_of(pairs_config({"data.max_length=5"})).trained_on, 6);
+}
+
+TEST(Seq2Seq, AReportShowsAPairWhoseTargetIsSeen) {
+  const Sentence longer(20, 10);
+  const Split split = sentence_pairs(
+      {{longer, {20}}, {longer, {21}}, {longer, {22}}, {{11}, {23}}, {{12}, {24}}, {{13}, {25}}});
+  const Question q = make_objective(joined_config())->question(split, 8, 8);
+  EXPECT_EQ(q.read.labels, (TokenIds{-1, -1, 23, kEos}));
+  EXPECT_EQ(q.prompts[1], TokenIds{11});
+  EXPECT_EQ(q.expected[1], TokenIds{23});
+  EXPECT_EQ(make_objective(pairs_config())->question(split, 8, 8).prompts[1], longer);
 }
 
 }  // namespace

@@ -173,23 +173,6 @@ TEST(SpanCorruption, SeedEpochAndTileMakeTheNoiseAndEvaluationIsFixed) {
   EXPECT_NE(example(tiles, kScored, 0).source, example(tiles, kScored, 1).source);
 }
 
-TEST(SpanCorruption, TheGradientOfItsBatchIsThatOfDifferences) {
-  const Split text = counting_text(14, 7);
-  const Examples examples(text, span_config(7, 0.4, 1.5));
-  ModelConfig config = test::tiny_config(test::Family::encoder_decoder);
-  config.positions = Positions::rotary;
-  config.dropout = 0.2;
-  const Transformer model(config, 21, 21);
-  Batch batch;
-  for (std::int64_t i = 0; i < examples.count(kScored); ++i) {
-    const Example e = example(examples, kScored, i);
-    batch.add(e.source, e.target, e.labels, noise_key(5, Purpose::dropout, 1, i));
-  }
-  for (const Json& t :
-       check_gradients(model, test::lively_values<double>(model, 1), batch, 0.1, 40))
-    EXPECT_TRUE(t["ok"]) << t;
-}
-
 TEST(SpanCorruption, ALineIsScoredWithEachTokenMaskedInTurn) {
   const auto objective = make_objective(span_config(3, 0.5, 1));
   const ScoredLine line = objective->score({}, {50, 51, 52, 53}, 60);

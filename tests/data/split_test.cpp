@@ -51,36 +51,6 @@ TEST(LineFacts, APairIsKnownIfBothSidesAre) {
   EXPECT_THAT(leaks(train, held_out), HasSubstr("1 of 3 held-out pairs"));
 }
 
-class Leaks : public DataFolder {};
-
-TEST_F(Leaks, AreSaidOfEachKindOfHeldOutData) {
-  std::string text;
-  for (int i = 0; i < 10; ++i) text += kLong + std::to_string(i) + "\n";
-  file("a.txt", text + kLong + "3\n" + kLong + "4\n");
-  EXPECT_THAT(load(text_config({"data.valid_fraction=0.2"})).warnings,
-              Contains(HasSubstr("2 of 2 held-out lines")));
-  file("v.txt", kLong + "9\n" + kLong + "10\n");
-  EXPECT_THAT(load(text_config({"data.valid=v.txt"})).warnings,
-              Contains(HasSubstr("1 of 2 held-out lines")));
-  file("v.txt", "a short one\n");
-  file("s.txt", "a short one\n");
-  EXPECT_THAT(load(text_config({"data.train=s.txt", "data.valid=v.txt"})).warnings,
-              Contains(HasSubstr("training data")));
-  file("a.tsv", "a b\tx\nc d\ty\ne f\tz\na b\tx\n");
-  EXPECT_THAT(load(pairs_config({"tokenizer.type=word", "data.valid_fraction=0.25"})).warnings,
-              Contains(HasSubstr("1 of 1 held-out pairs")));
-}
-
-TEST_F(Leaks, OccurringTokensAreCounted) {
-  file("a.txt", "the old mill and the old miller\nthe mill\n");
-  const Dataset d = load(
-      text_config({"tokenizer.type=bpe", "tokenizer.vocab_size=280", "data.valid_fraction=0"}));
-  const auto counts = counts_of(d.train);
-  const auto n = std::ssize(counts) - std::ranges::count(counts, 0);
-  EXPECT_THAT(d.notes[0], HasSubstr("; " + std::to_string(n) + " of " +
-                                    std::to_string(tokenizers_.target->size()) + " tokens occur"));
-}
-
 TEST(Ids, TakeTwoBytesWhereTheVocabularyAllows) {
   for (const auto& [vocab, bytes, largest] :
        {std::tuple{65536, 2, 65535}, std::tuple{65537, 4, 65536}, std::tuple{1000000, 4, 999999}}) {

@@ -61,52 +61,13 @@ TEST(UserText, IsWhatTheStacksReadInTraining) {
   EXPECT_EQ(masked.source("a[MASK]")[2], Tokenizer::kFirstFurther);
 }
 
-TEST(UserText, IsChangedAsTheDataWas) {
-  Model m = model_of("masked_lm");
-  m.config.data.normalize = Normalize::nfkc;
-  m.config.data.lowercase = true;
-  EXPECT_EQ(m.source("E\u0301[MASK]\uFF21"), m.source("é[MASK]a"));
-  EXPECT_EQ(m.source("a[MASK]")[2], Tokenizer::kFirstFurther);
-}
-
-TEST(UserText, MistakesAreTold) {
-  const struct {
-    const char *objective, *text;
-    Facts facts;
-  } cases[] = {
-      {"seq2seq", "", {"the text"}},
-      {"prefix_lm", "", {"the text"}},
-      {"masked_lm", "", {"the text"}},
-      {"seq2seq", "Züü", {"the text", "3", "Z", "ü", "U+00FC"}},
-      {"seq2seq", "abcdefabc", {"the text", "10 tokens", "6"}},
-      {"prefix_lm", "abcde", {"the text", "5 tokens", "4"}},
-      {"masked_lm", "abcde", {"the text", "5"}},
-      {"seq2seq", "a\xFF", {"the text", "UTF-8"}},
-  };
-  for (const auto& [objective, text, facts] : cases)
-    expect_error([&] { model_of(objective).source(text); }, Exit::data, facts);
-}
-
-TEST(UserText, AnUnknownPartIsReadAsUnk) {
-  constexpr int kUnk = Tokenizer::kUnk;
-  EXPECT_EQ(model_of("masked_lm").source("[MASK]Z"),
-            (std::vector<int>{kBos, Tokenizer::kFirstFurther, kUnk}));
-  const Model m = model_of("causal_lm");
-  EXPECT_EQ(m.target("aü"), (std::vector<int>{kBos, m.tokenizers.target->encode("a")[0], kUnk}));
-}
-
 TEST(UserText, PairsMayBeLongerThanAnyThatWereLearntFrom) {
-  const Model m = model_of("seq2seq", "rotary");
+  Model m = model_of("seq2seq", "rotary");
+  m.config.model.max_length = 100;  // positions reach farther than the training did
+  m.objective = make_objective(m.config);
   EXPECT_EQ(m.source("abcdefabc").size(), 10u);
   EXPECT_EQ(m.objective->fit(Side::source, 6, "line 3"), "");
   expect_facts(m.objective->fit(Side::source, 7, "line 3"), {"line 3", "7", "6"});
-}
-
-TEST(UserText, PairsWereNotLearntFromAsFarAsThePositionsReach) {
-  Model m = model_of("seq2seq", "rotary");
-  m.config.model.max_length = 100;
-  m.objective = make_objective(m.config);
-  expect_facts(m.objective->fit(Side::source, 7, "it"), {"7", "6"});
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 #include "decode/beam.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "base/error_of.h"
 #include "data/splits.h"
 #include "decode/decode_models.h"
+#include "decode/incremental_decoder.h"
 #include "decode/sampling.h"
 #include "evaluate/scorer.h"
 
@@ -66,70 +70,6 @@ TEST(Beam, OfSizeOneIsGreedy) {
   EXPECT_GT(ended, 0);
 }
 
-TEST(Beam, RulesHoldInEverySearch) {
-  const DecodeModel m(Family::encoder_decoder);
-  const auto sources = test::some_sources(6, 11);
-  const WritingRules rules{.no_repeat = 2, .min_tokens = 7, .beginning = {5, 6, 5, 6}};
-  Pool pool(1);
-  const auto check = [&](std::span<const int> ids) {
-    EXPECT_GE(ids.size(), 7u);
-    EXPECT_TRUE(std::ranges::equal(ids.first(4), rules.beginning));
-    for (std::size_t i = 1; i + 1 < ids.size(); ++i)
-      for (std::size_t j = std::max<std::size_t>(3, i + 1); j + 1 < ids.size(); ++j)
-        EXPECT_FALSE(ids[i] == ids[j] && ids[i + 1] == ids[j + 1]) << i << " " << j;
-  };
-  for (const int size : {1, 4}) {
-    const BeamOptions options{
-        .beam_size = size, .max_length = 12, .rules = rules, .banned = kBanned};
-    for (const auto& found : beam_search({m.model, m.values}, pool, sources, options))
-      check(found.front().ids);
-  }
-  // With every token once, the search ends when there is none left.
-  BeamOptions once{.beam_size = 3, .max_length = 40, .banned = kBanned};
-  once.rules.no_repeat = 1;
-  once.rules.min_tokens = 40;
-  const auto all = beam_search({m.model, m.values}, pool, {&sources[0], 1}, once).front();
-  EXPECT_EQ(all.front().ids.size(), 8u);  // 11 ids without <unk>, <s> and </s>
-  EXPECT_TRUE(all.front().ended);         // not cut
-  SampleRequest request;
-  request.prompt = {3, 4};
-  request.max_tokens = 12;
-  request.num_samples = 8;
-  request.writing = rules;
-  request.banned = kBanned;
-  std::vector<std::vector<int>> samples(8);
-  draw_samples(
-      {m.model, m.values}, *make_objective(pairs_config()), pool, request,
-      [&](int sample, const TokenOdds& token) {
-        samples[sample].push_back(token.id);
-        return true;
-      },
-      [](int) {});
-  for (const auto& ids : samples) check(ids);
-}
-
-TEST(Beam, ScoresAreThoseOfScore) {
-  const DecodeModel m(Family::encoder_decoder);
-  const auto sources = test::some_sources(8, 11);
-  BeamOptions options{
-      .beam_size = 5, .length_penalty = 0.7, .n_best = 5, .max_length = 9, .banned = kBanned};
-  Pool pool(2);
-  const auto found = beam_search({m.model, m.values}, pool, sources, options);
-  const auto objective = make_objective(pairs_config());
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const std::vector<int> source(sources[i].begin(), sources[i].end() - 1);
-    EXPECT_EQ(found[i].size(), 5u);
-    for (const Hypothesis& h : found[i]) {
-      const auto scores =
-          label_odds({m.model, m.values}, objective->score(source, h.ids, 11).examples, pool, -1);
-      double sum = 0;
-      for (const TokenOdds& token : scores.front()) sum += token.log_probability;
-      EXPECT_NEAR(h.log_probability, sum, 1e-4);
-      EXPECT_NEAR(h.score, sum / std::pow(scores.front().size(), 0.7), 1e-4);
-    }
-  }
-}
-
 // All targets of at most `length` tokens over the ids 3 .. vocab - 1.
 std::vector<std::vector<int>> all_targets(int vocab, int length) {
   std::vector<std::vector<int>> all{{}};
@@ -175,6 +115,27 @@ TEST(Beam, AWideOneFindsTheBestOfAll) {
       }
     }
   }
+}
+
+TEST(IncrementalDecoder, SharedHeadsMakeRoomForMoreSequences) {
+  ModelConfig c;
+  c.d_model = 64;
+  c.n_heads = 4;
+  c.decoder_layers = 2;
+  const std::vector<std::vector<int>> sources(1, std::vector<int>(100'000));
+  const ParamVec<float> none{};
+  const auto slots = [&](int most) {
+    return slots_at_a_time({Transformer(c, 11, 11), none}, 100'000, sources, most);
+  };
+  EXPECT_EQ(slots(100), 2);  // 64 million / (2 x 2 layers x 64 x 1e5)
+  c.n_kv_heads = 1;
+  EXPECT_EQ(slots(100), 10);
+  EXPECT_EQ(slots(6), 6);
+  c.encoder_layers = 0;  // the decoder reads the source too
+  EXPECT_EQ(slots(100), 5);
+  const Transformer model(c, 11, 11);
+  const Predictor one{model, none}, two{.model = model, .values = none, .others = {one}};
+  EXPECT_EQ(slots_at_a_time(two, 100'000, sources, 100), 2);
 }
 
 }  // namespace

@@ -203,7 +203,7 @@ struct LayerRow {
   std::vector<int> lengths{3, 1, 4}, memory_lengths{2, 5, 1};
 };
 
-inline ModelConfig layer_config() {
+inline ModelConfig layer_config(const Change& change = no_change) {
   ModelConfig c;
   c.d_model = kWidth;
   c.n_heads = 2;
@@ -212,55 +212,54 @@ inline ModelConfig layer_config() {
   c.decoder_layers = 2;
   c.dropout = c.attention_dropout = c.activation_dropout = 0.3;  // only where rows have keys
   c.max_length = 8;
+  change(c);
   return c;
 }
 
+template <class Make, class Run, class Corner = decltype(kNoCorner)>
+LayerRow layer_row(const std::string& name, Make make, Run run, Corner corner = kNoCorner) {
+  return {name, [=] { return any_layer(make, run, corner); }};
+}
+
 inline LayerRow linear_row(const std::string& name, bool slice, bool with_bias) {
-  return {name, [=] {
-            return any_layer(
-                [=](ParamTable& t) {
-                  const Linear all(t, "linear", kWidth, 12, {}, with_bias);
-                  return slice ? all.slice(5, 3) : all;
-                },
-                []<class T>(const Linear& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
-                  if (back) l.backward(pass, in.x, back->dy, back->dx);
-                  return l.forward(pass, in.x);
-                });
-          }};
+  return layer_row(
+      name,
+      [=](ParamTable& t) {
+        const Linear all(t, "linear", kWidth, 12, {}, with_bias);
+        return slice ? all.slice(5, 3) : all;
+      },
+      []<class T>(const Linear& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+        if (back) l.backward(pass, in.x, back->dy, back->dx);
+        return l.forward(pass, in.x);
+      });
 }
 
 // `heads`: each half of a row by itself, as QK-norm does.
 inline LayerRow norm_row(const std::string& name, const Change& change, bool heads = false) {
-  return {name, [=] {
-            return any_layer(
-                [=](ParamTable& t) {
-                  ModelConfig c = layer_config();
-                  change(c);
-                  return heads ? Norm(t, "norm", kWidth / 2, 1e-3) : Norm(t, "norm", c);
-                },
-                []<class T>(const Norm& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
-                  const auto f = l.forward(pass, in.x);
-                  if (back) l.backward(pass, in.x, f.stats, back->dy, back->dx);
-                  return f.y;
-                });
-          }};
+  return layer_row(
+      name,
+      [=](ParamTable& t) {
+        return heads ? Norm(t, "norm", kWidth / 2, 1e-3) : Norm(t, "norm", layer_config(change));
+      },
+      []<class T>(const Norm& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+        const auto f = l.forward(pass, in.x);
+        if (back) l.backward(pass, in.x, f.stats, back->dy, back->dx);
+        return f.y;
+      });
 }
 
 inline LayerRow embedding_row(const std::string& name, Positions positions) {
-  return {
-      name, [=] {
-        return any_layer(
-            [=](ParamTable& t) {
-              ModelConfig c = layer_config();
-              c.positions = positions;
-              const Param table = t.add_matrix("tokens", kVocab, kWidth, {Initializer::normal, 1});
-              return Embedding(t, table, "positions", c);
-            },
-            []<class T>(const Embedding& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
-              if (back) l.backward(pass, in.rows, own(pass, back->dy));
-              return l.forward(pass, in.rows);
-            });
-      }};
+  return layer_row(
+      name,
+      [=](ParamTable& t) {
+        const Param table = t.add_matrix("tokens", kVocab, kWidth, {Initializer::normal, 1});
+        return Embedding(t, table, "positions",
+                         layer_config([=](ModelConfig& c) { c.positions = positions; }));
+      },
+      []<class T>(const Embedding& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+        if (back) l.backward(pass, in.rows, own(pass, back->dy));
+        return l.forward(pass, in.rows);
+      });
 }
 
 // What the surrounding block passes to an attention.
@@ -277,51 +276,41 @@ AttentionInput<T> attention_input(Pass<T>& pass, const LayerInput<T>& in, const 
 
 inline LayerRow attention_row(const std::string& name, AttentionKind kind,
                               const Change& change = no_change, bool rotary = false) {
-  return {
-      name, [=] {
-        return any_layer(
-            [=](ParamTable& t) {
-              ModelConfig c = layer_config();
-              change(c);
-              return Attention(t, "attention", kind, 0, c, {});
-            },
-            [=]<class T>(const Attention& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
-              const AttentionInput<T> input =
-                  attention_input(pass, in, back, rotary ? l.d_head() : 0);
-              AttentionSaved<T> saved;
-              const Mat<T> y = l.forward(pass, in.x, input, saved);
-              if (back) l.backward(pass, in.x, input, saved, back->dy, back->dx);
-              return y;
-            });
-      }};
+  return layer_row(
+      name,
+      [=](ParamTable& t) { return Attention(t, "attention", kind, 0, layer_config(change), {}); },
+      [=]<class T>(const Attention& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+        const AttentionInput<T> input = attention_input(pass, in, back, rotary ? l.d_head() : 0);
+        AttentionSaved<T> saved;
+        const Mat<T> y = l.forward(pass, in.x, input, saved);
+        if (back) l.backward(pass, in.x, input, saved, back->dy, back->dx);
+        return y;
+      });
 }
 
 inline LayerRow feed_forward_row(const std::string& name, Activation activation,
                                  const Change& change = no_change) {
-  return {name, [=] {
-            return any_layer(
-                [=](ParamTable& t) {
-                  ModelConfig c = layer_config();
-                  c.activation = activation;
-                  change(c);
-                  return FeedForward(t, "ffn", c, {});
-                },
-                []<class T>(const FeedForward& l, Pass<T>& pass, LayerInput<T> in,
-                            const Back<T>* back) {
-                  FeedForwardSaved<T> saved;
-                  const Mat<T> y = l.forward(pass, in.x, in.rows, saved);
-                  if (back) l.backward(pass, in.x, in.rows, saved, back->dy, back->dx);
-                  return y;
-                },
-                [=](const FeedForward& l, Pass<double>& pass, LayerInput<double> in) {
-                  double nearest = std::numeric_limits<double>::infinity();
-                  if (!has_corner(activation)) return nearest;
-                  const Mat<double> u = l.in.forward(pass, in.x).part(0, l.fc2.weight.cols);
-                  for (int r = 0; r < u.rows; ++r)
-                    for (int c = 0; c < u.cols; ++c) nearest = std::min(nearest, std::abs(u(r, c)));
-                  return nearest;
-                });
-          }};
+  return layer_row(
+      name,
+      [=](ParamTable& t) {
+        ModelConfig c = layer_config(change);
+        c.activation = activation;
+        return FeedForward(t, "ffn", c, {});
+      },
+      []<class T>(const FeedForward& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+        FeedForwardSaved<T> saved;
+        const Mat<T> y = l.forward(pass, in.x, in.rows, saved);
+        if (back) l.backward(pass, in.x, in.rows, saved, back->dy, back->dx);
+        return y;
+      },
+      [=](const FeedForward& l, Pass<double>& pass, LayerInput<double> in) {
+        double nearest = std::numeric_limits<double>::infinity();
+        if (!has_corner(activation)) return nearest;
+        const Mat<double> u = l.in.forward(pass, in.x).part(0, l.fc2.weight.cols);
+        for (int r = 0; r < u.rows; ++r)
+          for (int c = 0; c < u.cols; ++c) nearest = std::min(nearest, std::abs(u(r, c)));
+        return nearest;
+      });
 }
 
 // ---- residuals, blocks, stacks, the loss ----
@@ -333,37 +322,34 @@ struct ResidualLinear {
 };
 
 inline LayerRow residual_row(const std::string& name, NormPlacement placement) {
-  return {name, [=] {
-            return any_layer(
-                [=](ParamTable& t) {
-                  ModelConfig c = layer_config();
-                  c.norm = placement;
-                  return ResidualLinear{Linear(t, "linear", kWidth, kWidth, {}),
-                                        Residual(t, "norm", c)};
-                },
-                []<class T>(const ResidualLinear& l, Pass<T>& pass, LayerInput<T> in,
-                            const Back<T>* back) {
-                  ResidualSaved<T> saved;
-                  const Mat<T> y =
-                      l.residual.forward(pass, own(pass, in.x), in.rows, saved,
-                                         [&](heed::In<T> x) { return l.linear.forward(pass, x); });
-                  if (back) {
-                    const Mat<T> d = own(pass, back->dy);
-                    l.residual.backward(pass, d, in.rows, saved,
-                                        [&](heed::In<T> x, heed::In<T> dy, Mat<T> dx) {
-                                          l.linear.backward(pass, x, dy, dx);
-                                        });
-                    add<T>(d, back->dx);
-                  }
-                  return y;
-                });
-          }};
+  return layer_row(
+      name,
+      [=](ParamTable& t) {
+        return ResidualLinear{
+            Linear(t, "linear", kWidth, kWidth, {}),
+            Residual(t, "norm", layer_config([=](ModelConfig& c) { c.norm = placement; }))};
+      },
+      []<class T>(const ResidualLinear& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+        ResidualSaved<T> saved;
+        const Mat<T> y =
+            l.residual.forward(pass, own(pass, in.x), in.rows, saved,
+                               [&](heed::In<T> x) { return l.linear.forward(pass, x); });
+        if (back) {
+          const Mat<T> d = own(pass, back->dy);
+          l.residual.backward(pass, d, in.rows, saved,
+                              [&](heed::In<T> x, heed::In<T> dy, Mat<T> dx) {
+                                l.linear.backward(pass, x, dy, dx);
+                              });
+          add<T>(d, back->dx);
+        }
+        return y;
+      });
 }
 
 // Blocks and stacks: one d for gradient in and out.
 template <class Saved, class Layer, class T>
-Mat<T> run_in_place(const Layer& l, Pass<T>& pass, LayerInput<T> in, const AttentionInput<T>& input,
-                    const Back<T>* back) {
+Mat<T> run_in_place(const Layer& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+  const AttentionInput<T> input = attention_input(pass, in, back);
   Saved saved;
   const Mat<T> y = l.forward(pass, own(pass, in.x), input, saved);
   if (back) {
@@ -376,70 +362,61 @@ Mat<T> run_in_place(const Layer& l, Pass<T>& pass, LayerInput<T> in, const Atten
 
 inline LayerRow block_row(const std::string& name, NormPlacement norm, AttentionKind self,
                           bool cross, const Change& change = no_change) {
-  return {name, [=] {
-            return any_layer(
-                [=](ParamTable& t) {
-                  ModelConfig c = layer_config();
-                  c.norm = norm;
-                  c.encoder_layers = cross ? 1 : 0;
-                  change(c);
-                  return Block(t, "block", self, 0, c, {});
-                },
-                []<class T>(const Block& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
-                  return run_in_place<BlockSaved<T>>(l, pass, in, attention_input(pass, in, back),
-                                                     back);
-                });
-          }};
+  return layer_row(
+      name,
+      [=](ParamTable& t) {
+        ModelConfig c = layer_config();
+        c.norm = norm;
+        c.encoder_layers = cross ? 1 : 0;
+        change(c);
+        return Block(t, "block", self, 0, c, {});
+      },
+      []<class T>(const Block& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+        return run_in_place<BlockSaved<T>>(l, pass, in, back);
+      });
 }
 
 inline LayerRow stack_row(const std::string& name, NormPlacement norm, Positions positions,
                           int layers) {
-  return {name, [=] {
-            return any_layer(
-                [=](ParamTable& t) {
-                  ModelConfig c = layer_config();
-                  c.norm = norm;
-                  c.positions = positions;
-                  c.encoder_layers = 1;  // so that it reads a memory
-                  return Stack(t, "decoder", layers, AttentionKind::decoder_self, c);
-                },
-                []<class T>(const Stack& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
-                  return run_in_place<StackSaved<T>>(l, pass, in, attention_input(pass, in, back),
-                                                     back);
-                });
-          }};
+  return layer_row(
+      name,
+      [=](ParamTable& t) {
+        ModelConfig c = layer_config();
+        c.norm = norm;
+        c.positions = positions;
+        c.encoder_layers = 1;  // so that it reads a memory
+        return Stack(t, "decoder", layers, AttentionKind::decoder_self, c);
+      },
+      []<class T>(const Stack& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+        return run_in_place<StackSaved<T>>(l, pass, in, back);
+      });
 }
 
 // The output layer and the loss of every row by itself: y [rows, 1].
 inline LayerRow loss_row(const std::string& name, double smoothing) {
-  struct Layer {
-    std::shared_ptr<const Transformer> model;
-  };
-  return {name, [=] {
-            return any_layer(
-                [](ParamTable& t) {
-                  ModelConfig c = layer_config();
-                  c.decoder_layers = 1;
-                  Layer layer{std::make_shared<Transformer>(c, kVocab, kVocab)};
-                  t = layer.model->table;
-                  return layer;
-                },
-                [=]<class T>(const Layer& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
-                  const Mat<T> y = pass.matrix(in.x.rows, 1);
-                  for (int r = 0; r < in.x.rows; ++r) {
-                    Mat<T> d;
-                    if (back) d = pass.matrix(1, kWidth);
-                    const std::vector<int> label{in.rows.ids[r]};
-                    const Mat<const T> x = in.x.row_range(r, r + 1);
-                    y(r, 0) =
-                        static_cast<T>(loss(pass, l.model->output, x, label, smoothing).objective);
-                    if (!back) continue;
-                    loss_backward(pass, l.model->output, x, label, {smoothing, back->dy(r, 0)}, d);
-                    add<T>(d, back->dx.row_range(r, r + 1));
-                  }
-                  return y;
-                });
-          }};
+  using Model = std::shared_ptr<const Transformer>;
+  return layer_row(
+      name,
+      [](ParamTable& t) {
+        const Model model = std::make_shared<Transformer>(
+            layer_config([](ModelConfig& c) { c.decoder_layers = 1; }), kVocab, kVocab);
+        t = model->table;
+        return model;
+      },
+      [=]<class T>(const Model& model, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
+        const Mat<T> y = pass.matrix(in.x.rows, 1);
+        for (int r = 0; r < in.x.rows; ++r) {
+          Mat<T> d;
+          if (back) d = pass.matrix(1, kWidth);
+          const std::vector<int> label{in.rows.ids[r]};
+          const Mat<const T> x = in.x.row_range(r, r + 1);
+          y(r, 0) = static_cast<T>(loss(pass, model->output, x, label, smoothing).objective);
+          if (!back) continue;
+          loss_backward(pass, model->output, x, label, {smoothing, back->dy(r, 0)}, d);
+          add<T>(d, back->dx.row_range(r, r + 1));
+        }
+        return y;
+      });
 }
 
 }  // namespace heed::test

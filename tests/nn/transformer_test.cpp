@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "nn/golden.h"
 #include "nn/models.h"
 #include "show/gradient_check.h"
 
@@ -201,6 +202,110 @@ TEST(WholeModel, ForwardOnlyGivesTheSameBitsInLessRoom) {
     EXPECT_EQ(kept, alone);
     EXPECT_LT(3 * less, all);
   }
+}
+
+// The model against PyTorch's values.
+
+using namespace test;
+
+class GoldenModel : public testing::TestWithParam<std::string> {};
+
+template <class T>
+void check_model(const std::string& name) {
+  const Golden g = read_golden(name);
+  const Transformer model = g.model();
+  const ParamVec<T> values = initial_golden_values<T>(g, model);
+  expect_golden_logits(g, model, values, "");
+
+  ParamVec<T> gradients(model.table.size());
+  Workspace workspace;
+  Pass<T> pass{.values = values, .workspace = workspace, .gradients = &gradients};
+  TransformerSaved<T> saved;
+  const LossSums sums =
+      train_micro_batch(model, pass, g.batch, {g.smoothing(), 1.0 / g.labels}, saved);
+  EXPECT_NEAR(sums.objective / g.labels, g["loss"][0], kGoldenTolerance<T> * g["loss"][0]);
+  double squares = 0;
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    squares += static_cast<double>(gradients.data()[i]) * gradients.data()[i];
+  EXPECT_NEAR(std::sqrt(squares), g["grad_norm"][0], kGoldenTolerance<T> * g["grad_norm"][0]);
+  for (const ParamInfo& info : model.table.infos())
+    if (is_seen(g, info.name))
+      expect_golden(g, "grad." + info.name, gradients.data() + info.param.offset,
+                    info.param.size());
+}
+
+TEST_P(GoldenModel, LogitsLossAndEveryGradientInDouble) {
+  check_model<double>(GetParam());
+}
+TEST_P(GoldenModel, LogitsLossAndEveryGradientInFloat) {
+  check_model<float>(GetParam());
+}
+
+// The names and shapes are those of the contract, which the script wrote down independently.
+TEST_P(GoldenModel, TensorsHaveTheNamesAndShapesOfTheFile) {
+  const Golden g = read_golden(GetParam());
+  const Transformer model = g.model();
+  std::set<std::string> names;
+  for (const ParamInfo& info : model.table.infos()) {
+    names.insert(info.name);
+    ASSERT_TRUE(g.tensors.contains(info.name)) << info.name;
+    const std::vector<int> shape = info.vector ? std::vector<int>{info.param.cols}
+                                               : std::vector<int>{info.param.rows, info.param.cols};
+    EXPECT_EQ(g.tensors.at(info.name).shape, shape) << info.name;
+  }
+  for (const auto& [name, tensor] : g.tensors) {
+    if (name.starts_with("grad.")) {
+      EXPECT_TRUE(names.contains(name.substr(5))) << name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, GoldenModel, testing::ValuesIn(golden_names()),
+                         [](const auto& test) { return test.param; });
+
+TEST(GoldenFiles, AreAllThere) {
+  EXPECT_GE(golden_names().size(), 13u);
+}
+
+// Operations of a step, against a count from the shapes of the tensors.
+
+// Every matrix of a layer is used once per row of what it reads: keys and values of cross-attention
+// read the source, everything else of a decoder the target.
+double count(const Transformer& model, const Batch& batch) {
+  const double s = batch.source.count(), t = batch.target.count();
+  double sum = 0;
+  for (const ParamInfo& info : model.table.infos()) {
+    const std::string& name = info.name;
+    if (info.vector || name.find("layers") == std::string::npos) continue;
+    const bool of_source = name.starts_with("encoder") || name.find("cross_attn.k") != name.npos ||
+                           name.find("cross_attn.v") != name.npos;
+    sum += 2.0 * static_cast<double>(info.param.size()) * (of_source ? s : t);
+  }
+  const auto pairs = [](const Packed& queries, const Packed& keys) {
+    double n = 0;
+    for (int i = 0; i < queries.sequences(); ++i) n += 1.0 * queries.length(i) * keys.length(i);
+    return n;
+  };
+  double core = 0;  // two products for each pair
+  if (model.has_encoder()) core += pairs(batch.source, batch.source);
+  if (model.has_decoder()) core += pairs(batch.target, batch.target);
+  if (model.has_encoder() && model.has_decoder()) core += pairs(batch.target, batch.source);
+  sum += 2 * 4.0 * core * model.config.d_model;  // two layers
+  return 3 * (sum + 2.0 * model.config.d_model * model.target_vocab * batch.scored());
+}
+
+TEST(Flops, CountEveryMatrixAndBothProductsOfAttention) {
+  auto variants = test::block_variants();
+  variants["plain"] = test::no_change;
+  for (const auto& [name, change] : variants)
+    for (const Family family :
+         {Family::encoder_decoder, Family::decoder_only, Family::encoder_only}) {
+      ModelConfig config = test::tiny_config(family);
+      change(config);
+      const Transformer model(config, 7, 7);
+      const Batch batch = test::tiny_batch(model, false);
+      EXPECT_DOUBLE_EQ(training_flops(model, batch), count(model, batch)) << name;
+    }
 }
 
 }  // namespace

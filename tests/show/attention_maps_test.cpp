@@ -1,74 +1,78 @@
-// Attention maps against a slow recomputation in double.
+// Maps hold the weights that the model uses. (cli/live_test.py computes weights in other code.)
 #include "show/attention_maps.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <string>
 
 #include "nn/models.h"
-#include "show/attention_twin.h"
 
 namespace heed {
 namespace {
 
-// The last: heads of keys and values.
-class Maps
-    : public testing::TestWithParam<std::tuple<test::Family, NormPlacement, Positions, int>> {};
+// Compares every head that a forward pass in double shows with a map in float.
+struct Comparison : Observer<double> {
+  const Transformer& model;
+  const ParamVec<double>& values;
+  AttentionMaps maps, contributed;
+  int heads = 0;
 
-TEST_P(Maps, EqualAnIndependentRecomputation) {
-  const auto [family, norm, positions, kv_heads] = GetParam();
-  ModelConfig config = test::tiny_config(family);
-  config.norm = norm;
-  config.positions = positions;
-  config.n_kv_heads = kv_heads;
-  const Transformer model(config, 11, 11);
-  const ParamVec<float> values = test::lively_values<float>(model, 3);
-  Example input;
-  if (model.has_encoder()) input.source = {4, 7, 2, 9, 4};
-  if (model.has_decoder()) input.target = {1, 5, 10, 3};
-  Workspace workspace;
-  AttentionMaps maps = attention_maps(model, values, input, workspace, true);
-  AttentionMaps contributed = contributions(maps);
-  test::Twin twin(model, values);
-  twin.run(input);
+  Comparison(const Transformer& m, const ParamVec<double>& v, AttentionMaps all)
+      : model(m), values(v), maps(std::move(all)), contributed(contributions(maps)) {}
 
-  EXPECT_EQ(maps[0].empty(), !model.has_encoder());
-  EXPECT_EQ(maps[1].empty(), !model.has_decoder());
-  EXPECT_EQ(maps[2].empty(), !model.has_encoder() || !model.has_decoder());
-
-  std::size_t compared = 0;
-  for (const auto& [label, head] : twin.heads) {
-    const std::string kind = label.substr(0, label.find(' '));
-    const int place = kind == "encoder" ? 0 : kind == "decoder" ? 1 : 2;
-    const int layer = label[kind.size() + 1] - '0', h = label[kind.size() + 3] - '0';
-    for (std::size_t q = 0; q < head.weights.size(); ++q) {
-      double sum = 0;
-      for (std::size_t k = 0; k < head.weights[q].size(); ++k) {
-        const double weight = maps[place].head(layer, h)(q, k);
-        const double contribution = contributed[place].head(layer, h)(q, k);
-        sum += weight;
-        EXPECT_NEAR(weight, head.weights[q][k], 1e-5) << label;
-        EXPECT_NEAR(contribution, head.contributions[q][k], 1e-5) << label;
-        if (kind == "decoder" && k > q) {
-          EXPECT_EQ(weight, 0.0);
-        }
-        ++compared;
+  void on_head(const Head& seen, Mat<double>) override {
+    const auto kind = static_cast<std::size_t>(seen.kind);
+    const bool encoder = seen.kind == AttentionKind::encoder_self;
+    const Block& block = (encoder ? model.encoder : model.decoder).blocks[seen.layer];
+    const Attention& a =
+        seen.kind == AttentionKind::cross ? *block.cross_attention : block.self_attention;
+    const Mat<const double> out = values[a.out.weight];
+    ++heads;
+    for (int k = 0; k < seen.weights.cols; ++k) {
+      double squares = 0;  // || v W_oᵀ ||
+      for (int row = 0; row < out.rows; ++row) {
+        double sum = 0;
+        for (int c = 0; c < seen.values.cols; ++c)
+          sum += seen.values(k, c) * out(row, seen.head * seen.values.cols + c);
+        squares += sum * sum;
       }
-      EXPECT_NEAR(sum, 1.0, 1e-5);
+      for (int q = 0; q < seen.weights.rows; ++q) {
+        const double weight = seen.weights(q, k);
+        EXPECT_NEAR(maps[kind].head(seen.layer, seen.head)(q, k), weight, 1e-5);
+        EXPECT_NEAR(contributed[kind].head(seen.layer, seen.head)(q, k),
+                    weight * std::sqrt(squares), 1e-5);
+      }
     }
   }
-  const std::size_t s = input.source.size(), t = input.target.size();
-  EXPECT_EQ(compared, 4 * (s * s + t * t + s * t));  // 2 layers, 2 heads
-}
+};
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Maps,
-    testing::Combine(testing::Values(test::Family::encoder_decoder, test::Family::decoder_only,
-                                     test::Family::encoder_only),
-                     testing::Values(NormPlacement::pre, NormPlacement::post),
-                     testing::Values(Positions::sinusoidal, Positions::learned, Positions::rotary),
-                     testing::Values(2, 1)));
+TEST(Maps, AreTheWeightsAndContributionsOfEveryHead) {
+  for (const test::Family family :
+       {test::Family::encoder_decoder, test::Family::decoder_only, test::Family::encoder_only})
+    for (const int kv_heads : {2, 1}) {
+      ModelConfig config = test::tiny_config(family);
+      config.n_kv_heads = kv_heads;
+      const Transformer model(config, 11, 11);
+      const ParamVec<float> values = test::lively_values<float>(model, 3);
+      ParamVec<double> same(values.size());
+      std::copy_n(values.data(), values.size(), same.data());
+      Example input;
+      if (model.has_encoder()) input.source = {4, 7, 2, 9, 4};
+      if (model.has_decoder()) input.target = {1, 5, 10, 3};
+      Workspace workspace;
+      Comparison comparison(model, same, attention_maps(model, values, input, workspace, true));
+      Pass<double> pass{.values = same, .workspace = workspace, .observer = &comparison};
+      TransformerSaved<double> saved;
+      Batch batch;
+      batch.add(input.source, input.target);
+      model.forward(pass, batch, saved);
+      EXPECT_EQ(comparison.heads, family == test::Family::encoder_decoder ? 12 : 4);
+      for (const AttentionKind kind : kAttentionKinds)
+        EXPECT_EQ(comparison.maps[static_cast<std::size_t>(kind)].empty(),
+                  (kind != AttentionKind::decoder_self && !model.has_encoder()) ||
+                      (kind != AttentionKind::encoder_self && !model.has_decoder()));
+    }
+}
 
 }  // namespace
 }  // namespace heed

@@ -227,43 +227,6 @@ TEST_P(Explain, SharesAreCentralDifferencesWithTheLastDeviationFrozen) {
   }
 }
 
-TEST_P(Explain, TheStrongestHeadIsComputedAsTheModelDoes) {
-  const Json e = explain(model, narrow, prediction), &h = e["head"];
-  double most = -1e9, sum = 0;
-  for (const Json& row : e["shares"])
-    if (row["part"] == "head") most = std::max(most, row["share"].get<double>());
-  EXPECT_EQ(h["share"], most);
-  Workspace workspace;
-  const AttentionMaps maps = attention_maps(model, narrow, prediction.read, workspace);
-  for (const AttentionMap& map : maps) {
-    const auto kind = static_cast<AttentionKind>(&map - maps.data());
-    if (h["kind"] != attention_name(kind)) continue;
-    const Mat<const float> weights = map.head(h["layer"], h["head"]);
-    ASSERT_EQ(h["weights"].size(), static_cast<std::size_t>(weights.cols));
-    for (int j = 0; j < weights.cols; ++j)
-      EXPECT_NEAR(h["weights"][j], weights(prediction.row, j), 1e-5);
-  }
-  for (const Json& key : h["keys"]) {
-    double product = 0;
-    for (std::size_t c = 0; c < h["q"].size(); ++c)
-      product += h["q"][c].get<double>() * key["k"][c].get<double>();
-    EXPECT_EQ(key["weight"], h["weights"][key["position"].get<std::size_t>()]);
-    sum += key["share"].get<double>();
-    if (h["uniform"]) continue;
-    EXPECT_NEAR(key["dot"], product, 1e-12);
-    EXPECT_NEAR(key["score"], product * h["scale"].get<double>(), 1e-12);
-    EXPECT_NEAR(key["weight"], std::exp(key["score"].get<double>() - h["log_sum"].get<double>()),
-                1e-12);
-  }
-  EXPECT_EQ(h["keys"].size(), 3u);
-  EXPECT_EQ(h["promotes"].size(), 5u);
-  EXPECT_EQ(e["lens"].size(), 2u);
-  EXPECT_EQ(e["lens"][1]["rank"], 1);  // the most probable token
-  EXPECT_EQ(e["lens"][1]["top"][0]["id"], e["answer"]["id"]);
-  EXPECT_NEAR(e["lens"][1]["probability"], e["answer"]["probability"], 1e-12);
-  EXPECT_FALSE(e.contains("pull"));
-}
-
 TEST_P(Explain, ThePullOfValuesIsThatOfCentralDifferences) {
   prediction.answer = {8};
   const Json e = explain(model, narrow, prediction);
@@ -300,18 +263,6 @@ TEST_P(Explain, ThePullOfValuesIsThatOfCentralDifferences) {
 
 INSTANTIATE_TEST_SUITE_P(Models, Explain, testing::ValuesIn(explain_cases()),
                          [](const auto& test) { return test.param.name; });
-
-TEST(ExplainPostNorm, HasNoSharesButTheRest) {
-  ModelConfig config = test::tiny_config(test::Family::decoder_only);
-  config.norm = NormPlacement::post;
-  const Transformer model(config, 11, 11);
-  const ParamVec<float> values = test::lively_values<float>(model, 3);
-  const Json e = explain(model, values, prediction_of(model));
-  EXPECT_TRUE(e["shares"].is_null());
-  EXPECT_EQ(e["lens"][1]["rank"], 1);
-  EXPECT_EQ(e["head"]["keys"].size(), 3u);
-  EXPECT_TRUE(std::isnan(e["head"]["share"].get<double>()));
-}
 
 TEST(ExplainAnswers, TakesTheMostProbableOfSeveralIds) {
   const Transformer model(test::tiny_config(test::Family::decoder_only), 11, 11);

@@ -82,22 +82,6 @@ InputTokens tokens_of(int n) {
   return tokens;
 }
 
-TEST(AttentionSummary, EveryHeadHasItsWordsAndThoseOfTheOneThatIsDrawnAreRepeated) {
-  AttentionMaps maps;
-  AttentionMap& map = maps[static_cast<std::size_t>(AttentionKind::encoder_self)];
-  map = map_of_heads(2, 4);
-  for (int q = 0; q < 4; ++q)
-    for (int k = 0; k < 4; ++k) map.head(0, 1)(q, k) = k == std::min(3, q + 1) ? 0.91f : 0.03f;
-  InputTokens tokens = tokens_of(4);
-  tokens.source[0] = " a b";
-  const std::string out = draw_attention({}, tokens, maps, {});
-  EXPECT_THAT(out, HasSubstr("each head in this text: "));
-  EXPECT_THAT(out, HasSubstr("encoder, layer 0, head 0: spread widely, 25 % (25 %)\n"));
-  const std::string clear = "encoder, layer 0, head 1: mostly the next token, 91 % (25 %)\n";
-  EXPECT_THAT(out, HasSubstr("\n" + clear + "\nthe map of one:\n" + clear));
-  EXPECT_THAT(out, Not(HasSubstr("rows,")));  // all are drawn
-}
-
 TEST(AttentionSummary, CrossAttentionIsDrawnBeforeASharperDecoder) {
   AttentionMaps maps;
   for (const AttentionKind kind : kAttentionKinds)

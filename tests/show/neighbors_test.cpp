@@ -90,20 +90,6 @@ TEST_F(NeighborsOfWords, AnalogiesAddVectorsOfLengthOne) {
   EXPECT_NEAR(all[0]["neighbors"][0]["cosine"], best, 1e-12);
 }
 
-TEST_F(NeighborsOfWords, TokensThatTrainingNeverSawHaveNone) {
-  e_.counts.assign(static_cast<std::size_t>(e_.table.rows), 1);
-  e_.counts[static_cast<std::size_t>(id("queen"))] = 0;
-  const Json found = neighbors(e_, "king", 1000)[0]["neighbors"];
-  EXPECT_EQ(found.size(), static_cast<std::size_t>(e_.table.rows - 3 - 2));
-  for (const auto& n : found) EXPECT_NE(n["token"], "queen");
-  fails("queen", Exit::data, {"queen"});
-}
-
-TEST_F(NeighborsOfWords, MistakesAreTold) {
-  for (const char* word : {"qeen", "Queen"}) fails(word, Exit::data, {word, "queen"});
-  for (const char* text : {"king -", "king man + woman", "+ king"}) fails(text, Exit::usage, {});
-}
-
 TEST_F(NeighborsOfPieces, AreThoseOfTheMeanAndNoneOfThem) {
   const auto h = row(id("h")), letter_e = row(id("e"));
   std::vector<double> sum(8);

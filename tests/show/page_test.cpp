@@ -42,16 +42,6 @@ Model gpt_of(std::unique_ptr<Tokenizer> tokenizer, int d_model) {
       std::move(tokenizer));
 }
 
-TEST(LivePage, HoldsTheModelAndMayStartAWorker) {
-  const std::string page = live_page(gpt_of(train(TokenizerConfig::word, "a </script> b\n"), 8), "",
-                                     {{"text", "</script>a"}}, true);
-  EXPECT_EQ(page.find("{{"), std::string::npos);
-  EXPECT_THAT(page, testing::HasSubstr("img-src data:; worker-src blob:\""));
-  EXPECT_THAT(page, testing::HasSubstr("\"\\u003c/script>\""));
-  EXPECT_THAT(page,
-              testing::HasSubstr("\"opening\":{\"text\":\"\\u003c/script>a\"},\"reloads\":true"));
-}
-
 TEST(LivePage, RefusesWhatItCannotHold) {
   const auto refused = [](const Model& model, const Facts& facts) {
     expect_facts(error_of([&] { live_page(model, "or --json", {}); }, Exit::usage), facts);

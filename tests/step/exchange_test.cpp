@@ -153,33 +153,6 @@ TEST_F(Ranks, SendEveryWeightTwice) {
   EXPECT_LT(all, 3 * (2 * 4 * weights + 8 * blocks + 4 * 64));
 }
 
-TEST_F(Ranks, ShareWhatTheFirstHas) {
-  on_ranks(3, [](Exchange& exchange) {
-    std::string text = exchange.rank() == 0 ? "said" : "something longer";
-    exchange.share(text);
-    EXPECT_EQ(text, "said");
-  });
-}
-
-TEST_F(Ranks, DoTheTasksOfACrewTogether) {
-  on_ranks(3, [](Exchange& exchange) {
-    Pool pool(2);
-    const Crew crew(pool, exchange);
-    std::vector<std::size_t> tasks(10), things(8);
-    crew.run(tasks.size(), [&](std::size_t i, int) { tasks[i] = i; });
-    crew.gather(tasks);
-    crew.in_pieces(things.size(), 2, [&](std::size_t begin, std::size_t end) {
-      EXPECT_LE(end - begin, 2u);
-      for (std::size_t i = begin; i < end; ++i) things[i] = i;
-    });
-    crew.gather(things);
-    for (const auto* all : {&tasks, &things})
-      for (std::size_t i = 0; i < all->size(); ++i) EXPECT_EQ((*all)[i], i);
-    EXPECT_EQ(crew.sum(exchange.rank()), 3);
-    EXPECT_EQ(crew.in_words(), "2 threads in each of 3 processes");
-  });
-}
-
 TEST(Slices, AreWholeTensorsWhereMuonMovesThem) {
   const RunConfig config = causal_config({"model.d_model=256", "model.n_heads=2", "model.d_ff=512",
                                           "model.decoder_layers=4", "optimizer.type=muon"});

@@ -1,4 +1,3 @@
-#include "base/faulty_calls.h"
 #include "store/run_writer.h"
 
 #include <gmock/gmock.h>
@@ -63,16 +62,6 @@ TEST_F(Chain, AResumedRunAddsALineOnlyIfItGoesBackOrTheLineWasLost) {
   EXPECT_EQ(lines().size(), 4u);
 }
 
-TEST_F(Chain, ABranchFollowsTheLineThatItComesFrom) {
-  RunWriter stem = new_run(run_);
-  for (const int step : {10, 20}) stem.save(at(step, step).contents(), {0});
-  RunWriter branch = new_run(folder_.path() / "branch");
-  branch.copy_lines(run_, 10);
-  branch.save(at(10, 10).contents(), {0});
-  EXPECT_THAT(read_file(folder_.path() / "branch" / kChain, 1 << 20),
-              testing::HasSubstr("\"before\":\"" + sha256(lines()[0]) + "\""));
-}
-
 TEST_F(Chain, MultiplesOfKeepEveryStay) {
   {
     RunWriter writer = new_run(run_);
@@ -87,27 +76,6 @@ TEST_F(Chain, ADamagedChainDoesNotStopTheTraining) {
   RunWriter writer = new_run(run_);
   fs::create_directory(run_ / kChain);
   writer.save(at(10, 10).contents(), {0});
-  writer.save(at(20, 20).contents(), {0});
-  EXPECT_EQ(writer.take_notes().size(), 1u);
-  EXPECT_EQ(link("last"), "step-00000020");
-}
-
-struct NoChain : TestCalls {
-  int open(const char* path, int flags, mode_t mode) override {
-    if (!std::string_view(path).ends_with(kChain)) return SystemCalls::open(path, flags, mode);
-    errno = EACCES;
-    return -1;
-  }
-};
-
-TEST_F(Chain, AChainThatCannotBeWrittenDoesNotStopTheTraining) {
-  {
-    RunWriter writer = new_run(run_);
-    writer.write_config("{}");
-    writer.save(at(10, 10).contents(), {0});
-  }
-  NoChain calls;
-  RunWriter writer = RunWriter::open(run_);
   writer.save(at(20, 20).contents(), {0});
   EXPECT_EQ(writer.take_notes().size(), 1u);
   EXPECT_EQ(link("last"), "step-00000020");

@@ -38,13 +38,6 @@ TEST(Checkpoint, WhatIsWrittenIsRead) {
   EXPECT_EQ(checkpoint.tokenizers[1].bytes, "[\"a\", \"b\"]");
 }
 
-TEST(Checkpoint, SameContentsSameBytes) {
-  TemporaryFolder one, other;
-  write_checkpoint(one.path(), "x", SmallModel(7).contents());
-  write_checkpoint(other.path(), "y", SmallModel(7).contents());
-  EXPECT_EQ(bytes_of(one.path() / "x"), bytes_of(other.path() / "y"));
-}
-
 TEST(Checkpoint, AnExportedModelHasNoTrainingStateAndSaysSo) {
   TemporaryFolder folder;
   const SmallModel model(7);

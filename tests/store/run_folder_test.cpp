@@ -48,20 +48,6 @@ TEST_F(RunFolder, CheckpointsAreFoundByName) {
   EXPECT_EQ(step_folder_name(123456789012), "step-123456789012");
 }
 
-TEST_F(RunFolder, WithoutLinksTheSameIsMeant) {
-  for (const char* link : {"best", "last"}) {
-    const fs::path meant = find_checkpoint(run_, link);
-    fs::remove(checkpoint(link));
-    EXPECT_EQ(find_checkpoint(run_, link), meant);
-    fs::create_directory(checkpoint(link));
-    EXPECT_EQ(find_checkpoint(run_, link), meant);
-    fs::remove(checkpoint(link));
-    std::ofstream(checkpoint(link)) << "step-00000010";
-    EXPECT_EQ(find_checkpoint(run_, link), meant);
-  }
-  EXPECT_EQ(find_checkpoint(run_), checkpoint("step-00000020"));
-}
-
 TEST_F(RunFolder, WhatIsNotThereIsSaidWithWhatIs) {
   for (const std::string which : {"step-11", "average-1-2", "..", "."}) {
     expect_error(
@@ -99,77 +85,42 @@ TEST_F(RunFolder, LinksThatLeadOutOfTheRunAreRefused) {
   EXPECT_EQ(newest_checkpoint(run_).damaged.at(0).folder, checkpoint("step-00000099"));
 }
 
-TEST_F(RunFolder, TheNewestWholeCheckpointIsFoundAndTheDamagedOnesAreNamed) {
-  EXPECT_EQ(newest_checkpoint(run_).checkpoint->state.step, 30);
-  std::ofstream(checkpoint("step-00000030/model.safetensors"), std::ios::app) << "x";
-  fs::remove(checkpoint("step-00000020/state.json"));
-  const NewestCheckpoint newest = newest_checkpoint(run_);
-  ASSERT_TRUE(newest.checkpoint);
-  EXPECT_EQ(newest.checkpoint->state.step, 10);
-  ASSERT_EQ(newest.damaged.size(), 2u);
-  EXPECT_EQ(newest.damaged[0].folder, checkpoint("step-00000030"));
-  EXPECT_THAT(newest.damaged[0].reason, HasSubstr("step-00000030/model.safetensors"));
-  EXPECT_THAT(newest.damaged[1].reason, HasSubstr("step-00000020/state.json"));
-
-  fs::remove_all(checkpoint("step-00000010"));
-  fs::rename(checkpoint("step-00000020"), checkpoint("step-00000010"));
-  EXPECT_FALSE(newest_checkpoint(run_).checkpoint);
+State validated(std::int64_t step, double loss, double bleu = kNotMeasured) {
+  State state;
+  state.step = step;
+  state.valid_loss = loss;
+  state.valid_metric = bleu;
+  return state;
 }
 
-TEST_F(RunFolder, ACheckpointUnderAnotherStepsNameIsNotResumed) {
-  fs::rename(checkpoint("step-00000010"), checkpoint("step-00000040"));
-  const NewestCheckpoint newest = newest_checkpoint(run_);
-  EXPECT_EQ(newest.checkpoint->state.step, 30);
-  EXPECT_EQ(newest.damaged.at(0).folder, checkpoint("step-00000040"));
+TEST(Best, IsTheOneWithTheBestValidationOfItsOwn) {
+  EXPECT_TRUE(is_better(validated(20, 1), validated(10, 2)));
+  EXPECT_FALSE(is_better(validated(20, 2), validated(10, 1)));
+  EXPECT_TRUE(is_better(validated(10, 1), validated(20, 1)));  // the earlier of equals
+  EXPECT_FALSE(is_better(validated(20, 1), validated(10, 1)));
 }
 
-TEST_F(RunFolder, ACheckpointHasTheStepThatItsFolderSays) {
-  const auto refused = [&](const std::string& name) {
-    SCOPED_TRACE(name);
-    const Facts facts{checkpoint(name).string()};
-    expect_error([&] { Checkpoint::open(checkpoint(name)); }, Exit::store, facts);
-  };
-  const fs::path ten = checkpoint("step-00000010");
-  for (const std::string name : {"step-00000011", "step-10", "step-x", "average-1-11",
-                                 "average-1-10", "step-99999999999999999999", "step-1\n0"}) {
-    fs::rename(ten, checkpoint(name));
-    refused(name);
-    expect_error(
-        [&] {
-          find_checkpoint(run_, name);
-          open_checkpoint(run_, name);
-        },
-        Exit::store, {});
-    fs::rename(checkpoint(name), ten);
-  }
-  fs::rename(ten, folder_.path() / "step-00000010");  // a link to a checkpoint elsewhere
-  fs::create_symlink(folder_.path() / "step-00000010", ten);
-  refused("step-00000010");
-  EXPECT_THAT(states_of(run_), testing::SizeIs(2));
-  fs::remove(ten);
-  for (const std::string name : {"step-00000011", "mine"}) {  // elsewhere any name is right
-    fs::rename(folder_.path() / "step-00000010", folder_.path() / name);
-    expect_whole(find_checkpoint(folder_.path() / name));
-    fs::rename(folder_.path() / name, folder_.path() / "step-00000010");
-  }
-  fs::rename(folder_.path() / "step-00000010", checkpoint("mine"));
-  expect_whole(find_checkpoint(run_, "mine"));
+TEST(Best, IsByBleuWhereBothHaveIt) {
+  EXPECT_TRUE(is_better(validated(20, 2, 31), validated(10, 1, 30)));
+  EXPECT_TRUE(is_better(validated(20, 1, 30), validated(10, 2, 30)));  // then by loss
+  EXPECT_FALSE(is_better(validated(20, 2, 31), validated(10, 1)));
 }
 
-TEST_F(RunFolder, ReadersLeaveNoTrace) {
-  const auto snapshot = [&] {
-    std::map<std::string, fs::file_time_type> times;
-    for (const auto& entry : fs::recursive_directory_iterator(run_)) {
-      if (!entry.is_symlink()) times[entry.path()] = entry.last_write_time();
-    }
-    times[run_] = fs::last_write_time(run_);
-    return times;
-  };
-  fs::create_directory(checkpoint(".tmp-step-00000040"));  // of a save in progress
-  const auto before = snapshot();
-  expect_whole(find_checkpoint(run_));
-  newest_checkpoint(run_);
-  EXPECT_EQ(snapshot(), before);
+TEST(Best, AnyValidationIsBetterThanNoneAndWithoutAnyTheLastIs) {
+  EXPECT_TRUE(is_better(validated(10, 9), validated(20, kNotMeasured)));
+  EXPECT_FALSE(is_better(validated(20, kNotMeasured), validated(10, 9)));
+  EXPECT_TRUE(is_better(validated(20, kNotMeasured), validated(10, kNotMeasured)));
+}
+
+TEST_F(Writer, TheBestIsThatOfTheCheckpointsPresent) {
+  expect_error([&] { best_of(states_of(run_)); }, Exit::store, {run_.string()});
+  RunWriter writer = new_run(run_);
+  EXPECT_FALSE(best_of(states_of(run_)));
+  for (const int step : {10, 20, 30}) writer.save(at(step, 20).contents(), {0});
+  EXPECT_EQ(best_of(states_of(run_))->step, 20);
+  EXPECT_EQ(best_of(states_of(run_, 10))->step, 10);
+  std::ofstream(checkpoint("step-00000020/state.json")) << "damaged";
+  EXPECT_EQ(best_of(states_of(run_))->step, 10);
 }
 
 }  // namespace

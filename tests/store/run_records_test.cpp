@@ -147,27 +147,5 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
   is_dropped("sizes that overflow");
 }
 
-TEST(RunRecords, AreReadFromFilesThatRunsHave) {
-  const TemporaryFolder folder;
-  const std::filesystem::path film = folder.path() / kFilm, metrics = folder.path() / kMetrics;
-  EXPECT_TRUE(read_frames(folder.path()).frames.empty());  // none is no error
-  for (const auto& path : {film, metrics}) {
-    const char* name = path == film ? kFilm : kMetrics;
-    std::ofstream(path) << std::string(100'000, '[');  // a line that does not end
-    check_lines(folder.path(), name);
-    expect_error([&] { check_lines(folder.path(), name, 7); }, Exit::store, {"7"});
-    std::filesystem::remove(path);
-    std::filesystem::create_symlink("nowhere", path);
-  }
-  EXPECT_FALSE(can_be_film(folder.path()));
-  expect_error([&] { read_frames(folder.path()); }, Exit::store, {film.string()});
-  expect_error([&] { read_events(folder.path()); }, Exit::store, {metrics.string()});
-  std::filesystem::remove(film);
-  std::ofstream(film) << "{}";
-  std::filesystem::resize_file(film, 16 << 20);
-  expect_error([&] { read_frames(folder.path()); }, Exit::store, {film.string()});
-  expect_error([&] { check_lines(folder.path(), kFilm); }, Exit::store, {film.string()});
-}
-
 }  // namespace
 }  // namespace heed

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -9,7 +11,9 @@
 #include <thread>
 
 #include "base/faulty_calls.h"
+#include "base/temporary_folder.h"
 #include "store/new_runs.h"
+#include "store/small_checkpoint.h"
 
 namespace heed {
 namespace {
@@ -25,13 +29,6 @@ TEST_F(Writer, ARunThatIsBeingWrittenIsNeitherOpenedNorRenamed) {
   expect_error([&] { RunWriter::open(run_); }, Exit::usage,
                {run_.string(), std::to_string(::getpid())});
   EXPECT_THAT(names_in(run_.parent_path()), ElementsAre("run"));
-}
-
-TEST_F(Writer, WhatIsNoRunIsNotOpenedNorChanged) {
-  fs::create_directories(run_);
-  expect_error([&] { RunWriter::open(run_); }, Exit::store, {run_.string(), "checkpoints/"});
-  EXPECT_TRUE(names_in(run_).empty());
-  expect_error([&] { RunWriter::open(run_ / "none"); }, Exit::store, {(run_ / "none").string()});
 }
 
 TEST_F(Writer, LinksFollowTheBestAndTheLastAndOldOnesGoASaveLater) {
@@ -112,12 +109,6 @@ TEST_F(Writer, RemovedCheckpointsAreForgotten) {
   EXPECT_EQ(link("best"), "step-00000030");
   EXPECT_THAT(writer.take_notes(),
               ElementsAre(testing::HasSubstr((run_ / "checkpoints").string())));
-}
-
-TEST_F(Writer, Step0IsNeverRemovedAndCountsAsNoneOfTheLast) {
-  new_run(run_);
-  for (const int step : {0, 10, 20, 30}) RunWriter::open(run_).save(at(step, 10).contents(), {1});
-  EXPECT_THAT(list_steps(run_), ElementsAre(0, 10, 30));
 }
 
 TEST_F(Writer, SavingAStepAgainReplacesIt) {
@@ -208,47 +199,6 @@ TEST_F(Writer, MetricsAreCutBackToTheStep) {
   EXPECT_EQ(writer.copy_lines(run_, 0).dropped, 4);
 }
 
-TEST_F(Writer, TheFilmIsCutBackToTheStepTooAndLosesItsEndIfItGoesOn) {
-  { new_run(run_).append(kFilm, R"({"step":1})"); }
-  std::ofstream(run_ / "film.jsonl", std::ios::app)
-      << "{\"step\":2,\"end\":true}\n{\"step\":3}\n{\"st";
-  RunWriter writer = RunWriter::open(run_);
-  writer.copy_lines(run_, 2, true);
-  EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), "{\"step\":1}\n{\"step\":2,\"end\":true}\n");
-  writer.copy_lines(run_, 2);
-  writer.append(kFilm, R"({"step":4})");
-  EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), "{\"step\":1}\n{\"step\":4}\n");
-}
-
-TEST_F(Writer, ARunWithoutAFilmGetsNone) {
-  { new_run(run_); }
-  fs::remove(run_ / "film.jsonl");
-  RunWriter::open(run_).copy_lines(run_, 2);
-  EXPECT_FALSE(fs::exists(run_ / "film.jsonl"));
-  fs::create_directory(run_ / "film.jsonl");  // nor if something else has its name
-  RunWriter::open(run_).copy_lines(run_, 2);
-  EXPECT_TRUE(fs::is_directory(run_ / "film.jsonl"));
-}
-
-TEST_F(Writer, LinesOfAnotherRunUpToAStepAreItsOwnFromThenOn) {
-  const fs::path stem = folder_.path() / "stem";
-  RunWriter other = new_run(stem);
-  for (const char* line : {R"({"step":1})", R"({"step":2})", R"({"step":3})"}) {
-    other.append(kMetrics, line);
-    other.append(kFilm, line);
-  }
-  RunWriter writer = new_run(run_);
-  EXPECT_EQ(writer.copy_lines(stem, 2).kept, 2);
-  writer.append(kMetrics, R"({"step":4})");
-  writer.append(kFilm, R"({"step":4})");
-  const std::string grown = "{\"step\":1}\n{\"step\":2}\n{\"step\":4}\n";
-  EXPECT_EQ(metrics(), grown);
-  EXPECT_EQ(read_file(run_ / "film.jsonl", 1000), grown);
-  const std::string before = "{\"step\":1}\n{\"step\":2}\n{\"step\":3}\n";
-  EXPECT_EQ(read_file(stem / "metrics.jsonl", 1000), before);
-  EXPECT_EQ(read_file(stem / "film.jsonl", 1000), before);
-}
-
 TEST_F(Writer, LinesAreBegunAgainIfTheirFileWasMovedButNotAFilm) {
   RunWriter writer = new_run(run_);
   for (const char* file : {kMetrics, kFilm}) {
@@ -331,6 +281,43 @@ TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
   }
   EXPECT_TRUE(kinds.contains("symlink"));
   EXPECT_TRUE(kinds.contains("remove"));
+}
+
+// A child process that holds the lock until it is killed.
+pid_t start_holder(const fs::path& run) {
+  int ready[2];
+  EXPECT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const RunLock lock(run);
+    char byte = 1;
+    if (::write(ready[1], &byte, 1) == 1) ::pause();
+    ::_exit(0);
+  }
+  char byte;
+  EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+  ::close(ready[0]);
+  ::close(ready[1]);
+  return child;
+}
+
+TEST(RunLock, TheSecondOneIsToldWhoHoldsItUntilThatOneDies) {
+  TemporaryFolder folder;
+  const pid_t child = start_holder(folder.path());
+  expect_error([&] { RunLock lock(folder.path()); }, Exit::usage,
+               {folder.path().string(), std::to_string(child)});
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  RunLock lock(folder.path());
+}
+
+TEST(RunLock, OneProcessCannotHoldItTwice) {
+  TemporaryFolder folder;
+  RunLock lock(folder.path());
+  expect_error([&] { RunLock other(folder.path()); }, Exit::usage,
+               {folder.path().string(), std::to_string(::getpid())});
+  RunLock moved(std::move(lock));
+  EXPECT_THROW(RunLock other(folder.path()), Error);
 }
 
 }  // namespace

@@ -71,13 +71,6 @@ TEST(State, RandomDoublesComeBack) {
   }
 }
 
-TEST(State, LastComesTheChecksumOfAllOtherBytes) {
-  const std::string text = format_state(example());
-  const std::size_t digits = text.size() - 68;
-  EXPECT_EQ(text.substr(digits - 13, 13), "\"checksum\": \"");
-  EXPECT_EQ(text.substr(digits, 64), sha256(text.substr(0, digits) + text.substr(digits + 64)));
-}
-
 TEST(State, EveryAlteredBitAndEveryLengthIsRefused) {
   const std::string whole = format_state(example());
   for (std::size_t i = 0; i < whole.size(); ++i) {

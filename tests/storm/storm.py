@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A storm: kills and power cuts, failing calls, hostile files. Prints what is wrong and then exits with 1.
 
-    tests/storm/storm.py [--kills N] [--faults N] [--later-ends N] [--failing-calls N] [--hostile N] [--seed N] [--jobs N]
+    tests/storm/storm.py [--kills N] [--faults N] [--later-ends N] [--hostile N] [--seed N] [--jobs N]
                          [--heed build/heed]
 
 kills: training is killed at a random one of its calls on files, also in the middle of a write; mostly the power goes
@@ -11,7 +11,6 @@ trainings are --force over a finished run, which must stay whole under its own o
 faults: every call fails with some probability (no space, I/O errors, short writes and reads, too many files); heed must
 say so and exit as documented, and the run must resume to the same bytes.
 later ends: `heed resume RUN --more` is killed, or a call fails, at N of the calls that it makes, or at all; see later_end.py.
-failing calls: one call on one file of a run fails, with any error, in any command that writes; see one_failing_call.py.
 hostile: see hostile.py. Needs a C compiler and Python's standard library.
 """
 import argparse
@@ -32,7 +31,6 @@ sys.path[:0] = [str(HERE), str(ROOT / "tests" / "cli")]
 import crashes
 import hostile
 import later_end
-import one_failing_call
 import runs
 
 
@@ -98,27 +96,11 @@ def later_end_job(job, options, calls, work, places):
     return count, ends, findings
 
 
-def failing_call_job(job, options, work):
-    """A share of the single failing calls: how the commands ended, findings."""
-    folder = work / f"failing-{job}"
-    (folder / "texts").mkdir(parents=True)
-    corpus(folder / "texts")
-    stage = one_failing_call.OneFailingCall(options.heed, folder, random.Random(f"{options.seed} failing {job}"))
-    ends, findings = collections.Counter(), []
-    for _ in range(-(-options.failing_calls // options.jobs)):
-        try:
-            ends[stage.case()] += 1
-        except (crashes.Finding, subprocess.TimeoutExpired) as error:
-            findings.append(str(error))
-    return ends, findings
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=60)
     parser.add_argument("--faults", type=int, default=60)
     parser.add_argument("--later-ends", type=int, default=60)
-    parser.add_argument("--failing-calls", type=int, default=60)
     parser.add_argument("--hostile", type=int, default=400)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -149,11 +131,6 @@ def main():
             print("storm: no overlay file system can be mounted here: runs in its lower layer are left out")
         cases, _, n, words = run(later_end_job, calls, work, places)
         print(f"storm: {n} of {cases} kills and failing calls while a run gets a later end {words}", flush=True)
-        if one_failing_call.can_trace():
-            *_, n, words = run(failing_call_job, work)
-            print(f"storm: {n} single failing calls {words}", flush=True)
-        else:
-            print("storm: strace cannot be used here: single failing calls are left out")
         *_, n, words = run(hostile.job, work)
         print(f"storm: {n} runs on hostile files {words}")
     for finding in findings:
