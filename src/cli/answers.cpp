@@ -167,7 +167,7 @@ string with_masks(const OpenModel& m, const GivenText& given) {
 
 void check_page(const CommandLine& line, const string& html) {
   const bool asks = prompts(line);
-  if (!html.empty() && !asks && !line.texts().text && !line.texts().target)
+  if (!html.empty() && !asks && !line.texts.text && !line.texts.target)
     throw usage_error("--html writes the page of one text; lines of a file may be many.")
         .hint("one of them as TEXT, no --html, or --json");
   if (html != "-") return;
@@ -191,7 +191,7 @@ string OpenModel::refusal_of(const GivenText& text, const function<void()>& use)
 }
 
 Exit answer_texts(OpenModel& m, const TextSource& source, const Answer& answer) {
-  const TextArguments& given = m.line.texts();
+  const TextArguments& given = m.line.texts;
   const auto answer_one = [&](const string& text) {
     const GivenText one{as_line(text), given.target, "the text"};
     answer({&one, 1});

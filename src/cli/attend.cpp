@@ -11,9 +11,8 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "evaluate/scorer.h"
-#include "evaluate/translation.h"
+#include "evaluate/writing.h"
 #include "show/attention_maps.h"
-#include "show/fill.h"
 #include "show/head_words.h"
 #include "show/heat_map.h"
 #include "show/page.h"
@@ -25,7 +24,6 @@ namespace {
 
 struct AttendOptions {
   string html;
-  TextArguments texts;
   optional<int> max_tokens;
   HeadChoice heads;
   size_t limit = TextSource{}.limit;
@@ -43,9 +41,8 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
   CLI::App& app = line.app();
   line.add_model();
   line.add_texts(
-      r.texts,
       "text for the encoder; for a decoder-only model, its text; its words need no quotes");
-  line.add_targets(r.texts, "text for the decoder (default: what the model writes)");
+  line.add_targets("text for the decoder (default: what the model writes)");
   line.add_number("--max-tokens", r.max_tokens,
                   "most tokens it writes (default: 16 where they are drawn, else all)", 1,
                   1'000'000);
@@ -256,7 +253,8 @@ Exit run_attend(CommandLine& line) {
   r.draws = !line.json() && (r.prompts || r.html.empty());
   OpenModel m(line);
   check_selection(line, r, m.config.model);
-  const bool decoder = m.net.has_decoder(), has_target = r.texts.target || r.texts.target_file;
+  const bool decoder = m.net.has_decoder(),
+             has_target = line.texts.target || line.texts.target_file;
   line.only_where(decoder || r.pull, {"--target", "--target-file"},
                   "for a decoder, or with --pull");
   line.only_where(decoder && !r.pull && !has_target && m.objective->text_side() == Side::source,

@@ -102,14 +102,13 @@ void CommandLine::add_with() {
       ->transform(run_finder());
 }
 
-void CommandLine::add_texts(TextArguments& texts, const string& text, const string& file) {
-  texts_ = &texts;
+void CommandLine::add_texts(const string& text, const string& file) {
   app_.allow_extras();  // the words after the first one: of several, CLI11 would split "[a, b]"
   CLI::Option* words = app_.add_option("TEXT", texts.text, text);
   app_.add_option("--file", texts.file, file)->type_name("FILE")->excludes(words);
 }
 
-void CommandLine::add_targets(TextArguments& texts, const string& text) {
+void CommandLine::add_targets(const string& text) {
   app_.add_option("--target", texts.target, text)->excludes("--file");
   app_.add_option("--target-file", texts.target_file, "with --file: the same for each of its lines")
       ->type_name("FILE")
@@ -201,7 +200,6 @@ void CommandLine::parse() {
     throw usage_error("{}{}", what, (values ? " (" + option->get_description() + ")" : ""))
         .hint(hint);
   }
-  if (texts_ == nullptr) return;
   bool options_end = false;  // after "--"
   for (const string& word : app_.remaining()) {
     if (!options_end && word == "--") {
@@ -210,10 +208,10 @@ void CommandLine::parse() {
     }
     if (!options_end && word.size() > 1 && word.starts_with('-'))
       throw usage_error("{}", unexpected(word)).hint(hint);
-    texts_->text = texts_->text ? *texts_->text + " " + word : word;
+    texts.text = texts.text ? *texts.text + " " + word : word;
   }
   require_one_input(
-      {texts_->file.value_or(""), texts_->target_file.value_or(""), texts_->against.value_or("")});
+      {texts.file.value_or(""), texts.target_file.value_or(""), texts.against.value_or("")});
 }
 
 void CommandLine::set(const string& name, const vector<string>& values) try {

@@ -81,6 +81,7 @@ class CommandLine {
   CommandLine(const Command& command, vector<string> args, const Crew& crew = {});
 
   CLI::App& app() { return app_; }  // for options that only one command has
+  TextArguments texts;              // of add_texts() and add_targets()
 
   // The variables must live until parse(). A number from `low` to `high`, or at least `low`:
   template <class Variable, class Number>
@@ -106,12 +107,11 @@ class CommandLine {
   void add_precision();  // --precision float32|bfloat16
   void add_with();       // --with RUN, any number: models that predict together with it
   // TEXT, one or more arguments with options between them; or --file.
-  void add_texts(TextArguments& texts, const string& text,
-                 const string& file = "its lines instead; - is standard input");
-  void add_targets(TextArguments& texts, const string& text);  // --target, --target-file
-  void add_sets();                                             // --set KEY=VALUE, any number
-  GivenKeys given() const { return read_sets(sets_); }         // by these
-  void add_threads();                                          // --threads N
+  void add_texts(const string& text, const string& file = "its lines instead; - is standard input");
+  void add_targets(const string& text);                 // --target, --target-file
+  void add_sets();                                      // --set KEY=VALUE, any number
+  GivenKeys given() const { return read_sets(sets_); }  // by these
+  void add_threads();                                   // --threads N
   // --beam-size, --length-penalty, --max-length (0 if it is not given), and add_rules().
   void add_beam(BeamOptions& beam);
   void add_rules(WritingRules& rules);  // --no-repeat, --min-tokens
@@ -145,9 +145,8 @@ class CommandLine {
   bool has(const string& option) const;  // the command knows it
   bool quiet() const { return quiet_; }  // --quiet and --json: every command has them
   bool json() const { return json_; }
-  const string& name() const { return name_; }            // "sample"
-  const TextArguments& texts() const { return *texts_; }  // of add_texts()
-  const string& run() const { return run_; }              // of add_model()
+  const string& name() const { return name_; }  // "sample"
+  const string& run() const { return run_; }    // of add_model()
   const string& checkpoint() const { return checkpoint_; }
   const string& precision() const { return precision_; }                         // "": as the run's
   const vector<string>& with() const { return with_; }                           // of add_with()
@@ -170,7 +169,6 @@ class CommandLine {
   string run_, checkpoint_, precision_, side_ = "target";
   vector<string> sets_, with_;
   int threads_ = 0;
-  TextArguments* texts_ = nullptr;  // of add_texts()
   CLI::App app_;
 };
 
@@ -185,7 +183,7 @@ Exit run_command(const vector<string>& args, const Crew& crew = {});
 // code; but if the reader closed our output, the process ends by SIGPIPE, as filters do.
 int run_heed(const vector<string>& args);
 
-// The path of the config that a user means (cli/config_path.cpp). A path is returned unchanged; of
+// The path of the config that a user means (cli/config.cpp). A path is returned unchanged; of
 // a run, that of its config. A bare name ("quickstart") that is not a file here is NAME.json in
 // ./configs, or in the configs of this program's clone or installation. Error (usage) says which
 // folders were searched, and lists their configs, or that it is a text.
@@ -203,7 +201,8 @@ bool is_text(const string& typed);
 // What to try if `typed` does not exist: a config or file with a similar name, or "".
 string missing_hint(const string& typed);
 
-// In cli/<name>.cpp, or train.cpp (resume), evaluate.cpp (bleu), config.cpp (init).
+// In cli/<name>.cpp, or train.cpp (resume), evaluate.cpp (bleu), config.cpp (init), score.cpp
+// (tokenize).
 using RunCommand = Exit(CommandLine& line);
 RunCommand run_ablate, run_attend, run_average, run_bench_command, run_bleu, run_compare,
     run_config, run_evaluate, run_explain, run_export, run_fill, run_gradcheck, run_init,

@@ -11,7 +11,7 @@
 #include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "evaluate/translation.h"
+#include "evaluate/writing.h"
 #include "math/arithmetic.h"
 #include "store/run_folder.h"
 
@@ -142,7 +142,7 @@ struct RunComparer {
     vector<string> texts;
     for (size_t i = 0; i < unit_texts.size(); ++i) {
       const auto asks = [&](const MeasuredRun& r) { return r.rows[i][kTokens] > 0; };
-      if (std::ranges::none_of(runs, asks)) continue;
+      if (std::ranges::none_of(groups[0], asks) && std::ranges::none_of(groups[1], asks)) continue;
       units.push_back(i);
       texts.push_back(unit_texts[i]["text"]);
     }

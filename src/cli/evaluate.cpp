@@ -12,7 +12,7 @@
 #include "data/split.h"
 #include "evaluate/scorer.h"
 #include "evaluate/test_text.h"
-#include "evaluate/translation.h"
+#include "evaluate/writing.h"
 #include "evaluate/yardsticks.h"
 #include "show/advice.h"
 #include "store/run_folder.h"

@@ -17,7 +17,6 @@ namespace {
 constexpr size_t kShownParts = 14, kShownPulls = 8;
 
 struct ExplainOptions {
-  TextArguments texts;
   optional<string> answer, against;
   string html;
 };
@@ -226,8 +225,8 @@ void print_explanation(const Json& e, bool masked) {
 Exit run_explain(CommandLine& line) {
   ExplainOptions o;
   line.add_model();
-  line.add_texts(o.texts, "the text before the word to explain; for masked models with a [MASK]");
-  line.add_targets(o.texts, "what the decoder has written, before the word to explain");
+  line.add_texts("the text before the word to explain; for masked models with a [MASK]");
+  line.add_targets("what the decoder has written, before the word to explain");
   line.app().add_option("--answer", o.answer, "explain this token (default: the most probable)");
   line.app().add_option("--against", o.against, "why the answer, and not this token");
   line.add_file("--html", o.html,

@@ -14,7 +14,7 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "evaluate/figures.h"
-#include "evaluate/translation.h"
+#include "evaluate/writing.h"
 #include "store/huggingface.h"
 #include "store/run.h"
 #include "store/run_folder.h"

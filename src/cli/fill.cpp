@@ -6,7 +6,7 @@
 #include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "show/fill.h"
+#include "evaluate/writing.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"
 
@@ -67,12 +67,10 @@ Json masks_json(OpenModel& m, const GivenText& given, int top_k) {
 }  // namespace
 
 Exit run_fill(CommandLine& line) {
-  TextArguments text;
   int top_k = 5;
   line.add_model();
   line.add_with();
-  line.add_texts(text,
-                 "a text with one [MASK] or more, or ___ for each; on a terminal heed asks for it");
+  line.add_texts("a text with one [MASK] or more, or ___ for each; on a terminal heed asks for it");
   line.add_number("--top-k", top_k, "how many answers to list for each [MASK]", 1, 1'000'000);
   line.parse();
 

@@ -39,11 +39,9 @@ void print_neighbors(const Json& found) {
 }  // namespace
 
 Exit run_neighbors(CommandLine& line) {
-  TextArguments texts;
   size_t top_k = 10;
   line.add_model();
-  line.add_texts(texts,
-                 "words, or an analogy: king - man + woman; on a terminal heed asks for them");
+  line.add_texts("words, or an analogy: king - man + woman; on a terminal heed asks for them");
   line.add_number("--top-k", top_k, "how many neighbours, among tokens that the training text has",
                   1, 100000);
   line.add_side();

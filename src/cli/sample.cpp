@@ -136,13 +136,13 @@ void complete_request(OpenModel& m, const TokenizedText& prompt, SampleRequest& 
   if (!m.objective->continues()) r.max_tokens = min(r.max_tokens, most_positions(m.config.model));
 }
 
-void add_sample_options(CommandLine& line, TextArguments& texts, SampleRequest& r) {
+void add_sample_options(CommandLine& line, SampleRequest& r) {
   line.add_model();
   line.add_with();
-  line.add_texts(texts,
-                 "text to continue (default: standard input if it is a pipe or a file; on a "
-                 "terminal heed asks for it); its words need no quotes",
-                 "read the text from this file; - is standard input");
+  line.add_texts(
+      "text to continue (default: standard input if it is a pipe or a file; on a "
+      "terminal heed asks for it); its words need no quotes",
+      "read the text from this file; - is standard input");
   line.add_number("--max-tokens", r.max_tokens, "how many tokens to write", 1, 100'000'000);
   line.add_number("--num-samples,-n", r.num_samples, "how many samples", 1, 1'000'000);
   line.add_number("--temperature", r.rules.temperature,
@@ -163,11 +163,10 @@ void add_sample_options(CommandLine& line, TextArguments& texts, SampleRequest& 
 }  // namespace
 
 Exit run_sample(CommandLine& line) {
-  TextArguments given;
   vector<string> stops;
   SampleRequest r;
   r.rules.temperature = 0.8;
-  add_sample_options(line, given, r);
+  add_sample_options(line, r);
   line.add_list(
       "--stop", stops,
       "end a sample before this text; \\n and \\t in it are a newline and a tab, any other \\ is "
@@ -188,7 +187,7 @@ Exit run_sample(CommandLine& line) {
       throw usage_error("--stop: expected a text, found an empty one.").hint("heed sample --help");
     stop = replace_all(replace_all(stop, "\\n", "\n"), "\\t", "\t");
   }
-  if (!given.text && !prompts(line)) given.text = read_prompt(given.file, m);
+  if (!line.texts.text && !prompts(line)) line.texts.text = read_prompt(line.texts.file, m);
   const auto answer = [&](span<const GivenText> texts) {
     const string& prompt = texts.front().text;
     const TokenizedText read = m.texts.prompt(prompt);

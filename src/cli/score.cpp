@@ -1,4 +1,4 @@
-// heed score RUN [TEXT]
+// heed score RUN [TEXT], and heed tokenize RUN [TEXT]
 #include <array>
 #include <cmath>
 #include <map>
@@ -11,6 +11,7 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "evaluate/scorer.h"
+#include "text/piece_model.h"
 
 namespace heed {
 namespace {
@@ -136,27 +137,27 @@ vector<Score> scores_of(OpenModel& m, span<const GivenText> texts, int top_k) {
 }  // namespace
 
 Exit run_score(CommandLine& line) {
-  TextArguments given;
   bool tokens = false;
   int top_k = 5;
+  optional<string>& against = line.texts.against;
   line.add_model();
   line.add_with();
   line.add_precision();
-  line.add_texts(given, "one line to score; \"source ||| target\" in quotes");
-  line.add_targets(given, "score this, given TEXT");
+  line.add_texts("one line to score; \"source ||| target\" in quotes");
+  line.add_targets("score this, given TEXT");
   line.app().add_flag("--tokens", tokens,
                       "also print each token and what was expected in its place");
   line.add_number("--top-k", top_k, "with --tokens or --json: how many alternatives to list", 0,
                   1'000'000);
   line.app()
-      .add_option("--against", given.against,
+      .add_option("--against", against,
                   "with --file: how often is a line of it more probable than that of FILE?")
       ->type_name("FILE");
   line.parse();
-  line.only_where(given.file.has_value(), {"--against"}, "with --file");
-  if (!given.file) given.against.reset();
+  line.only_where(line.texts.file.has_value(), {"--against"}, "with --file");
+  if (!line.texts.file) against.reset();
   line.only_where(tokens || line.json(), {"--top-k"}, "with --tokens or --json");
-  line.only_where(!given.against, {"--tokens", "--top-k", "--target-file"}, "without --against");
+  line.only_where(!against, {"--tokens", "--top-k", "--target-file"}, "without --against");
 
   OpenModel m(line);
   Comparison comparison;
@@ -167,17 +168,46 @@ Exit run_score(CommandLine& line) {
                     vector<string>(tokens || line.json() ? 1 : 0, "top-k")},
                    [&](span<const GivenText> texts) {
                      const auto scores = scores_of(m, texts, tokens || line.json() ? top_k : -1);
-                     for (size_t i = 1; given.against && i < scores.size(); i += 2)
+                     for (size_t i = 1; against && i < scores.size(); i += 2)
                        comparison.add(scores[i - 1], scores[i]);
-                     for (size_t i = 0; !given.against && i < scores.size(); ++i) {
+                     for (size_t i = 0; !against && i < scores.size(); ++i) {
                        const Json score = score_json(scores[i], *m.tokenizers.target);
                        line.json() ? print_line(score) : print_score(score, tokens);
                      }
                    });
-  if (!given.against) return exit;
+  if (!against) return exit;
   const Json compared = comparison_json(comparison);
   line.json() ? print_line(compared) : print_comparison(compared);
   return exit;
+}
+
+Exit run_tokenize(CommandLine& line) {
+  bool ids = false;
+  line.add_model();
+  line.add_texts("one line; its words need no quotes");
+  line.app().add_flag("--ids", ids, "numbers instead of pieces");
+  line.add_side();
+  line.parse();
+
+  OpenModel m(line, 1);
+  const Tokenizer& tokenizer =
+      line.side() == Side::source ? m.tokenizers.source() : *m.tokenizers.target;
+  const auto answer = [&](const GivenText& text) -> Json {
+    const TokenizedText read = m.texts.tokenized(line.side(), text.text, text.name);
+    Json bytes = Json::array();
+    for (const Token& token : read.tokens) bytes.push_back({token.begin, token.end});
+    return {{"text", read.text},
+            {"ids", read.ids()},
+            {"tokens", tokenizer.pieces(read.ids())},
+            {"bytes", bytes}};
+  };
+  const auto view = [&](const Json& text) {
+    vector<string> shown;
+    for (const Json& token : text[ids ? "ids" : "tokens"])
+      shown.push_back(with_space_marks(plain(token)));
+    print(joined(shown, " ") + "\n");
+  };
+  return answer_each(m, {"Type a text to see its tokens."}, "tokens", answer, view);
 }
 
 }  // namespace heed

@@ -5,7 +5,7 @@
 #include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "evaluate/translation.h"
+#include "evaluate/writing.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -90,12 +90,11 @@ Sources read_sources(OpenModel& m, span<const GivenText> texts, size_t prefix) {
 }  // namespace
 
 Exit run_translate(CommandLine& line) {
-  TextArguments given;
   BeamOptions options;
   string prefix;
   line.add_model();
   line.add_with();
-  line.add_texts(given, "one line to translate; its words need no quotes");
+  line.add_texts("one line to translate; its words need no quotes");
   line.add_beam(options);
   line.add_number("--n-best", options.n_best,
                   "translations to print for each line, if the search finds that many", 1, 1000);

@@ -9,7 +9,7 @@
 #include "base/std_names.h"
 #include "base/utf8.h"
 #include "evaluate/scorer.h"
-#include "show/fill.h"
+#include "evaluate/writing.h"
 #include "show/head_words.h"
 #include "show/learning_record.h"
 #include "show/page.h"

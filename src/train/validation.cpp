@@ -11,7 +11,7 @@
 #include "decode/beam.h"
 #include "evaluate/figures.h"
 #include "evaluate/scorer.h"
-#include "evaluate/translation.h"
+#include "evaluate/writing.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
 
