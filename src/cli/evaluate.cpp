@@ -134,8 +134,8 @@ Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m)
   const BleuOptions how{o.how.tokenize, o.how.lowercase || m.config.data.lowercase};
   const TranslatedPairs translated = translate_pairs(m, scored, written, o.beam, how, m.pool);
   if (translated.not_ended > 0)
-    m.log.warn(fmt::format("{} of {} translations did not end within {}", translated.not_ended,
-                           translated.counts.size(), limit_in_words(o.beam.max_length, m)));
+    m.log.warn(fmt::format("{} of {} translations {}", translated.not_ended,
+                           translated.counts.size(), cut_in_words(o.beam.max_length, m)));
   Sums sums;
   for (const Sums& counts : translated.counts) sums += counts;
   Json json = translation_figures(sums, 1 + written.references.size(), how);

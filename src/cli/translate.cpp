@@ -125,8 +125,8 @@ Exit run_translate(CommandLine& line) {
       if (!found[i].empty() && !found[i].front().ended) cut.push_back(texts[i].name);
     }
     if (!cut.empty())
-      m.log.warn(fmt::format("the translation did not end within {}: {}",
-                             limit_in_words(beam.max_length, m), some_of(cut)));
+      m.log.warn(
+          fmt::format("the translation {}: {}", cut_in_words(beam.max_length, m), some_of(cut)));
   };
   return answer_texts(
       m,

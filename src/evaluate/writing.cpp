@@ -81,10 +81,15 @@ int translation_limit(int64_t longest_target) {
   return int(longest + (longest + 3) / 4);
 }
 
-string limit_in_words(int max_length, const Model& model) {
+string cut_in_words(int max_length, const Model& model) {
   const int most = most_positions(model.config.model);
-  return fmt::format("{} ({})", counted(to_string(min(max_length, most)), "token"),
-                     max_length < most ? "--max-length" : "the model has no more positions");
+  const bool learned = model.config.model.positions == Positions::learned;
+  const char* limit = max_length >= most ? "the model has no more positions"
+                      : learned && model.objective->traits().joined
+                          ? "--max-length, or where source and target fill the model's positions"
+                          : "--max-length";
+  return fmt::format("did not end within {} ({})",
+                     counted(to_string(min(max_length, most)), "token"), limit);
 }
 
 vector<vector<Translation>> translate(const Model& model, Pool& pool,
