@@ -5,11 +5,11 @@ Each text occurs exactly once in its file. Short texts survive edits around them
 ROWS, DROPOUT, MASK = "src/math/row_ops.cpp", "src/math/dropout.cpp", "src/math/dropout.h"
 ACTIVATION, NORM = "src/math/activation.cpp", "src/math/normalize.cpp"
 SOFTMAX, ROTARY = "src/math/softmax.cpp", "src/math/row_ops.cpp"
-PACKED, PRODUCTS = "src/math/packed_gemm.cpp", "src/math/products.cpp"
+PACKED, PRODUCTS = "src/math/packed_gemm.cpp", "src/math/products.h"
 HEAD, ATTENTION = "src/math/attention_head.cpp", "src/nn/attention.cpp"
-KERNEL, LINEAR, FEED_FORWARD = "src/math/batch_invariant.cpp", "src/nn/linear.cpp", "src/nn/feed_forward.cpp"
-RESIDUAL, BLOCK, STACK = "src/nn/block.h", "src/nn/block.cpp", "src/nn/block.cpp"
-EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.cpp"
+KERNEL, LINEAR, FEED_FORWARD = "src/math/batch_invariant.cpp", "src/nn/linear.h", "src/nn/feed_forward.cpp"
+RESIDUAL, BLOCK, STACK = "src/nn/block.h", "src/nn/block.h", "src/nn/block.h"
+EMBEDDING, TRANSFORMER = "src/nn/embedding.cpp", "src/nn/transformer.h"
 LOSS = "src/nn/loss.cpp"
 SPANS = "src/data/objectives.cpp"
 OPTIMIZERS, GRADIENTS = "src/step/optimizers.cpp", "src/step/gradients.cpp"
@@ -81,7 +81,7 @@ MUTATIONS = [
     ("residual: the branch reads x, not norm(x)", RESIDUAL, "const Mat<T> y = branch(n.y);", "const Mat<T> y = branch(x);"),
     ("residual post: norm(x) instead of norm(x + f(x))", RESIDUAL, "norm.forward(pass, sum);", "norm.forward(pass, x);"),
     ("residual post backward: the skip connection is cut", RESIDUAL, "copy_rows(other, d);", "set_zero(d);"),
-    ("stack: no final norm", STACK, "return n.y;", "return x;"),
+    ("stack: no final norm", STACK, "if (!norm) return x;", "return x;"),
     ("stack backward: final norm adds to dy", STACK, "set_zero(d);", ""),
     ("stack backward: first block first", STACK, "for (size_t i = blocks.size(); i-- > 0;)", "for (size_t i = 0; i < blocks.size(); ++i)"),
     ("stack: gpt2 start counts two branches only", STACK, "has_cross_attention(self_kind, config) ? 1 : 0", "0"),
@@ -95,8 +95,8 @@ MUTATIONS = [
     ("output layer backward: reads the rows by the wrong numbers", LOSS, "copy_row(dh, i, dhidden, numbers[i])", "copy_row(dh, i, dhidden, i)"),
     ("loss: unscored rows keep old gradient", LOSS, "set_zero(dhidden);", ""),
     ("loss: log-probabilities are smoothed", LOSS, "row.nll);", "row.objective);"),
-    ("rows: one dropout key for a whole sequence", "src/nn/packed.cpp", "combine(key, uint64_t(first_position + i))", "key"),
-    ("cache: last token is not copied", "src/nn/cache.cpp", "a.row(tokens)", "a.row(tokens - 1)"),
+    ("rows: one dropout key for a whole sequence", "src/nn/pass.h", "combine(key, uint64_t(first_position + i))", "key"),
+    ("cache: last token is not copied", "src/nn/attention.h", "a.row(tokens)", "a.row(tokens - 1)"),
     ("parameters: identity is not the identity", "src/nn/param.cpp", "i / info.param.cols == i % info.param.cols ?", "i % info.param.cols == 0 ?"),
     ("adam: eps under the root", OPTIMIZERS, "fuse(std::sqrt(v[i]), root, eps)", "(std::sqrt(v[i] + eps) * root)"),
     ("adam: no bias correction", OPTIMIZERS, "s.update.rate / (1.0 - std::pow(c.betas[0], t))", "s.update.rate"),

@@ -35,13 +35,6 @@ void write_all(int fd, string_view text) {
 
 constexpr string_view kQuoted = "  | ";  // begins a line of a model's text
 
-enum class Look { plain, warning, fields, good_fields };
-
-bool set_in_environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value && *value;
-}
-
 }  // namespace
 
 string progress_line(const Progress& p, int width) {
@@ -80,17 +73,13 @@ string fitting_fields(string_view line, int width) {
 // Lines quote file names and other people's text, and a terminal obeys control characters.
 struct Log::Outputs {
   explicit Outputs(const LogOptions& options) : fd(options.fd), quiet(options.quiet) {
-    const char* term = std::getenv("TERM");
+    const char *term = std::getenv("TERM"), *no_color = std::getenv("NO_COLOR");
     terminal = ::isatty(fd) == 1;
     const bool capable = terminal && term && string_view(term) != "dumb";
     bar = capable && !quiet;
-    colour = capable && !set_in_environment("NO_COLOR");
+    colour = capable && !(no_color && *no_color);
   }
 
-  void write(Look look, string_view line) {
-    show(printable_lines(line), look);
-    write_file(line);
-  }
   void write_file(string_view line) {
     const std::lock_guard<std::mutex> lock(file_mutex);
     if (file)
@@ -151,19 +140,8 @@ void Log::open_file(const string& path) {
     outputs_->file->info(spdlog::string_view_t(line));
 }
 
-void Log::info(string_view line) {
-  outputs_->write(Look::plain, line);
-}
-
-void Log::warn(string_view line) {
-  outputs_->write(Look::warning, "warning: " + string(line));
-}
-
-void Log::fields(string_view line, bool good) {
-  outputs_->write(good ? Look::good_fields : Look::fields, line);
-}
-
-void Log::only_file(string_view line) {
+void Log::write(Look look, string_view line) {
+  if (look != Look::only_file) outputs_->show(printable_lines(line), look);
   outputs_->write_file(line);
 }
 

@@ -57,18 +57,24 @@ class Log {
   void open_file(const string& path);
 
   // A terminal breaks a long line at spaces.
-  void info(string_view line);
-  void warn(string_view line);  // adds "warning: "
+  void info(string_view line) { write(Look::plain, line); }
+  // Adds "warning: ".
+  void warn(string_view line) { write(Look::warning, "warning: " + string(line)); }
   // A line of fields, "a | b | c". A narrow terminal shows fewer of them
   // (fitting_fields); `good` colours the last one.
-  void fields(string_view line, bool good = false);
-  void only_file(string_view line);  // for text that the terminal shows differently
+  void fields(string_view line, bool good = false) {
+    write(good ? Look::good_fields : Look::fields, line);
+  }
+  // For text that the terminal shows differently.
+  void only_file(string_view line) { write(Look::only_file, line); }
 
   // Draws the bar, at most ten times a second; does nothing without a terminal or when quiet.
   void progress(const Progress& progress);
   void end_progress();  // removes the bar
 
  private:
+  enum class Look { plain, warning, fields, good_fields, only_file };
+  void write(Look look, string_view line);
   struct Outputs;
   unique_ptr<Outputs> outputs_;
 };

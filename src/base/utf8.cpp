@@ -29,17 +29,10 @@ bool is_control(char32_t c) {
 
 // A control or an invalid byte, escaped.
 string escaped(CodePoint c, char byte) {
-  switch (c.value) {
-    case '\n':
-      return "\\n";
-    case '\t':
-      return "\\t";
-    case '\r':
-      return "\\r";
-    default:
-      return c.length > 1 ? "<" + code_point_name(c.value) + ">"
-                          : fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte));
-  }
+  for (const auto& [control, name] : {pair{'\n', "\\n"}, {'\t', "\\t"}, {'\r', "\\r"}})
+    if (byte == control) return name;
+  return c.length > 1 ? "<" + code_point_name(c.value) + ">"
+                      : fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte));
 }
 
 string without_controls(string_view text, bool keep_lines) {
@@ -132,27 +125,21 @@ string printable(string_view text) {
   return without_controls(text, false);
 }
 
-string shortened(string text, int most) {
+string shortened(string text, int most, string_view end) {
   if (columns_of(text) <= most) return text;
-  size_t end = 0;
-  for (int columns = 0, length = 0;; end += length) {
-    length = code_point_at(text, end).length;
-    columns += columns_of(string_view(text).substr(end, length));
-    if (columns >= most) return text.substr(0, end) + "\u2026";
+  size_t kept = 0;
+  for (int columns = columns_of(end), length = 0;; kept += length) {
+    length = code_point_at(text, kept).length;
+    columns += columns_of(string_view(text).substr(kept, length));
+    if (columns > most) return text.substr(0, kept).append(end);
   }
 }
 
 string excerpt(string_view text) {
   constexpr int kColumns = 80;
   // Escaping makes no text narrower, and no character has more than four bytes.
-  const string all = printable(text.substr(0, utf8_floor(text, 4 * (kColumns + 1))));
-  int columns = 0;
-  size_t kept = 0;
-  each_code_point(all, [&](CodePoint c, size_t at) {
-    columns += max(utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)), 1);
-    if (columns <= kColumns - 3) kept = at + size_t(c.length);
-  });
-  return columns <= kColumns ? all : all.substr(0, kept) + "...";
+  const string_view beginning = text.substr(0, utf8_floor(text, 4 * (kColumns + 1)));
+  return shortened(printable(beginning), kColumns, "...");
 }
 
 string printable_lines(string_view text) {

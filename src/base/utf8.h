@@ -64,8 +64,8 @@ string printable(string_view text);
 // The same for quoting in a message: at most 80 columns, cut with "...".
 string excerpt(string_view text);
 
-// `text` in at most `most` columns, with … at its end where it is cut.
-string shortened(string text, int most);
+// `text` in at most `most` columns, with `end` (…) where it is cut.
+string shortened(string text, int most, string_view end = "\u2026");
 
 // As printable(), but newlines and tabs stay: for a terminal, which obeys control characters, and
 // for what may be shown on one later.

@@ -12,7 +12,7 @@
 #include "cli/output.h"
 #include "data/corpus.h"
 #include "data/dataset.h"
-#include "math/arithmetic.h"
+#include "math/blas.h"
 #include "show/page.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"

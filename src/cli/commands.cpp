@@ -18,7 +18,6 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "math/arithmetic.h"
 #include "math/bfloat16.h"
 #include "math/blas.h"
 #include "train/ranks.h"

@@ -12,7 +12,7 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "evaluate/writing.h"
-#include "math/arithmetic.h"
+#include "math/blas.h"
 #include "store/run_folder.h"
 
 namespace heed {

@@ -1,8 +1,5 @@
 #include "config/model_config.h"
 
-#include <algorithm>
-#include <limits>
-
 #include "base/std_names.h"
 #include "config/fields.h"
 
@@ -96,36 +93,6 @@ vector<Field> fields(ModelConfig& c) {
       {"max_length", &c.max_length, "the longest sequence of one side, in tokens",
        between(1, 10'000'000), OnResume::refused, "what the objective needs"},
   };
-}
-
-int kv_heads(const ModelConfig& c) {
-  return c.n_kv_heads > 0 ? c.n_kv_heads : c.n_heads;
-}
-
-int kv_width(const ModelConfig& c) {
-  return kv_heads(c) * (c.d_model / c.n_heads);
-}
-
-int feed_forward_matrices(const ModelConfig& c) {
-  return c.feed_forward == FeedForwardType::none    ? 0
-         : c.feed_forward == FeedForwardType::gated ? 3
-                                                    : 2;
-}
-
-bool has_dropout(const ModelConfig& c) {
-  return max({c.dropout, c.attention_dropout, c.activation_dropout}) > 0;
-}
-
-ModelConfig without_training(ModelConfig c) {
-  c.dropout = c.attention_dropout = c.activation_dropout = 0;
-  c.init = Init::xavier_uniform;
-  c.zero_init = false;
-  c.max_length = 0;
-  return c;
-}
-
-int most_positions(const ModelConfig& c) {
-  return c.positions == Positions::learned ? c.max_length : std::numeric_limits<int>::max();
 }
 
 }  // namespace heed

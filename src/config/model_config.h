@@ -2,6 +2,8 @@
 // lists ranges and documentation; the rules between keys are in data/config_rules.cpp.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "base/std_names.h"
@@ -64,15 +66,34 @@ struct ModelConfig {
 
 vector<Field> fields(ModelConfig& c);
 
-int kv_heads(const ModelConfig& c);  // n_kv_heads, or n_heads if that is not given
-int kv_width(const ModelConfig& c);  // of a row of keys: kv_heads x d_head
+// n_kv_heads, or n_heads if that is not given.
+inline int kv_heads(const ModelConfig& c) {
+  return c.n_kv_heads > 0 ? c.n_kv_heads : c.n_heads;
+}
+// Of a row of keys: kv_heads x d_head.
+inline int kv_width(const ModelConfig& c) {
+  return kv_heads(c) * (c.d_model / c.n_heads);
+}
 // The [d_ff, d_model] matrices of a layer: 2, 3 if gated, 0 without feed-forward.
-int feed_forward_matrices(const ModelConfig& c);
-bool has_dropout(const ModelConfig& c);
+inline int feed_forward_matrices(const ModelConfig& c) {
+  return c.feed_forward == FeedForwardType::none    ? 0
+         : c.feed_forward == FeedForwardType::gated ? 3
+                                                    : 2;
+}
+inline bool has_dropout(const ModelConfig& c) {
+  return max({c.dropout, c.attention_dropout, c.activation_dropout}) > 0;
+}
 // Clears what does not change the function: equal iff models of equal weights compute the same.
-ModelConfig without_training(ModelConfig c);
-
+inline ModelConfig without_training(ModelConfig c) {
+  c.dropout = c.attention_dropout = c.activation_dropout = 0;
+  c.init = Init::xavier_uniform;
+  c.zero_init = false;
+  c.max_length = 0;
+  return c;
+}
 // The longest sequence that a side can read. Only learned positions have a limit.
-int most_positions(const ModelConfig& c);
+inline int most_positions(const ModelConfig& c) {
+  return c.positions == Positions::learned ? c.max_length : std::numeric_limits<int>::max();
+}
 
 }  // namespace heed

@@ -1,7 +1,6 @@
 #include "data/batcher.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/noise.h"
 #include "base/std_names.h"
@@ -9,18 +8,14 @@
 namespace heed {
 
 int micro_batch_tokens(const RunConfig& config) {
-  if (config.train.micro_batch_tokens > 0) return config.train.micro_batch_tokens;
-  // Enough rows for a product at full speed; memory for backward grows with them.
-  return 512;
+  // 512: enough rows for a product at full speed; memory for backward grows with them.
+  return config.train.micro_batch_tokens > 0 ? config.train.micro_batch_tokens : 512;
 }
 
 double epochs_at(const Objective& objective, const Split& split, const Cursor& cursor) {
   const auto count = double(objective.count(split, cursor.epoch));
   return double(cursor.epoch) + double(cursor.index) / max(1.0, count);
 }
-
-Batcher::Batcher(const Objective& objective, const Split& split, const RunConfig& config)
-    : objective_(objective), split_(split), config_(config) {}
 
 Batcher::Taken Batcher::take(Cursor& cursor) {
   const int64_t count = objective_.count(split_, cursor.epoch);
@@ -78,18 +73,6 @@ Cursor Batcher::fill(int64_t step, Cursor cursor, StepBatch& out) {
     batches[used - 1].add(e.source, e.target, e.labels, key);
   }
   return cursor;
-}
-
-StepBatch& BatchFeed::batch(int64_t step, Cursor cursor) {
-  std::swap(now_, next_);
-  if (now_.step != step || now_.before != cursor) fill(step, cursor, now_);
-  return now_.batch;
-}
-
-void BatchFeed::fill(int64_t step, Cursor cursor, Filled& out) {
-  out.after = batcher_.fill(step, cursor, out.batch);
-  out.step = step;
-  out.before = cursor;
 }
 
 StepOptions step_options(const RunConfig& config) {

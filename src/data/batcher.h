@@ -9,6 +9,7 @@
 // each.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "base/std_names.h"
@@ -31,7 +32,8 @@ double epochs_at(const Objective& objective, const Split& split, const Cursor& c
 class Batcher {
  public:
   // References must outlive it.
-  Batcher(const Objective& objective, const Split& split, const RunConfig& config);
+  Batcher(const Objective& objective, const Split& split, const RunConfig& config)
+      : objective_(objective), split_(split), config_(config) {}
 
   // The batch of optimizer step `step` (its dropout draws are keyed by it), beginning at `cursor`.
   // Returns where the next step begins. Reuses the memory of `out`.
@@ -72,7 +74,11 @@ class BatchFeed {
       : batcher_(objective, split, config) {}
 
   // The batch of a step, which begins at this cursor. Valid until the next call.
-  StepBatch& batch(int64_t step, Cursor cursor);
+  StepBatch& batch(int64_t step, Cursor cursor) {
+    std::swap(now_, next_);
+    if (now_.step != step || now_.before != cursor) fill(step, cursor, now_);
+    return now_.batch;
+  }
   // Where the step after it begins.
   Cursor after() const { return now_.after; }
   // Fills the batch of that step. May run beside anything that only reads the present batch.
@@ -84,7 +90,11 @@ class BatchFeed {
     int64_t step = 0;  // 0: none yet
     Cursor before, after;
   };
-  void fill(int64_t step, Cursor cursor, Filled& out);
+  void fill(int64_t step, Cursor cursor, Filled& out) {
+    out.after = batcher_.fill(step, cursor, out.batch);
+    out.step = step;
+    out.before = cursor;
+  }
 
   Batcher batcher_;
   Filled now_, next_;

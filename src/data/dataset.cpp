@@ -39,10 +39,8 @@ string remedy(const string& key, const string& written, const string& path) {
   if (downloaded.empty())
     return "check the path; train and resume take another with " + set +
            "PATH (from the folder of the config, or absolute), and then all commands look there";
-  string script = path.substr(0, at) + "scripts/get_data.sh";
-  if (!fs::exists(script, none)) script = "scripts/get_data.sh";
   const fs::path file = downloaded.substr(kDownloads.size());
-  return fmt::format("{} {}, which downloads it; or {}PATH", shell_word(script),
+  return fmt::format("scripts/get_data.sh {}, which downloads it; or {}PATH",
                      (*file.begin()).stem().string(), set);
 }
 

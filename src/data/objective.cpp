@@ -56,19 +56,10 @@ string Objective::fit(Side side, size_t ids, const string& name, size_t at_once)
       .hint(fmt::format("a shorter text, or a model trained with a larger {}", key));
 }
 
-TokenIds Objective::framed_target(TokenIds tokens) {
-  tokens.insert(tokens.begin(), Tokenizer::kBos);
-  return tokens;
-}
-
 void Objective::join(Example& pair) const {
   if (!traits_.joined) return;
   pair.target.insert(pair.target.begin() + 1, pair.source.begin(), pair.source.end());
   if (!pair.labels.empty()) pair.labels.insert(pair.labels.begin(), pair.source.size(), -1);
-}
-
-Example Objective::continued(const TokenIds& text, bool) const {
-  return {framed_source(text), framed_target({})};
 }
 
 TokenIds Objective::never_written(const Tokenizer& tokenizer) const {

@@ -139,7 +139,10 @@ class Objective {
 
   // What surrounds the tokens of a text.
   virtual TokenIds framed_source(TokenIds tokens) const = 0;
-  static TokenIds framed_target(TokenIds tokens);
+  static TokenIds framed_target(TokenIds tokens) {
+    tokens.insert(tokens.begin(), Tokenizer::kBos);
+    return tokens;
+  }
   TokenIds framed(Side side, TokenIds tokens) const {
     return side == Side::source ? framed_source(std::move(tokens))
                                 : framed_target(std::move(tokens));
@@ -160,7 +163,9 @@ class Objective {
 
   // What the model reads to continue `text`; `again`: when the decoder is full, with
   // longest_target ids. By default the text is a source, and the decoder starts at <s>.
-  virtual Example continued(const TokenIds& text, bool again) const;
+  virtual Example continued(const TokenIds& text, bool /*again*/) const {
+    return {framed_source(text), framed_target({})};
+  }
   // Ids that are never written; by default the special ones, except a </s> that ends a text.
   virtual TokenIds never_written(const Tokenizer& tokenizer) const;
 

@@ -98,10 +98,6 @@ GivenKeys with(GivenKeys keys, const GivenKeys& changes) {
   return keys;
 }
 
-RunConfig load_config(const string& path) {
-  return resolved(keys_of(read_json_file(path)));
-}
-
 RunConfig load_config(const string& path, const GivenKeys& given) {
   return resolved(changed(changed({}, keys_of(read_json_file(path))), given));
 }

@@ -59,8 +59,7 @@ GivenKeys changed(const GivenKeys& keys, const GivenKeys& changes);
 // meaning are taken as they are.
 RunConfig resolved(const GivenKeys& given);
 
-// The config file of a run, or the text of one.
-RunConfig load_config(const string& path);
+// The text of a run's config file.
 RunConfig parse_config(string_view text, const string& name);
 // One that a user writes, changed by the keys that are given with it: none may be without meaning.
 RunConfig load_config(const string& path, const GivenKeys& given);

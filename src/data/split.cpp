@@ -30,13 +30,10 @@ string_view trimmed(string_view line) {
 
 }  // namespace
 
-void Ids::reserve(size_t n) {
-  if (n > capacity()) require_memory(double(n) * bytes_per_id(), "the data, as token ids,");
-  wide_ ? long_.reserve(n) : short_.reserve(n);
-}
-
 void Ids::grow() {
-  reserve(max<size_t>(1 << 10, size() + size() / 2));
+  const size_t n = max<size_t>(1 << 10, size() + size() / 2);
+  require_memory(double(n) * bytes_per_id(), "the data, as token ids,");
+  wide_ ? long_.reserve(n) : short_.reserve(n);
 }
 
 string Split::longest_in_words() const {

@@ -36,14 +36,11 @@ class Ids {
   void visit(See&& see) {
     wide_ ? see(long_) : see(short_);
   }
-  // Room for n ids, so that growing never holds two copies. Room that stays unused costs nothing.
-  // Error (memory) if all of them would not fit.
-  void reserve(size_t n);
   int bytes_per_id() const { return wide_ ? 4 : 2; }
 
  private:
   size_t capacity() const { return wide_ ? long_.capacity() : short_.capacity(); }
-  void grow();
+  void grow();  // Error (memory) if there is no room
 
   int vocab_;
   bool wide_;

@@ -210,13 +210,4 @@ TokenIds UserTexts::line(Side side, string_view line, const string& name) {
   return ids;
 }
 
-void UserTexts::say_unknown() {
-  const Unknown unknown = std::exchange(unknown_, {});
-  if (unknown.count > 0) log_.info("read as <unk>: " + unknown.summary());
-}
-
-void UserTexts::warn(const string& what) {
-  if (!what.empty() && !std::exchange(warned_, true)) log_.warn(what);
-}
-
 }  // namespace heed

@@ -86,7 +86,10 @@ class UserTexts {
   // A line, normalised. Names of special tokens are ordinary text here, as in the data.
   TokenIds line(Side side, string_view line, const string& name);
   // Logs what was read as <unk> since the last call.
-  void say_unknown();
+  void say_unknown() {
+    const Unknown unknown = std::exchange(unknown_, {});
+    if (unknown.count > 0) log_.info("read as <unk>: " + unknown.summary());
+  }
   // Objective::fit(). Warns once.
   void check_length(Side side, size_t ids, const string& name, size_t at_once = 1) {
     warn(objective_.fit(side, ids, name, at_once));
@@ -104,7 +107,9 @@ class UserTexts {
   TokenizedText encode_known(Side side, const string& text, const string& name);
   // Counts what is unknown in a text of so many tokens; Error if nothing else is there.
   void count(const Unknown& unknown, size_t tokens, const string& name);
-  void warn(const string& what);
+  void warn(const string& what) {
+    if (!what.empty() && !std::exchange(warned_, true)) log_.warn(what);
+  }
 
   const Objective& objective_;
   const RunConfig& config_;

@@ -4,6 +4,12 @@
 //
 // OpenBLAS runs single-threaded; heed's threads call it in parallel. That needs a build that locks
 // its buffers: the pthread build (openblas_get_parallel() == 1).
+//
+// train.arithmetic is whose bits the numbers of a run have. heed's own kernels have the same bits
+// in every build (lanes.h). OpenBLAS has kernels for many types of processor, which round
+// differently; `portable` takes those for Haswell, which every x86-64-v3 processor can run and
+// which are the same in versions 0.3.21 and 0.3.29. Of the C library training uses exp, log, pow,
+// sin and cos in double, the same in glibc 2.36 and 2.41.
 #pragma once
 
 #include <string>
@@ -18,6 +24,15 @@ namespace heed {
 // Call it before the first product. Error (usage) on a build that several threads cannot
 // call; Error (memory) if there is no room for the buffers.
 void prepare_blas(int threads = 1);
+
+enum class Arithmetic { native, portable };
+
+// prepare_blas(), and for portable arithmetic Haswell's kernels, whatever OPENBLAS_CORETYPE says,
+// for the rest of the process. Error (usage) if products or functions have other bits then.
+void prepare_arithmetic(Arithmetic arithmetic, int threads);
+
+// For --version: "available", or why there is no portable arithmetic here. The process has it then.
+string portable_info();
 
 // If OpenBLAS cannot map a buffer, it tries for ever (OpenBLAS issue 5289), since 0.3.22 or so when
 // it is loaded. Call this before: it ends the process with a message and exit code 7 where there is

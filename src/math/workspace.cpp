@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <stdexcept>
 
@@ -52,15 +51,5 @@ size_t Workspace::bytes() const {
   for (const Block& b : blocks_) sum += b.size;
   return sum;
 }
-
-template <class T>
-Mat<T> Workspace::zeros(int r, int c) {
-  Mat<T> m = matrix<T>(r, c);
-  if (!m.empty()) std::memset(m.data, 0, sizeof(T) * size_t(r) * c);
-  return m;
-}
-
-template Mat<float> Workspace::zeros(int, int);
-template Mat<double> Workspace::zeros(int, int);
 
 }  // namespace heed

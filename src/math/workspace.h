@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -33,7 +34,11 @@ class Workspace {
   }
   // Like matrix(), filled with zeros.
   template <class T>
-  Mat<T> zeros(int rows, int cols);
+  Mat<T> zeros(int rows, int cols) {
+    const Mat<T> m = matrix<T>(rows, cols);
+    std::memset(m.data, 0, sizeof(T) * size_t(rows) * cols);
+    return m;
+  }
 
   Mark mark() const { return {block_, used_}; }
   void rewind(Mark mark);

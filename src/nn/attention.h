@@ -17,14 +17,19 @@
 // the kernel of a head differs (attention_head.h says why).
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cassert>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/std_names.h"
 #include "math/row_ops.h"
-#include "nn/cache.h"
 #include "nn/linear.h"
 #include "nn/norm.h"
 #include "nn/param.h"
@@ -40,6 +45,63 @@ const char* attention_name(AttentionKind kind);  // "encoder", "decoder", "cross
 inline bool has_cross_attention(AttentionKind self_kind, const ModelConfig& config) {
   return self_kind == AttentionKind::decoder_self && config.encoder_layers > 0;
 }
+
+// The keys and values of earlier tokens during decoding, written in place. Room for `capacity`
+// tokens per slot is allocated once. The number of tokens in a slot is not stored here: it is the
+// position of the first new row of the sequence.
+template <class T>
+class Cache {
+ public:
+  // `width`: size of all keys of a token (kv_width).
+  Cache(int layers, int width, int slots, int capacity)
+      : layers_(layers),
+        width_(width),
+        slots_(slots),
+        capacity_(capacity),
+        self_(static_cast<T*>(
+            std::calloc(size_t{2} * layers * slots * capacity * width, sizeof(T)))) {
+    if (!self_) throw std::bad_alloc();
+  }
+
+  int capacity() const { return capacity_; }
+  // [capacity, 2 width]: keys, then values, of self-attention.
+  Mat<T> self(int layer, int slot) {
+    assert(layer < layers_ && slot < slots_);
+    const size_t index = size_t(layer) * slots_ + slot;
+    return {self_.get() + index * capacity_ * 2 * width_, capacity_, 2 * width_};
+  }
+  // [memory rows, 2 width]: keys, then values, of cross-attention. Empty until resize_cross().
+  Mat<T> cross(int layer) {
+    return {cross_.data() + size_t(layer) * cross_rows_ * 2 * width_, cross_rows_, 2 * width_};
+  }
+  void resize_cross(int rows) {
+    cross_rows_ = rows;
+    cross_.resize(size_t{2} * layers_ * rows * width_);
+  }
+  // Copies the first `tokens` rows of every layer from one slot to another.
+  void copy(int from, int to, int tokens) {
+    for (int layer = 0; layer < layers_; ++layer) {
+      const Mat<T> a = self(layer, from), b = self(layer, to);
+      std::copy(a.data, a.row(tokens), b.data);
+    }
+  }
+
+ private:
+  int layers_, width_, slots_, capacity_;
+  int cross_rows_ = 0;
+  // From calloc: pages take memory only once they are written to, and most sequences end long
+  // before the capacity.
+  unique_ptr<T[], Free> self_;
+  vector<T> cross_;
+};
+
+// The part of a cache that a pass uses.
+template <class T>
+struct CacheSlots {
+  Cache<T>* cache = nullptr;
+  vector<int> slot_of;    // the slot of sequence i of the pass
+  vector<int> source_of;  // the sequence of the memory that it reads
+};
 
 // The inputs of attention besides x, and the gradient of the memory.
 template <class T>

@@ -1,40 +1,12 @@
 #include "nn/param.h"
 
 #include <cmath>
-#include <cstdlib>
-#include <new>
 #include <numbers>
 
 #include "base/noise.h"
 #include "base/std_names.h"
 
 namespace heed {
-
-Param ParamTable::add(ParamInfo info) {
-  info.param.offset = size_;
-  size_ += info.param.size();
-  infos_.push_back(info);
-  return info.param;
-}
-
-Param ParamTable::add_matrix(const string& name, int rows, int cols, Initializer init) {
-  if (init.kind == Initializer::uniform && init.scale == 0)
-    init.scale = std::sqrt(6.0 / (rows + cols));
-  return add({name, {0, rows, cols}, false, init});
-}
-
-Param ParamTable::add_vector(const string& name, int n, Initializer::Kind kind) {
-  return add({name, {0, 1, n}, true, {kind}});
-}
-
-template <class T>
-ParamVec<T>::ParamVec(size_t size) : size_(size) {
-  void* whole = std::calloc(size * sizeof(T) + 192, 1);
-  if (whole == nullptr) throw std::bad_alloc();
-  const auto address = (reinterpret_cast<std::uintptr_t>(whole) + sizeof whole + 63) / 64 * 64;
-  reinterpret_cast<void**>(address)[-1] = whole;
-  data_.reset(reinterpret_cast<T*>(address));
-}
 
 namespace {
 
@@ -71,8 +43,6 @@ void initialize(const ParamTable& table, uint64_t seed, ParamVec<T>& values) {
   }
 }
 
-template class ParamVec<float>;
-template class ParamVec<double>;
 template void initialize(const ParamTable&, uint64_t, ParamVec<float>&);
 template void initialize(const ParamTable&, uint64_t, ParamVec<double>&);
 

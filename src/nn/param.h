@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -48,14 +49,25 @@ struct ParamInfo {
 class ParamTable {
  public:
   // Adds a [rows, cols] weight. Tensors added in sequence are adjacent in memory.
-  Param add_matrix(const string& name, int rows, int cols, Initializer init);
-  Param add_vector(const string& name, int n, Initializer::Kind kind);
+  Param add_matrix(const string& name, int rows, int cols, Initializer init) {
+    if (init.kind == Initializer::uniform && init.scale == 0)
+      init.scale = std::sqrt(6.0 / (rows + cols));
+    return add({name, {0, rows, cols}, false, init});
+  }
+  Param add_vector(const string& name, int n, Initializer::Kind kind) {
+    return add({name, {0, 1, n}, true, {kind}});
+  }
 
   const vector<ParamInfo>& infos() const { return infos_; }
   size_t size() const { return size_; }  // total number of parameters
 
  private:
-  Param add(ParamInfo info);
+  Param add(ParamInfo info) {
+    info.param.offset = size_;
+    size_ += info.param.size();
+    infos_.push_back(info);
+    return info.param;
+  }
   vector<ParamInfo> infos_;
   size_t size_ = 0;
 };
@@ -66,7 +78,13 @@ template <class T>
 class ParamVec {
  public:
   ParamVec() = default;
-  explicit ParamVec(size_t size);
+  explicit ParamVec(size_t size) : size_(size) {
+    void* whole = std::calloc(size * sizeof(T) + 192, 1);
+    if (whole == nullptr) throw std::bad_alloc();
+    const auto address = (reinterpret_cast<std::uintptr_t>(whole) + sizeof whole + 63) / 64 * 64;
+    reinterpret_cast<void**>(address)[-1] = whole;
+    data_.reset(reinterpret_cast<T*>(address));
+  }
 
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }

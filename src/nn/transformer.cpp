@@ -12,12 +12,6 @@ Param embedding_table(ParamTable& table, const string& name, int vocab, const Mo
   return table.add_matrix(name, vocab, config.d_model, {Initializer::normal, deviation});
 }
 
-// The inputs of the decoder's attention.
-template <class T>
-AttentionInput<T> decoder_input(const Batch& batch, const TransformerSaved<T>& saved) {
-  return {.rows = &batch.target, .memory = saved.memory, .memory_rows = &batch.source};
-}
-
 // Q K^T and P V of all sequences and heads.
 double attention_core(const Packed& queries, const Packed& keys, double d) {
   double pairs = 0;
@@ -53,59 +47,6 @@ Transformer::Transformer(const ModelConfig& config_, int source_vocab_, int targ
                  ? embedding_table(table, "lm_head.weight", target_vocab, config)
                  : (embeddings.target ? embeddings.target : embeddings.source)->tokens) {}
 
-template <class T>
-Mat<T> Transformer::encode(Pass<T>& pass, const Packed& source, StackSaved<T>& saved) const {
-  return encoder.forward(pass, embeddings.source->forward(pass, source), {.rows = &source}, saved);
-}
-
-template <class T>
-Mat<T> Transformer::decode(Pass<T>& pass, const AttentionInput<T>& input,
-                           StackSaved<T>& saved) const {
-  return decoder.forward(pass, embeddings.target->forward(pass, *input.rows), input, saved);
-}
-
-// memory = encoder(E_s source),  hidden = decoder(E_t target, memory)
-template <class T>
-Mat<T> Transformer::forward(Pass<T>& pass, const Batch& batch, TransformerSaved<T>& saved) const {
-  if (has_encoder()) saved.memory = encode(pass, batch.source, saved.encoder);
-  if (!has_decoder()) return saved.memory;
-  return decode(pass, decoder_input(batch, saved), saved.decoder);
-}
-
-// The decoder turns d into the gradient of its embeddings and accumulates dmemory. The encoder
-// turns dmemory into the gradient of its embeddings.
-template <class T>
-void Transformer::backward(Pass<T>& pass, const Batch& batch, const TransformerSaved<T>& saved,
-                           Mat<T> d) const {
-  Mat<T> dmemory = d;
-  if (has_decoder()) {
-    AttentionInput<T> input = decoder_input(batch, saved);
-    if (has_encoder()) input.dmemory = dmemory = pass.zeros(saved.memory.rows, saved.memory.cols);
-    decoder.backward(pass, d, input, saved.decoder);
-  }
-  if (has_encoder()) encoder.backward(pass, dmemory, {.rows = &batch.source}, saved.encoder);
-  if (has_decoder()) embeddings.target->backward(pass, batch.target, d);
-  if (has_encoder()) embeddings.source->backward(pass, batch.source, dmemory);
-}
-
-template <class T>
-void Transformer::cache_memory(Pass<T>& pass, In<T> memory, Cache<T>& cache) const {
-  cache.resize_cross(memory.rows);
-  for (const Block& block : decoder.blocks)
-    block.cross_attention->cache_memory(pass, memory, cache);
-}
-
-template <class T>
-LossSums train_micro_batch(const Transformer& model, Pass<T>& pass, const Batch& batch,
-                           const LossOptions& options, TransformerSaved<T>& saved) {
-  WorkspaceScope scope(pass.workspace);
-  const Mat<T> hidden = model.forward(pass, batch, saved);
-  const Mat<T> d = pass.matrix(hidden.rows, hidden.cols);
-  const LossSums sums = loss_backward(pass, model.output, hidden, batch.labels, options, d);
-  model.backward(pass, batch, saved, d);
-  return sums;
-}
-
 double training_flops(const Transformer& model, const Batch& batch) {
   const ModelConfig& c = model.config;
   const double d = c.d_model, kv = kv_width(c);
@@ -122,18 +63,5 @@ double training_flops(const Transformer& model, const Batch& batch) {
   }
   return 3.0 * (sum + 2.0 * d * model.target_vocab * batch.scored());
 }
-
-#define HEED_INSTANTIATE(T)                                                                       \
-  template Mat<T> Transformer::forward(Pass<T>&, const Batch&, TransformerSaved<T>&) const;       \
-  template void Transformer::backward(Pass<T>&, const Batch&, const TransformerSaved<T>&, Mat<T>) \
-      const;                                                                                      \
-  template Mat<T> Transformer::encode(Pass<T>&, const Packed&, StackSaved<T>&) const;             \
-  template void Transformer::cache_memory(Pass<T>&, In<T>, Cache<T>&) const;                      \
-  template Mat<T> Transformer::decode(Pass<T>&, const AttentionInput<T>&, StackSaved<T>&) const;  \
-  template LossSums train_micro_batch(const Transformer&, Pass<T>&, const Batch&,                 \
-                                      const LossOptions&, TransformerSaved<T>&);
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
-#undef HEED_INSTANTIATE
 
 }  // namespace heed

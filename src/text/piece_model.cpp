@@ -1,11 +1,13 @@
 #include "text/piece_model.h"
 
 #include <fmt/core.h>
+#include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -228,6 +230,149 @@ AdoptedPieces adopt(const AnyModel& any, const string& path, const vector<string
   return adopted;
 }
 
+// The table ("precompiled charsmap") of one of SentencePiece's own normalisers, which the library
+// writes into the models that it trains; models of others are read with the table of the library at
+// hand, never with their own.
+string normalizer_table(const string& name) {
+  if (name == kIdentity) return "";
+  const string trained = learn_pieces({{"model_type", "char"},
+                                       {"vocab_size", "8"},
+                                       {"hard_vocab_limit", "false"},
+                                       {"minloglevel", "3"},
+                                       {"normalization_rule_name", name}},
+                                      {"a b c"});
+  return read_model(trained, "the trained model").charsmap;
+}
+
+// Limits the memory of one call: the cache is cleared when it has this many words.
+constexpr size_t kMaxCachedWords = 200'000;
+
+constexpr size_t kMaxEncodedWord = 1024;
+
+// The end of the word that starts at text[begin], which is not a reserved character.
+size_t word_end(string_view text, size_t begin) {
+  size_t end = begin;
+  if (text[end] == ' ') ++end;
+  while (end < text.size() && text[end] != ' ' && reserved_length(text, end) == 0) {
+    const size_t next = end + code_point_at(text, end).length;
+    if (next - begin > kMaxEncodedWord) break;
+    end = next;
+  }
+  return end;
+}
+
+// The text is cut into words: an optional space and the characters up to the next space or reserved
+// character. No piece crosses such a cut, so encoding word by word gives the same ids as encoding
+// the whole line, in linear time; each distinct word is encoded once per call. Words longer than
+// kMaxEncodedWord are cut there, between characters. Reserved characters and characters without a
+// piece become byte tokens, so decoding restores any bytes exactly.
+//
+// A model of others may read otherwise (PieceModel::by_line): then SentencePiece splits whole
+// lines, and decoding gives what its normaliser has left of them.
+class PieceTokenizer final : public Tokenizer {
+ public:
+  PieceTokenizer(PieceModel model, const string& path)
+      : Tokenizer(model.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe, model.specials),
+        model_(std::move(model)) {
+    model_.charsmap = normalizer_table(model_.reading.normalizer);
+    const auto status = processor_.LoadFromSerializedProto(serialize());
+    if (!status.ok())
+      throw store_error("{}: SentencePiece rejects it: {}.", path, status.ToString());
+    bytes_.resize(model_.first_byte_id());
+    for (int byte = 0; byte < 256; ++byte) bytes_.emplace_back(1, static_cast<char>(byte));
+    for (const auto& piece : model_.pieces)
+      bytes_.push_back(replace_all(piece.text, kSpaceMark, " "));
+  }
+
+  int size() const override { return model_.size(); }
+
+  void scan(string_view text, const Sink& sink) const override {
+    if (model_.by_line) return scan_lines(text, sink);
+    std::unordered_map<string_view, vector<int>> cache;
+    for (size_t at = 0; at < text.size();) {
+      if (const int reserved = reserved_length(text, at)) {
+        for (int i = 0; i < reserved; ++i, ++at) sink({byte_id(text[at]), at, at + 1});
+        continue;
+      }
+      const size_t end = word_end(text, at);
+      const string_view word = text.substr(at, end - at);
+      auto found = cache.find(word);
+      if (found == cache.end()) {
+        if (cache.size() >= kMaxCachedWords) cache.clear();
+        found = cache.emplace(word, encode_word(word)).first;
+      }
+      for (const int id : found->second) {
+        const size_t next = at + bytes_[id].size();
+        sink({id, at, next});
+        at = next;
+      }
+    }
+  }
+
+  string text_after(int previous, int id) const override {
+    const bool begins_line = previous < 0 || previous == byte_id('\n');
+    const bool prefixed = model_.reading.add_dummy_prefix && begins_line;
+    return prefixed && bytes_[id].starts_with(' ') ? bytes_[id].substr(1) : bytes_[id];
+  }
+
+  string serialize() const override { return write_piece_model(model_); }
+
+ protected:
+  string ordinary_piece(int id) const override {
+    if (id >= model_.first_piece_id())
+      return printable(model_.pieces[id - model_.first_piece_id()].text);
+    return byte_piece(id - model_.first_byte_id());
+  }
+
+ private:
+  vector<int> encode_word(string_view word) const {
+    vector<int> ids;
+    const auto status = processor_.Encode(word, &ids);
+    string covered;
+    for (const int id : ids) covered += bytes_[id];
+    if (status.ok() && covered == word) return ids;
+    ids.clear();  // SentencePiece changed the text: use bytes, which are exact
+    for (const char byte : word) ids.push_back(byte_id(byte));
+    return ids;
+  }
+
+  void scan_lines(string_view text, const Sink& sink) const {
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = min(text.find('\n', begin), text.size());
+      const auto found = processor_.EncodeAsImmutableProto(text.substr(begin, end - begin));
+      const auto pieces = found.pieces();
+      for (size_t i = 0; i < pieces.size();) {
+        // The bytes of a character are at its begin, but for the last one, which has all of it.
+        size_t last = i;
+        while (pieces[last].begin() == pieces[last].end() && last + 1 < pieces.size() &&
+               is_byte(int(pieces[last].id())))
+          ++last;
+        size_t at = begin + pieces[last].begin();
+        const bool bytes = is_byte(int(pieces[last].id())) &&
+                           pieces[last].end() - pieces[last].begin() == last - i + 1;
+        for (; i <= last; ++i, ++at) {
+          const int id = int(pieces[i].id());
+          if (bytes)
+            sink({id, at, at + 1});
+          else
+            sink({id, begin + pieces[i].begin(), begin + pieces[i].end()});
+        }
+      }
+      if (end < text.size()) sink({byte_id('\n'), end, end + 1});
+      begin = end + 1;
+    }
+  }
+
+  bool is_byte(int id) const {
+    return model_.first_byte_id() <= id && id < model_.first_piece_id();
+  }
+  int byte_id(char byte) const { return model_.first_byte_id() + static_cast<unsigned char>(byte); }
+
+  PieceModel model_;
+  vector<string> bytes_;  // the text of each id
+  sentencepiece::SentencePieceProcessor processor_;
+};
+
 }  // namespace
 
 string learn_pieces(const std::unordered_map<string, string>& settings,
@@ -238,17 +383,6 @@ string learn_pieces(const std::unordered_map<string, string>& settings,
   if (status.ok()) return trained;
   throw data_error("SentencePiece cannot learn a vocabulary: {}.", status.ToString())
       .hint("more text, another tokenizer.vocab_size, or tokenizer.type \"byte\"");
-}
-
-string normalizer_table(const string& name) {
-  if (name == kIdentity) return "";
-  const string trained = learn_pieces({{"model_type", "char"},
-                                       {"vocab_size", "8"},
-                                       {"hard_vocab_limit", "false"},
-                                       {"minloglevel", "3"},
-                                       {"normalization_rule_name", name}},
-                                      {"a b c"});
-  return read_model(trained, "the trained model").charsmap;
 }
 
 vector<Piece> all_pieces(const PieceModel& model) {
@@ -306,6 +440,10 @@ PieceModel read_piece_model(string_view bytes, const string& path) {
 
 AdoptedPieces adopt_pieces(string_view bytes, const string& path, const vector<string>& specials) {
   return adopt(read_model(bytes, path), path, specials);
+}
+
+unique_ptr<Tokenizer> tokenizer_of(PieceModel model, const string& path) {
+  return make_unique<PieceTokenizer>(std::move(model), path);
 }
 
 }  // namespace heed

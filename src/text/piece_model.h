@@ -1,6 +1,6 @@
-// The learnt part of a bpe or unigram tokenizer, and its file tokenizer.model: a SentencePiece
-// ModelProto (protobuf). heed writes and accepts exactly one form, so that it can check every byte
-// before SentencePiece's own parser reads it:
+// bpe and unigram tokenizers, encoded by SentencePiece (Kudo and Richardson 2018), and their file
+// tokenizer.model: a SentencePiece ModelProto (protobuf). heed writes and accepts exactly one form,
+// so that it can check every byte before SentencePiece's own parser reads it:
 //
 //   ids 0 <unk>, 1 <s>, 2 </s>, then further special tokens, then <0x00> to <0xFF>, then `pieces`;
 //   trainer_spec: model_type, vocab_size, byte_fallback, ids of the special pieces;
@@ -13,12 +13,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "base/std_names.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 
@@ -80,13 +82,11 @@ struct AdoptedPieces {
 // its normaliser is not one of SentencePiece's own.
 AdoptedPieces adopt_pieces(string_view bytes, const string& path, const vector<string>& specials);
 
-// The table ("precompiled charsmap") of one of SentencePiece's own normalisers, which the library
-// writes into the models that it trains; models of others are read with the table of the library at
-// hand, never with their own.
-string normalizer_table(const string& name);
-
 // The SentencePiece model that its trainer learns from these lines. Error (data) if it cannot.
 string learn_pieces(const std::unordered_map<string, string>& settings,
                     const vector<string>& lines);
+
+// Error (store, naming `path`) if SentencePiece rejects the model.
+unique_ptr<Tokenizer> tokenizer_of(PieceModel model, const string& path);
 
 }  // namespace heed

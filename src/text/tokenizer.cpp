@@ -7,13 +7,15 @@
 
 #include "base/format.h"
 #include "base/std_names.h"
-#include "text/piece_tokenizer.h"
+#include "text/piece_model.h"
 #include "text/token_list.h"
 #include "text/utf8.h"
 
 namespace heed {
 
 static constexpr string_view kSource = "source_";  // begins the file of a separate source
+
+static constexpr size_t kMostKinds = 20;  // shown; one more is kept, to tell that there are more
 
 string Unknown::summary() const {
   if (count == 0) return "";
@@ -25,25 +27,20 @@ string Unknown::summary() const {
     words.push_back(
         fmt::format("'{}'{}", excerpt(kind), named ? " (" + code_point_name(c.value) + ")" : ""));
   }
-  if (more_kinds) words.emplace_back("...");
+  if (words.size() > kMostKinds) words.back() = "...";
   return fmt::format("{}: {}", counted(to_string(count), "unknown token"), joined(words));
 }
 
 void Unknown::add(string_view kind) {
-  constexpr size_t kMostKinds = 20, kMostBytes = 400;
+  constexpr size_t kMostBytes = 400;
   ++count;
   kind = kind.substr(0, utf8_floor(kind, kMostBytes));
-  if (std::ranges::count(kinds, kind) > 0) return;
-  if (kinds.size() < kMostKinds)
-    kinds.emplace_back(kind);
-  else
-    more_kinds = true;
+  if (kinds.size() <= kMostKinds && std::ranges::count(kinds, kind) == 0) kinds.emplace_back(kind);
 }
 
 Unknown& Unknown::operator+=(const Unknown& more) {
   const size_t sum = count + more.count;
   for (const string& kind : more.kinds) add(kind);
-  more_kinds = more_kinds || more.more_kinds;
   count = sum;
   return *this;
 }
@@ -138,8 +135,7 @@ unique_ptr<Tokenizer> load_tokenizer(string_view file_name, string_view bytes, c
   if (bytes.size() > Tokenizer::kMaxFileBytes)
     throw store_error("{}: {} bytes; a tokenizer file has at most {}.", path, bytes.size(),
                       Tokenizer::kMaxFileBytes);
-  if (file_name == kTokenizerModel)
-    return make_unique<PieceTokenizer>(read_piece_model(bytes, path), path);
+  if (file_name == kTokenizerModel) return tokenizer_of(read_piece_model(bytes, path), path);
   assert(file_name == kTokenizerJson);
   return tokenizer_of(read_token_list(bytes, path));
 }

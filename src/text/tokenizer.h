@@ -42,9 +42,8 @@ struct Token {
 
 // The parts of a text that became <unk>.
 struct Unknown {
-  size_t count = 0;         // of <unk> tokens
-  vector<string> kinds;     // distinct, in order of appearance, as in the text
-  bool more_kinds = false;  // some were not kept
+  size_t count = 0;      // of <unk> tokens
+  vector<string> kinds;  // distinct, in order of appearance, as in the text; the first ones
 
   // "3 unknown tokens: 'é' (U+00E9), 'x'", or "" for none
   string summary() const;

@@ -12,13 +12,11 @@
 #include "base/noise.h"
 #include "base/std_names.h"
 #include "text/piece_model.h"
-#include "text/piece_tokenizer.h"
 #include "text/utf8.h"
 
 namespace heed {
 void LineSample::add(string_view text) {
   constexpr size_t kLongLine = 4096;
-  bytes_seen_ += text.size();
   while (!text.empty()) {
     const size_t newline = text.find('\n');
     string_view line = text.substr(0, newline);
@@ -129,10 +127,6 @@ PieceModel train_pieces(const TokenizerConfig& config, const vector<string>& spe
       {"byte_fallback", "true"},
       {"max_sentence_length", "1000000"},
       {"num_threads", "1"},
-      {"unk_id", "0"},
-      {"bos_id", "1"},
-      {"eos_id", "2"},
-      {"pad_id", "-1"},
       {"control_symbols", joined(specials, ",")},
       {"minloglevel", "3"},
   };
@@ -227,7 +221,7 @@ TrainedTokenizer TokenizerTrainer::finish_tokens() {
 }
 
 TrainedTokenizer TokenizerTrainer::finish_pieces() {
-  const bool all = sample_.bytes_seen() <= uint64_t(config_.sample_bytes);
+  const bool all = bytes_ <= uint64_t(config_.sample_bytes);
   string note = all ? "pieces learnt from all of it"
                     : "pieces learnt from a sample of " + megabytes(sample_.bytes_kept());
   const vector<string> lines = sample_.take();
@@ -239,7 +233,7 @@ TrainedTokenizer TokenizerTrainer::finish_pieces() {
     note += fmt::format(", too little text for tokenizer.vocab_size {}", config_.vocab_size);
   if (const size_t rare = counts.size() - kept.size(); rare > 0)
     note += fmt::format(", {} written as bytes", counted(to_string(rare), "rare character"));
-  return {make_unique<PieceTokenizer>(std::move(model), "the trained model"), note};
+  return {tokenizer_of(std::move(model), "the trained model"), note};
 }
 
 TrainedTokenizer TokenizerTrainer::finish() {

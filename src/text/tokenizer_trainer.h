@@ -29,7 +29,6 @@ class LineSample {
   // The kept lines, in order, without newlines. Leaves the sample empty.
   vector<string> take();
 
-  uint64_t bytes_seen() const { return bytes_seen_; }
   uint64_t bytes_kept() const { return bytes_kept_; }
 
  private:
@@ -42,7 +41,7 @@ class LineSample {
   uint64_t seed_;
   size_t max_bytes_;
   vector<Line> heap_;  // largest hash on top
-  uint64_t lines_ = 0, bytes_seen_ = 0, bytes_kept_ = 0;
+  uint64_t lines_ = 0, bytes_kept_ = 0;
 };
 
 struct TrainedTokenizer {

@@ -17,7 +17,7 @@
 #include "base/json.h"
 #include "base/std_names.h"
 #include "base/utf8.h"
-#include "text/piece_tokenizer.h"
+#include "text/piece_model.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -46,7 +46,7 @@ TrainedTokenizer pieces_from(string_view bytes, const TokenizerConfig& config,
   vector<string> names;
   for (const string& text : adopted.left_out) names.push_back("'" + excerpt(text) + "'");
   if (!names.empty()) note += "; left out as unusable: " + some_of(names);
-  return {make_unique<PieceTokenizer>(std::move(adopted.model), path), note};
+  return {tokenizer_of(std::move(adopted.model), path), note};
 }
 
 // One token per line; names of special tokens are skipped.

@@ -17,7 +17,6 @@
 #include "data/objective.h"
 #include "evaluate/scorer.h"
 #include "evaluate/yardsticks.h"
-#include "math/arithmetic.h"
 #include "math/blas.h"
 #include "show/film.h"
 #include "step/optimizers.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fuzz.h"
-#include "text/piece_tokenizer.h"
+#include "text/piece_model.h"
 
 using namespace heed;
 
@@ -12,7 +12,7 @@ namespace {
 std::unique_ptr<Tokenizer> read(int kind, std::string_view bytes) {
   if (kind == 0) return load_tokenizer(kTokenizerJson, bytes, "tokenizer");
   if (kind == 1) return load_tokenizer(kTokenizerModel, bytes, "tokenizer");
-  return std::make_unique<PieceTokenizer>(adopt_pieces(bytes, "model", {"[MASK]"}).model, "model");
+  return tokenizer_of(adopt_pieces(bytes, "model", {"[MASK]"}).model, "model");
 }
 
 }  // namespace

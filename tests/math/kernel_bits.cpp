@@ -17,19 +17,13 @@
 #include "math/lanes.h"
 #include "math/normalize.cpp"
 #include "math/packed_gemm.cpp"
-#include "math/products.cpp"
 #include "math/row_ops.cpp"
 #include "math/softmax.cpp"
 #include "math/workspace.cpp"
 #include "nn/attention.cpp"
-#include "nn/block.cpp"
-#include "nn/cache.cpp"
 #include "nn/embedding.cpp"
 #include "nn/feed_forward.cpp"
-#include "nn/linear.cpp"
 #include "nn/loss.cpp"
-#include "nn/norm.cpp"
-#include "nn/packed.cpp"
 #include "nn/param.cpp"
 #include "nn/transformer.cpp"
 #include "step/exchange.cpp"
@@ -50,12 +44,6 @@ void Pool::run_tasks(int tasks, Function function, void* context) {
   for (int i = 0; i < tasks; ++i) function(context, i, 0);
 }
 
-int kv_heads(const ModelConfig& config) {  // what of the config is not values
-  return config.n_kv_heads > 0 ? config.n_kv_heads : config.n_heads;
-}
-int kv_width(const ModelConfig&) {  // of training_flops(), which nobody calls here
-  return 0;
-}
 int feed_forward_matrices(const ModelConfig&) {
   return 0;
 }

@@ -10,7 +10,7 @@
 #include "base/error_of.h"
 #include "base/json.h"
 #include "show/model_in_memory.h"
-#include "text/piece_tokenizer.h"
+#include "text/piece_model.h"
 #include "text/trained_tokenizers.h"
 
 namespace heed {
@@ -54,10 +54,9 @@ TEST(LivePage, RefusesWhatItCannotHold) {
   refused(large, {last.name, "65504", "or --json"});
 
   PieceModel pieces{.pieces = {{"a", -1}}, .by_line = true, .reading = {.normalizer = "nfkc"}};
-  refused(gpt_of(std::make_unique<PieceTokenizer>(pieces, "p"), 8),
-          {"tokenizer.model", "nfkc", "or --json"});
+  refused(gpt_of(tokenizer_of(pieces, "p"), 8), {"tokenizer.model", "nfkc", "or --json"});
   pieces.reading.normalizer = "identity";
-  EXPECT_THAT(live_page(gpt_of(std::make_unique<PieceTokenizer>(pieces, "p"), 8), "", {}),
+  EXPECT_THAT(live_page(gpt_of(tokenizer_of(pieces, "p"), 8), "", {}),
               testing::HasSubstr("\"by_line\":true"));
 }
 

@@ -1,4 +1,4 @@
-#include "text/piece_tokenizer.h"
+#include "text/piece_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,9 +37,10 @@ TEST(PieceTokenizer, LearnsWholeWordsAndKeepsNewlinesApart) {
 
 // Of readings that are equally probable, rounding decides: sums of float32, as the page makes them.
 TEST(PieceTokenizer, ProbabilitiesAreSumsOfFloat32) {
-  const PieceTokenizer tokenizer({.unigram = true, .pieces = {{"l", -4.9f}, {"ll", -4.8f}}}, "");
-  EXPECT_EQ(pieces(tokenizer, "lll"), (std::vector<std::string>{"ll", "l"}));
-  EXPECT_EQ(pieces(tokenizer, "lllllll"), (std::vector<std::string>{"ll", "ll", "l", "ll"}));
+  const auto tokenizer =
+      tokenizer_of({.unigram = true, .pieces = {{"l", -4.9f}, {"ll", -4.8f}}}, "");
+  EXPECT_EQ(pieces(*tokenizer, "lll"), (std::vector<std::string>{"ll", "l"}));
+  EXPECT_EQ(pieces(*tokenizer, "lllllll"), (std::vector<std::string>{"ll", "ll", "l", "ll"}));
 }
 
 TEST(PieceTokenizer, NoTwoIdsAreShownAlike) {

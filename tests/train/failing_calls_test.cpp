@@ -53,7 +53,7 @@ class FailingCalls : public ::testing::Test {
       "objective": {"type": "causal_lm", "target_length": 8}, "optimizer": {"schedule": "wsd"},
       "train": {"batch_tokens": 32, "max_steps": 8, "save_every": 2, 
                 "keep_last": 2, "log_every": 0}})");
-    config_ = load_config(at("c.json"));
+    config_ = load_config(at("c.json"), {});
     EXPECT_EQ(train("start/run"), Exit::ok);
   }
   Exit train(const std::string& run, std::int64_t stop_at = 0, bool force = false) {
