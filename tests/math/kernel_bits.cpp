@@ -43,10 +43,6 @@ Pool::~Pool() {}
 void Pool::run_tasks(int tasks, Function function, void* context) {
   for (int i = 0; i < tasks; ++i) function(context, i, 0);
 }
-
-int feed_forward_matrices(const ModelConfig&) {
-  return 0;
-}
 #endif
 
 namespace {
