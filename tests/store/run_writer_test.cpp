@@ -111,6 +111,12 @@ TEST_F(Writer, RemovedCheckpointsAreForgotten) {
               ElementsAre(testing::HasSubstr((run_ / "checkpoints").string())));
 }
 
+TEST_F(Writer, Step0IsNeverRemovedAndCountsAsNoneOfTheLast) {
+  new_run(run_);
+  for (const int step : {0, 10, 20, 30}) RunWriter::open(run_).save(at(step, 10).contents(), {1});
+  EXPECT_THAT(list_steps(run_), ElementsAre(0, 10, 30));
+}
+
 TEST_F(Writer, SavingAStepAgainReplacesIt) {
   RunWriter writer = new_run(run_);
   writer.save(at(10, 10).contents(), {3});
