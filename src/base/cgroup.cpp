@@ -13,14 +13,14 @@
 namespace heed {
 namespace {
 
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+constexpr double kNoLimit = numeric_limits<double>::infinity();
 
 // The folders of the groups that limit this process's use of a resource ("memory" or "cpu").
 vector<fs::path> groups_of(const fs::path& root, const string& resource) {
   const fs::path mounted = root / "sys/fs/cgroup", unified = mounted / "unified";
   vector<fs::path> groups{mounted};  // if /proc cannot be read
-  std::error_code none;
-  std::ifstream file(root / "proc/self/cgroup");
+  error_code none;
+  ifstream file(root / "proc/self/cgroup");
   // "0::/user.slice/a.scope" (version 2) or "4:cpu,cpuacct:/user.slice" (version 1)
   for (string number, resources, path; std::getline(file, number, ':') &&
                                        std::getline(file, resources, ':') &&
@@ -44,7 +44,7 @@ vector<fs::path> groups_of(const fs::path& root, const string& resource) {
 // The number in a file, or `otherwise`: version 2 writes "max" for no limit.
 double number_in(const fs::path& file, double otherwise) {
   double number;
-  return std::ifstream(file) >> number ? number : otherwise;
+  return ifstream(file) >> number ? number : otherwise;
 }
 
 struct MemoryFiles {
@@ -55,7 +55,7 @@ double memory_left(const fs::path& group, const MemoryFiles& files) {
   const double limit = number_in(group / files.limit, kNoLimit);
   double used = number_in(group / files.used, 0), bytes = 0;
   // The kernel reclaims cached file pages before it refuses memory.
-  std::ifstream stat(group / "memory.stat");
+  ifstream stat(group / "memory.stat");
   for (string key; stat >> key >> bytes;)
     if (key == files.inactive || key == files.active) used -= bytes;
   return max(0.0, limit - max(0.0, used));
@@ -75,7 +75,7 @@ double cgroup_memory(const fs::path& root) {
 
 double available_memory() {
   double available = 1e18;
-  std::ifstream info("/proc/meminfo");
+  ifstream info("/proc/meminfo");
   for (string key, unit; info >> key;) {
     double kib = 0;
     info >> kib;
@@ -102,7 +102,7 @@ double cgroup_cores(const fs::path& root) {
     // Microseconds of CPU time in each period; "max" or -1: no limit.
     double quota = number_in(group / "cpu.cfs_quota_us", -1);
     double period = number_in(group / "cpu.cfs_period_us", 0);
-    std::ifstream(group / "cpu.max") >> quota >> period;
+    ifstream(group / "cpu.max") >> quota >> period;
     if (quota > 0 && period > 0) least = min(least, quota / period);
   }
   return least;

@@ -88,12 +88,12 @@ inline bool read_value(const Json& json, double& x) {
   else if (json == "inf" || json == "-inf")
     x = std::stod(json.get<string>());
   else if (json.is_null() || json == "nan")
-    x = std::numeric_limits<double>::quiet_NaN();
+    x = numeric_limits<double>::quiet_NaN();
   else
     return false;
   return true;
 }
-template <std::integral T>
+template <integral T>
 bool read_value(const Json& json, T& x) {
   optional<T> whole;
   const auto take = [&](auto number) {
@@ -143,7 +143,7 @@ bool read_json(const Json& json, T& x, Faults& faults, const string& key = "") {
         whole = fault(faults.missing, shown(inner(name)) + " is missing.");
     });
     for (const auto& [name, item] : json.items())
-      if (std::ranges::count(keys, name) == 0)
+      if (ranges::count(keys, name) == 0)
         fault(faults.unknown, "unknown key " + shown(inner(name)) + ".");
   } else if constexpr (IsByName<T>) {
     if (!json.is_object()) return must_be("an object");
@@ -154,7 +154,7 @@ bool read_json(const Json& json, T& x, Faults& faults, const string& key = "") {
     for (const Json& item : json) whole &= read_json(item, x.emplace_back(), faults, key);
   } else if (!read_value(json, x)) {
     return must_be(std::same_as<T, bool>    ? "true or false"
-                   : std::integral<T>       ? "a whole number"
+                   : integral<T>            ? "a whole number"
                    : std::floating_point<T> ? "a number"
                                             : "a string");
   }

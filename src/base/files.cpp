@@ -50,7 +50,7 @@ const char* hint_for(int error) {
 }  // namespace
 
 int SystemCalls::list(const char* folder, vector<string>& names) {
-  std::error_code error;
+  error_code error;
   fs::directory_iterator entries(folder, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error))
     names.push_back(entries->path().filename().string());
@@ -59,7 +59,7 @@ int SystemCalls::list(const char* folder, vector<string>& names) {
 }
 
 int SystemCalls::remove_all(const char* path) {
-  std::error_code error;
+  error_code error;
   fs::remove_all(path, error);
   if (!error) return 0;
   errno = error.value();
@@ -112,7 +112,7 @@ bool is_same_file(int fd, const fs::path& path) {
   struct stat open, named;
   if (system_calls().status(path.c_str(), &named) != 0)
     return errno != ENOENT ||
-           std::ranges::count(readable_names(folder_of(path)), path.filename().string()) > 0;
+           ranges::count(readable_names(folder_of(path)), path.filename().string()) > 0;
   return system_calls().status(fd, &open) != 0 ||
          (open.st_dev == named.st_dev && open.st_ino == named.st_ino);
 }
@@ -241,7 +241,7 @@ bool path_exists(const fs::path& path) {
 }
 
 bool is_listed(const fs::path& path) {
-  return std::ranges::count(names_in(folder_of(path)), path.filename().string()) > 0;
+  return ranges::count(names_in(folder_of(path)), path.filename().string()) > 0;
 }
 
 vector<string> names_in(const fs::path& path) {
@@ -252,7 +252,7 @@ vector<string> names_in(const fs::path& path) {
 }
 
 vector<string> readable_names(const fs::path& path) try {
-  std::error_code none;
+  error_code none;
   return fs::is_directory(path, none) ? names_in(path) : vector<string>{};
 } catch (const Error&) {
   return {};
@@ -288,7 +288,7 @@ void rename_path(const fs::path& from, const fs::path& to, bool replace) {
 }
 
 NewFolder::NewFolder(const fs::path& place, const fs::path& aside) : place_(place), aside_(aside) {
-  std::error_code none;
+  error_code none;
   fills_ = aside.empty() && fs::is_directory(place, none);
   if (fills_ && !names_in(place).empty()) throw_file_error("fill", place, ENOTEMPTY);
   path_ = fills_ ? place / ".tmp-heed"
@@ -335,10 +335,10 @@ void remove_tree(const fs::path& path) {
 double check_free_space(const fs::path& path, double needed) {
   fs::path there = fs::absolute(path);
   while (!path_exists(there) && there.has_relative_path()) there = there.parent_path();
-  std::error_code unknown;
+  error_code unknown;
   const fs::space_info space = fs::space(there, unknown);
   const auto available = double(space.available);
-  if (unknown || space.capacity == 0) return std::numeric_limits<double>::infinity();
+  if (unknown || space.capacity == 0) return numeric_limits<double>::infinity();
   if (available >= needed) return available;
   throw store_error("no room for a checkpoint in {}: it needs about {}, {} are free",
                     quoted_path(path), format_bytes(needed), format_bytes(available))

@@ -33,7 +33,7 @@ string wrapped_line(string_view line, int width, string_view hang) {
 }  // namespace
 
 string format_fixed(double x, int digits) {
-  return std::isnan(x) ? "-" : fmt::format("{:.{}f}", x, digits);
+  return isnan(x) ? "-" : fmt::format("{:.{}f}", x, digits);
 }
 
 string format_rate(double x) {
@@ -45,7 +45,7 @@ string format_rate(double x) {
 
 string format_duration(double seconds) {
   if (!(seconds >= 0) || seconds > 1e11) return "?";
-  const int64_t s = std::llround(seconds);
+  const int64_t s = llround(seconds);
   if (s < 60) return fmt::format("{}s", s);
   if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
   if (s < 86'400) return fmt::format("{}h{:02}m", s / 3600, s % 3600 / 60);

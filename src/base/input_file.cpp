@@ -27,7 +27,7 @@ namespace heed {
 struct Gzip {
   Gzip() {
     constexpr int kGzipOnly = 16;
-    if (inflateInit2(&stream, kGzipOnly + MAX_WBITS) != Z_OK) throw std::bad_alloc();
+    if (inflateInit2(&stream, kGzipOnly + MAX_WBITS) != Z_OK) throw bad_alloc();
   }
   ~Gzip() { inflateEnd(&stream); }
   z_stream stream{};
@@ -143,7 +143,7 @@ size_t InputFile::read_some(span<std::byte> bytes) {
   if (!compressed()) {
     if (held_.empty()) return read_raw(bytes);
     const size_t n = min(bytes.size(), held_.size());
-    std::memcpy(bytes.data(), held_.data(), n);
+    memcpy(bytes.data(), held_.data(), n);
     held_.erase(0, n);
     // A regular file fills `bytes`, even after compressed() has read ahead.
     return size_ > 0 ? n + read_raw(bytes.subspan(n)) : n;
@@ -158,7 +158,7 @@ size_t InputFile::read_some(span<std::byte> bytes) {
     s.next_in = reinterpret_cast<Bytef*>(held_.data());
     s.avail_in = static_cast<uInt>(held_.size());
     const int status = inflate(&s, Z_NO_FLUSH);
-    if (status == Z_MEM_ERROR) throw std::bad_alloc();
+    if (status == Z_MEM_ERROR) throw bad_alloc();
     if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
       refuse(name_, exit_, fmt::format("it is damaged ({})", s.msg ? s.msg : "its data"), kHint);
     held_.erase(0, held_.size() - s.avail_in);

@@ -22,7 +22,7 @@ struct Position {
 struct Cursor {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
-  using difference_type = std::ptrdiff_t;
+  using difference_type = ptrdiff_t;
   using pointer = const char*;
   using reference = const char&;
 
@@ -41,7 +41,7 @@ struct Cursor {
 // An object or list that encloses the parser's position.
 struct Level {
   string key;  // the last one read; "" in a list
-  std::unordered_set<string> keys;
+  unordered_set<string> keys;
 };
 
 string full_key(const vector<Level>& levels) {

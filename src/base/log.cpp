@@ -51,7 +51,7 @@ string progress_line(const Progress& p, int width) {
   if (p.total <= 0 || text.size() + kBar > room) return text.substr(0, room);
 
   const size_t cells = min<size_t>(room - text.size() - 3, 40);
-  const double share = std::clamp(double(p.done) / double(p.total), 0., 1.);
+  const double share = clamp(double(p.done) / double(p.total), 0., 1.);
   const auto full = size_t(share * double(cells));
   const string done = string(full, '=') + (full < cells ? ">" : "");
   return fmt::format("[{:<{}}] {}", done, cells, text);
@@ -108,7 +108,7 @@ struct Log::Outputs {
   bool quiet, terminal, bar, colour;
   std::mutex mutex;  // of the terminal: lines and the bar share it
   string drawn;      // the bar on the screen; empty: none
-  std::chrono::steady_clock::time_point drawn_at;
+  chrono::steady_clock::time_point drawn_at;
   std::mutex file_mutex;
   unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
   vector<string> earlier;           // lines before it was opened
@@ -148,9 +148,9 @@ void Log::write(Look look, string_view line) {
 void Log::progress(const Progress& progress) {
   Outputs& to = *outputs_;
   if (!to.bar) return;
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = chrono::steady_clock::now();
   const std::lock_guard<std::mutex> lock(to.mutex);
-  if (!to.drawn.empty() && now - to.drawn_at < std::chrono::milliseconds(100)) return;
+  if (!to.drawn.empty() && now - to.drawn_at < chrono::milliseconds(100)) return;
   const int width = terminal_width(to.fd);
   if (width < 40) return to.erase();
   to.drawn_at = now;

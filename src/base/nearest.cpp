@@ -84,10 +84,9 @@ vector<TradeWord> trade_words() {
 optional<TradeWord> find_trade_word(string_view kind, string_view word,
                                     const function<bool(const string&)>& has) {
   string wanted = lower_case(word);
-  std::ranges::replace(wanted, '-', '_');
+  ranges::replace(wanted, '-', '_');
   for (TradeWord row : trade_words()) {
-    if (row.kind != kind || wanted.empty() ||
-        std::ranges::count(split(row.words, ' '), wanted) == 0)
+    if (row.kind != kind || wanted.empty() || ranges::count(split(row.words, ' '), wanted) == 0)
       continue;
     if (row.heed.empty()) return row;
     for (const string_view name : split(row.heed, ' '))

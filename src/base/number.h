@@ -15,7 +15,7 @@
 namespace heed {
 
 // x, if it is a whole number that I holds.
-template <std::integral I>
+template <integral I>
 optional<I> whole_number(double x) {
   const bool whole = x == std::floor(x) && std::fabs(x) < 9e15;
   if (!whole || !std::in_range<I>(int64_t(x))) return nullopt;
@@ -30,7 +30,7 @@ optional<T> read_number(string_view text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value - value == 0) return value;
-  if constexpr (std::integral<T>)
+  if constexpr (integral<T>)
     if (const auto x = read_number<double>(text)) return whole_number<T>(*x);
   return nullopt;
 }

@@ -26,11 +26,11 @@ void relax() {
 
 // Spins while `value` is `old`, for at most about 50 microseconds.
 template <class T>
-void spin_while(const std::atomic<T>& value, T old) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+void spin_while(const atomic<T>& value, T old) {
+  const auto end = chrono::steady_clock::now() + chrono::microseconds(50);
   while (value.load(std::memory_order_acquire) == old) {
     for (int i = 0; i < 32; ++i) relax();
-    if (std::chrono::steady_clock::now() > end) return;
+    if (chrono::steady_clock::now() > end) return;
   }
 }
 

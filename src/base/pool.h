@@ -60,11 +60,11 @@ class Pool {
   void* context_ = nullptr;
   int tasks_ = 0;
   bool spin_ = true;
-  std::atomic<int> next_{0};
-  std::atomic<int> busy_{0};
-  std::atomic<uint32_t> round_{0};  // each run() is a round
-  std::atomic<bool> stop_{false};
-  std::atomic<bool> failed_{false};
+  atomic<int> next_{0};
+  atomic<int> busy_{0};
+  atomic<uint32_t> round_{0};  // each run() is a round
+  atomic<bool> stop_{false};
+  atomic<bool> failed_{false};
   std::exception_ptr error_;
 };
 

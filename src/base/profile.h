@@ -17,7 +17,7 @@ namespace heed {
 
 // A monotonic clock, for measuring durations.
 inline double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return chrono::duration<double>(chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 // Date, time and time zone: "2026-11-22T14:03:05+0100".
@@ -45,8 +45,8 @@ inline constexpr array<const char*, int(Work::count)> kWorkNames = {
     "linear_forward", "linear_backward", "attention", "loss",
     "other_layers",   "gradient_sum",    "optimizer", "waiting"};
 
-inline std::atomic<bool> profiling{false};
-inline array<std::atomic<uint64_t>, kWorkNames.size()> work_ns{};
+inline atomic<bool> profiling{false};
+inline array<atomic<uint64_t>, kWorkNames.size()> work_ns{};
 
 class Timed {
  public:
@@ -63,7 +63,7 @@ class Timed {
   // Adds the time since the thread's last change to its current work, then makes `work` current.
   // Returns the previous work.
   static Work change_to(Work work) {
-    using Clock = std::chrono::steady_clock;
+    using Clock = chrono::steady_clock;
     thread_local Work current = Work::count;  // count: none
     thread_local Clock::time_point since;
     const Clock::time_point now = Clock::now();

@@ -3,25 +3,48 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <memory>
+
+#include <new>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace heed {
 
 namespace fs = std::filesystem;
+namespace chrono = std::chrono;
+namespace ranges = std::ranges;
 
-using std::array, std::function, std::optional, std::pair, std::span, std::unique_ptr, std::vector;
-using std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t;
-using std::make_unique, std::max, std::min, std::nullopt, std::to_string;
-using std::string, std::string_view, std::size_t;
+using std::abs, std::accumulate, std::clamp, std::exp, std::pow, std::erase_if, std::isfinite,
+    std::isnan, std::llround, std::max, std::memcpy, std::min, std::sqrt, std::ssize,
+    std::to_string;
+using std::array, std::atomic, std::function, std::greater, std::ifstream, std::optional, std::pair,
+    std::span, std::unique_ptr, std::unordered_map, std::unordered_set, std::vector;
+using std::bad_alloc, std::error_code, std::integral, std::is_same_v, std::make_unique,
+    std::nullopt, std::numeric_limits, std::type_identity_t;
+using std::int32_t, std::int64_t, std::ptrdiff_t, std::size_t, std::uint8_t, std::uint16_t,
+    std::uint32_t, std::uint64_t;
+using std::string, std::string_view, std::u32string_view;
 
 }  // namespace heed

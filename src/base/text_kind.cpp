@@ -71,8 +71,7 @@ string other_program(const fs::path& path) {
   const auto of_another = [&](const string& name, bool in_folder) {
     const auto ends = [&](string_view ending) { return name.ends_with(ending); };
     const bool may_be_data = in_folder && name.find("model") == name.npos;
-    return std::ranges::any_of(kModels, ends) ||
-           (!may_be_data && std::ranges::any_of(kPerhaps, ends));
+    return ranges::any_of(kModels, ends) || (!may_be_data && ranges::any_of(kPerhaps, ends));
   };
   if (const string name = path.filename(); of_another(name, false)) return name;
   for (const string& name : readable_names(path))
@@ -106,8 +105,8 @@ string markup_in_words(const string& name, string_view first) {
   first.remove_prefix(min(first.find_first_not_of(" \t\r\n\xEF\xBB\xBF"), first.size()));
   const string text = "\n" + lower_case(first);
   string beginning = text.substr(0, 80);
-  std::erase_if(beginning, [](unsigned char c) { return std::isspace(c) != 0; });
-  const auto row = std::ranges::find_if(kMarkup, [&](const Markup& m) {
+  erase_if(beginning, [](unsigned char c) { return std::isspace(c) != 0; });
+  const auto row = ranges::find_if(kMarkup, [&](const Markup& m) {
     return m.marks[0] == '\n' ? text.find(m.marks) != text.npos : beginning.starts_with(m.marks);
   });
   if (row == std::end(kMarkup) && !is_tagged(first)) return "";

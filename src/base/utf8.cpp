@@ -23,8 +23,8 @@ constexpr pair<char32_t, char32_t> kControls[] = {
     {0xFFF9, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0001, 0xE0001}};
 
 bool is_control(char32_t c) {
-  return std::ranges::any_of(
-      kControls, [c](const auto& range) { return range.first <= c && c <= range.second; });
+  return ranges::any_of(kControls,
+                        [c](const auto& range) { return range.first <= c && c <= range.second; });
 }
 
 // A control or an invalid byte, escaped.

@@ -41,7 +41,7 @@ vector<Example> first_held_out(OpenModel& m, int64_t limit) {
 
 string interval_text(const Json& part) {
   const double low = part["low"], high = part["high"];
-  return std::isnan(low) ? "-" : fmt::format("{:+.4f} to {:+.4f}", low, high);
+  return isnan(low) ? "-" : fmt::format("{:+.4f} to {:+.4f}", low, high);
 }
 
 // `all`: the number of parts.

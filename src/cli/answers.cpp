@@ -61,7 +61,7 @@ class LineReader {
   vector<GivenText> read_all() {
     vector<GivenText> all;
     for (auto part = read(); !part.empty(); part = read())
-      std::ranges::move(part, std::back_inserter(all));
+      ranges::move(part, std::back_inserter(all));
     return all;
   }
 

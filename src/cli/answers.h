@@ -34,7 +34,7 @@ namespace heed {
 // The trained model that a command line names (RUN, --checkpoint), ready to work, alone or together
 // with those of --with. Error (usage) if one of these does not fit.
 struct OpenModel : Model {
-  explicit OpenModel(CommandLine& line, int most_threads = std::numeric_limits<int>::max());
+  explicit OpenModel(CommandLine& line, int most_threads = numeric_limits<int>::max());
 
   CommandLine& line;
   Log log;
@@ -54,7 +54,7 @@ struct TextSource {
   bool allow_empty = false;      // an empty line is a text too
   // Gives a setting a value; if null, CommandLine::set() does.
   function<void(const string& name, const vector<string>& values)> set = {};
-  size_t limit = std::numeric_limits<size_t>::max();  // lines of a file
+  size_t limit = numeric_limits<size_t>::max();  // lines of a file
 };
 
 // Answers texts that were read together: the lines of a file as they arrive, at most kLinesAtOnce.

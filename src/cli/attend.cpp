@@ -185,7 +185,7 @@ string expected_next(const Attended& text, OpenModel& m) {
   vector<string> odds;
   for (const ScoredToken& b : expected.best)
     odds.push_back(fmt::format("“{}” {:.0f} %", m.tokenizers.target->piece(b.id),
-                               100 * std::exp(b.log_probability)));
+                               100 * exp(b.log_probability)));
   return "expected next: " + joined(odds) + "\n";
 }
 

@@ -25,7 +25,7 @@ vector<int64_t> newest_steps(const string& run, size_t n) {
                       names.empty() ? "none" : joined(names))
         .hint("a smaller number; more are kept with --set train.keep_last=N");
   }
-  return {steps.end() - std::ptrdiff_t(n), steps.end()};
+  return {steps.end() - ptrdiff_t(n), steps.end()};
 }
 
 // Takes the run's lock. Error (usage) if there are fewer.

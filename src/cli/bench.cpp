@@ -37,7 +37,7 @@ Json bench_json(const PreparedRun& run, const Speed& speed) {
          {"steps", speed.steps},
          {"threads", threads},
          {"training_seconds", steps > 0 ? Json(steps * speed.step_seconds) : Json()}};
-  const double total = std::accumulate(speed.work_ns.begin(), speed.work_ns.end(), 0.0);
+  const double total = accumulate(speed.work_ns.begin(), speed.work_ns.end(), 0.0);
   for (size_t i = 0; i < speed.work_ns.size(); ++i)
     r["breakdown"][kWorkNames[i]] = double(speed.work_ns[i]) / total;
   if (run.config.train.precision == Precision::bfloat16) r["bfloat16"] = bfloat16_info();
@@ -69,7 +69,7 @@ void print_bench(const Json& r, int64_t all_steps) {
         fmt::format("about {}, plus validation", format_duration(number("training_seconds")));
   fields[fmt::format("{} minutes", kMinutes)] =
       fmt::format("{} steps, plus validation",
-                  format_count(std::llround(60 * kMinutes * number("steps_per_second"))));
+                  format_count(llround(60 * kMinutes * number("steps_per_second"))));
   if (r.contains("ranks"))
     fields[r["ranks"].dump() + " ranks"] = fmt::format(
         "{:.0f} bytes a step (by the formula {:.0f}), {} of it exchange and waiting",

@@ -35,7 +35,7 @@ string key_called(const string& word) {
 
 // Also a run that has lost its config.json.
 bool has_a_model(const string& path) {
-  std::error_code none;
+  error_code none;
   return fs::is_directory(fs::path(path) / kCheckpoints, none) || is_checkpoint(path);
 }
 
@@ -62,7 +62,7 @@ CLI::Option* CommandLine::add_choice(const string& name, string& choice, const s
   const string all = joined(choices);
   const auto chosen = [=](string& given) {
     const string lower = lower_case(given);
-    if (std::ranges::count(choices, lower) == 0)
+    if (ranges::count(choices, lower) == 0)
       return fmt::format("expected one of {}; found \"{}\"", all, excerpt(given));
     given = lower;
     return string();
@@ -259,8 +259,7 @@ string CommandLine::other_name(const string& arg) const {
 }
 
 void CommandLine::require_one_input(const vector<string>& files) {
-  if (std::ranges::count(files, "-") > 1)
-    throw usage_error("only one file can be standard input (-).");
+  if (ranges::count(files, "-") > 1) throw usage_error("only one file can be standard input (-).");
 }
 
 string CommandLine::unexpected(const string& first) const {

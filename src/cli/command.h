@@ -42,15 +42,15 @@ namespace heed {
 // what was expected. It becomes decimal: 010 is octal to CLI11.
 template <class T>
 CLI::Validator in_range(T low, T high) {
-  const string range = !std::integral<T> && high == std::numeric_limits<T>::max()
+  const string range = !integral<T> && high == numeric_limits<T>::max()
                            ? fmt::format("of at least {}", low)
                            : fmt::format("from {} to {}", low, high);
   return {[=](string& text) {
             const optional<T> value = read_number<T>(text);
             if (!value || *value < low || *value > high)
               return fmt::format("expected a {} number {}; found \"{}\"",
-                                 std::integral<T> ? "whole" : "finite", range, excerpt(text));
-            if constexpr (std::integral<T>) text = to_string(*value);
+                                 integral<T> ? "whole" : "finite", range, excerpt(text));
+            if constexpr (integral<T>) text = to_string(*value);
             return string();
           },
           ""};
@@ -86,7 +86,7 @@ class CommandLine {
   // The variables must live until parse(). A number from `low` to `high`, or at least `low`:
   template <class Variable, class Number>
   CLI::Option* add_number(const string& name, Variable& variable, const string& text, Number low,
-                          std::type_identity_t<Number> high = std::numeric_limits<Number>::max()) {
+                          type_identity_t<Number> high = numeric_limits<Number>::max()) {
     return app_.add_option(name, variable, text)->transform(in_range(low, high));
   }
   // One of these words.

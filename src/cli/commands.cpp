@@ -94,7 +94,7 @@ Error failure() {
     throw;
   } catch (const Error& e) {
     return e;
-  } catch (const std::bad_alloc&) {
+  } catch (const bad_alloc&) {
     return {Exit::memory, "not enough memory.",
             "more of it (ulimit -v and -d limit it too), a smaller model or "
             "train.micro_batch_tokens, shorter texts, or fewer --threads"};
@@ -129,7 +129,7 @@ string about(const CLI::Option& o) {
 }
 
 string CommandLine::help() const {
-  const int width = std::clamp(terminal_width(STDOUT_FILENO), 40, 100);
+  const int width = clamp(terminal_width(STDOUT_FILENO), 40, 100);
   string arguments, usage = "usage: " + app_.get_name();
   for (const bool positional : {true, false})
     for (const CLI::Option* o : app_.get_options()) {

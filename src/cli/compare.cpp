@@ -38,7 +38,7 @@ string units_in_words(const Json& result) {
 // With four decimals, or two digits where these would be zeros.
 string small(const Json& number) {
   const double x = number;
-  return x != 0 && std::abs(x) < 5e-4 ? fmt::format("{:.1e}", x) : format_fixed(x, 4);
+  return x != 0 && abs(x) < 5e-4 ? fmt::format("{:.1e}", x) : format_fixed(x, 4);
 }
 
 string range_text(const Json& interval) {
@@ -61,7 +61,7 @@ void check(const MeasuredRun& first, const MeasuredRun& r) {
            "they do not read the same text: other held-out data, data.lowercase or data.normalize, "
            "or tokens that do not give it back",
            other);
-  if (std::abs(r.seen - first.seen) > kMuch)
+  if (abs(r.seen - first.seen) > kMuch)
     refuse(first, r,
            fmt::format("{} was trained on {:.0f} % of the lines, {} on {:.0f} %", first.run,
                        100 * first.seen, r.run, 100 * r.seen),
@@ -90,7 +90,7 @@ Json figure_json(const Figure& figure, const Difference& d) {
 // Of a difference in the first figure that the runs have. `changes`: between their configs.
 string sentence(const Figure& figure, const Difference& d, const Json& result,
                 const vector<KeyChange>& changes) {
-  if (std::isnan(d.interval.low))
+  if (isnan(d.interval.low))
     return fmt::format("{}: too few to tell; expected at least {}.", units_in_words(result),
                        kFewestUnits);
   const vector<string> first = result["first"], second = result["second"];
@@ -104,7 +104,7 @@ string sentence(const Figure& figure, const Difference& d, const Json& result,
                                             better.size() > 1 ? "are" : "is", by)
                               : fmt::format("No difference is shown: {} less {} is {}",
                                             listed(second), listed(first), by);
-  if (!std::isnan(d.p_seeds))
+  if (!isnan(d.p_seeds))
     return fmt::format("{}, over {} and {} seeds.", so, first.size(), second.size());
   if (changes.empty()) return so + ". Their configs are the same.";
   if (changes.size() == 1 && changes[0].key == "seed")
@@ -142,7 +142,7 @@ struct RunComparer {
     vector<string> texts;
     for (size_t i = 0; i < unit_texts.size(); ++i) {
       const auto asks = [&](const MeasuredRun& r) { return r.rows[i][kTokens] > 0; };
-      if (std::ranges::none_of(groups[0], asks) && std::ranges::none_of(groups[1], asks)) continue;
+      if (ranges::none_of(groups[0], asks) && ranges::none_of(groups[1], asks)) continue;
       units.push_back(i);
       texts.push_back(unit_texts[i]["text"]);
     }
@@ -163,8 +163,7 @@ struct RunComparer {
     result["different"] = systems[0][0].size();
     for (const Figure& figure : figures()) {
       const auto has_it = [&](const MeasuredRun& r) { return has(r, figure); };
-      if (!std::ranges::all_of(groups[0], has_it) || !std::ranges::all_of(groups[1], has_it))
-        continue;
+      if (!ranges::all_of(groups[0], has_it) || !ranges::all_of(groups[1], has_it)) continue;
       const Difference d = difference(systems[0], systems[1], figure, pool);
       if (!result.contains("sentence"))
         result["sentence"] =
@@ -185,7 +184,7 @@ struct RunComparer {
     Model m = load_model(run, "");
     const auto arithmetic = [](const MeasuredRun& r) { return r.config.train.arithmetic; };
     if (m.config.train.arithmetic == Arithmetic::native &&
-        std::ranges::count(runs, Arithmetic::portable, arithmetic) > 0)
+        ranges::count(runs, Arithmetic::portable, arithmetic) > 0)
       log.warn(run + " is measured with portable arithmetic, as a run before it");
     prepare_arithmetic(m.config.train.arithmetic, pool.threads());
     m.products = make_products(m.config.train.precision);
@@ -227,7 +226,7 @@ struct RunComparer {
     for (const size_t end : r.spelt.ends) {
       const string text = r.spelt.text.substr(begin, end - begin);
       add(line + min(text.find_first_not_of('\n'), text.size()), text);
-      line += size_t(std::ranges::count(text, '\n'));
+      line += size_t(ranges::count(text, '\n'));
       begin = end;
     }
     return units;
@@ -251,8 +250,7 @@ struct RunComparer {
     if (figure.end == 0) return false;
     if (figure.needs == Figure::translations) return r.pairs && translates;
     if (figure.needs == Figure::bytes) return !r.lossy && !first.lossy;
-    return r.tokenizer == first.tokenizer &&
-           std::ranges::equal(r.rows, first.rows, {}, tokens, tokens);
+    return r.tokenizer == first.tokenizer && ranges::equal(r.rows, first.rows, {}, tokens, tokens);
   }
 
   Json most_different(MeasuredGroup first, MeasuredGroup second, vector<size_t> units) const {
@@ -262,8 +260,8 @@ struct RunComparer {
       for (const MeasuredRun& r : group) sum += r.rows[i][kNats];
       return sum / double(group.size());
     };
-    std::ranges::stable_sort(units, std::greater{},
-                             [&](size_t i) { return std::abs(nats(second, i) - nats(first, i)); });
+    ranges::stable_sort(units, greater{},
+                        [&](size_t i) { return abs(nats(second, i) - nats(first, i)); });
     Json most = Json::array();
     for (const size_t i : span(units).first(min(kShown, units.size()))) {
       Json& unit = most.emplace_back(unit_texts[i]);

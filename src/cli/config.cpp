@@ -23,7 +23,7 @@ namespace heed {
 namespace {
 
 vector<string> config_folders() {
-  std::error_code none;
+  error_code none;
   const fs::path program = fs::read_symlink("/proc/self/exe", none).parent_path();
   vector<string> folders{"configs"};
   for (const char* beside : {"../configs", "../share/heed/configs"})
@@ -35,7 +35,7 @@ vector<string> config_folders() {
 std::map<string, string> shipped_configs() {
   std::map<string, string> found;
   for (const string& folder : config_folders())
-    if (std::error_code none; fs::is_directory(folder, none))
+    if (error_code none; fs::is_directory(folder, none))
       for (const string& name : names_in(folder))
         if (name.ends_with(".json"))
           found.emplace(fs::path(name).stem().string(), folder + "/" + name);
@@ -62,7 +62,7 @@ bool name_alone(const string& typed) {
 }  // namespace
 
 bool is_text(const string& typed) {
-  std::error_code none;
+  error_code none;
   if (fs::is_directory(typed, none)) return !fs::exists(fs::path(typed) / kConfigFile, none);
   return fs::is_regular_file(typed, none) && !typed.ends_with(".json") && !begins_as_json(typed);
 }
@@ -80,7 +80,7 @@ bool names_config(const string& typed) {
 }
 
 string config_path(const string& typed) {
-  std::error_code none;
+  error_code none;
   if (const fs::path of_run = fs::path(typed) / kConfigFile; fs::is_regular_file(of_run, none))
     return of_run.string();
   if (is_text(typed))
@@ -102,7 +102,7 @@ string config_path(const string& typed) {
 string missing_hint(const string& typed) {
   if (path_exists(typed + ".json")) return typed + ".json is a config";
   const fs::path path = typed, folder = folder_of(path);
-  if (std::error_code none; fs::is_directory(folder, none))
+  if (error_code none; fs::is_directory(folder, none))
     if (const string near = nearest(path.filename().string(), names_in(folder)); !near.empty())
       return shell_word((path.parent_path() / near).string());
   const string near = nearest(path.stem().string(), shipped_names());
@@ -132,7 +132,7 @@ Exit run_config(CommandLine& line) {
   // Its paths start from its own folder; what is printed may be kept in another one.
   const string folder = data_folder_of(path);
   DataConfig& d = config.data;
-  std::error_code none;
+  error_code none;
   const bool here = fs::equivalent(folder, ".", none);
   const auto from_here = [&](string& file) {
     if (!here && !file.empty())
@@ -141,7 +141,7 @@ Exit run_config(CommandLine& line) {
   for (string* file : {&d.source, &d.target, &d.pairs, &d.valid_source, &d.valid_target,
                        &d.valid_pairs, &config.tokenizer.file, &config.tokenizer.target.file})
     from_here(*file);
-  for (PathList* list : {&d.train, &d.valid}) std::ranges::for_each(list->paths, from_here);
+  for (PathList* list : {&d.train, &d.valid}) ranges::for_each(list->paths, from_here);
   print_data(dump_config(config));
   return Exit::ok;
 }

@@ -174,8 +174,8 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
       line.push_back(split.target[i]);
       continue;
     }
-    std::ranges::move(m.objective->score({}, line, m.tokenizers.target->size()).examples,
-                      std::back_inserter(examples));
+    ranges::move(m.objective->score({}, line, m.tokenizers.target->size()).examples,
+                 std::back_inserter(examples));
     line.clear();
     if (!end && examples.size() < kAtOnce) continue;
     for (const auto& odds : label_odds(m.predictor(), examples, m.pool, -1))
@@ -183,7 +183,7 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
     examples.clear();
   }
   if (tokens == 0) return;
-  result["pseudo_perplexity"] = std::exp(-sum / double(tokens));
+  result["pseudo_perplexity"] = exp(-sum / double(tokens));
   result["pseudo_tokens"] = tokens;
 }
 

@@ -31,7 +31,7 @@ Prediction prediction_of(const ExplainOptions& o, OpenModel& m, const GivenText&
   Prediction prediction{std::move(given_text.read)};
   if (!objective.fills()) prediction.not_next = std::move(given_text.not_next);
   TokenIds &source = prediction.read.source, &target = prediction.read.target;
-  const auto mask = std::ranges::find_if(source, [&](int id) { return objective.is_mask(id); });
+  const auto mask = ranges::find_if(source, [&](int id) { return objective.is_mask(id); });
   prediction.row = int(mask - source.begin());
   if (m.net.has_decoder()) {
     if (target.empty()) target = Objective::framed_target({});
@@ -86,8 +86,8 @@ string vector_text(const Json& x) {
 
 // The `most` rows with the largest numbers under `key`, for or against.
 vector<Json> largest(vector<Json> rows, const char* key, size_t most) {
-  std::ranges::stable_sort(rows, std::greater(),
-                           [&](const Json& row) { return std::abs(row[key].get<double>()); });
+  ranges::stable_sort(rows, greater(),
+                      [&](const Json& row) { return abs(row[key].get<double>()); });
   rows.resize(min(rows.size(), most));
   return rows;
 }

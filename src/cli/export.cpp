@@ -61,7 +61,7 @@ string model_card(const Model& m, const string& name, const string& family) {
   add("its hash", m.state.data_hash);
   add("exported by", "heed " HEED_VERSION);
   add("checkpoint of step", format_count(m.state.step));
-  if (!std::isnan(m.state.valid_loss))
+  if (!isnan(m.state.valid_loss))
     add("held-out loss, nats per token", format_fixed(m.state.valid_loss, 4));
   for (const ValidEvent& valid : read_events(run_of_checkpoint(m.folder)).valid) {
     if (valid.step != m.state.step) continue;
@@ -103,7 +103,7 @@ void write_huggingface(const Model& m, const string& name, const fs::path& folde
 }
 
 void require_free(const fs::path& place) {
-  std::error_code none;
+  error_code none;
   const bool empty = fs::is_directory(place, none) && names_in(place).empty();
   if (path_exists(place) && !empty)
     throw usage_error("{} exists already.", quoted_path(place)).hint("a new or an empty folder");
@@ -141,7 +141,7 @@ Exit run_export(CommandLine& line) {
   const string name = place.filename().string();
   if (gguf)
     write_gguf(inner / "model.gguf", model, name,
-               static_cast<GgufType>(std::ranges::find(kTypes, type) - kTypes.begin()));
+               static_cast<GgufType>(ranges::find(kTypes, type) - kTypes.begin()));
   else
     write_huggingface(model, name, inner);
   made.put_in_place();

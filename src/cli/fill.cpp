@@ -14,7 +14,7 @@ namespace heed {
 namespace {
 
 Json candidate_json(const Hypothesis& f, const Tokenizer& tokenizer, bool span) {
-  const double p = std::exp(f.log_probability);
+  const double p = exp(f.log_probability);
   if (!span) return {{"token", tokenizer.piece(f.ids[0])}, {"id", f.ids[0]}, {"probability", p}};
   return {{"text", to_valid_utf8(tokenizer.decode(f.ids))},
           {"tokens", tokenizer.pieces(f.ids)},

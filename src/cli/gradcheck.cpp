@@ -78,7 +78,7 @@ pair<ParamVec<double>, Batch> draw_values(const Transformer& model, uint64_t see
 Json checks_json(const vector<Json>& checks) {
   size_t cannot_tell = 0;
   for (const Json& c : checks) cannot_tell += c["cannot_tell"].get<size_t>();
-  return {{"ok", std::ranges::all_of(checks, [](const Json& c) { return c["ok"] == true; })},
+  return {{"ok", ranges::all_of(checks, [](const Json& c) { return c["ok"] == true; })},
           {"cannot_tell", cannot_tell},
           {"tolerance", kGradientTolerance},
           {"tensors", checks}};

@@ -33,7 +33,7 @@ constexpr int kLeastText = 24;  // columns for a text beside the others
 // Null: it is not known.
 Json value_of(const Json& row, const Column& column) {
   const Json value = column.key.empty() ? row : row.value(column.key, Json());
-  const bool nan = value.is_number_float() && std::isnan(value.get<double>());
+  const bool nan = value.is_number_float() && isnan(value.get<double>());
   return nan ? Json() : value;
 }
 
@@ -71,7 +71,7 @@ void leave_out(vector<FilledColumn>& columns, int room) {
   for (const FilledColumn& c : columns) width += c.width + kGap;
   while (width > room) {
     const auto rank = [](const FilledColumn& c) { return c.leaves > 0 ? c.leaves : 100; };
-    const auto least = std::ranges::min_element(columns, {}, rank);
+    const auto least = ranges::min_element(columns, {}, rank);
     if (least->leaves == 0) return;
     width -= least->width + kGap;
     columns.erase(least);
@@ -112,7 +112,7 @@ void print_data(string_view text) {
 }
 
 int output_columns() {
-  return on_terminal() ? terminal_width(STDOUT_FILENO) : std::numeric_limits<int>::max();
+  return on_terminal() ? terminal_width(STDOUT_FILENO) : numeric_limits<int>::max();
 }
 
 void print_prose(string_view text) {
@@ -126,7 +126,7 @@ void print_coloured(string_view text) {
 void write_output(const string& path, string_view text) {
   if (path == "-") return print_data(text);
   if (is_run(folder_of(path))) refuse_link_or_pipe(path);  // it may be a stranger's
-  std::error_code none;
+  error_code none;
   const fs::file_status old = fs::status(path, none);
   if (fs::is_other(old)) {
     std::ofstream stream(path, std::ios::binary);
@@ -203,7 +203,7 @@ string alternatives_text(const Json& alternatives) {
   for (const Json& a : alternatives)
     texts.push_back(fmt::format("{}{}{:.0f}%", token_text(a["token"]),
                                 on_terminal() ? "\u00a0" : " ",
-                                100 * std::exp(a["logprob"].get<double>())));
+                                100 * exp(a["logprob"].get<double>())));
   return joined(texts, "  ");
 }
 
@@ -216,7 +216,7 @@ void print_table(const Json& rows, span<const Column> columns, const string& beg
   if (is_long != Column::none) table.pop_back();
   const int kept = is_long == Column::cut ? min(texts.width, kLeastText) + kGap : 0;
   leave_out(table, room - kept);
-  const bool headed = std::ranges::any_of(columns, [](const Column& c) { return c.heading != ""; });
+  const bool headed = ranges::any_of(columns, [](const Column& c) { return c.heading != ""; });
   for (size_t row = headed ? 0 : 1; row <= rows.size(); ++row) {
     vector<string> cells;
     for (const FilledColumn& c : table) cells.push_back(c.aligned(row));
@@ -239,8 +239,7 @@ void print_tabs(const Json& rows, span<const Column> columns, const string& begi
   for (const Column& c : columns) cells.push_back(c.heading);
   if (begin.empty()) print(joined(cells, "\t") + "\n");
   for (const Json& row : rows) {
-    std::ranges::transform(columns, cells.begin(),
-                           [&](const Column& c) { return cell_of(row, c); });
+    ranges::transform(columns, cells.begin(), [&](const Column& c) { return cell_of(row, c); });
     print(begin + joined(cells, "\t") + "\n");
   }
 }

@@ -32,7 +32,7 @@ void begin_editing() {
     ::rl_prep_terminal(1);
     return 0;
   };
-  if (::rl_initialize() != 0) throw std::bad_alloc();
+  if (::rl_initialize() != 0) throw bad_alloc();
   ::rl_bind_key('\t', ::rl_insert);  // a pasted tab stays a tab
 }
 
@@ -72,7 +72,7 @@ bool obeys(CommandLine& line, const TextSource& source, const string& typed, Log
     show_help(line, source, log);
     return true;
   }
-  if (std::ranges::count(source.settings, name) == 0)
+  if (ranges::count(source.settings, name) == 0)
     throw usage_error("\"{}\" is nothing that can be set here.", excerpt(words[0]))
         .hint(":help; a space before it, if it is text");
   const vector<string> values(words.begin() + 1, words.end());

@@ -33,9 +33,8 @@ struct ListedRun {
 };
 
 string date_text(fs::file_time_type date) {
-  const auto time = std::chrono::file_clock::to_sys(date);
-  return fmt::format("{:%Y-%m-%d %H:%M}",
-                     fmt::localtime(std::chrono::system_clock::to_time_t(time)));
+  const auto time = chrono::file_clock::to_sys(date);
+  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(chrono::system_clock::to_time_t(time)));
 }
 
 uint64_t parameters_in(const fs::path& checkpoint) {
@@ -71,21 +70,21 @@ ListedRun list_run(const fs::path& folder) {
   }
   const State best = run.best.value_or(State());
   const Origin& origin = run.origin;
-  if (std::isfinite(best.valid_metric)) metric[run.config.train.select_by] = best.valid_metric;
+  if (isfinite(best.valid_metric)) metric[run.config.train.select_by] = best.valid_metric;
   for (const ValidEvent& valid : run.logged.valid)
     if (valid.bits_per_byte && valid.step == best.step && valid.loss == best.valid_loss)
       bits = *valid.bits_per_byte;
   if (!origin.branched_from.empty())
     branch = fmt::format("from {} at step {}", fs::path(origin.branched_from).filename().string(),
                          origin.branched_at);
-  std::error_code none;
+  error_code none;
   const fs::file_time_type date = max(fs::last_write_time(folder / kCheckpoints, none),
                                       fs::last_write_time(folder / kMetrics, none));
   return {{{"name", folder.filename().string()},
            {"step", last_step(run)},
            {"state", is_locked(folder) ? "running" : state},
            {"best_step", run.best ? Json(best.step) : Json()},
-           {"loss", std::isfinite(best.valid_loss) ? Json(best.valid_loss) : Json()},
+           {"loss", isfinite(best.valid_loss) ? Json(best.valid_loss) : Json()},
            {"bits_per_byte", bits},
            {"metric", metric},
            {"parameters", parameters},
@@ -173,8 +172,8 @@ void print_runs(Json runs, bool every_key) {
       {"keys", every_key ? "keys" : "own_keys", every_key ? keys_text : few_keys_text, 0,
        Column::cut},
   };
-  std::erase_if(columns, [&](const Column& c) {
-    return std::ranges::all_of(runs, [&](const Json& run) { return run[c.key].empty(); });
+  erase_if(columns, [&](const Column& c) {
+    return ranges::all_of(runs, [&](const Json& run) { return run[c.key].empty(); });
   });
   for (Json& run : runs) {
     if (!on_terminal()) break;
@@ -219,7 +218,7 @@ void sort_runs(vector<ListedRun>& runs, const string& key) {
   if (!known)
     throw usage_error("--sort: no run has a column or key {}.", excerpt(key))
         .hint("--sort loss; or another column of heed runs --tsv");
-  std::ranges::stable_sort(runs, [&](const ListedRun& a, const ListedRun& b) {
+  ranges::stable_sort(runs, [&](const ListedRun& a, const ListedRun& b) {
     const Json &x = a.rank, &y = b.rank;
     if (x.empty() || y.empty()) return y.empty() && !x.empty();
     return falls ? y < x : x < y;
@@ -263,7 +262,7 @@ Exit run_runs(CommandLine& line) {
   for (const string& place : places) found.merge(runs_at(place, all));
   vector<ListedRun> runs;
   for (const fs::path& run : found) runs.push_back(list_run(run));
-  std::ranges::stable_sort(runs, std::greater{}, &ListedRun::date);
+  ranges::stable_sort(runs, greater{}, &ListedRun::date);
   if (!sort.empty()) sort_runs(runs, sort);
   add_keys(runs);
   Json result = Json::array();

@@ -86,7 +86,7 @@ Json comparison_json(const Comparison& c) {
   for (const auto& [ids, times] : c.copies) squares += times * times;
   const double lines = double(c.lines), n = lines * lines / squares,
                share = (double(c.better) + double(c.ties) / 2) / lines,
-               half = z * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+               half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
   // Both are solutions of a quadratic: their product and the larger give the smaller, without
   // cancellation.
   const auto lower = [&](double p) { return p * p / (p + z * z / (2 * n) + half); };

@@ -56,7 +56,7 @@ void at_words(string& text, string& follows) {
 string show_sample(const RunResult& result, const Objective& objective,
                    TokenizerConfig::Type tokens, Log& log) {
   const auto [probe, frames] = read_frames(result.run);
-  const auto best = std::ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
+  const auto best = ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
   if (best == frames.end() || probe.prompts.empty()) return "TEXT";
   const auto show = [&](const string& what, const string& text) {
     log.info(what);
@@ -121,7 +121,7 @@ void parse_shared(CommandLine& line, RunRequest& request) {
 }
 
 void print_result(const RunResult& r, bool json) {
-  const bool validated = r.best && std::isfinite(r.best->valid_loss);
+  const bool validated = r.best && isfinite(r.best->valid_loss);
   if (json)
     print_line({{"run", r.run},
                 {"step", r.state.step},
@@ -192,7 +192,7 @@ Exit run_train(CommandLine& line) {
   parse_shared(line, request.run);
   Log log({.quiet = line.quiet()});
 
-  const auto config = std::ranges::find_if(text.files, names_config);
+  const auto config = ranges::find_if(text.files, names_config);
   if (config == text.files.end()) {
     for (const string& file : text.files) check_text(file);
     if (request.run.folder.empty())

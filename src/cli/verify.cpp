@@ -56,7 +56,7 @@ void add_checkpoint(Verification& v, const string& name, const fs::path& folder)
 
 void check_link(const Verification& v, const fs::path& run, const string& link) {
   read_beside_saver(run, [&] {
-    std::error_code none;
+    error_code none;
     const string target = fs::read_symlink(run / kCheckpoints / link, none).string();
     if (target.empty())
       throw store_error("it is no link, or not there; heed resume makes the link again");
@@ -85,7 +85,7 @@ void check_config(const string& run, const Verification& v) {
 void check_origin(const string& run, Verification& v) {
   const Origin origin = read_origin(run);
   const fs::path first = step_folder(run, 0);
-  std::error_code none;
+  error_code none;
   if (!v.newest) return;
   v.has_text = fs::equivalent(origin.folder, run, none) &&
                v.newest->config.data.train.paths == vector<string>{kRunText};
@@ -118,7 +118,7 @@ void check_file(const string& run, const string& file, Verification& v) {
 Verification verify(const string& run) {
   Verification v;
   const fs::path checkpoints = fs::path(run) / kCheckpoints;
-  std::error_code none;
+  error_code none;
   if (!fs::is_directory(checkpoints, none)) {
     const fs::path folder = find_checkpoint(run);
     add_checkpoint(v, checkpoint_name(folder), folder);

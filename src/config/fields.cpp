@@ -23,7 +23,7 @@ string together(const vector<string>& parts, const string& between) {
 }  // namespace
 
 Choice choice(string& value, vector<string> names) {
-  return {names, [&value, names] { return std::ranges::find(names, value) - names.begin(); },
+  return {names, [&value, names] { return ranges::find(names, value) - names.begin(); },
           [&value, names](int i) { value = names[i]; }};
 }
 
@@ -62,7 +62,7 @@ string defaults(const vector<KindDoc>& kinds, const string& key) {
 
 When among(const string& key, const Choice& value, const vector<string>& names, bool dumped) {
   const string& now = value.names[value.get()];
-  const bool holds = std::ranges::count(names, now) > 0;
+  const bool holds = ranges::count(names, now) > 0;
   return {key + " " + together(names, ", "), holds ? "" : key + " is " + now, dumped};
 }
 
@@ -83,14 +83,12 @@ string meaning(const Field& field) {
 }
 
 const When* unmet(const Field& field) {
-  const auto found =
-      std::ranges::find_if(field.when, [](const When& w) { return !w.why_not.empty(); });
+  const auto found = ranges::find_if(field.when, [](const When& w) { return !w.why_not.empty(); });
   return found == field.when.end() ? nullptr : &*found;
 }
 
 bool is_dumped(const Field& field) {
-  return std::ranges::all_of(field.when,
-                             [](const When& w) { return w.dumped || w.why_not.empty(); });
+  return ranges::all_of(field.when, [](const When& w) { return w.dumped || w.why_not.empty(); });
 }
 
 vector<Leaf> fields_and_sections(const vector<Field>& fields) {
@@ -101,7 +99,7 @@ vector<Leaf> fields_and_sections(const vector<Field>& fields) {
 
 vector<Leaf> leaves(const vector<Field>& fields) {
   vector<Leaf> out = fields_and_sections(fields);
-  std::erase_if(out, [](const Leaf& leaf) { return section_of(*leaf.field); });
+  erase_if(out, [](const Leaf& leaf) { return section_of(*leaf.field); });
   return out;
 }
 

@@ -49,8 +49,8 @@ struct PathList {
 };
 
 struct Range {
-  double min = -std::numeric_limits<double>::infinity();
-  double max = std::numeric_limits<double>::infinity();
+  double min = -numeric_limits<double>::infinity();
+  double max = numeric_limits<double>::infinity();
   bool open_min = false;  // min itself is excluded
   bool open_max = false;
   bool contains(double x) const {
@@ -96,7 +96,7 @@ struct KindDoc {
   vector<string> keys;  // keys of its section that it uses and some other rows do not
   std::map<string, double> defaults = {};  // of keys whose default is not the same in all rows
 
-  bool uses(const string& key) const { return std::ranges::count(keys, key) > 0; }
+  bool uses(const string& key) const { return ranges::count(keys, key) > 0; }
 };
 template <class Kind>  // with a `doc`
 vector<KindDoc> docs(const vector<Kind>& kinds) {

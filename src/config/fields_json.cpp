@@ -72,7 +72,7 @@ template <class T>
 bool fits(const Range& range, const T& value) {
   if constexpr (std::is_convertible_v<T, double>)
     return range.contains(double(value));
-  else if constexpr (std::is_same_v<T, array<double, 2>>)
+  else if constexpr (is_same_v<T, array<double, 2>>)
     return range.contains(value[0]) && range.contains(value[1]);
   else
     return true;
@@ -92,7 +92,7 @@ struct Store {
   }
   bool operator()(const Choice& choice) const {
     if (!v.is_string()) return false;
-    const auto name = std::ranges::find(choice.names, v.get<string>());
+    const auto name = ranges::find(choice.names, v.get<string>());
     if (name == choice.names.end()) return false;
     choice.set(int(name - choice.names.begin()));
     return true;
@@ -225,7 +225,7 @@ JsonText parse_set(const vector<Field>& fields, const string& set) {
   if (equals == string::npos || key.empty() || key.size() > 256)
     throw usage_error("{}: expected KEY=VALUE, as in --set train.max_steps=100.", place);
   const vector<Leaf> all = fields_and_sections(fields);
-  const auto leaf = std::ranges::find(all, key, &Leaf::key);
+  const auto leaf = ranges::find(all, key, &Leaf::key);
   if (leaf == all.end())
     read_fields(JsonText{nested(key, 0), place}, fields);  // throws: the key is unknown
   return {nested(key, set_value(*leaf->field, set.substr(equals + 1), place)), place};
@@ -239,7 +239,7 @@ void copy_fields(const vector<Field>& from, const vector<Field>& to,
     const auto copy = [&, &to = b[i].field->ref]<class Ref>(const Ref& ref) {
       if constexpr (std::is_pointer_v<Ref>)
         *std::get<Ref>(to) = *ref;
-      else if constexpr (std::is_same_v<Ref, Choice>)
+      else if constexpr (is_same_v<Ref, Choice>)
         std::get<Choice>(to).set(ref.get());
     };
     if (copies(a[i].key)) std::visit(copy, a[i].field->ref);
@@ -274,7 +274,7 @@ Json dump_value(const Field& field) {
   const auto dump = []<class Ref>(const Ref& ref) -> Json {
     if constexpr (std::is_pointer_v<Ref>)
       return *ref;
-    else if constexpr (std::is_same_v<Ref, Choice>)
+    else if constexpr (is_same_v<Ref, Choice>)
       return ref.names[ref.get()];
     else
       return Json::object();

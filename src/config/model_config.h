@@ -93,7 +93,7 @@ inline ModelConfig without_training(ModelConfig c) {
 }
 // The longest sequence that a side can read. Only learned positions have a limit.
 inline int most_positions(const ModelConfig& c) {
-  return c.positions == Positions::learned ? c.max_length : std::numeric_limits<int>::max();
+  return c.positions == Positions::learned ? c.max_length : numeric_limits<int>::max();
 }
 
 }  // namespace heed

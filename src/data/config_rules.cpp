@@ -169,7 +169,7 @@ RunConfig filled_in(const GivenKeys& given) {
 Json value_of(RunConfig config, const string& key) {
   const vector<Field> all = fields(config);
   const vector<Leaf> list = leaves(all);
-  return dump_value(*std::ranges::find(list, key, &Leaf::key)->field);
+  return dump_value(*ranges::find(list, key, &Leaf::key)->field);
 }
 
 // The given keys that have no meaning, and another value than if they were left out.

@@ -77,9 +77,8 @@ class TextFile {
  private:
   void skip(string_view& rest, size_t n) {
     const string_view part = rest.substr(0, n);
-    lines_ += size_t(std::ranges::count(part, '\n'));
-    if (options_.notes)
-      options_.notes->carriage_returns += uint64_t(std::ranges::count(part, '\r'));
+    lines_ += size_t(ranges::count(part, '\n'));
+    if (options_.notes) options_.notes->carriage_returns += uint64_t(ranges::count(part, '\r'));
     if (n > 0) last_ = part.back();
     empty_ = empty_ && n == 0;
     const size_t newline = part.rfind('\n');
@@ -125,7 +124,7 @@ using Sides = vector<string_view>;  // source, target, further targets
 
 // Adds the pair on a line of these files; one with a blank side is counted instead.
 void add(Pairs& pairs, const vector<string>& paths, size_t line, const Sides& sides) {
-  const auto blank = std::ranges::find_if(sides, is_blank);
+  const auto blank = ranges::find_if(sides, is_blank);
   if (blank != sides.end()) {
     if (pairs.empty++ == 0)
       pairs.first_empty = fmt::format("{}:{}", paths[blank - sides.begin()], line);
@@ -167,7 +166,7 @@ string as_read(string_view text, const ReadOptions& options) {
 vector<string> text_files(const vector<string>& paths) try {
   vector<string> files;
   for (const string& path : paths) {
-    std::error_code none;
+    error_code none;
     if (!fs::is_directory(path, none)) {
       files.push_back(path);
       continue;
@@ -187,7 +186,7 @@ vector<string> text_files(const vector<string>& paths) try {
 }
 
 void refuse_pipe(const string& path) {
-  std::error_code none;
+  error_code none;
   if (fs::is_other(fs::status(path, none)))
     throw data_error("{}: is a pipe or a device; expected a file, which can be read again.", path)
         .hint("write its text to a file first");
@@ -311,7 +310,7 @@ Pairs read_tsv(const string& path, const ReadOptions& options) {
   const auto lines = lines_of(pairs.texts[0]);
   for (size_t i = 0; i < lines.size(); ++i) {
     const string_view line = lines[i];
-    const auto tabs = std::ranges::count(line, '\t');
+    const auto tabs = ranges::count(line, '\t');
     if (tabs != 1 && !is_blank(line))
       throw data_error("{}:{}: found {} tabs; expected exactly one, between source and target.",
                        path, i + 1, tabs)
@@ -330,7 +329,7 @@ FoundTexts find_texts(const vector<string>& paths, bool any_bytes) {
   for (const string& path : paths) {
     if (path == "-")
       throw usage_error("- (standard input) stands alone, and only heed train takes it.");
-    std::error_code none;
+    error_code none;
     const bool folder = fs::is_directory(path, none);
     const size_t before = found.files.size();
     for (const string& file : text_files({path})) {
@@ -390,7 +389,7 @@ TextFacts text_facts(span<const string> files, bool any_bytes) {
     facts.too_many_bad = facts.too_many_bad || too_many_bad(bad, size);
   }
   std::erase(counts, 0);
-  std::ranges::sort(counts, std::greater<>());
+  ranges::sort(counts, greater<>());
   facts.distinct = int(counts.size());
   for (const uint64_t n : counts) facts.characters += n;
   uint64_t covered = 0;

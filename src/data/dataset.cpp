@@ -31,7 +31,7 @@ string remedy(const string& key, const string& written, const string& path) {
   const string set = "--set data." + key + "=";
   const size_t at = path.find(kDownloads);
   const string downloaded = at == path.npos ? "" : path.substr(at);
-  std::error_code none;
+  error_code none;
   for (const string& here : {written, downloaded})
     if (fs::exists(here, none))
       return set + shell_word(fs::absolute(here).lexically_normal().string()) +
@@ -49,7 +49,7 @@ string occurring(const Tokenizer& tokenizer, const Split& train, optional<Side> 
   if (!is_subword(tokenizer.type())) return "";
   const auto counts = counts_of(train, side);
   return fmt::format("; {} of {} tokens occur",
-                     format_count(std::ssize(counts) - std::ranges::count(counts, 0)),
+                     format_count(ssize(counts) - ranges::count(counts, 0)),
                      format_count(tokenizer.size()));
 }
 
@@ -112,7 +112,7 @@ Dataset load_dataset(const RunConfig& c, const string& folder, Tokenizers& token
   }
   const auto& trained_on = c.data.train.paths;
   if (d.hash.valid == d.hash.data ||
-      std::ranges::find_first_of(c.data.valid.paths, trained_on) != c.data.valid.paths.end())
+      ranges::find_first_of(c.data.valid.paths, trained_on) != c.data.valid.paths.end())
     d.warnings.push_back("held-out data is training data too: it can't show what was learnt");
   if (unknown_share(d) > 0.02) d.warnings.push_back(unknown_in_words(d));
   return d;
@@ -129,7 +129,7 @@ string data_path(const string& folder, const string& key, const string& written)
     throw data_error("data.{}: - is standard input; expected a file, which can be read again.", key)
         .hint(key == "train" ? "heed train -, which stores the text" : "write it to a file");
   const string path = resolve_path(folder, written);
-  std::error_code ignored;
+  error_code ignored;
   if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found)
     throw data_error("data.{}: {}: no such file.", key, path).hint(remedy(key, written, path));
   refuse_pipe(path);

@@ -105,8 +105,8 @@ ScoredLine TextObjective::score_in_turn(const TokenIds& line, const Ask& ask) co
   ScoredLine scored{framed_source(line), line, {}};
   const Tiles tiles = tiles_of(line.size(), kEvaluation);
   for (int64_t i = 0; i < tiles.count(); ++i) {
-    const TokenIds tokens(line.begin() + std::ptrdiff_t(tiles[i].begin),
-                          line.begin() + std::ptrdiff_t(tiles[i].end));
+    const TokenIds tokens(line.begin() + ptrdiff_t(tiles[i].begin),
+                          line.begin() + ptrdiff_t(tiles[i].end));
     for (size_t j = 0; j < tokens.size(); ++j) scored.examples.push_back(ask(tokens, j));
   }
   return scored;
@@ -124,7 +124,7 @@ TokenIds part(const Ids& text, size_t begin, size_t end) {
 }
 
 TokenIds last_of(const TokenIds& ids, size_t n) {
-  return {ids.end() - std::ptrdiff_t(min(n, ids.size())), ids.end()};
+  return {ids.end() - ptrdiff_t(min(n, ids.size())), ids.end()};
 }
 
 }  // namespace heed

@@ -38,7 +38,7 @@ struct Example {
   TokenIds labels = {};
   int tokens() const { return int(source.size() + target.size()); }
   int64_t scored() const {
-    return std::ranges::count_if(labels, [](int label) { return label >= 0; });
+    return ranges::count_if(labels, [](int label) { return label >= 0; });
   }
   void clear() {
     for (TokenIds* ids : {&source, &target, &labels}) ids->clear();

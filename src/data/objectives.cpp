@@ -262,9 +262,7 @@ class SpanCorruption final : public TextObjective {
   };
   static Noise noise_of(int n, const ObjectiveConfig& c) {
     if (n < 2) return {0, 0};
-    const auto rounded = [](double x, int most) {
-      return std::clamp(int(std::lround(x)), 1, most);
-    };
+    const auto rounded = [](double x, int most) { return clamp(int(std::lround(x)), 1, most); };
     const int tokens = rounded(n * c.mask_fraction, n - 1);
     return {tokens, rounded(tokens / c.mean_span, min(tokens, n - tokens + 1))};
   }
@@ -433,8 +431,8 @@ vector<ObjectiveKind>& objectives() {
 }
 
 unique_ptr<const Objective> make_objective(const RunConfig& config) {
-  const auto kind = std::ranges::find(objectives(), config.objective.type,
-                                      [](const ObjectiveKind& row) { return row.doc.name; });
+  const auto kind = ranges::find(objectives(), config.objective.type,
+                                 [](const ObjectiveKind& row) { return row.doc.name; });
   assert(kind != objectives().end());  // reading a config has checked it
   return kind->make(config);
 }

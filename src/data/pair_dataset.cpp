@@ -172,7 +172,7 @@ Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& token
 Pairs read_held_out_pairs(const RunConfig& c, const string& folder) {
   if (c.data.has_valid_files()) return read_pairs(c, folder, true);
   Pairs pairs = read_pairs(c, folder);
-  const auto n = std::ptrdiff_t(split_pairs(pairs.size(), c.data.valid_fraction));
+  const auto n = ptrdiff_t(split_pairs(pairs.size(), c.data.valid_fraction));
   for (auto* side : {&pairs.source, &pairs.target}) side->erase(side->begin(), side->begin() + n);
   pairs.lines.erase(pairs.lines.begin(), pairs.lines.begin() + n);
   return pairs;

@@ -18,7 +18,7 @@ namespace heed {
 namespace {
 
 Json::json_pointer pointer_to(string key) {
-  std::ranges::replace(key, '.', '/');
+  ranges::replace(key, '.', '/');
   return Json::json_pointer("/" + key);
 }
 
@@ -86,11 +86,11 @@ GivenKeys read_sets(const vector<string>& sets) {
 GivenKeys with(GivenKeys keys, const GivenKeys& changes) {
   RunConfig from = changes.values, defaults;
   const auto reset = [&](const string& key) {
-    return std::ranges::any_of(changes.reset, [&](const string& section) {
+    return ranges::any_of(changes.reset, [&](const string& section) {
       return key == section || key.starts_with(section + ".");
     });
   };
-  std::erase_if(keys.keys, [&](const auto& entry) { return reset(entry.first); });
+  erase_if(keys.keys, [&](const auto& entry) { return reset(entry.first); });
   copy_fields(fields(defaults), fields(keys.values), reset);
   copy_fields(fields(from), fields(keys.values),
               [&](const string& key) { return changes.contains(key); });

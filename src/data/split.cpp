@@ -18,8 +18,7 @@ constexpr size_t kMostOfLine = 1 << 16;  // bytes: a longer one is several
 const std::hash<string_view> line_hash{};
 
 bool is_long(string_view line) {  // in characters
-  return std::ranges::count_if(line.substr(0, 160), [](char b) { return (b & 0xC0) != 0x80; }) >=
-         40;
+  return ranges::count_if(line.substr(0, 160), [](char b) { return (b & 0xC0) != 0x80; }) >= 40;
 }
 
 // Without spaces around it: a copy may be indented.
@@ -107,17 +106,17 @@ void LineFacts::add(string_view source, string_view target) {
 }
 
 int64_t common(const LineFacts& train, const LineFacts& held_out) {
-  std::unordered_set<uint64_t> asked(held_out.hashes.begin(), held_out.hashes.end()), found;
+  unordered_set<uint64_t> asked(held_out.hashes.begin(), held_out.hashes.end()), found;
   for (const uint64_t hash : train.hashes)
     if (asked.contains(hash)) found.insert(hash);
-  return std::ranges::count_if(held_out.hashes, [&](auto hash) { return found.contains(hash); });
+  return ranges::count_if(held_out.hashes, [&](auto hash) { return found.contains(hash); });
 }
 
 string leaks(const LineFacts& train, const LineFacts& held_out) {
   const int64_t n = common(train, held_out);
   if (n == 0) return "";
   return fmt::format("{} of {} held-out {} {} in the training data", format_count(n),
-                     format_count(std::ssize(held_out.hashes)),
+                     format_count(ssize(held_out.hashes)),
                      held_out.pairs ? "pairs" : "lines (of 40 characters or more)",
                      n == 1 ? "is" : "are");
 }

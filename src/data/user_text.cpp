@@ -46,7 +46,7 @@ TokenIds one_token(const string& word, const string& option, const Tokenizer& to
     if (names.back() == word) found.push_back(id);
   }
   if (!found.empty()) return found;
-  const bool several = read.size() > 1 && std::ranges::count(read, Tokenizer::kUnk) == 0;
+  const bool several = read.size() > 1 && ranges::count(read, Tokenizer::kUnk) == 0;
   throw usage_error("{}: \"{}\" is not one token of this model{}", option, word,
                     several ? ", but several: " + some_of(tokenizer.pieces(read))
                             : did_you_mean(nearest(word, names)))

@@ -32,7 +32,7 @@ struct Search {
 
   // The continuations of an active hypothesis, from the logits after it.
   void look(LiveHypothesis& a, span<const float> logits) const {
-    const bool full = std::ssize(a.ids) == max_length;
+    const bool full = ssize(a.ids) == max_length;
     const auto [only, banned] =
         allowed_next(options.rules, a.ids, a.ids.size(), options.banned, options.end);
     a.next = only ? vector{scored_token(logits, *only)}
@@ -53,9 +53,8 @@ struct Search {
       for (const ScoredToken& t : a.next)
         best.push_back({&a, t.id, a.log_probability + t.log_probability});
     // Stable: ties go to the better parent, then to its better token.
-    std::ranges::stable_sort(best, std::greater{}, &Candidate::log_probability);
-    if (std::ssize(best) > options.beam_size)
-      best.erase(best.begin() + options.beam_size, best.end());
+    ranges::stable_sort(best, greater{}, &Candidate::log_probability);
+    if (ssize(best) > options.beam_size) best.erase(best.begin() + options.beam_size, best.end());
     vector<LiveHypothesis> next;
     for (const auto& [parent, id, log_probability] : best) {
       if (id == options.end) {
@@ -72,13 +71,12 @@ struct Search {
 
   void finish(Hypothesis h) {
     h.score = beam_score(h.log_probability, h.ids.size() + 1, options.length_penalty);
-    finished.insert(std::ranges::upper_bound(finished, h.score, std::greater{}, &Hypothesis::score),
-                    h);
-    if (std::ssize(finished) > options.n_best) finished.pop_back();
+    finished.insert(ranges::upper_bound(finished, h.score, greater{}, &Hypothesis::score), h);
+    if (ssize(finished) > options.n_best) finished.pop_back();
   }
 
   bool cannot_improve(const LiveHypothesis& most_probable) const {
-    return std::ssize(finished) == options.n_best &&
+    return ssize(finished) == options.n_best &&
            beam_score(most_probable.log_probability, max_length + 1, options.length_penalty) <=
                finished.back().score;
   }
@@ -150,7 +148,7 @@ vector<vector<Hypothesis>> beam_search(const Predictor& predictor, Pool& pool,
   for (size_t i = 0; i < sources.size(); ++i)
     if (!sources[i].empty()) order.push_back(int(i));
   // Sources of the same length end at about the same time.
-  std::ranges::stable_sort(order, std::greater{}, [&](int i) { return sources[i].size(); });
+  ranges::stable_sort(order, greater{}, [&](int i) { return sources[i].size(); });
   for (size_t begin = 0; begin < order.size(); begin += group) {
     const auto members = span(order).subspan(begin, min(group, order.size() - begin));
     vector<vector<int>> texts;

@@ -46,7 +46,7 @@ struct Hypothesis {
 
 // `length` includes </s>.
 inline double beam_score(double log_probability, size_t length, double length_penalty) {
-  return log_probability / std::pow(double(length), length_penalty);
+  return log_probability / pow(double(length), length_penalty);
 }
 
 // The n_best hypotheses of each source (ids with </s>), best first, or fewer if the search finds

@@ -33,7 +33,7 @@ int slots_at_a_time(const Predictor& predictor, int capacity, Sources sources, i
   double width = width_of(predictor.model.config);
   for (const Predictor& other : predictor.others) width += width_of(other.model.config);
   const double tokens = double(capacity) + longest_joined(predictor.model, sources);
-  return int(std::clamp(64e6 / (width * tokens), 1.0, double(most)));
+  return int(clamp(64e6 / (width * tokens), 1.0, double(most)));
 }
 
 int most_of_target(const Transformer& model, const vector<int>& source) {

@@ -16,7 +16,7 @@
 namespace heed {
 namespace {
 
-constexpr float kNever = -std::numeric_limits<float>::infinity();
+constexpr float kNever = -numeric_limits<float>::infinity();
 
 // Top-k, top-p and min-p of probabilities: each sees what the one before left.
 void keep_best(span<float> row, const SamplingRules& rules) {
@@ -34,17 +34,16 @@ void keep_best(span<float> row, const SamplingRules& rules) {
   const auto more_probable = [&](int a, int b) {
     return row[a] != row[b] ? row[a] > row[b] : a < b;
   };
-  std::nth_element(ids.begin(), ids.begin() + std::ptrdiff_t(most), ids.end(), more_probable);
+  std::nth_element(ids.begin(), ids.begin() + ptrdiff_t(most), ids.end(), more_probable);
   ids.resize(most);
-  std::ranges::sort(ids, more_probable);
+  ranges::sort(ids, more_probable);
   const auto sum_of_kept = [&] {
     double sum = 0;
     for (const int id : ids) sum += row[id];
     return sum;
   };
   if (rules.top_p < 1.0) {
-    const double all =
-        rules.top_k > 0 ? sum_of_kept() : std::accumulate(row.begin(), row.end(), 0.0);
+    const double all = rules.top_k > 0 ? sum_of_kept() : accumulate(row.begin(), row.end(), 0.0);
     size_t kept = 0;
     for (double sum = 0; kept < ids.size() && sum < rules.top_p * all;) sum += row[ids[kept++]];
     ids.resize(max<size_t>(kept, 1));
@@ -54,7 +53,7 @@ void keep_best(span<float> row, const SamplingRules& rules) {
   const double sum = sum_of_kept();
   vector<float> kept(row.size());
   for (const int id : ids) kept[id] = float(row[id] / sum);
-  std::ranges::copy(kept, row.begin());
+  ranges::copy(kept, row.begin());
 }
 
 }  // namespace
@@ -67,13 +66,13 @@ vector<ScoredToken> best_tokens(span<const float> logits, int n, span<const int>
   if (n <= 0) return {};
   vector<int> best;      // ids, best first
   float least = kNever;  // what more must have
-  for (int id = 0; id < std::ssize(logits); ++id) {
-    if (logits[id] <= least || std::ranges::count(banned, id) > 0) continue;
-    best.insert(std::ranges::upper_bound(best, logits[id], std::greater{},
-                                         [&](int other) { return logits[other]; }),
-                id);
-    if (std::ssize(best) > n) best.pop_back();
-    if (std::ssize(best) == n) least = logits[best.back()];
+  for (int id = 0; id < ssize(logits); ++id) {
+    if (logits[id] <= least || ranges::count(banned, id) > 0) continue;
+    best.insert(
+        ranges::upper_bound(best, logits[id], greater{}, [&](int other) { return logits[other]; }),
+        id);
+    if (ssize(best) > n) best.pop_back();
+    if (ssize(best) == n) least = logits[best.back()];
   }
   vector<ScoredToken> result;
   if (best.empty()) return result;
@@ -89,7 +88,7 @@ TokenOdds token_odds(span<const float> logits, int id, int n) {
   double z = 0, sum = 0;
   TokenOdds odds{id, scored_token(logits, id).log_probability, 1, 0, best_tokens(logits, n, {})};
   for (const float logit : logits) {
-    const double l = logit - top, e = std::exp(l);
+    const double l = logit - top, e = exp(l);
     z += e;
     sum += l * e;
     odds.rank += logit > logits[id];
@@ -109,7 +108,7 @@ AllowedNext allowed_next(const WritingRules& rules, span<const int> text, size_t
   if (n == 0 || text.size() < n) return next;
   const auto last = text.last(n - 1);
   for (size_t i = 0; i + n <= text.size(); ++i)
-    if (std::ranges::equal(text.subspan(i, n - 1), last)) next.banned.push_back(text[i + n - 1]);
+    if (ranges::equal(text.subspan(i, n - 1), last)) next.banned.push_back(text[i + n - 1]);
   return next;
 }
 
@@ -118,16 +117,15 @@ void apply_rules(span<float> row, const SamplingRules& rules, span<const int> te
   const int n = int(row.size());
   if (rules.repetition_penalty != 1.0) {
     const float penalty = float(rules.repetition_penalty);
-    constexpr float kLargest = std::numeric_limits<float>::max();
+    constexpr float kLargest = numeric_limits<float>::max();
     for (const int id : std::set<int>(text.begin(), text.end()))
-      row[id] =
-          std::clamp(row[id] > 0 ? row[id] / penalty : row[id] * penalty, -kLargest / 2, kLargest);
+      row[id] = clamp(row[id] > 0 ? row[id] / penalty : row[id] * penalty, -kLargest / 2, kLargest);
   }
   for (const int id : banned) row[id] = kNever;
   const float top = largest(row.data(), n);
   if (!rules.draws() || top == kNever) {
-    const auto first = top == kNever ? Tokenizer::kEos : std::ranges::find(row, top) - row.begin();
-    std::ranges::fill(row, 0.0f);
+    const auto first = top == kNever ? Tokenizer::kEos : ranges::find(row, top) - row.begin();
+    ranges::fill(row, 0.0f);
     row[first] = 1.0f;
     return;
   }

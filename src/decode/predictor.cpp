@@ -26,9 +26,9 @@ void average(Mat<float> logits, const vector<Mat<float>>& others, int row) {
       d[i] = (others[i](row, k) - sums[i]) - (own - own_sum);
       most = max(most, d[i]);
     }
-    for (const double x : d) sum += std::exp(x - most);
+    for (const double x : d) sum += exp(x - most);
     const auto n = double(1 + d.size());
-    own = float(own + most + std::log((std::exp(-most) + sum) / n));
+    own = float(own + most + std::log((exp(-most) + sum) / n));
   }
 }
 
@@ -76,7 +76,7 @@ vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other) {
            (key.starts_with("objective.") && key != "objective.label_smoothing");
   };
   vector<KeyChange> changes = changed_keys(first, other);
-  std::erase_if(changes, [&](const KeyChange& change) { return !matters(change.key); });
+  erase_if(changes, [&](const KeyChange& change) { return !matters(change.key); });
   return changes;
 }
 

@@ -71,7 +71,7 @@ ConfidenceInterval without_tails(Numbers x, double tail = 0.025) {
 double p_value(const Numbers& by_chance, double difference) {
   if (difference == 0) return 1;
   const double larger = double(std::count_if(begin(by_chance), end(by_chance),
-                                             [&](double x) { return x > std::abs(difference); }));
+                                             [&](double x) { return x > abs(difference); }));
   return (larger + 1) / double(by_chance.size() + 1);
 }
 
@@ -80,11 +80,11 @@ void compare_groups(Difference& d, const Numbers& first, const Numbers& second,
   const auto part = [](const Numbers& group, const Numbers& other) {
     return variance_of(group.size() > 1 ? group : other) / double(group.size());
   };
-  const double error = std::sqrt(part(first, second) + part(second, first) + variance_of(by_units));
+  const double error = sqrt(part(first, second) + part(second, first) + variance_of(by_units));
   const size_t degrees = first.size() + second.size() - 2;
   const double half = student_quantile(0.05, degrees) * error;
   d.interval = {d.value - half, d.value + half};
-  d.p_seeds = d.value == 0 ? 1 : student_tail(std::abs(d.value) / error, degrees);
+  d.p_seeds = d.value == 0 ? 1 : student_tail(abs(d.value) / error, degrees);
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ Difference difference(span<const System> first, span<const System> second, const
     compare_groups(d, of_first, of_second, b - a);
     return d;
   }
-  const double n = double(units), t = student_quantile(0.05, units - 1) * std::sqrt(n / (n - 1));
+  const double n = double(units), t = student_quantile(0.05, units - 1) * sqrt(n / (n - 1));
   d.interval = without_tails(b - a, std::erfc(t / std::numbers::sqrt2) / 2);
   const Numbers sizes = abs(b - a);
   d.p_bootstrap = p_value(sizes - mean_of(sizes), d.value);
@@ -134,7 +134,7 @@ ConfidenceInterval interval_of(const System& system, const Figure& figure, Pool&
 }
 
 double student_tail(double t, size_t degrees) {
-  const double n = double(degrees), angle = std::atan(t / std::sqrt(n));
+  const double n = double(degrees), angle = std::atan(t / sqrt(n));
   const double cosine = std::cos(angle);
   const bool odd = degrees % 2 == 1;
   double term = odd ? cosine : 1, sum = degrees == 1 ? 0 : term;

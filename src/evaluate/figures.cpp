@@ -27,12 +27,12 @@ constexpr size_t kBleuOrder = 4, kChrfOrder = 6, kBleu = kTranslation,
 
 using Lines = vector<string>;
 using Symbols = std::u32string;  // characters, or the numbers of words
-using Ngrams = vector<std::u32string_view>;
+using Ngrams = vector<u32string_view>;
 
-Ngrams sorted_ngrams(std::u32string_view symbols, size_t n) {
+Ngrams sorted_ngrams(u32string_view symbols, size_t n) {
   Ngrams ngrams;
   for (size_t i = 0; i + n <= symbols.size(); ++i) ngrams.push_back(symbols.substr(i, n));
-  std::ranges::sort(ngrams);
+  ranges::sort(ngrams);
   return ngrams;
 }
 
@@ -49,9 +49,9 @@ NgramCounts count_ngrams(const Symbols& hypothesis, span<const Symbols> referenc
   for (const Symbols& reference : references) {
     const Ngrams others = std::move(r), more = sorted_ngrams(reference, n);
     r = {};
-    std::ranges::set_union(others, more, std::back_inserter(r));
+    ranges::set_union(others, more, std::back_inserter(r));
   }
-  std::ranges::set_intersection(h, r, std::back_inserter(both));
+  ranges::set_intersection(h, r, std::back_inserter(both));
   return {double(h.size()), double(r.size()), double(both.size())};
 }
 
@@ -101,7 +101,7 @@ string tokenize_13a(string_view line) {
 }
 
 Sums bleu_counts(const string& line, const Lines& references, const string& tokenizer) {
-  std::unordered_map<string, char32_t> numbers;
+  unordered_map<string, char32_t> numbers;
   const auto symbols = [&](const string& text) {
     Symbols words;
     const string spaced = bleu_words(text, tokenizer);
@@ -117,8 +117,8 @@ Sums bleu_counts(const string& line, const Lines& references, const string& toke
     const NgramCounts c = count_ngrams(hypothesis, all, n);
     counts.insert(counts.end(), {c.matches, c.hypothesis});
   }
-  const Symbols closest = std::ranges::min(all, {}, [&](const Symbols& reference) {
-    return pair(std::abs(std::ssize(hypothesis) - std::ssize(reference)), reference.size());
+  const Symbols closest = ranges::min(all, {}, [&](const Symbols& reference) {
+    return pair(abs(ssize(hypothesis) - ssize(reference)), reference.size());
   });
   counts.push_back(double(closest.size()));
   return counts;
@@ -133,7 +133,7 @@ struct Bleu {
 // p_n = 100 / (2^k · total_n). Without any match BLEU is 0.
 Bleu bleu_of(const Sums& sums) {
   const double *counts = &sums[kBleu], h = counts[1], r = counts[2 * kBleuOrder];
-  Bleu bleu{.brevity_penalty = h >= r ? 1.0 : h > 0 ? std::exp(1 - r / h) : 0.0};
+  Bleu bleu{.brevity_penalty = h >= r ? 1.0 : h > 0 ? exp(1 - r / h) : 0.0};
   if (counts[0] == 0) return bleu;
   double smoothing = 1, log_sum = 0;
   for (double& precision : bleu.precisions) {
@@ -142,7 +142,7 @@ Bleu bleu_of(const Sums& sums) {
     precision = 100 * (matches > 0 ? matches : 1 / (smoothing *= 2)) / total;
     log_sum += std::log(precision);
   }
-  bleu.score = bleu.brevity_penalty * std::exp(log_sum / 4);
+  bleu.score = bleu.brevity_penalty * exp(log_sum / 4);
   return bleu;
 }
 
@@ -182,7 +182,7 @@ Sums chrf_counts(const string& line, const Lines& references) {
       counts.insert(counts.end(), {c.reference == 0 ? 0 : c.hypothesis, c.reference, c.matches});
     }
   }
-  return std::ranges::max(each, {}, [](const Sums& counts) { return chrf_of(counts.data()); });
+  return ranges::max(each, {}, [](const Sums& counts) { return chrf_of(counts.data()); });
 }
 
 // Levenshtein's, by the table of distances between beginnings, row by row (Wagner and Fischer
@@ -220,7 +220,7 @@ double loss_of(const Sums& sums) {
 }
 
 double perplexity_of(const Sums& sums) {
-  return std::exp(loss_of(sums));
+  return exp(loss_of(sums));
 }
 
 constexpr Figure kFigures[] = {
@@ -258,7 +258,7 @@ span<const Figure> figures() {
 }
 
 const Figure& figure(string_view key) {
-  return *std::ranges::find(kFigures, key, &Figure::key);
+  return *ranges::find(kFigures, key, &Figure::key);
 }
 
 const Figure* selecting_figure(string_view select_by) {
@@ -274,7 +274,7 @@ Sums translation_counts(string line, Lines references, const BleuOptions& how) {
   Sums counts(kTranslation);
   for (const Sums& more : {bleu_counts(line, references, how.tokenize),
                            chrf_counts(line, references), character_counts(line, references),
-                           Sums{std::ranges::count(references, line) > 0 ? 1.0 : 0.0, 1.0}})
+                           Sums{ranges::count(references, line) > 0 ? 1.0 : 0.0, 1.0}})
     counts.insert(counts.end(), more.begin(), more.end());
   return counts;
 }

@@ -51,7 +51,7 @@ Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, con
   }
   const int64_t chunk = max<int64_t>(1, kForwardTokens / longest);
   vector<Evaluation> parts((examples.count + chunk - 1) / chunk);
-  std::atomic<bool> stopped{false};
+  atomic<bool> stopped{false};
   vector<Worker> workers(crew.pool().threads());
   crew.run(parts.size(), [&](size_t task, int worker) {
     if (stopped || (stop && stop())) {
@@ -66,7 +66,7 @@ Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, con
                           const int label = w.batch.labels[row];
                           if (label == Tokenizer::kEos) return;
                           ++part.judged;
-                          part.right += std::ranges::max_element(logits) - logits.begin() == label;
+                          part.right += ranges::max_element(logits) - logits.begin() == label;
                         });
   });
   crew.gather(parts);

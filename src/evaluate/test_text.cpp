@@ -159,7 +159,7 @@ System unit_sums(const Model& m, const Objective& objective, const Split& split,
 }
 
 size_t pair_on(const Pairs& pairs, size_t line) {
-  return std::ranges::lower_bound(pairs.lines, line) - pairs.lines.begin();
+  return ranges::lower_bound(pairs.lines, line) - pairs.lines.begin();
 }
 
 }  // namespace heed

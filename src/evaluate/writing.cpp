@@ -23,7 +23,7 @@ namespace {
 void score_as_spelt(const Model& model, Pool& pool, const TokenIds& source, double length_penalty,
                     Translation& t) {
   const TokenIds ids = model.tokenizers.target->encode(t.text);
-  if (ids == t.ids || std::ssize(ids) >= most_of_target(model.net, source)) return;
+  if (ids == t.ids || ssize(ids) >= most_of_target(model.net, source)) return;
   const BeamOptions only{.beam_size = 1,
                          .length_penalty = length_penalty,
                          .max_length = int(ids.size()),
@@ -36,11 +36,10 @@ void score_as_spelt(const Model& model, Pool& pool, const TokenIds& source, doub
 
 // Best first, each text once.
 void put_in_order(vector<Translation>& found, int n_best) {
-  std::ranges::stable_sort(found, std::greater{}, &Translation::score);
+  ranges::stable_sort(found, greater{}, &Translation::score);
   vector<Translation> kept;
   for (Translation& t : found)
-    if (std::ranges::find(kept, t.text, &Translation::text) == kept.end())
-      kept.push_back(std::move(t));
+    if (ranges::find(kept, t.text, &Translation::text) == kept.end()) kept.push_back(std::move(t));
   if (kept.size() > size_t(n_best)) kept.resize(n_best);
   found = std::move(kept);
 }
@@ -77,7 +76,7 @@ vector<vector<Hypothesis>> fill_spans(const Predictor& predictor, int left, int 
 }  // namespace
 
 int translation_limit(int64_t longest_target) {
-  const int64_t longest = std::clamp<int64_t>(longest_target, 1, 800'000);
+  const int64_t longest = clamp<int64_t>(longest_target, 1, 800'000);
   return int(longest + (longest + 3) / 4);
 }
 
@@ -169,7 +168,7 @@ vector<vector<Hypothesis>> fill(const Predictor& predictor, const Objective& obj
   for (const TokenOdds& mask : odds) {
     vector<Hypothesis>& best = found.emplace_back();
     for (const ScoredToken& t : mask.best)
-      if (std::ssize(best) < n && std::ranges::count(never, t.id) == 0)
+      if (ssize(best) < n && ranges::count(never, t.id) == 0)
         best.push_back({{t.id}, t.log_probability, t.log_probability});
   }
   return found;

@@ -70,7 +70,7 @@ LabelScan scan_labels(const Objective& objective, const Tokenizer& target, const
     ++l.scored;
     possible[id] = true;
   });
-  l.ids = int(std::ranges::count(possible, true));
+  l.ids = int(ranges::count(possible, true));
   l.unknown = possible[Tokenizer::kUnk];
   return l;
 }
@@ -137,7 +137,7 @@ double xz_size(const string& text, const Stopped& stop) {
   }
   const auto size = double(stream.total_out);
   lzma_end(&stream);
-  if (result != LZMA_OK && result != LZMA_STREAM_END) throw std::bad_alloc();
+  if (result != LZMA_OK && result != LZMA_STREAM_END) throw bad_alloc();
   return size;
 }
 
@@ -171,7 +171,7 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
       if (task == 1) text += labels_as_text(l.held_out, 0, stop, target);
       (task == 1 ? both : alone) = xz_size(text, stop);
     });
-  } catch (const std::bad_alloc&) {
+  } catch (const bad_alloc&) {
     return yardsticks;
   }
   if (l.stop()) return {};

@@ -35,9 +35,9 @@ Module without(const string& why) {
 // To open a pipe hangs, and one that is cut short ends the program. Its table of sections is last.
 bool is_whole(const fs::path& file) {
   ElfW(Ehdr) head = {};
-  std::error_code unknown;
+  error_code unknown;
   if (!fs::is_regular_file(file, unknown)) return false;
-  std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&head), sizeof head);
+  ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&head), sizeof head);
   return head.e_shoff + head.e_shnum * head.e_shentsize <= fs::file_size(file);
 }
 
@@ -46,7 +46,7 @@ Module load_module() {
 #ifdef HEED_STATIC
   return without("a static program has no heed_onednn.so");
 #else
-  std::error_code unknown;
+  error_code unknown;
   const auto here = "/" / fs::read_symlink("/proc/self/exe", unknown).parent_path();
   auto file = here / "heed_onednn.so";
   if (!fs::exists(file, unknown)) file = here / "../lib/heed/heed_onednn.so";

@@ -91,10 +91,10 @@ uint64_t hash_of_functions() {
   vector<double> all;
   for (uint64_t i = 0; i < 10'000; ++i) {
     const double u = uniform01(3, i), v = uniform01(4, i), angle = 10'000 * u * v;
-    all.insert(all.end(), {std::exp(80 * (u - 0.5)), std::log(10'000 * u), std::pow(10'000, -u),
-                           std::pow(0.8 + u / 5, std::floor(100'000 * v * v * v)),
-                           std::pow(1 + std::floor(1e6 * u), v < 0.5 ? -0.5 : -1.5),
-                           std::sin(angle), std::cos(angle), fuse(u, v, -u * v)});
+    all.insert(all.end(), {exp(80 * (u - 0.5)), std::log(10'000 * u), pow(10'000, -u),
+                           pow(0.8 + u / 5, std::floor(100'000 * v * v * v)),
+                           pow(1 + std::floor(1e6 * u), v < 0.5 ? -0.5 : -1.5), std::sin(angle),
+                           std::cos(angle), fuse(u, v, -u * v)});
   }
   return hash_of(0, all);
 }
@@ -163,8 +163,7 @@ string blas_info() {
 }
 
 template <class T>
-void gemm(std::type_identity_t<T> alpha, Operand<T> a, Operand<T> b, std::type_identity_t<T> beta,
-          Mat<T> c) {
+void gemm(type_identity_t<T> alpha, Operand<T> a, Operand<T> b, type_identity_t<T> beta, Mat<T> c) {
   const int m = c.rows, n = c.cols, k = a.cols();
   assert(a.rows() == m && b.cols() == n && b.rows() == k);
   if (m == 0 || n == 0) return;
@@ -174,14 +173,14 @@ void gemm(std::type_identity_t<T> alpha, Operand<T> a, Operand<T> b, std::type_i
     cblas_gemm(CblasRowMajor, ta, tb, m, n, k, alpha, a.mat.data, a.mat.stride, b.mat.data,
                b.mat.stride, beta, c.data, c.stride);
   };
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (is_same_v<T, float>)
     multiply(cblas_sgemm);
   else
     multiply(cblas_dgemm);
 }
 
 template <class T>
-void syrk(std::type_identity_t<T> alpha, Operand<T> a, std::type_identity_t<T> beta, Mat<T> c) {
+void syrk(type_identity_t<T> alpha, Operand<T> a, type_identity_t<T> beta, Mat<T> c) {
   const int n = c.rows, k = a.cols();
   assert(c.cols == n && a.rows() == n);
   const auto ta = a.op == Op::none ? CblasNoTrans : CblasTrans;
@@ -189,7 +188,7 @@ void syrk(std::type_identity_t<T> alpha, Operand<T> a, std::type_identity_t<T> b
     cblas_syrk(CblasRowMajor, CblasUpper, ta, n, k, alpha, a.mat.data, a.mat.stride, beta, c.data,
                c.stride);
   };
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (is_same_v<T, float>)
     multiply(cblas_ssyrk);
   else
     multiply(cblas_dsyrk);

@@ -65,10 +65,9 @@ Operand<std::remove_const_t<T>> transposed(Mat<T> m) {
 }
 
 template <class T>
-void gemm(std::type_identity_t<T> alpha, Operand<T> a, Operand<T> b, std::type_identity_t<T> beta,
-          Mat<T> c);
+void gemm(type_identity_t<T> alpha, Operand<T> a, Operand<T> b, type_identity_t<T> beta, Mat<T> c);
 // C = alpha * op(A) op(A)ᵀ + beta * C for a symmetric C, with about half of gemm's operations.
 template <class T>
-void syrk(std::type_identity_t<T> alpha, Operand<T> a, std::type_identity_t<T> beta, Mat<T> c);
+void syrk(type_identity_t<T> alpha, Operand<T> a, type_identity_t<T> beta, Mat<T> c);
 
 }  // namespace heed

@@ -47,18 +47,18 @@ inline V fuse(V a, V b, V c) {
   if constexpr (std::is_floating_point_v<V>) return std::fma(a, b, c);
 #endif
 #ifdef __FMA__
-  if constexpr (std::is_same_v<V, Vector<float>>) return V(_mm256_fmadd_ps(a, b, c));
-  if constexpr (std::is_same_v<V, Vector<double>>) return V(_mm256_fmadd_pd(a, b, c));
+  if constexpr (is_same_v<V, Vector<float>>) return V(_mm256_fmadd_ps(a, b, c));
+  if constexpr (is_same_v<V, Vector<double>>) return V(_mm256_fmadd_pd(a, b, c));
 #endif
 #ifdef __AVX512F__
-  if constexpr (std::is_same_v<V, typename VectorOf<float, 64>::type>)
+  if constexpr (is_same_v<V, typename VectorOf<float, 64>::type>)
     return V(_mm512_fmadd_ps(a, b, c));
-  if constexpr (std::is_same_v<V, typename VectorOf<double, 64>::type>)
+  if constexpr (is_same_v<V, typename VectorOf<double, 64>::type>)
     return V(_mm512_fmadd_pd(a, b, c));
 #endif
 #ifdef __aarch64__
-  if constexpr (std::is_same_v<V, Vector<float>>) return V(vfmaq_f32(c, a, b));
-  if constexpr (std::is_same_v<V, Vector<double>>) return V(vfmaq_f64(c, a, b));
+  if constexpr (is_same_v<V, Vector<float>>) return V(vfmaq_f32(c, a, b));
+  if constexpr (is_same_v<V, Vector<double>>) return V(vfmaq_f64(c, a, b));
 #endif
   return a * b + c;
 }
@@ -66,7 +66,7 @@ inline V fuse(V a, V b, V c) {
 template <class T, class V = Vector<T>>
 V load(const T* p) {
   V v;
-  std::memcpy(&v, p, sizeof v);
+  memcpy(&v, p, sizeof v);
   return v;
 }
 
@@ -74,13 +74,13 @@ V load(const T* p) {
 template <class T, class V = Vector<T>>
 V load_tail(const T* p, int n) {
   V v{};
-  std::memcpy(&v, p, sizeof(T) * n);
+  memcpy(&v, p, sizeof(T) * n);
   return v;
 }
 
 template <class T>
 void store(Vector<T> v, T* p) {
-  std::memcpy(p, &v, sizeof v);
+  memcpy(p, &v, sizeof v);
 }
 
 // The first n numbers of a vector or of lanes.
@@ -90,7 +90,7 @@ void store_tail(const V& v, T* p, int n) {
 #pragma GCC unroll 4
   for (int size = sizeof v / sizeof(T) / 2; size > 0; size /= 2) {
     if ((n & size) == 0) continue;
-    std::memcpy(p, from, size * sizeof(T));
+    memcpy(p, from, size * sizeof(T));
     p += size;
     from += size;
   }
@@ -178,7 +178,7 @@ T total(const LanesOf<T, kBytes>& v) {
     return total<T>(v.part[0] + v.part[1]);
   } else {
     Vector<T> half[2];
-    std::memcpy(half, v.part, sizeof half);
+    memcpy(half, v.part, sizeof half);
     return total<T>(half[0] + half[1]);
   }
 }
@@ -196,7 +196,7 @@ struct LanesAt {
     if constexpr (kWhole) {
 #pragma GCC unroll 4
       for (int i = 0; i < L::kParts; ++i)  // one by one: they stay in registers
-        std::memcpy(&v.part[i], p + i * L::kPartSize, sizeof v.part[i]);
+        memcpy(&v.part[i], p + i * L::kPartSize, sizeof v.part[i]);
     } else {
 #if defined(__AVX512F__)
       const unsigned mask = (1u << n) - 1;
@@ -218,7 +218,7 @@ struct LanesAt {
           v.part[i] = _mm256_blendv_pd(v.part[i], _mm256_maskload_pd(from, mask), __m256d(mask));
       }
 #else
-      std::memcpy(v.part, p, n * sizeof(T));
+      memcpy(v.part, p, n * sizeof(T));
 #endif
     }
     return v;
@@ -228,7 +228,7 @@ struct LanesAt {
     if constexpr (kWhole) {
 #pragma GCC unroll 4
       for (int i = 0; i < Lanes<T>::kParts; ++i)
-        std::memcpy(p + i * Lanes<T>::kPartSize, &v.part[i], sizeof v.part[i]);
+        memcpy(p + i * Lanes<T>::kPartSize, &v.part[i], sizeof v.part[i]);
     } else {
 #ifdef __AVX512F__
       const unsigned mask = (1u << n) - 1;

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <type_traits>
 
+#include "base/std_names.h"
+
 namespace heed {
 
 // For unique_ptr: frees memory from malloc, calloc, aligned_alloc.
@@ -27,7 +29,7 @@ struct Mat {
   // A read-only view of the same numbers.
   operator Mat<const T>() const requires(!std::is_const_v<T>) { return {data, rows, cols, stride}; }
 
-  T* row(int r) const { return data + std::ptrdiff_t(r) * stride; }
+  T* row(int r) const { return data + ptrdiff_t(r) * stride; }
   T& operator()(int r, int c) const { return row(r)[c]; }
   bool empty() const { return rows == 0 || cols == 0; }
 
@@ -47,6 +49,6 @@ struct Mat {
 
 // A matrix that a function only reads. It accepts a Mat<T>; T is deduced from the other arguments.
 template <class T>
-using In = std::type_identity_t<Mat<const T>>;
+using In = type_identity_t<Mat<const T>>;
 
 }  // namespace heed

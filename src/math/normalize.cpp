@@ -1,4 +1,5 @@
 #include "math/normalize.h"
+#include "base/std_names.h"
 
 #include <cmath>
 
@@ -21,7 +22,7 @@ void normalize(NormKind kind, In<T> x, In<T> gain, In<T> bias, Mat<T> y, Mat<T> 
       const Lanes<T> d = at.load(p, mean) - means;
       squares = fuse(d, d, squares);
     });
-    const T inverse = T{1} / std::sqrt(total(squares) / n + eps);
+    const T inverse = T{1} / sqrt(total(squares) / n + eps);
     T* q = y.row(r);
 #pragma omp simd
     for (int c = 0; c < n; ++c) q[c] = fuse((p[c] - mean) * inverse, g[c], b[c]);

@@ -21,7 +21,7 @@ using dnnl::memory;
 
 struct Prepared {
   dnnl::matmul product;
-  std::unordered_map<int, memory> operands;
+  unordered_map<int, memory> operands;
 };
 
 struct alignas(64) CacheLine {

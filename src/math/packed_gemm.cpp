@@ -18,7 +18,7 @@ constexpr int kPanel = kTileVectors* kVectorSize<T>;
 template <class T>
 struct Left {
   const T* data;
-  std::ptrdiff_t row_step, col_step;
+  ptrdiff_t row_step, col_step;
   Left from_row(int r) const { return {data + r * row_step, row_step, col_step}; }
 };
 
@@ -93,7 +93,7 @@ void tiles(T alpha, Left<T> a, PackedOperand<T> b, T beta, Mat<T> c) {
   int r = 0;
   for (; r + R <= c.rows; r += R) {
     for (int j = 0; j < c.cols; j += kPanel<T>)
-      tile<R>(b.rows, alpha, a.from_row(r), b.data + std::ptrdiff_t(j) * b.panel_rows, beta,
+      tile<R>(b.rows, alpha, a.from_row(r), b.data + ptrdiff_t(j) * b.panel_rows, beta,
               c.row_range(r, r + R).col_range(j, min(c.cols, j + kPanel<T>)));
   }
   if constexpr (R > 1)
@@ -125,7 +125,7 @@ void pack_transposed(Mat<const T> b_t, T* panel) {
 template <class T>
 PackedOperand<T> PackedOperand<T>::row_range(int begin, int end) const {
   assert(0 <= begin && begin <= end && end <= rows);
-  return {data + std::ptrdiff_t(begin) * kPanel<T>, end - begin, cols, panel_rows};
+  return {data + ptrdiff_t(begin) * kPanel<T>, end - begin, cols, panel_rows};
 }
 
 template <class T>
@@ -138,7 +138,7 @@ template <class T>
 PackedOperand<T> pack(Operand<T> b, Workspace& workspace) {
   constexpr int width = kPanel<T>;
   const int rows = b.rows(), cols = b.cols(), whole = cols / width, rest = cols % width;
-  const auto panel_size = std::ptrdiff_t(rows) * width;
+  const auto panel_size = ptrdiff_t(rows) * width;
   T* const data = workspace.numbers<T>(size_t(whole + (rest > 0)) * panel_size);
   T* const last = data + whole * panel_size;
   if (rest > 0) std::fill_n(last, panel_size, T{0});
@@ -150,7 +150,7 @@ PackedOperand<T> pack(Operand<T> b, Workspace& workspace) {
       const T* from = b.mat.row(r);
       T* to = data + r * width;
       for (int p = 0; p < whole; ++p, from += width, to += panel_size)
-        std::memcpy(to, from, width * sizeof(T));  // a constant size: no library call
+        memcpy(to, from, width * sizeof(T));  // a constant size: no library call
       if (rest > 0) std::copy_n(from, rest, to);
     }
   }
@@ -158,8 +158,8 @@ PackedOperand<T> pack(Operand<T> b, Workspace& workspace) {
 }
 
 template <class T>
-void gemm(std::type_identity_t<T> alpha, Operand<T> a, PackedOperand<T> b,
-          std::type_identity_t<T> beta, Mat<T> c) {
+void gemm(type_identity_t<T> alpha, Operand<T> a, PackedOperand<T> b, type_identity_t<T> beta,
+          Mat<T> c) {
   assert(a.rows() == c.rows && b.cols == c.cols && b.rows == a.cols());
   const bool as_is_a = a.op == Op::none;
   const Left<T> left{a.mat.data, as_is_a ? a.mat.stride : 1, as_is_a ? 1 : a.mat.stride};

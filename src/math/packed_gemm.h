@@ -4,6 +4,7 @@
 // for 64, the same from 128 on, where causal heads can skip masked keys in finer steps.)
 #pragma once
 
+#include "base/std_names.h"
 #include "math/blas.h"
 #include "math/workspace.h"
 
@@ -26,7 +27,7 @@ PackedOperand<T> pack(Operand<T> b, Workspace& workspace);
 
 // C = alpha * op(A) B + beta * C. An element of C is summed over the columns of op(A) in order.
 template <class T>
-void gemm(std::type_identity_t<T> alpha, Operand<T> a, PackedOperand<T> b,
-          std::type_identity_t<T> beta, Mat<T> c);
+void gemm(type_identity_t<T> alpha, Operand<T> a, PackedOperand<T> b, type_identity_t<T> beta,
+          Mat<T> c);
 
 }  // namespace heed

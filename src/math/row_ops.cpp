@@ -1,4 +1,5 @@
 #include "math/row_ops.h"
+#include "base/std_names.h"
 
 #include <cstring>
 
@@ -14,18 +15,18 @@ void set_zero(Mat<T> x) {
 template <class T>
 void copy_rows(In<T> from, Mat<T> to) {
   assert(from.rows == to.rows && from.cols == to.cols);
-  for (int r = 0; r < from.rows; ++r) std::memcpy(to.row(r), from.row(r), sizeof(T) * from.cols);
+  for (int r = 0; r < from.rows; ++r) memcpy(to.row(r), from.row(r), sizeof(T) * from.cols);
 }
 
 template <class T>
 void copy_row(In<T> from, int i, Mat<T> to, int j) {
   assert(from.cols == to.cols);
-  std::memcpy(to.row(j), from.row(i), sizeof(T) * from.cols);
+  memcpy(to.row(j), from.row(i), sizeof(T) * from.cols);
 }
 
 template <class T>
 void fill_rows(In<T> b, Mat<T> y) {
-  for (int r = 0; r < y.rows; ++r) std::memcpy(y.row(r), b.data, sizeof(T) * y.cols);
+  for (int r = 0; r < y.rows; ++r) memcpy(y.row(r), b.data, sizeof(T) * y.cols);
 }
 
 template <class T>

@@ -24,7 +24,7 @@ namespace {
 
 // Pads a row's last lanes: its exp is negligible beside that of the largest.
 template <class T>
-constexpr T kNothing = std::numeric_limits<T>::lowest();
+constexpr T kNothing = numeric_limits<T>::lowest();
 
 // x = exp(x - m); returns the sum.
 template <class T>

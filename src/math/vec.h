@@ -17,7 +17,7 @@ namespace heed {
 // x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) is a Taylor polynomial of degree 7.
 template <class V>  // float, or a vector of floats
 inline V fast_exp_of(V x) {
-  using Int = std::conditional_t<std::is_same_v<V, float>, int32_t, decltype(x < x)>;
+  using Int = std::conditional_t<is_same_v<V, float>, int32_t, decltype(x < x)>;
   const auto all = [](float c) { return c - V{}; };
   x = x < all(-87.0f) ? all(-87.0f) : x;
   x = x > all(88.0f) ? all(88.0f) : x;
@@ -40,7 +40,7 @@ inline float fast_exp(float x) {
   return fast_exp_of(x);
 }
 inline double fast_exp(double x) {
-  return std::exp(x);
+  return exp(x);
 }
 template <class T>
 Lanes<T> fast_exp(const Lanes<T>& x) {
@@ -48,7 +48,7 @@ Lanes<T> fast_exp(const Lanes<T>& x) {
   return Lanes<T>::each(
       [](Part part) {
         if constexpr (sizeof(T) == 4) return fast_exp_of(part);
-        for (int i = 0; i < Lanes<T>::kPartSize; ++i) part[i] = std::exp(part[i]);
+        for (int i = 0; i < Lanes<T>::kPartSize; ++i) part[i] = exp(part[i]);
         return part;
       },
       x);
@@ -74,8 +74,7 @@ inline Normal<float> standard_normal(float x) {
   return {x < 0.0f ? half * e : fuse(-half, e, 1.0f), e * 0.39894228040143268f};
 }
 inline Normal<double> standard_normal(double x) {
-  return {0.5 * std::erfc(-x * 0.70710678118654752440),
-          std::exp(-0.5 * x * x) * 0.39894228040143267794};
+  return {0.5 * std::erfc(-x * 0.70710678118654752440), exp(-0.5 * x * x) * 0.39894228040143267794};
 }
 
 }  // namespace heed

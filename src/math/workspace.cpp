@@ -17,7 +17,7 @@ constexpr size_t kFirstBlock = size_t{1} << 20;
 Workspace::Block Workspace::allocate(size_t bytes) const {
   if (this->bytes() + bytes > most_) throw std::length_error("a workspace");
   void* p = std::aligned_alloc(kAlignment, bytes);
-  if (p == nullptr) throw std::bad_alloc();
+  if (p == nullptr) throw bad_alloc();
   return {unique_ptr<void, Free>(p), bytes};
 }
 

@@ -83,7 +83,7 @@ Attention::Attention(ParamTable& table, const string& name, AttentionKind kind_,
 }
 
 double Attention::scale() const {
-  return ablation.scaled ? 1.0 / std::sqrt(double(d_head())) : 1.0;
+  return ablation.scaled ? 1.0 / sqrt(double(d_head())) : 1.0;
 }
 
 template <class T>
@@ -129,7 +129,7 @@ void Attention::attend(Pass<T>& pass, const AttentionInput<T>& input,
   T* p = pass.workspace.template numbers<T>(weights_size(n_heads, rows, key_rows));
   for_heads(*this, rows, key_rows, [&](size_t n, int i, int h, auto of_query, auto of_key) {
     const Mat<T> weights{p, rows.length(i), padded_keys(key_rows.length(i))};
-    p += weights.rows * std::ptrdiff_t(weights.cols);
+    p += weights.rows * ptrdiff_t(weights.cols);
     saved.heads[n] = {
         .q = of_query(saved.q),
         .k = of_key(saved.k),

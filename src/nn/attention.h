@@ -60,7 +60,7 @@ class Cache {
         capacity_(capacity),
         self_(static_cast<T*>(
             std::calloc(size_t{2} * layers * slots * capacity * width, sizeof(T)))) {
-    if (!self_) throw std::bad_alloc();
+    if (!self_) throw bad_alloc();
   }
 
   int capacity() const { return capacity_; }

@@ -15,7 +15,7 @@ Embedding::Embedding(ParamTable& table, Param tokens_, const string& positions_n
                      const ModelConfig& config)
     : tokens(tokens_),
       kind(config.positions),
-      scale(config.positions == Positions::sinusoidal ? std::sqrt(double(config.d_model)) : 1.0),
+      scale(config.positions == Positions::sinusoidal ? sqrt(double(config.d_model)) : 1.0),
       rate(config.dropout),
       dropout_id(name_key(positions_name)) {
   if (kind == Positions::learned)
@@ -34,7 +34,7 @@ Angles<T> position_angles(Workspace& workspace, PositionRange range, const Angle
   const auto [d, base, cos_first] = kind;
   const Mat<T> table = workspace.matrix<T>(range.count, d);
   for (int c = 0; c < d; c += 2) {
-    const double frequency = std::pow(base, -double(c) / d);
+    const double frequency = pow(base, -double(c) / d);
     for (int p = 0; p < range.count; ++p) {
       const double angle = (range.first + p) * frequency;
       table(p, c + (cos_first ? 1 : 0)) = T(std::sin(angle));

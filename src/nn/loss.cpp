@@ -37,7 +37,7 @@ void add_row(LossSums& sums, const RowLoss& row) {
 }
 
 void refuse_ruined(double x) {
-  if (std::isfinite(x)) return;
+  if (isfinite(x)) return;
   throw Error(Exit::diverged, "the model's logits are NaN or infinite: its weights are ruined.",
               "an earlier checkpoint: --checkpoint");
 }

@@ -13,7 +13,7 @@ namespace {
 // A standard normal number (Box and Muller 1958).
 double normal_number(uint64_t key, uint64_t i) {
   const double u = 1.0 - uniform01(key, 2 * i), v = uniform01(key, 2 * i + 1);
-  return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
+  return sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
 }
 
 double initial_value(const ParamInfo& info, uint64_t key, uint64_t i) {

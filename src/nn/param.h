@@ -51,7 +51,7 @@ class ParamTable {
   // Adds a [rows, cols] weight. Tensors added in sequence are adjacent in memory.
   Param add_matrix(const string& name, int rows, int cols, Initializer init) {
     if (init.kind == Initializer::uniform && init.scale == 0)
-      init.scale = std::sqrt(6.0 / (rows + cols));
+      init.scale = sqrt(6.0 / (rows + cols));
     return add({name, {0, rows, cols}, false, init});
   }
   Param add_vector(const string& name, int n, Initializer::Kind kind) {
@@ -80,7 +80,7 @@ class ParamVec {
   ParamVec() = default;
   explicit ParamVec(size_t size) : size_(size) {
     void* whole = std::calloc(size * sizeof(T) + 192, 1);
-    if (whole == nullptr) throw std::bad_alloc();
+    if (whole == nullptr) throw bad_alloc();
     const auto address = (reinterpret_cast<std::uintptr_t>(whole) + sizeof whole + 63) / 64 * 64;
     reinterpret_cast<void**>(address)[-1] = whole;
     data_.reset(reinterpret_cast<T*>(address));
@@ -116,7 +116,7 @@ struct LayerInit {
   LayerInit(const ModelConfig& config, int residual_branches) {
     if (config.init == Init::gpt2) {
       weight = {Initializer::normal, 0.02};
-      branch_output = {Initializer::normal, 0.02 / std::sqrt(residual_branches)};
+      branch_output = {Initializer::normal, 0.02 / sqrt(residual_branches)};
     }
     if (config.zero_init) branch_output = {Initializer::zeros};
   }

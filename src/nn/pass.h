@@ -62,7 +62,7 @@ struct Batch {
   vector<int> labels;
 
   int scored() const {  // rows
-    return int(std::ranges::count_if(labels, [](int label) { return label >= 0; }));
+    return int(ranges::count_if(labels, [](int label) { return label >= 0; }));
   }
   void clear() {
     source.clear();

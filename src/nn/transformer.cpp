@@ -8,7 +8,7 @@ namespace {
 
 Param embedding_table(ParamTable& table, const string& name, int vocab, const ModelConfig& config) {
   // Variance 1 / d: sqrt(d) times a row then has variance 1, as do the logits of a tied output.
-  const double deviation = config.init == Init::gpt2 ? 0.02 : 1.0 / std::sqrt(config.d_model);
+  const double deviation = config.init == Init::gpt2 ? 0.02 : 1.0 / sqrt(config.d_model);
   return table.add_matrix(name, vocab, config.d_model, {Initializer::normal, deviation});
 }
 

@@ -64,7 +64,7 @@ class PartObserver : public Observer<float> {
 using Losses = vector<double>;  // -log p of the labels of each example
 
 double sum_of(const Losses& x) {
-  return std::accumulate(x.begin(), x.end(), 0.0);
+  return accumulate(x.begin(), x.end(), 0.0);
 }
 
 Losses losses_of(const Predictor& predictor, const vector<Example>& examples, Pool& pool,
@@ -110,7 +110,7 @@ vector<ModelPart> parts_of(const Transformer& model) {
       parts.push_back({ModelPart::attention, kind});
       if (block.cross_attention) parts.push_back({ModelPart::attention, AttentionKind::cross});
     }
-  std::ranges::sort(parts);
+  ranges::sort(parts);
   return parts;
 }
 
@@ -141,10 +141,10 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
         removed.insert(part);
     PartObserver removes(means, removed);
     Losses d = losses(pool, &removes);
-    std::ranges::transform(d, whole, d.begin(), std::minus());
+    ranges::transform(d, whole, d.begin(), std::minus());
     return d;
   };
-  std::ptrdiff_t different = 0;
+  ptrdiff_t different = 0;
   vector<Json> found;
   for (const ModelPart& part : parts) {
     const auto is_part = [&](const ModelPart& p) { return p == part; };
@@ -156,21 +156,21 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
     System rows;
     for (size_t i = 0; i < d.size(); ++i) rows.push_back({d[i], tokens[i]});
     const System units = merged(rows, read);
-    different = std::ssize(units);
+    different = ssize(units);
     const auto [low, high] = interval_of(units, figure("loss"), pool);
-    const bool others = std::ranges::any_of(parts, is_other);
+    const bool others = ranges::any_of(parts, is_other);
     Json& json = found.emplace_back(part_json(part));
     json["difference"] = sum_of(d) / sum_of(tokens);
     json["low"] = low;
     json["high"] = high;
     json["all_but_this"] = others ? sum_of(differences(is_other)) / sum_of(tokens) : kUnknown;
   }
-  std::ranges::stable_sort(found, std::greater(),
-                           [](const Json& part) { return part["difference"].get<double>(); });
+  ranges::stable_sort(found, greater(),
+                      [](const Json& part) { return part["difference"].get<double>(); });
   return {{"loss", sum_of(whole) / sum_of(tokens)},
           {"sequences", examples.size()},
           {"different", different},
-          {"tokens", std::llround(sum_of(tokens))},
+          {"tokens", llround(sum_of(tokens))},
           {"passes", passes},
           {"replaced_by", zero ? "zero" : "mean"},
           {"parts", found}};

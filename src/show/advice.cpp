@@ -24,20 +24,20 @@ constexpr double kKnown = 0.6;    // share of it that training loss has, once da
 
 // The mean of the last five training losses up to a step; NaN if there are none.
 double train_loss_at(const vector<TrainEvent>& train, int64_t step) {
-  const auto end = std::ranges::upper_bound(train, step, {}, &TrainEvent::step);
+  const auto end = ranges::upper_bound(train, step, {}, &TrainEvent::step);
   double sum = 0, known = 0;
-  for (auto p = end - min<std::ptrdiff_t>(5, end - train.begin()); p != end; ++p)
-    if (!std::isnan(p->loss)) sum += p->loss, ++known;
+  for (auto p = end - min<ptrdiff_t>(5, end - train.begin()); p != end; ++p)
+    if (!isnan(p->loss)) sum += p->loss, ++known;
   return sum / known;
 }
 
 double known_loss(const ValidEvent& e) {
-  return std::isnan(e.loss) ? INFINITY : e.loss;
+  return isnan(e.loss) ? INFINITY : e.loss;
 }
 
 // The best by train.select_by.
 auto best_in(const vector<ValidEvent>& valid) {
-  return std::ranges::min_element(
+  return ranges::min_element(
       valid, {}, [](const ValidEvent& e) { return e.metric ? -*e.metric : known_loss(e); });
 }
 
@@ -45,7 +45,7 @@ auto best_in(const vector<ValidEvent>& valid) {
 const ValidEvent* lowest_before_rise(const LoggedEvents& logged) {
   const vector<ValidEvent>& valid = logged.valid;
   if (valid.empty() || best_in(valid) + 1 == valid.end()) return nullptr;
-  const auto lowest = std::ranges::min_element(valid, {}, known_loss);
+  const auto lowest = ranges::min_element(valid, {}, known_loss);
   const double clearly = valid.end() - lowest > 2 ? 1.01 : 1.1;
   const auto training = [&](const ValidEvent& e) { return train_loss_at(logged.train, e.step); };
   const bool rises =
@@ -57,7 +57,7 @@ const ValidEvent* lowest_before_rise(const LoggedEvents& logged) {
 // have got better at that.)
 bool is_flat(const vector<ValidEvent>& valid) {
   if (valid.empty() || valid.back().metric) return false;
-  const auto late = std::ranges::upper_bound(valid, valid.back().step / 2, {}, &ValidEvent::step);
+  const auto late = ranges::upper_bound(valid, valid.back().step / 2, {}, &ValidEvent::step);
   double before = INFINITY, after = INFINITY;
   for (auto e = valid.begin(); e != valid.end(); ++e)
     (e < late ? before : after) = min(e < late ? before : after, known_loss(*e));
@@ -78,7 +78,7 @@ void add_ways_on(const Run& run, Advice& a) {
   if (with_end && o.decay_steps == 0) o.decay_steps.step = s.step;
   // A branch goes on from before the fall of its rate, if that is at its end.
   const bool back = (with_end || o.decay_steps == config.train.max_steps) &&
-                    std::ranges::any_of(run.states, [&](const State& x) {
+                    ranges::any_of(run.states, [&](const State& x) {
                       return 0 < x.step && x.step <= fall_of(o).from;
                     });
   const bool stays =
@@ -118,7 +118,7 @@ Advice advise(const Run& run) {
   const auto objective = make_objective(run.config);
   const vector<ValidEvent>& valid = logged.valid;
   const auto best = best_in(valid);
-  const double passes = logged.train.empty() || std::isnan(logged.train.back().epoch)
+  const double passes = logged.train.empty() || isnan(logged.train.back().epoch)
                             ? double(last.cursor.epoch)
                             : logged.train.back().epoch;
   const bool solved = best != valid.end() && best->accuracy > kSolved,
@@ -141,9 +141,8 @@ Advice advise(const Run& run) {
              a.text;
     a.command = a.way_on;
   } else if (run.end() != Stop::none && best != valid.end() &&
-             std::ranges::any_of(logged.yardsticks, [&](const Yardstick& y) {
-               return y.nats_per_token <= best->loss;
-             })) {
+             ranges::any_of(logged.yardsticks,
+                            [&](const Yardstick& y) { return y.nats_per_token <= best->loss; })) {
     a.text = "more text or a larger model would help, rather than more steps";
   } else {
     a.text = "";

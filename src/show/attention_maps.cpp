@@ -41,7 +41,7 @@ class Recorder : public Observer<float> {
       for (int c = 0; c < w.cols; ++c) dot += double(w(r, c)) * v[c];
       sum += dot * dot;
     }
-    return float(std::sqrt(sum));
+    return float(sqrt(sum));
   }
 
   const Transformer& model_;

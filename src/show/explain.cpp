@@ -24,23 +24,23 @@ double dot(const Row& a, const Row& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 double mean(const Row& x) {
-  return std::accumulate(x.begin(), x.end(), 0.0) / double(x.size());
+  return accumulate(x.begin(), x.end(), 0.0) / double(x.size());
 }
 Row copied(Mat<const double> x, int row = 0) {
   return {x.row(row), x.row(row) + x.cols};
 }
 Row operator-(Row a, const Row& b) {
-  std::ranges::transform(a, b, a.begin(), std::minus());
+  ranges::transform(a, b, a.begin(), std::minus());
   return a;
 }
 
 double length(const Row& x) {
-  return std::sqrt(dot(x, x));
+  return sqrt(dot(x, x));
 }
 
 // The strongest head.
 struct Strongest {
-  double strength = -std::numeric_limits<double>::infinity();
+  double strength = -numeric_limits<double>::infinity();
   Json json = {};   // what it is, and its share
   Row normed = {};  // N of what it wrote
   const Attention* attention = nullptr;
@@ -110,7 +110,7 @@ class Explainer {
 
   void choose_answers() {
     const auto most_probable = [&](const TokenIds& of) {
-      return *std::ranges::max_element(of, {}, [&](int id) { return logits_[id]; });
+      return *ranges::max_element(of, {}, [&](int id) { return logits_[id]; });
     };
     answer_ = prediction_.answer.empty()
                   ? best_tokens(lens_.back(), 1, prediction_.not_next).front().id
@@ -129,7 +129,7 @@ class Explainer {
   Json token(int id) const {
     return {{"id", id},
             {"logit", logits_[id]},
-            {"probability", std::exp(scored_token(lens_.back(), id).log_probability)}};
+            {"probability", exp(scored_token(lens_.back(), id).log_probability)}};
   }
 
   // Also the layer from which on the answer is the most probable; null if it is not in the end.
@@ -137,8 +137,8 @@ class Explainer {
     Json lead;
     for (const vector<float>& logits : lens_) {
       TokenOdds odds = token_odds(logits, answer_, 0);
-      odds.rank -= int(std::ranges::count_if(prediction_.not_next,
-                                             [&](int id) { return logits[id] > logits[answer_]; }));
+      odds.rank -= int(ranges::count_if(prediction_.not_next,
+                                        [&](int id) { return logits[id] > logits[answer_]; }));
       Json top = Json::array();
       for (const ScoredToken& t : best_tokens(logits, kTopTokens, prediction_.not_next))
         top.push_back({{"id", t.id}, {"logprob", t.log_probability}});
@@ -148,7 +148,7 @@ class Explainer {
                              {"rank", odds.rank},
                              {"logit", logits[answer_]},
                              {"log_sum", logits[answer_] - odds.log_probability},
-                             {"probability", std::exp(odds.log_probability)}});
+                             {"probability", exp(odds.log_probability)}});
       if (odds.rank > 1 || lead.is_null()) lead = odds.rank > 1 ? Json() : Json(layer);
     }
     out["lead"] = lead;
@@ -220,7 +220,7 @@ class Explainer {
     weights.resize(h.k.rows);
     vector<int> order(weights.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, std::greater(), [&](int j) { return weights[j]; });
+    ranges::stable_sort(order, greater(), [&](int j) { return weights[j]; });
     order.resize(min<size_t>(order.size(), kTopKeys));
     Json out = strongest_.json;
     out.update({{"scale", h.scale},
@@ -236,7 +236,7 @@ class Explainer {
       out["keys"].push_back({{"position", j},
                              {"k", k},
                              {"length", length(k)},
-                             {"cosine", product / std::sqrt(dot(q, q) * dot(k, k))},
+                             {"cosine", product / sqrt(dot(q, q) * dot(k, k))},
                              {"v", copied(h.v, j)},
                              {"dot", product},
                              {"score", product * h.scale},
@@ -246,7 +246,7 @@ class Explainer {
     const double log_sum = out["keys"][0]["score"].get<double>() - std::log(weights[order[0]]);
     out["log_sum"] = log_sum;
     for (const int j : order) weights[j] = 0;
-    const double left = std::accumulate(weights.begin(), weights.end(), 0.0);
+    const double left = accumulate(weights.begin(), weights.end(), 0.0);
     Row v(h.v.cols);
     for (int j = 0; j < h.v.rows; ++j)
       for (int c = 0; c < h.v.cols; ++c) v[c] += weights[j] / left * h.v(j, c);

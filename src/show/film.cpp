@@ -37,16 +37,16 @@ int frame_weights(const ModelConfig& c, int tokens) {
 string packed_weights(const AttentionMap& map) {
   vector<unsigned char> bytes;
   for (const float w : map.weights)
-    bytes.push_back(static_cast<unsigned char>(std::lround(255 * std::sqrt(w))));
+    bytes.push_back(static_cast<unsigned char>(std::lround(255 * sqrt(w))));
   return base64(bytes);
 }
 
 PackedPull packed_pull(const AttentionMap& map) {
   double largest = 0;
-  for (const double x : map.pull) largest = max(largest, std::abs(x));
+  for (const double x : map.pull) largest = max(largest, abs(x));
   vector<unsigned char> bytes;
   for (const double x : map.pull) {
-    const double root = largest > 0 ? std::sqrt(std::abs(x) / largest) : 0;
+    const double root = largest > 0 ? sqrt(abs(x) / largest) : 0;
     bytes.push_back(static_cast<unsigned char>(128 + std::lround(std::copysign(127 * root, x))));
   }
   return {float(largest), base64(bytes)};
@@ -64,8 +64,7 @@ Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& 
            const Dataset& data)
     : model_(model),
       tokenizers_(tokenizers),
-      written_(
-          std::clamp(config.train.batch_tokens / (2 * kWrittenCost), kFewestWritten, kMostWritten)),
+      written_(clamp(config.train.batch_tokens / (2 * kWrittenCost), kFewestWritten, kMostWritten)),
       with_maps_(frame_weights(config.model, kFewestTokens) <= kMostFrameWeights),
       objective_(make_objective(config)),
       split_(config.data.has_validation() ? data.valid : data.train) {
@@ -126,7 +125,7 @@ FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
 void Film::add_maps(Workspace& workspace, const ParamVec<float>& values, AttentionMaps& maps,
                     Frame& frame) const {
   const auto heads = heads_in_words(input_tokens(question_.read, tokenizers_), maps);
-  if (std::isfinite(frame.probe_loss)) {
+  if (isfinite(frame.probe_loss)) {
     add_pull(model_, values, question_.read, workspace, maps);
     frame.pull.emplace();
   }
@@ -194,7 +193,7 @@ string Film::completed(const TokenIds& ids, const char* open, const char* close)
     out += gained();
     if (!decodes)
       text.push_back(*next++);
-    else if (next = std::ranges::find(ids, prompt[i]); next != ids.end())
+    else if (next = ranges::find(ids, prompt[i]); next != ids.end())
       while (++next != ids.end() && !objective_->is_mask(*next)) text.push_back(*next);
     const string answer = gained();
     const bool spaced = answer.size() > 1 && answer[0] == ' ';

@@ -78,7 +78,7 @@ vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& v
 
 double smallest_relu_input(const Transformer& model, const ParamVec<double>& values,
                            const Batch& batch) {
-  double smallest = std::numeric_limits<double>::infinity();
+  double smallest = numeric_limits<double>::infinity();
   if (!has_corner(model.config.activation)) return smallest;
   Workspace workspace;
   Pass<double> pass{.values = values, .workspace = workspace};
@@ -88,7 +88,7 @@ double smallest_relu_input(const Transformer& model, const ParamVec<double>& val
     for (const BlockSaved<double>& block : stack->blocks) {
       const Mat<double> u = block.feed_forward.u;  // with a gate: its input, then the gated part
       for (int r = 0; r < u.rows; ++r)
-        for (int c = 0; c < model.config.d_ff; ++c) smallest = min(smallest, std::abs(u(r, c)));
+        for (int c = 0; c < model.config.d_ff; ++c) smallest = min(smallest, abs(u(r, c)));
     }
   return smallest;
 }

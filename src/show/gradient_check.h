@@ -36,13 +36,13 @@ double central_difference(double& x, F&& f, double h = kGradientStep) {
 }
 
 inline double gradient_error(double analytic, double numeric, double floor) {
-  const double scale = max({std::abs(analytic), std::abs(numeric), floor});
-  return scale == 0 ? 0.0 : std::abs(analytic - numeric) / scale;  // NaN stays NaN
+  const double scale = max({abs(analytic), abs(numeric), floor});
+  return scale == 0 ? 0.0 : abs(analytic - numeric) / scale;  // NaN stays NaN
 }
 
 inline double largest_of(span<const double> x) {
   double m = 0;
-  for (const double v : x) m = max(m, std::abs(v));
+  for (const double v : x) m = max(m, abs(v));
   return m;
 }
 
@@ -51,7 +51,7 @@ inline double largest_of(span<const double> x) {
 // rotary positions and norm of keys, because softmax ignores what is added to every score.
 inline double rounding_noise(double size) {
   constexpr double kRoundings = 8;  // a few in each of the four values of f, and room
-  return kRoundings * std::numeric_limits<double>::epsilon() * std::abs(size) / kShorterStep;
+  return kRoundings * numeric_limits<double>::epsilon() * abs(size) / kShorterStep;
 }
 
 // The scale below which an error cannot be seen. `largest`: the largest |gradient| of all tensors.
@@ -74,8 +74,8 @@ GradientVerdict check_gradient(double analytic, double floor, Numeric&& numeric)
   const GradientVerdict first = at(kGradientStep);
   if (first.right) return first;
   GradientVerdict v = at(kShorterStep);
-  const double apart = std::abs(first.numeric - v.numeric);
-  v.wrong = !v.right && !(apart > 0.1 * std::abs(analytic - v.numeric));  // NaN is wrong
+  const double apart = abs(first.numeric - v.numeric);
+  v.wrong = !v.right && !(apart > 0.1 * abs(analytic - v.numeric));  // NaN is wrong
   return v;
 }
 

@@ -38,12 +38,12 @@ constexpr TextPattern kTextPatterns[] = {
      }},
     {"the word it is about to write",
      [](Tokens queries, Tokens keys, int i, int j) {
-       return i + 1 < std::ssize(queries) && keys[j] == queries[i + 1];
+       return i + 1 < ssize(queries) && keys[j] == queries[i + 1];
      },
      true},
     {"the token at the same position", [](Tokens, Tokens, int i, int j) { return j == i; }, true},
     {"the mirrored position",
-     [](Tokens, Tokens keys, int i, int j) { return j == std::ssize(keys) - 2 - i; }, true}};
+     [](Tokens, Tokens keys, int i, int j) { return j == ssize(keys) - 2 - i; }, true}};
 
 // The largest weight of each row that has a choice.
 PatternSums largest_weights(AttentionKind kind, Mat<const float> weights) {
@@ -182,7 +182,7 @@ Json recorded_names(const Model& model, const HeadChoice& choice) {
       named_at = frame.step;
       heads = *frame.heads;
     }
-  std::erase_if(heads, [&](const HeadName& h) {
+  erase_if(heads, [&](const HeadName& h) {
     return (!choice.kind.empty() && h.kind != choice.kind) ||
            (choice.layer && h.layer != *choice.layer) || (choice.head && h.head != *choice.head);
   });
@@ -247,7 +247,7 @@ HeadProbe::Scores HeadProbe::score(const ParamVec<float>& values) const {
                 if (kind == AttentionKind::cross) return;
                 const TextSide side{keys_of(text.read, kind),
                                     punctuation_[kind == AttentionKind::decoder_self]};
-                for (int p = 0; p < std::ssize(kPatterns); ++p) {
+                for (int p = 0; p < ssize(kPatterns); ++p) {
                   if (kPatterns[p].random != text.random) continue;
                   const Mat<const float> weights = map.head(layer, head);
                   const auto sums = pattern_sums(kind, weights, 0, weights.cols, [&](int i, int j) {
@@ -284,7 +284,7 @@ vector<HeadName> HeadProbe::names(const ParamVec<float>& trained) const {
                          float(sum.weight / sum.rows),
                          float(sum_of(texts_before).weight / sum.rows),
                          float(sum.even / sum.rows)};
-    const auto same_head = std::ranges::find_if(names, [&](const HeadName& n) {
+    const auto same_head = ranges::find_if(names, [&](const HeadName& n) {
       return n.kind == found.kind && n.layer == found.layer && n.head == found.head;
     });
     if (same_head == names.end())

@@ -38,7 +38,7 @@ int longest(span<const string> texts) {
 }
 
 size_t step_of(float weight, size_t steps) {
-  return min(steps - 1, size_t(std::clamp(weight, 0.0f, 1.0f) * float(steps)));
+  return min(steps - 1, size_t(clamp(weight, 0.0f, 1.0f) * float(steps)));
 }
 
 string coloured(int background, int letters, const string& text) {
@@ -50,10 +50,10 @@ string coloured(size_t step, const string& text) {
 }
 
 string signed_cell(float share, int width, bool colour) {
-  const int tenths = std::clamp(int(std::lround(10 * share)), -9, 9);
+  const int tenths = clamp(int(std::lround(10 * share)), -9, 9);
   const string text = fmt::format("{:>{}} ", tenths == 0 ? "." : to_string(tenths), width - 1);
   const auto& colours = tenths < 0 ? kBelow : kAbove;
-  return colour ? coloured(colours[(std::abs(tenths) + 1) / 2], kWhite, text) : text;
+  return colour ? coloured(colours[(abs(tenths) + 1) / 2], kWhite, text) : text;
 }
 
 string cell(float weight, int width, bool colour) {
@@ -80,12 +80,12 @@ string line_of_head(const HeadInWords& h) {
 vector<int> strongest_keys(Mat<const float> rows) {
   vector<float> largest(rows.cols);
   for (int q = 0; q < rows.rows; ++q)
-    for (int k = 0; k < rows.cols; ++k) largest[k] = max(largest[k], std::abs(rows(q, k)));
+    for (int k = 0; k < rows.cols; ++k) largest[k] = max(largest[k], abs(rows(q, k)));
   vector<int> keys(rows.cols);
   std::iota(keys.begin(), keys.end(), 0);
-  std::ranges::stable_sort(keys, [&](int a, int b) { return largest[a] > largest[b]; });
+  ranges::stable_sort(keys, [&](int a, int b) { return largest[a] > largest[b]; });
   keys.resize(min(rows.cols, kShownTokens));
-  std::ranges::sort(keys);
+  ranges::sort(keys);
   return keys;
 }
 
@@ -93,12 +93,12 @@ vector<int> strongest_keys(Mat<const float> rows) {
 
 string draw_heat_map(Mat<const float> weights, span<const string> queries, span<const string> keys,
                      const HeatMapStyle& style) {
-  const int label = std::clamp(longest(queries), 1, 10);
+  const int label = clamp(longest(queries), 1, 10);
   const bool has_signs = style.largest != 0;
   const int room = style.columns - label - 1, share = room / max(1, weights.cols);
   const int width = min(max(longest(keys) + 1, has_signs ? 3 : 2),
-                        std::clamp(share, kNarrowest, kWidest));  // of a cell, with one space
-  const int in_block = max(1, room / width);                      // keys
+                        clamp(share, kNarrowest, kWidest));  // of a cell, with one space
+  const int in_block = max(1, room / width);                 // keys
   string out;
   for (int begin = 0; begin < weights.cols; begin += in_block) {
     const int end = min(weights.cols, begin + in_block);

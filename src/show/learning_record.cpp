@@ -40,8 +40,8 @@ Comparison compare(const float* one, const float* other, size_t size) {
     ab += a * b;
     dd += (a - b) * (a - b);
   }
-  const double cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
-  return {aa, std::sqrt(aa), std::sqrt(bb), std::sqrt(dd), cosine};
+  const double cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : ab / sqrt(aa * bb);
+  return {aa, sqrt(aa), sqrt(bb), sqrt(dd), cosine};
 }
 
 double norm_of(const float* x, size_t size) {
@@ -134,8 +134,7 @@ Json learning_json(const vector<Frame>& frames) {
 
 Json last_move(const Json& learning) {
   const auto moves = [](const Json& record) {
-    return std::ranges::any_of(record["matrices"],
-                               [](const Json& m) { return m["update_ratio"] > 0; });
+    return ranges::any_of(record["matrices"], [](const Json& m) { return m["update_ratio"] > 0; });
   };
   const auto last = std::find_if(learning.rbegin(), learning.rend(), moves);
   return last == learning.rend() ? Json() : *last;
@@ -149,7 +148,7 @@ Json tensor_table(const ParamTable& table, const ParamVec<float>& values,
     const float* now = values.data() + info.param.offset;
     const auto n = double(size);
     const Comparison c = compare(now, initial.data() + info.param.offset, size);
-    const double mean = std::accumulate(now, now + size, 0.0) / n;
+    const double mean = accumulate(now, now + size, 0.0) / n;
     rows.push_back(
         {{"name", info.name},
          {"shape", info.vector ? Json{info.param.cols} : Json{info.param.rows, info.param.cols}},
@@ -158,7 +157,7 @@ Json tensor_table(const ParamTable& table, const ParamVec<float>& values,
          {"distance", c.distance},
          {"cosine", c.cosine},
          {"mean", mean},
-         {"deviation", std::sqrt(max(0.0, c.squares / n - mean * mean))}});
+         {"deviation", sqrt(max(0.0, c.squares / n - mean * mean))}});
   }
   return rows;
 }

@@ -17,7 +17,7 @@ namespace heed {
 namespace {
 
 double norm(const vector<double>& v) {
-  return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+  return sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
 using Row = vector<double>;
@@ -42,7 +42,7 @@ vector<int> known_ids(const EmbeddingView& e, const string& word) {
     if (inside.size() == 1 || ids.size() != 1) ids = inside;
   }
   if (ids.empty()) throw data_error("{} has no tokens.", shown);
-  if (std::ranges::count(ids, Tokenizer::kUnk) > 0)
+  if (ranges::count(ids, Tokenizer::kUnk) > 0)
     throw data_error("{} has {}.", shown, e.tokenizer.unknown(word).summary())
         .hint(similar_word(e, word));
   for (const int id : ids)
@@ -65,7 +65,7 @@ vector<Query> queries_of(const string& text) {
   const vector<string_view> parts = split_words(text);
   const vector<string> words(parts.begin(), parts.end());
   vector<Query> queries;
-  if (words.size() < 2 || std::ranges::none_of(words, is_sign)) {
+  if (words.size() < 2 || ranges::none_of(words, is_sign)) {
     for (const string& word : words) queries.push_back({word, {{1, word}}});
     return queries;
   }
@@ -101,13 +101,13 @@ Json neighbors_of(const EmbeddingView& e, const Query& query, size_t k) {
     throw data_error("\"{}\": the words cancel out.", excerpt(query.text)).hint("other words");
   vector<pair<double, int>> rows;  // cosine, minus the id
   for (int id = e.tokenizer.first_ordinary_id(); id < e.table.rows; ++id) {
-    if (!e.occurs(id) || std::ranges::count(own, id) > 0) continue;
+    if (!e.occurs(id) || ranges::count(own, id) > 0) continue;
     const Row row(e.table.row(id), e.table.row(id) + e.table.cols);
     const double lengths = norm(row) * norm_of_sum;
     const double dot = std::inner_product(row.begin(), row.end(), sum.begin(), 0.0);
     rows.emplace_back(lengths > 0 ? dot / lengths : 0.0, -id);
   }
-  std::ranges::sort(rows, std::greater());
+  ranges::sort(rows, greater());
   rows.resize(min(k, rows.size()));
   for (const auto& [cosine, id] : rows)
     json["neighbors"].push_back(

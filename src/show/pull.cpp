@@ -40,7 +40,7 @@ class PullRecorder : public Observer<T> {
     if (map.value_gradient.empty()) return;
     const int width = h.values.cols, heads = kv_heads(config_);
     const int head = h.layer * heads + h.head * heads / config_.n_heads;
-    double* of_values = map.value_gradient.data() + std::ptrdiff_t(head) * to.cols * width;
+    double* of_values = map.value_gradient.data() + ptrdiff_t(head) * to.cols * width;
     const Mat<double> sums(of_values, to.cols, width);
     for (int i = 0; i < to.rows; ++i)  // dL/dv_j += P_ij g_i
       for (int j = 0; j < to.cols; ++j)
@@ -81,7 +81,7 @@ ParamVec<double> in_double(const ParamVec<float>& values) {
 
 Example asked_of(const Model& model, const TokenIds& text) {
   const Objective& objective = *model.objective;
-  const bool masked = std::ranges::any_of(text, [&](int id) { return objective.is_mask(id); });
+  const bool masked = ranges::any_of(text, [&](int id) { return objective.is_mask(id); });
   if (objective.traits().pairs() || masked)
     throw usage_error("--pull needs --target: what the model writes itself would only confirm it.");
   const int vocab = model.tokenizers.target->size();
@@ -106,19 +106,18 @@ TokenIds labels_of(const Model& model, const Example& read, const string& words)
     return labels;
   }
   TokenIds labels(read.source.size(), -1), answers;
-  const auto masks =
-      std::ranges::count_if(read.source, [&](int id) { return objective.is_mask(id); });
+  const auto masks = ranges::count_if(read.source, [&](int id) { return objective.is_mask(id); });
   if (masks == 0)
     throw usage_error(
         "--pull: the text has no [MASK], and each token in turn would be another text.")
         .hint("the text with a [MASK], and its word as --target");
   const vector<string_view> given = split_words(words);
-  if (std::ssize(given) == masks)
+  if (ssize(given) == masks)
     for (const string_view word : given)
       answers.push_back(one_token(string(word), "--target", target).front());
   else
     answers = target.encode(words);
-  if (std::ssize(answers) != masks)
+  if (ssize(answers) != masks)
     throw usage_error("--target has {} words, the text has {} [MASK].", given.size(), masks);
   auto next = answers.begin();
   for (size_t i = 0; i < labels.size(); ++i)
@@ -136,14 +135,14 @@ string draw_pull(const HeadChoice& choice, const InputTokens& tokens, const Atte
   for_heads(maps, choice, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
     const Mat<const double> pulls = map.pulls(layer, head);
     const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
-    const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
+    const auto smaller = [](double a, double b) { return abs(a) < abs(b); };
     const auto at = int(std::max_element(begin, end, smaller) - begin);
     const string name = name_of_head(kind, layer, head);
     const auto &queries = queries_of(tokens, kind), &keys = keys_of(tokens, kind);
     out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name, begin[at],
                        with_space_marks(queries[at / pulls.cols]),
                        with_space_marks(keys[at % pulls.cols]));
-    style.largest = std::abs(begin[at]);
+    style.largest = abs(begin[at]);
     if (!whole && style.largest <= most) return;
     most = style.largest;
     vector<float> shares;

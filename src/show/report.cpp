@@ -37,15 +37,14 @@ void add_sizes(const Checkpoint& checkpoint, const RunConfig& config, Json& data
   const Tokenizer& target = *tokenizers.target;
   data["parameter_count"] =
       Transformer(config.model, tokenizers.source().size(), target.size()).table.size();
-  data["uniform"] =
-      std::log(target.size() - std::ssize(make_objective(config)->never_written(target)));
+  data["uniform"] = std::log(target.size() - ssize(make_objective(config)->never_written(target)));
 }
 
 // The loss of a frame's step: its own, else that of the event of the step, else null.
 template <class Event>
 Json loss_of(const Frame& frame, double own, const vector<Event>& events) {
-  const auto found = std::ranges::find(events, frame.step, &Event::step);
-  return std::isnan(own) && found != events.end() ? found->loss : own;
+  const auto found = ranges::find(events, frame.step, &Event::step);
+  return isnan(own) && found != events.end() ? found->loss : own;
 }
 
 // Adds the probe and its frames. All of these have maps, or none.
@@ -166,7 +165,7 @@ Json report(const string& name) {
             {"parameter_count", 0},
             {"uniform", 0},
             {"best_loss", best.valid_loss},
-            {"best", {{"step", best.step}, {"by_metric", std::isfinite(best.valid_metric)}}},
+            {"best", {{"step", best.step}, {"by_metric", isfinite(best.valid_metric)}}},
             {"notes", notes}};
   if (newest) add_sizes(*newest, config, data);
   add_frames(recorded, logged, data);

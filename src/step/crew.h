@@ -64,7 +64,7 @@ class Crew {
     vector<double> all(ranks());
     all[exchange_->rank()] = own;
     gather(all);
-    return std::accumulate(all.begin(), all.end(), 0.0);
+    return accumulate(all.begin(), all.end(), 0.0);
   }
 
   // Tells those who wait for this process that it is at work.

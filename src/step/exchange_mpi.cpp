@@ -45,7 +45,7 @@ class MpiExchange : public Exchange {
       CPU_AND(&both, &own.cores, &other.cores);
       return other.host == own.host && CPU_COUNT(&both) > 0;
     };
-    neighbours_ = max(1, int(std::ranges::count_if(places_, shares_cores)));
+    neighbours_ = max(1, int(ranges::count_if(places_, shares_cores)));
   }
 
   void swap(const vector<Message>& sends, const vector<Message>& receives) override {
@@ -125,7 +125,7 @@ class MpiExchange : public Exchange {
   void wait() {
     const int n = int(requests_.size());
     done_.resize(n);
-    std::ranges::fill(silent_, 0.0);
+    ranges::fill(silent_, 0.0);
     const double begin = seconds_now();
     double last = begin, moved = begin;
     for (int left = n; left > 0;) {

@@ -42,7 +42,7 @@ Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ra
     work.push_back(rule.products ? rule.products(info.param)
                                  : double(blocks[b].end - blocks[b].begin));
   }
-  double low = *std::ranges::max_element(work), high = 0;  // the least limit is between them
+  double low = *ranges::max_element(work), high = 0;  // the least limit is between them
   for (const double w : work) high += w;
   for (int i = 0; i < 60; ++i) {
     const double limit = (low + high) / 2;
@@ -122,7 +122,7 @@ Gradients::Result Gradients::run(const ParamVec<float>& values, const StepBatch&
 }
 
 int Gradients::rank_of(int shard) const {
-  const auto next = std::ranges::upper_bound(parts_, size_t(shard));
+  const auto next = ranges::upper_bound(parts_, size_t(shard));
   return int(next - parts_.begin()) - 1;
 }
 
@@ -135,7 +135,7 @@ double Gradients::reduce() {
     if (alone) squares_[task] = sum_squares(sum().data() + begin, end - begin);
   });
   if (!alone) exchange_partial_sums();
-  return std::sqrt(tree_sum(squares_));
+  return sqrt(tree_sum(squares_));
 }
 
 uint64_t Gradients::step_bytes() const {

@@ -29,7 +29,7 @@ template <class T>
 void orthogonalize(Mat<T> x, const Products<T>& products, Workspace& workspace) {
   double squares = 0;
   for (int r = 0; r < x.rows; ++r) squares += sum_squares(x.row(r), x.cols);
-  const double norm = std::sqrt(squares);  // Frobenius's
+  const double norm = sqrt(squares);  // Frobenius's
   if (norm < kSmallestNorm) return set_zero(x);
   const T scale = T(1.0 / norm);
   for (int r = 0; r < x.rows; ++r)

@@ -18,8 +18,8 @@ void adam(const Stretch<T>& s) {
   const T b1 = T(c.betas[0]), b2 = T(c.betas[1]);
   // Not 1 - b in T: at 0.9999 that is off by more than a ten-thousandth.
   const T a1 = T(1.0 - c.betas[0]), a2 = T(1.0 - c.betas[1]);
-  const T step_size = T(s.update.rate / (1.0 - std::pow(c.betas[0], t)));
-  const T root = T(1.0 / std::sqrt(1.0 - std::pow(c.betas[1], t)));
+  const T step_size = T(s.update.rate / (1.0 - pow(c.betas[0], t)));
+  const T root = T(1.0 / sqrt(1.0 - pow(c.betas[1], t)));
   const T eps = T(c.eps), clip = T(s.update.clip), keep = s.keep;
   T* __restrict w = s.w, * __restrict g = s.g, * __restrict m = s.m, * __restrict v = s.v;
   for (size_t i = 0; i < s.size; ++i) {
@@ -27,7 +27,7 @@ void adam(const Stretch<T>& s) {
     g[i] = 0;
     m[i] = fuse(b1, m[i], a1 * d);
     v[i] = fuse(b2, v[i], a2 * d * d);
-    w[i] = fuse(keep, w[i], -step_size * m[i] / fuse(std::sqrt(v[i]), root, eps));
+    w[i] = fuse(keep, w[i], -step_size * m[i] / fuse(sqrt(v[i]), root, eps));
   }
 }
 
@@ -69,7 +69,7 @@ void muon_momentum(const Stretch<T>& s) {
 template <class T>
 void muon_matrix(const Stretch<T>& s, int rows, int cols, Workspace& workspace) {
   orthogonalize(Mat<T>(s.g, rows, cols), s.products, workspace);
-  const T length = T(s.update.rate * 0.2 * std::sqrt(max(rows, cols)));
+  const T length = T(s.update.rate * 0.2 * sqrt(max(rows, cols)));
   const T keep = s.keep;
   T* __restrict w = s.w, * __restrict g = s.g;
   for (size_t i = 0; i < s.size; ++i) {
@@ -128,8 +128,7 @@ vector<OptimizerKind>& optimizers() {
 }
 
 const OptimizerKind& optimizer_of(const OptimizerConfig& c) {
-  return *std::ranges::find(optimizers(), c.type,
-                            [](const OptimizerKind& k) { return k.doc.name; });
+  return *ranges::find(optimizers(), c.type, [](const OptimizerKind& k) { return k.doc.name; });
 }
 
 const UpdateRule& rule_of(const OptimizerConfig& c, const ParamInfo& info) {
@@ -169,12 +168,12 @@ Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config,
                         const Products<T>& products, size_t begin, size_t end)
     : table_(table), config_(config), products_(products), blocks_(weight_blocks(table)) {
   blocks_.resize(min(end, blocks_.size()));
-  blocks_.erase(blocks_.begin(), blocks_.begin() + std::ptrdiff_t(begin));
+  blocks_.erase(blocks_.begin(), blocks_.begin() + ptrdiff_t(begin));
   for (const WeightBlock& block : blocks_)
     if (block.begin == block.tensor->param.offset && rule_of(config, *block.tensor).workspace)
       matrices_.push_back(block.tensor);
-  std::ranges::stable_sort(matrices_, std::greater(),
-                           [](const ParamInfo* info) { return info->param.size(); });
+  ranges::stable_sort(matrices_, greater(),
+                      [](const ParamInfo* info) { return info->param.size(); });
   for (int i = 0; i < moments_kept(table, config); ++i) moments_.emplace_back(table.size());
 }
 

@@ -33,7 +33,7 @@ double cosine(const OptimizerConfig& c, int, double step) {
 }
 
 double inverse_sqrt(const OptimizerConfig& c, int, double step) {
-  return c.learning_rate * std::sqrt(max(1.0, double(c.warmup_steps)) / step);
+  return c.learning_rate * sqrt(max(1.0, double(c.warmup_steps)) / step);
 }
 
 double wsd(const OptimizerConfig& c, int, double step) {
@@ -43,8 +43,8 @@ double wsd(const OptimizerConfig& c, int, double step) {
 }
 
 double noam(const OptimizerConfig& c, int d_model, double step) {
-  return c.learning_rate * std::pow(d_model, -0.5) *
-         min(std::pow(step, -0.5), step * std::pow(double(c.warmup_steps), -1.5));
+  return c.learning_rate * pow(d_model, -0.5) *
+         min(pow(step, -0.5), step * pow(double(c.warmup_steps), -1.5));
 }
 
 }  // namespace
@@ -62,8 +62,7 @@ vector<ScheduleKind>& schedules() {
 }
 
 const ScheduleKind& schedule_of(const OptimizerConfig& c) {
-  return *std::ranges::find(schedules(), c.schedule,
-                            [](const ScheduleKind& k) { return k.doc.name; });
+  return *ranges::find(schedules(), c.schedule, [](const ScheduleKind& k) { return k.doc.name; });
 }
 
 double learning_rate(const OptimizerConfig& c, int d_model, int64_t step) {

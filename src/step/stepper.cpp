@@ -46,8 +46,8 @@ StepResult Stepper::gradient(int64_t step, const StepBatch& batch,
   // Its square is finite, too: second moments stay so.
   const double clip = options_.optimizer.clip_norm;
   const double used = clip > 0 ? min(clip, result.gradient_norm) : result.gradient_norm;
-  result.finite = std::isfinite(result.sums.objective) && std::isfinite(result.gradient_norm) &&
-                  std::isfinite(float(used * used));
+  result.finite = isfinite(result.sums.objective) && isfinite(result.gradient_norm) &&
+                  isfinite(float(used * used));
   return result;
 }
 

@@ -31,9 +31,9 @@ void load(InputFile& file, span<const TensorSlot> tensors) {
   read_safetensors(file, tensors);
   for (const TensorSlot& t : tensors) {
     const span<const float> numbers(t.data, numbers_in(t.shape));
-    const bool finite = std::ranges::all_of(numbers, [](float x) { return std::isfinite(x); });
+    const bool finite = ranges::all_of(numbers, [](float x) { return isfinite(x); });
     const bool negative = t.name.starts_with(kSecondMoments) &&
-                          std::ranges::any_of(numbers, [](float x) { return x < 0; });
+                          ranges::any_of(numbers, [](float x) { return x < 0; });
     const char* what = finite ? "a negative square" : "NaN or infinity";
     if (!finite || negative)
       throw store_error("{}: {} in {}, so it cannot be used", file.name().string(), what, t.name)
@@ -139,8 +139,8 @@ void Checkpoint::load_training(span<const TensorSlot> slots) const {
 }
 
 bool saved_since(const fs::path& run, fs::file_time_type time) {
-  constexpr auto kTick = std::chrono::milliseconds(20);  // of the clock of file systems
-  std::error_code none;
+  constexpr auto kTick = chrono::milliseconds(20);  // of the clock of file systems
+  error_code none;
   return fs::last_write_time(run / kCheckpoints, none) + kTick > time;
 }
 
@@ -154,7 +154,7 @@ Checkpoint open_checkpoint(const fs::path& run, const string& which) {
   } catch (const Unreadable&) {
     throw;
   } catch (const Error& e) {
-    std::error_code none;
+    error_code none;
     if (folder.empty() || !fs::is_directory(run / kCheckpoints, none)) throw;
     const optional<Checkpoint> whole = newest_checkpoint(run).checkpoint;
     throw e.as(e.exit(),

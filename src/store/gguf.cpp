@@ -69,7 +69,7 @@ string in_type(const vector<float>& numbers, GgufType type, const string& name) 
     for (size_t i = 0; i < numbers.size(); i += kBlock) {
       const span<const float> block(numbers.data() + i, kBlock);
       float largest = 0;
-      for (const float x : block) largest = max(largest, std::abs(x));
+      for (const float x : block) largest = max(largest, abs(x));
       const float scale = largest / 127;
       bytes += half(scale);
       for (const float x : block)

@@ -45,7 +45,7 @@ vector<KeyChange> in_the_way(const Json& row, RunConfig config) {
   vector<KeyChange> changes;
   for (const auto& [key, value] : needs.items()) {
     const Json wanted = value.is_array() ? value : Json::array({value});
-    if (std::ranges::count(wanted, values.at(key)) == 0)
+    if (ranges::count(wanted, values.at(key)) == 0)
       changes.push_back({key.find('.') == key.npos ? "model." + key : key, values.at(key).dump(),
                          wanted[0].dump(), OnResume::refused});
   }
@@ -146,7 +146,7 @@ Json foreign_class(const string& program, const RunConfig& config) {
     vector<KeyChange> changes = in_the_way(row, config);
     if (changes.empty()) return row;
     const bool nearer = nearest.is_null() || changes.size() < fewest.size();
-    if (!nearer || std::ranges::count(own, Json(config.objective.type)) == 0 ||
+    if (!nearer || ranges::count(own, Json(config.objective.type)) == 0 ||
         !can_have(config, changes))
       continue;
     nearest = row;
@@ -198,8 +198,8 @@ vector<ForeignTensor> foreign_tensors(const Json& row, const Transformer& model)
     };
     if (is("by_head")) t.rows = by_head(t.rows, d_head);
     if (is("transposed") && t.shape.size() == 2) std::swap(t.rows, t.columns);
-    t.shape.front() = std::ssize(t.rows);
-    if (t.shape.size() == 2) t.shape.back() = std::ssize(t.columns);
+    t.shape.front() = ssize(t.rows);
+    if (t.shape.size() == 2) t.shape.back() = ssize(t.columns);
   }
   const Json fixed = row.value("fixed", Json::object());
   for (const auto& [name, kind] : fixed.items()) {

@@ -40,7 +40,7 @@ Vocabulary vocabulary_of(const Tokenizer& tokenizer) {
                        : subword && n < 256                      ? byte_piece(n)
                                                                  : tokenizer.text_after(-1, id));
   }
-  const std::unordered_set<string_view> words(v.tokens.begin(), v.tokens.end());
+  const unordered_set<string_view> words(v.tokens.begin(), v.tokens.end());
   for (string& name : v.names)
     while (words.contains(name)) name = "<" + name + ">";  // "<unk>" may be a word
   return v;
@@ -55,11 +55,11 @@ string escaped(string_view text) {
 
 // All ways to make a piece of two, the best pieces first. Pieces of one character need none.
 Json merges_of(const Vocabulary& v) {
-  const std::unordered_set<string_view> known(v.tokens.begin() + 256, v.tokens.end());
+  const unordered_set<string_view> known(v.tokens.begin() + 256, v.tokens.end());
   vector<pair<float, string_view>> order;
   for (size_t i = 0; i < v.pieces.pieces.size(); ++i)
     order.emplace_back(v.pieces.pieces[i].score, v.tokens[256 + i]);
-  std::ranges::stable_sort(order, std::greater(), [](const auto& piece) { return piece.first; });
+  ranges::stable_sort(order, greater(), [](const auto& piece) { return piece.first; });
   Json merges = Json::array();
   for (const auto& [score, piece] : order)
     each_code_point(piece, [&, whole = piece](CodePoint, size_t at) {

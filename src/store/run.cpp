@@ -46,7 +46,7 @@ string origin_json(const Origin& origin) {
 }
 
 string processor_name() {
-  std::ifstream info("/proc/cpuinfo");
+  ifstream info("/proc/cpuinfo");
   for (string line; std::getline(info, line);)
     if (line.starts_with("model name")) return line.substr(min(line.find(": ") + 2, line.size()));
   return "";
@@ -56,11 +56,10 @@ Origin read_origin(const string& run) {
   constexpr const char* kRemedy =
       "restore it, or move it away: the data's relative paths are then taken from the current "
       "folder";
-  std::error_code ignored;
+  error_code ignored;
   for (const fs::path& folder : {fs::path(run), fs::path(run) / ".." / ".."}) {
     const fs::path path = folder / kOriginFile;
-    if (std::ranges::count(folder == run ? names_in(folder) : readable_names(folder),
-                           kOriginFile) == 0)
+    if (ranges::count(folder == run ? names_in(folder) : readable_names(folder), kOriginFile) == 0)
       continue;
     if (type_of(path) != fs::file_type::regular)
       throw store_error("{} is not a file.", quoted_path(path)).hint(kRemedy);

@@ -35,7 +35,7 @@ bool is_step(const string& name) {
 
 string what_exists(const fs::path& checkpoints) {
   vector<string> names = names_in(checkpoints);
-  std::erase_if(names, [](const string& name) { return name.starts_with('.'); });
+  erase_if(names, [](const string& name) { return name.starts_with('.'); });
   return names.empty() ? "there is no checkpoint yet" : "there are: " + joined(names);
 }
 
@@ -62,13 +62,13 @@ fs::path checkpoints_of(const fs::path& run) {
 
 // As written_out(), and without links, which may be switched while their folder is being read.
 fs::path canonical_folder(const fs::path& folder) {
-  std::error_code error;
+  error_code error;
   const fs::path path = fs::canonical(folder, error);
   return error ? written_out(folder) : path;
 }
 
 fs::path pinned(const fs::path& folder) {
-  std::error_code none;
+  error_code none;
   return fs::is_symlink(folder, none) ? canonical_folder(folder) : folder;
 }
 
@@ -77,7 +77,7 @@ fs::path pinned(const fs::path& folder) {
 // then what the link would say. Nothing if the run has no checkpoints.
 optional<fs::path> linked_checkpoint(const fs::path& run, const string& which) {
   const fs::path link = run / kCheckpoints / which;
-  std::error_code error;
+  error_code error;
   if (fs::is_symlink(link, error) && fs::exists(link, error)) {
     const fs::path target = fs::read_symlink(link, error);
     if (error) throw_file_error("read the link", link, error.value());
@@ -103,15 +103,15 @@ bool is_old(const string& name) {
 }  // namespace
 
 fs::path written_out(const fs::path& folder) {
-  std::error_code error;
+  error_code error;
   const fs::path path = fs::absolute(folder, error).lexically_normal();
   return path.has_filename() ? path : path.parent_path();
 }
 
 vector<string> names_of_runs(const fs::path& folder, bool old) {
-  std::error_code none;
+  error_code none;
   vector<string> names = readable_names(folder);
-  std::erase_if(names, [&](const string& name) {
+  erase_if(names, [&](const string& name) {
     return name.starts_with('.') || (!old && is_old(name)) ||
            !fs::is_directory(folder / name / kCheckpoints, none);
   });
@@ -137,10 +137,10 @@ vector<int64_t> list_steps(const fs::path& run) {
 }
 
 bool is_better(const State& one, const State& other) {
-  const bool neither = std::isnan(one.valid_loss) && std::isnan(other.valid_loss);
-  if (neither || std::isnan(one.valid_loss + other.valid_loss))
-    return neither ? one.step > other.step : std::isnan(other.valid_loss);
-  if (one.valid_metric != other.valid_metric && !std::isnan(one.valid_metric + other.valid_metric))
+  const bool neither = isnan(one.valid_loss) && isnan(other.valid_loss);
+  if (neither || isnan(one.valid_loss + other.valid_loss))
+    return neither ? one.step > other.step : isnan(other.valid_loss);
+  if (one.valid_metric != other.valid_metric && !isnan(one.valid_metric + other.valid_metric))
     return one.valid_metric > other.valid_metric;
   return one.valid_loss != other.valid_loss ? one.valid_loss < other.valid_loss
                                             : one.step < other.step;
@@ -155,7 +155,7 @@ State best_so_far(const State& checkpoint) {
 }
 
 optional<State> best_of(const vector<State>& states) {
-  const auto best = std::ranges::min_element(states, is_better);
+  const auto best = ranges::min_element(states, is_better);
   return best == states.end() ? nullopt : optional(*best);
 }
 
@@ -189,7 +189,7 @@ StateFile read_state(const fs::path& checkpoint) {
 
 fs::path find_checkpoint(const fs::path& run, const string& which) {
   if (which.empty() && is_checkpoint(run)) {
-    std::error_code none;
+    error_code none;
     // As Hugging Face's models are; one in checkpoints/ has lost it.
     if (!fs::exists(run / kStateFile, none) &&
         canonical_folder(run).parent_path().filename() != kCheckpoints)

@@ -45,23 +45,23 @@ inline constexpr const char* kTrainingFile = "training.safetensors";
 inline constexpr const char* kStateFile = "state.json";
 
 inline bool is_run(const fs::path& folder) {
-  std::error_code none;
+  error_code none;
   return fs::is_directory(folder / kCheckpoints, none) && fs::exists(folder / kConfigFile, none);
 }
 
 // Also a damaged one.
 inline bool is_checkpoint(const fs::path& folder) {
-  std::error_code none;
+  error_code none;
   return fs::exists(folder / kStateFile, none) || fs::exists(folder / kModelFile, none);
 }
 
 // Would a file of this name damage a run or a checkpoint? Other files may be written beside a
 // run's own.
 inline bool is_part_of_run(const fs::path& file) {
-  std::error_code none;
+  error_code none;
   const auto has = [&](const char* name) { return fs::exists(file.parent_path() / name, none); };
   return (has(kStateFile) && has(kModelFile)) ||
-         (has(kCheckpoints) && std::ranges::count(kRunFiles, file.filename().string()) > 0);
+         (has(kCheckpoints) && ranges::count(kRunFiles, file.filename().string()) > 0);
 }
 
 string step_folder_name(int64_t step);  // "step-00001000"

@@ -85,7 +85,7 @@ double numbers_of(const MapKind& kind) {
 // Do the parts of a record fit each other, and the probe?
 bool fits(const Probe& probe) {
   return probe.expected.size() == probe.prompts.size() && !probe.kinds.empty() &&
-         std::ranges::all_of(probe.kinds, [](const MapKind& kind) {
+         ranges::all_of(probe.kinds, [](const MapKind& kind) {
            return kind.layers > 0 && kind.heads > 0 && numbers_of(kind) > 0 &&
                   max(kind.queries.size(), kind.keys.size()) <= kMostTokens;
          });
@@ -93,25 +93,25 @@ bool fits(const Probe& probe) {
 
 bool fits(const Frame& frame, const Probe& probe) {
   const auto none_or_each = [&](const auto& parts, auto fits_kind) {
-    return parts.empty() || std::ranges::equal(parts, probe.kinds, fits_kind);
+    return parts.empty() || ranges::equal(parts, probe.kinds, fits_kind);
   };
   const auto is_map = [](const string& map, const MapKind& kind) {
     return is_base64(map, numbers_of(kind));
   };
   const auto is_pull = [&](const PackedPull& pull, const MapKind& kind) {
-    return std::isfinite(pull.largest) && is_map(pull.map, kind);
+    return isfinite(pull.largest) && is_map(pull.map, kind);
   };
   const auto are_words = [](const KindInWords& words, const MapKind& kind) {
     return double(words.heads.size()) == heads_of(kind) && words.first >= 0 &&
-           words.first < std::ssize(words.heads);
+           words.first < ssize(words.heads);
   };
   const auto is_measured = [](const HeadName& head) {
-    return std::isfinite(head.score + head.untrained + head.shuffled);
+    return isfinite(head.score + head.untrained + head.shuffled);
   };
   return frame.written.size() == probe.prompts.size() && none_or_each(frame.weights, is_map) &&
          (!frame.pull || none_or_each(*frame.pull, is_pull)) &&
          (!frame.words || none_or_each(*frame.words, are_words)) &&
-         (!frame.heads || std::ranges::all_of(*frame.heads, is_measured));
+         (!frame.heads || ranges::all_of(*frame.heads, is_measured));
 }
 
 // Adds a line to a film: its probe first, then frames. False: it is damaged.
@@ -160,7 +160,7 @@ LoggedEvents read_events(const fs::path& run, int64_t up_to) {
 RecordedFrames read_frames(const fs::path& run, int64_t up_to) {
   RecordedFrames film;
   for_each_object(run, kFilm, up_to, [&](const Json& line) { add_line(line, film); });
-  std::ranges::stable_sort(film.frames, {}, &Frame::step);  // that of the best is written last
+  ranges::stable_sort(film.frames, {}, &Frame::step);  // that of the best is written last
   return film;
 }
 

@@ -28,7 +28,7 @@ constexpr string_view kRemoving = ".tmp-removed-";
 // Whoever holds a lock has written his process id into its file; 0: nobody has yet.
 int64_t holder(const fs::path& lock) {
   int64_t id = 0;
-  std::ifstream(lock) >> id;
+  ifstream(lock) >> id;
   return id;
 }
 
@@ -173,7 +173,7 @@ void RunWriter::require_free(const fs::path& run, bool force) {
 RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& first) try {
   const fs::path run = with_name(path), parent = folder_of(run);
   require_free(run, force);
-  std::error_code error;
+  error_code error;
   fs::create_directories(parent, error);
   if (error) throw_file_error("create the folder", parent, error.value());
   remove_killed_starts(run);
@@ -271,7 +271,7 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep) try {
   }
   const int64_t step = contents.state.step;
   write_checkpoint(checkpoints(), step_folder_name(step), contents);
-  std::erase_if(states_, [&](const State& state) { return state.step >= step; });
+  erase_if(states_, [&](const State& state) { return state.step >= step; });
   states_.push_back(contents.state);
   finish_save(step, keep);
 } catch (const Error&) {
@@ -280,7 +280,7 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep) try {
 }
 
 void RunWriter::finish_save(int64_t step, Keep keep) {
-  std::erase_if(states_, [&](const State& state) { return state.step > step; });
+  erase_if(states_, [&](const State& state) { return state.step > step; });
   try {
     if (const auto line = next_chain_line(run_, step, stem_); !line.empty()) {
       const bool begins = !path_exists(run_ / kChain);
@@ -294,7 +294,7 @@ void RunWriter::finish_save(int64_t step, Keep keep) {
       notes_.push_back(fmt::format("the chain lacks lines: {}", e.what()));
   }
   const auto point = [&](const char* link, int64_t to) {
-    std::error_code error;
+    error_code error;
     const string target = step_folder_name(to);
     if (type_of(checkpoints() / target) == fs::file_type::directory &&
         fs::read_symlink(checkpoints() / link, error) != target)
@@ -310,15 +310,15 @@ void RunWriter::supersede(int64_t step, Keep keep) {
   if (keep.last <= 0) return;
   vector<int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Damaged ones stay.
-  std::erase_if(steps, [&](int64_t old) {
-    return old == 0 || old == keep.spared || std::ranges::count(states_, old, &State::step) == 0;
+  erase_if(steps, [&](int64_t old) {
+    return old == 0 || old == keep.spared || ranges::count(states_, old, &State::step) == 0;
   });
   steps.resize(steps.size() - min(steps.size(), size_t(keep.last)));
   const int64_t best = this->best()->step;
-  std::erase_if(steps, [&](int64_t old) {
+  erase_if(steps, [&](int64_t old) {
     return old == best || old == step || (keep.every > 0 && old % keep.every == 0);
   });
-  std::erase_if(states_, [&](const State& s) { return std::ranges::count(steps, s.step) > 0; });
+  erase_if(states_, [&](const State& s) { return ranges::count(steps, s.step) > 0; });
   superseded_ = std::move(steps);
 }
 

@@ -69,7 +69,7 @@ vector<TensorEntry> parse_safetensors_header(string_view text, uint64_t data_siz
   if (!faults.first().empty()) source.fail(faults.first());
   vector<TensorEntry> entries;
   for (const auto& [name, tensor] : tensors) entries.push_back(checked_entry(file, name, tensor));
-  std::ranges::stable_sort(entries, {}, [](const TensorEntry& e) { return pair(e.begin, e.end); });
+  ranges::stable_sort(entries, {}, [](const TensorEntry& e) { return pair(e.begin, e.end); });
   uint64_t end = 0;  // of the data covered so far
   for (const TensorEntry& entry : entries) {
     if (entry.begin != end)
@@ -169,7 +169,7 @@ void read_safetensors(InputFile& file, span<const TensorSlot> slots) {
   vector<string> complaints;
   vector<const TensorSlot*> targets;  // parallel to entries
   for (const TensorEntry& entry : entries) {
-    const auto slot = std::ranges::find(slots, entry.name, &TensorSlot::name);
+    const auto slot = ranges::find(slots, entry.name, &TensorSlot::name);
     if (slot == slots.end()) {
       complaints.push_back(fmt::format("extra: {} {}", entry.name, to_string(entry.shape)));
       continue;
@@ -180,7 +180,7 @@ void read_safetensors(InputFile& file, span<const TensorSlot> slots) {
                                        to_string(entry.shape), to_string(slot->shape)));
   }
   for (const TensorSlot& slot : slots)
-    if (std::ranges::find(entries, slot.name, &TensorEntry::name) == entries.end())
+    if (ranges::find(entries, slot.name, &TensorEntry::name) == entries.end())
       complaints.push_back(fmt::format("missing: {} {}", slot.name, to_string(slot.shape)));
   if (!complaints.empty())
     throw store_error("{}: its tensors are not those of the model: {}.", file.name().string(),

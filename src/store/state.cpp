@@ -41,8 +41,8 @@ string_view checked(string_view bytes, const string& file) {
 string format_state(const StateFile& file) {
   Json object = file;
   for (Json& value : object)  // JSON has no infinity; every other double is read back bit for bit
-    if (const double x = value.is_number_float() ? value.get<double>() : 0; !std::isfinite(x))
-      value = std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
+    if (const double x = value.is_number_float() ? value.get<double>() : 0; !isfinite(x))
+      value = isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
   string text = object.dump(2);
   text.resize(text.size() - 2);  // "\n}" comes after the checksum
   text += kBeforeChecksum;

@@ -138,7 +138,7 @@ Piece read_piece(string_view message, const string& path) {
   each_field(message, path, [&](const ProtoField& field) {
     if (field.is(kText, kProtoBytes)) piece.text = field.bytes;
     if (field.is(kScore, kProtoFixed32))
-      std::memcpy(&piece.score, field.bytes.data(), sizeof piece.score);
+      memcpy(&piece.score, field.bytes.data(), sizeof piece.score);
     if (field.is(kType, kProtoVarint)) piece.type = field.value;
   });
   return piece;
@@ -189,7 +189,7 @@ bool is_learnt(const Piece& piece) {
 bool is_usable(const Piece& piece, bool by_line) {
   constexpr size_t kMaxBytes = 256;
   const string& text = piece.text;
-  if (text.empty() || text.size() > kMaxBytes || !std::isfinite(piece.score)) return false;
+  if (text.empty() || text.size() > kMaxBytes || !isfinite(piece.score)) return false;
   if (by_line) return find_invalid_utf8(text) == text.npos;
   for (size_t at = text.starts_with(kSpaceMark) ? kSpaceMark.size() : 0; at < text.size();
        at += code_point_at(text, at).length)
@@ -201,7 +201,7 @@ AdoptedPieces adopt(const AnyModel& any, const string& path, const vector<string
   const string& name = any.reading.normalizer;
   if (any.type != kUnigramType && any.type != kBpeType)
     refuse(path, "its type is neither bpe nor unigram");
-  if (std::ranges::count(kNormalizers, name) == 0 || any.charsmap.empty() != (name == kIdentity) ||
+  if (ranges::count(kNormalizers, name) == 0 || any.charsmap.empty() != (name == kIdentity) ||
       any.denormalizes)
     refuse(path, fmt::format("its normaliser (\"{}\") is not one of SentencePiece's own: {}",
                              excerpt(name), joined(kNormalizers)));
@@ -213,11 +213,11 @@ AdoptedPieces adopt(const AnyModel& any, const string& path, const vector<string
   model.reading = any.reading;
   model.charsmap = any.charsmap;
   model.by_line = any.by_line || any.reading != PieceModel::Reading{} ||
-                  std::ranges::any_of(any.pieces, [](const Piece& piece) {
+                  ranges::any_of(any.pieces, [](const Piece& piece) {
                     return is_learnt(piece) && !is_usable(piece, false);
                   });
   const vector<Piece> fixed = fixed_pieces(specials);
-  std::unordered_set<string_view> seen;
+  unordered_set<string_view> seen;
   for (const Piece& piece : fixed) seen.insert(piece.text);
   for (const Piece& piece : any.pieces) {
     if (!is_learnt(piece)) continue;  // heed adds its own
@@ -288,7 +288,7 @@ class PieceTokenizer final : public Tokenizer {
 
   void scan(string_view text, const Sink& sink) const override {
     if (model_.by_line) return scan_lines(text, sink);
-    std::unordered_map<string_view, vector<int>> cache;
+    unordered_map<string_view, vector<int>> cache;
     for (size_t at = 0; at < text.size();) {
       if (const int reserved = reserved_length(text, at)) {
         for (int i = 0; i < reserved; ++i, ++at) sink({byte_id(text[at]), at, at + 1});
@@ -375,8 +375,7 @@ class PieceTokenizer final : public Tokenizer {
 
 }  // namespace
 
-string learn_pieces(const std::unordered_map<string, string>& settings,
-                    const vector<string>& lines) {
+string learn_pieces(const unordered_map<string, string>& settings, const vector<string>& lines) {
   Lines iterator(lines);
   string trained;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &iterator, &trained);
@@ -433,7 +432,7 @@ PieceModel read_piece_model(string_view bytes, const string& path) {
        id < any.pieces.size() && any.pieces[id].type == Piece::kControl; ++id)
     specials.push_back(any.pieces[id].text);
   PieceModel model = adopt(any, path, specials).model;
-  if (!std::ranges::all_of(specials, is_special_name) || write_piece_model(model) != bytes)
+  if (!ranges::all_of(specials, is_special_name) || write_piece_model(model) != bytes)
     refuse(path, "heed writes it otherwise");
   return model;
 }

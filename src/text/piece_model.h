@@ -83,8 +83,7 @@ struct AdoptedPieces {
 AdoptedPieces adopt_pieces(string_view bytes, const string& path, const vector<string>& specials);
 
 // The SentencePiece model that its trainer learns from these lines. Error (data) if it cannot.
-string learn_pieces(const std::unordered_map<string, string>& settings,
-                    const vector<string>& lines);
+string learn_pieces(const unordered_map<string, string>& settings, const vector<string>& lines);
 
 // Error (store, naming `path`) if SentencePiece rejects the model.
 unique_ptr<Tokenizer> tokenizer_of(PieceModel model, const string& path);

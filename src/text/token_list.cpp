@@ -34,7 +34,7 @@ bool are_specials(const vector<string>& names) {
   constexpr auto& first = Tokenizer::kFirstSpecials;
   const std::set<string_view> distinct(names.begin(), names.end());
   return names.size() >= first.size() && std::equal(first.begin(), first.end(), names.begin()) &&
-         distinct.size() == names.size() && std::ranges::all_of(names, is_special_name);
+         distinct.size() == names.size() && ranges::all_of(names, is_special_name);
 }
 
 // The length of the mark or symbol at text[at], else 0.
@@ -51,14 +51,13 @@ struct Joins {
 };
 
 Joins joins_of(string_view word) {
-  constexpr std::u32string_view kBoth = U"'\u2019-\u2010\u2011/_";
-  constexpr std::u32string_view kLeft =
-      U".,;:!?%\u2026\u3001\u3002\uFF0C\uFF0E\uFF1A\uFF1B\uFF01\uFF1F";
-  constexpr std::u32string_view kRight = U"\u00A1\u00BF";
+  constexpr u32string_view kBoth = U"'\u2019-\u2010\u2011/_";
+  constexpr u32string_view kLeft = U".,;:!?%\u2026\u3001\u3002\uFF0C\uFF0E\uFF1A\uFF1B\uFF01\uFF1F";
+  constexpr u32string_view kRight = U"\u00A1\u00BF";
   if (mark_length(word, 0) != word.size()) return {false, false};
   const char32_t mark = code_point_at(word, 0).value;
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(mark));
-  const auto in = [&](std::u32string_view set) { return set.find(mark) != set.npos; };
+  const auto in = [&](u32string_view set) { return set.find(mark) != set.npos; };
   return {in(kBoth) || in(kLeft) || category == UTF8PROC_CATEGORY_PE ||
               category == UTF8PROC_CATEGORY_PF,
           in(kBoth) || in(kRight) || category == UTF8PROC_CATEGORY_PS ||
@@ -174,7 +173,7 @@ string fault_of(const TokenList& list) {
   if (list.type == TokenizerConfig::byte)
     return list.tokens.empty() ? "" : "\"tokens\" must be empty";
   if (list.tokens.empty()) return "\"tokens\" is empty";
-  std::unordered_set<string_view> seen;
+  unordered_set<string_view> seen;
   for (const string& token : list.tokens) {
     const string shown = "the token \"" + excerpt(token) + "\"";
     if (token.empty()) return "a token is empty";
@@ -213,8 +212,8 @@ TokenList read_token_list(string_view bytes, const string& path) {
           "\"format\" must be \"heed-tokenizer\", \"version\" 1.");
   require(faults.wrong.empty() && faults.missing.empty(), faults.first());
   const auto& types = TokenizerConfig::kTypeNames;
-  TokenList list{.type = static_cast<TokenizerConfig::Type>(std::ranges::find(types, file.type) -
-                                                            types.begin())};
+  TokenList list{
+      .type = static_cast<TokenizerConfig::Type>(ranges::find(types, file.type) - types.begin())};
   require(list.type <= TokenizerConfig::word, "\"type\" must be \"char\", \"byte\" or \"word\".");
   if (file.punctuation) list.punctuation = Punctuation::split;
   require(!file.punctuation || (list.type == TokenizerConfig::word && file.punctuation == "split"),

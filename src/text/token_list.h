@@ -24,7 +24,7 @@ struct StringHash {
   size_t operator()(string_view text) const { return std::hash<string_view>()(text); }
 };
 template <class T>
-using StringMap = std::unordered_map<string, T, StringHash, std::equal_to<>>;
+using StringMap = unordered_map<string, T, StringHash, std::equal_to<>>;
 
 // The contents of such a file.
 struct TokenList {

@@ -35,7 +35,7 @@ void Unknown::add(string_view kind) {
   constexpr size_t kMostBytes = 400;
   ++count;
   kind = kind.substr(0, utf8_floor(kind, kMostBytes));
-  if (kinds.size() <= kMostKinds && std::ranges::count(kinds, kind) == 0) kinds.emplace_back(kind);
+  if (kinds.size() <= kMostKinds && ranges::count(kinds, kind) == 0) kinds.emplace_back(kind);
 }
 
 Unknown& Unknown::operator+=(const Unknown& more) {
@@ -128,7 +128,7 @@ string_view Tokenizer::file_name() const {
 
 bool is_special_name(string_view name) {
   const auto printable = [](char c) { return c > ' ' && c < '\x7F'; };
-  return !name.empty() && name.size() <= 256 && std::ranges::all_of(name, printable);
+  return !name.empty() && name.size() <= 256 && ranges::all_of(name, printable);
 }
 
 unique_ptr<Tokenizer> load_tokenizer(string_view file_name, string_view bytes, const string& path) {

@@ -38,17 +38,17 @@ void LineSample::add_line(string_view line) {
   if (line.size() > max_bytes_) return;
   if (bytes_kept_ + line.size() > max_bytes_ && !heap_.empty() && hash > heap_.front().hash) return;
   heap_.push_back({hash, number, string(line)});
-  std::ranges::push_heap(heap_, {}, &Line::hash);
+  ranges::push_heap(heap_, {}, &Line::hash);
   bytes_kept_ += line.size();
   while (bytes_kept_ > max_bytes_) {
-    std::ranges::pop_heap(heap_, {}, &Line::hash);
+    ranges::pop_heap(heap_, {}, &Line::hash);
     bytes_kept_ -= heap_.back().text.size();
     heap_.pop_back();
   }
 }
 
 vector<string> LineSample::take() {
-  std::ranges::sort(heap_, {}, &Line::number);
+  ranges::sort(heap_, {}, &Line::number);
   vector<string> lines;
   lines.reserve(heap_.size());
   for (Line& line : heap_) lines.push_back(std::move(line.text));
@@ -58,7 +58,7 @@ vector<string> LineSample::take() {
 
 namespace {
 
-using Counts = std::unordered_map<char32_t, int64_t>;
+using Counts = unordered_map<char32_t, int64_t>;
 
 Counts count_characters(const vector<string>& lines) {
   Counts counts;
@@ -70,7 +70,7 @@ Counts count_characters(const vector<string>& lines) {
 }
 
 // The most frequent characters that together make up 99.995 % of the text.
-std::unordered_set<char32_t> frequent(const Counts& counts) {
+unordered_set<char32_t> frequent(const Counts& counts) {
   vector<pair<int64_t, char32_t>> order;
   int64_t total = 0;
   for (const auto& [c, n] : counts) {
@@ -78,7 +78,7 @@ std::unordered_set<char32_t> frequent(const Counts& counts) {
     total += n;
   }
   std::sort(order.begin(), order.end());
-  std::unordered_set<char32_t> kept;
+  unordered_set<char32_t> kept;
   int64_t covered = 0;
   for (const auto& [minus_n, c] : order) {
     if (double(covered) >= 0.99995 * double(total)) break;
@@ -110,13 +110,13 @@ void need_two(size_t kept, size_t found, const string& what) {
 
 // From lines of valid UTF-8 without newlines, as far as their characters are `kept`.
 PieceModel train_pieces(const TokenizerConfig& config, const vector<string>& specials,
-                        const vector<string>& lines, const std::unordered_set<char32_t>& kept) {
+                        const vector<string>& lines, const unordered_set<char32_t>& kept) {
   vector<string> parts;
   const auto separates = [&](char32_t c) { return !kept.contains(c); };  // includes reserved
   for (const string_view line : lines)
     for (const string_view part : parts_between(line, separates)) parts.emplace_back(part);
   const auto minimum = int(Tokenizer::kFirstFurther + specials.size() + 256 + kept.size() + 1);
-  const std::unordered_map<string, string> settings = {
+  const unordered_map<string, string> settings = {
       {"model_type", string(type_name(config.type))},
       {"vocab_size", to_string(vocabulary_size(config, minimum))},
       {"hard_vocab_limit", "false"},
@@ -140,7 +140,7 @@ vector<string> most_frequent(const StringMap<int64_t>& counts, int64_t min_frequ
   vector<pair<int64_t, string>> order;
   for (const auto& [key, n] : counts)
     if (n >= min_frequency) order.emplace_back(-n, key);
-  std::ranges::sort(order);
+  ranges::sort(order);
   if (order.size() > room) order.resize(room);
   vector<string> keys;
   for (auto& [minus_n, key] : order) keys.push_back(std::move(key));
@@ -201,7 +201,7 @@ void TokenizerTrainer::add(string_view text) {
 TrainedTokenizer TokenizerTrainer::finish_tokens() {
   TokenList list{config_.type, config_.punctuation, specials_};
   if (config_.type == TokenizerConfig::byte) {
-    const auto n = characters_.size() - std::ranges::count(characters_, 0);
+    const auto n = characters_.size() - ranges::count(characters_, 0);
     const auto but_lines = n - (characters_['\n'] > 0);
     need_two(but_lines, but_lines, "byte");
     return {tokenizer_of(list), fmt::format("{} of 256 bytes occur", n)};
@@ -214,7 +214,7 @@ TrainedTokenizer TokenizerTrainer::finish_tokens() {
   list.tokens = most_frequent(words_, config_.min_frequency,
                               size_t(ids - first_id()));  // room for learnt ones
   const size_t kept = list.tokens.size();
-  const auto lines = size_t(std::ranges::count(list.tokens, "\n"));
+  const auto lines = size_t(ranges::count(list.tokens, "\n"));
   need_two(kept - lines, words_.size() - lines, what);
   return {tokenizer_of(std::move(list)), fmt::format("{} of {} distinct {}s{}", kept, words_.size(),
                                                      what, words ? " (newline included)" : "")};

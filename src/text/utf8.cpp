@@ -29,9 +29,9 @@ bool is_cased(char32_t c) {
 bool is_case_ignorable(char32_t c) {
   constexpr array kIgnorable = {UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME, UTF8PROC_CATEGORY_CF,
                                 UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_SK};
-  constexpr std::u32string_view kMarks =
+  constexpr u32string_view kMarks =
       U"'.:\u00B7\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52\uFE55\uFF07\uFF0E\uFF1A";
-  return std::ranges::count(kIgnorable, utf8proc_category(static_cast<utf8proc_int32_t>(c))) > 0 ||
+  return ranges::count(kIgnorable, utf8proc_category(static_cast<utf8proc_int32_t>(c))) > 0 ||
          kMarks.find(c) != kMarks.npos;
 }
 
@@ -59,7 +59,7 @@ bool begins_anew(char32_t c) {
   constexpr array kJoining = {UTF8PROC_BOUNDCLASS_EXTEND, UTF8PROC_BOUNDCLASS_SPACINGMARK,
                               UTF8PROC_BOUNDCLASS_ZWJ, UTF8PROC_BOUNDCLASS_V,
                               UTF8PROC_BOUNDCLASS_T};
-  return first.combining_class == 0 && std::ranges::count(kJoining, first.boundclass) == 0;
+  return first.combining_class == 0 && ranges::count(kJoining, first.boundclass) == 0;
 }
 
 constexpr size_t kLongestRun = 100'000;  // bytes without a boundary that are kept together
@@ -87,7 +87,7 @@ string to_lower(string_view text) {
 
 string normalize(string_view text, Normalize form) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-  if (form == Normalize::none || std::ranges::all_of(text, is_ascii)) return string(text);
+  if (form == Normalize::none || ranges::all_of(text, is_ascii)) return string(text);
   int options = UTF8PROC_STABLE | UTF8PROC_COMPOSE;
   if (form == Normalize::nfkc) options |= UTF8PROC_COMPAT;
   utf8proc_uint8_t* bytes = nullptr;
@@ -95,7 +95,7 @@ string normalize(string_view text, Normalize form) {
                               static_cast<utf8proc_ssize_t>(text.size()), &bytes,
                               static_cast<utf8proc_option_t>(options));
   const unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
-  if (n == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
+  if (n == UTF8PROC_ERROR_NOMEM) throw bad_alloc();
   if (n < 0) throw data_error("only valid UTF-8 can be normalised (data.normalize).");
   return {reinterpret_cast<const char*>(bytes), size_t(n)};
 }

@@ -63,7 +63,7 @@ TokenList list_of_lines(string_view text, TokenizerConfig::Type type,
   TokenList list{.type = type};
   for (const string_view token : lines_of(text)) {
     const auto special =
-        std::ranges::count(Tokenizer::kFirstSpecials, token) + std::ranges::count(specials, token);
+        ranges::count(Tokenizer::kFirstSpecials, token) + ranges::count(specials, token);
     if (special == 0) list.tokens.emplace_back(token == "\\n" ? "\n" : token);
   }
   return list;

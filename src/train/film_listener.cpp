@@ -85,7 +85,7 @@ class FilmListener : public Listener {
   bool continues(int64_t step) {
     const RecordedFrames so_far = read_frames(run_.path());
     const Probe probe = film_.probe();
-    std::error_code none;
+    error_code none;
     if (step == 0 && fs::is_empty(run_.path() / kFilm, none)) {
       run_.append(kFilm, line_of(probe));
       return !fs::is_empty(run_.path() / kFilm, none);  // a lost probe: no frames
@@ -98,7 +98,7 @@ class FilmListener : public Listener {
     return true;
   }
 
-  bool has_frame(int64_t step) const { return std::ranges::count(steps_, step) > 0; }
+  bool has_frame(int64_t step) const { return ranges::count(steps_, step) > 0; }
   bool is_next(int64_t step, bool validated) const {
     return is_frame(step, validated, steps_.empty() ? -1 : steps_.back());
   }
@@ -136,7 +136,7 @@ class FilmListener : public Listener {
     add({.step = best.step, .valid_loss = best.valid_loss, .end = true}, values);
   } catch (const Error& e) {
     if (e.exit() != Exit::store) throw;
-  } catch (const std::bad_alloc&) {
+  } catch (const bad_alloc&) {
   }
 
   // If the run has diverged, training itself finds out.
@@ -148,7 +148,7 @@ class FilmListener : public Listener {
   } catch (const Error& e) {
     if (e.exit() != Exit::diverged) throw;
     return "";
-  } catch (const std::bad_alloc&) {
+  } catch (const bad_alloc&) {
     on_ = false;
     log_.warn("film.jsonl gets no more frames: not enough memory for one");
     return "";

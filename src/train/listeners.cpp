@@ -46,7 +46,7 @@ class YardsticksListener : public Listener {
     vector<string> all;
     for (const Yardstick& y : yardsticks_)
       all.push_back(fmt::format("{} {:.3f}{}", y.name, y.nats_per_token,
-                                std::isfinite(y.bits_per_byte)
+                                isfinite(y.bits_per_byte)
                                     ? fmt::format(" ({:.3f} bits per byte)", y.bits_per_byte)
                                     : ""));
     context_.log.info("yardsticks on the held-out text, nats per token: " + joined(all));
@@ -54,7 +54,7 @@ class YardsticksListener : public Listener {
 
   void ended(Stop, const Moment&) override {
     const auto best = context_.run.best();
-    if (best && std::isfinite(best->valid_loss) && !yardsticks_.empty())
+    if (best && isfinite(best->valid_loss) && !yardsticks_.empty())
       context_.log.info(compared(best->valid_loss, yardsticks_));
   }
 

@@ -62,9 +62,9 @@ double pass_memory(const Transformer& model, const Products<float>& products,
     loss(pass, model.output, In<float>(model.forward(pass, batch, saved)), batch.labels);
   return double(workspace.bytes());
 } catch (const std::length_error&) {
-  return std::numeric_limits<double>::infinity();
-} catch (const std::bad_alloc&) {
-  return std::numeric_limits<double>::infinity();
+  return numeric_limits<double>::infinity();
+} catch (const bad_alloc&) {
+  return numeric_limits<double>::infinity();
 }
 
 // Error (memory) if the training does not fit into the memory that was `available`.
@@ -136,7 +136,7 @@ Plan plan_of(const RunConfig& config, const Split& train) {
   const int64_t most = end > 0 ? min(end, counted) : counted;
   const Batcher::Ahead ahead =
       Batcher(*objective, train, config)
-          .ahead(epochs > 0 ? epochs : std::numeric_limits<int64_t>::max(), most);
+          .ahead(epochs > 0 ? epochs : numeric_limits<int64_t>::max(), most);
   const auto steps = double(ahead.steps);
   Plan plan{0, double(ahead.tokens) / steps, ahead.epochs / steps};
   if (ahead.steps < most)

@@ -32,7 +32,7 @@ int64_t first_other_rate(const RunConfig& was, const RunConfig& is, int64_t done
 
 // Is `inner` in `outer`, or the same folder?
 bool contains(const string& outer, const string& inner) {
-  std::error_code ignored;
+  error_code ignored;
   const fs::path path = fs::relative(fs::absolute(inner), outer, ignored);
   return !path.empty() && *path.begin() != "..";
 }
@@ -106,7 +106,7 @@ RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& r
   const fs::path from = with_name(stem.folder);
   Origin origin = stem.origin;
   fs::path text;
-  std::error_code ignored;
+  error_code ignored;
   if (!origin.folder.empty()) origin.folder = fs::absolute(origin.folder).lexically_normal();
   if (fs::equivalent(origin.folder, from, ignored) && fs::exists(from / kRunText)) {
     origin.folder = ".";  // heed train -: the run keeps its text

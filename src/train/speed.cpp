@@ -23,7 +23,7 @@ double flops_of(const Transformer& model, const StepBatch& batch) {
 
 // Not moved by the few that something else on the machine delayed. Of at least one.
 double median(vector<double> x) {
-  std::ranges::sort(x);
+  ranges::sort(x);
   const size_t n = x.size();
   return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
 }
@@ -70,7 +70,7 @@ Speed measure_speed(const PreparedRun& run, const function<bool(int64_t, double)
   }
   profiling = false;
   const auto n = double(seconds.size());
-  Speed speed{.steps = std::ssize(seconds),
+  Speed speed{.steps = ssize(seconds),
               .step_seconds = median(seconds),
               .tokens = sums.tokens / n,
               .flops = sums.flops / n,
@@ -78,7 +78,7 @@ Speed measure_speed(const PreparedRun& run, const function<bool(int64_t, double)
               .step_bytes = double(stepper.gradients().step_bytes()),
               .message_seconds = median(message_seconds)};
   double rest = 1e9 * min(run.pool->threads(), available_cores()) *
-                std::accumulate(seconds.begin(), seconds.end(), 0.0);
+                accumulate(seconds.begin(), seconds.end(), 0.0);
   for (size_t i = 0; i < work_ns.size(); ++i) {
     speed.work_ns[i] = double(work_ns[i]);
     rest -= speed.work_ns[i];
@@ -102,7 +102,7 @@ double measure_sgemm(int threads, double seconds) {
                   0.0f, Mat<float>{m + 2 * size, n, n});
       rate[task] = 2.0 * n * n * n / (seconds_now() - start) * 1e-9;
     });
-    rates.push_back(std::accumulate(rate.begin(), rate.end(), 0.0));
+    rates.push_back(accumulate(rate.begin(), rate.end(), 0.0));
   }
   return median(rates);
 }

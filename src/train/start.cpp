@@ -35,10 +35,10 @@ vector<string> checked_fit(const RunConfig& config, const RunConfig& other,
   const auto same = [](const ParamInfo& x, const ParamInfo& y) {
     return x.name == y.name && x.param.rows == y.param.rows && x.param.cols == y.param.cols;
   };
-  const string differs = words(other.tokenizer) != words(config.tokenizer)            ? "tokenizer."
-                         : further_specials(other) != further_specials(config)        ? "objective."
-                         : !std::ranges::equal(tensors(other), tensors(config), same) ? "model."
-                                                                                      : "";
+  const string differs = words(other.tokenizer) != words(config.tokenizer)       ? "tokenizer."
+                         : further_specials(other) != further_specials(config)   ? "objective."
+                         : !ranges::equal(tensors(other), tensors(config), same) ? "model."
+                                                                                 : "";
   RunConfig there = other, here = config;
   for (RunConfig* c : {&there, &here}) {
     const int length = c->model.max_length;

@@ -62,9 +62,8 @@ void refuse_cursor_beyond_data(const StoredRun& run, const RunConfig& config) {
 // Those that the steps done know of.
 vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& config) {
   vector<KeyChange> changes = changed_keys(trained, config);
-  std::erase_if(changes, [](const KeyChange& change) {
-    return std::ranges::any_of(kOfThisProcess,
-                               [&](string key) { return change.key == "train." + key; });
+  erase_if(changes, [](const KeyChange& change) {
+    return ranges::any_of(kOfThisProcess, [&](string key) { return change.key == "train." + key; });
   });
   return changes;
 }
@@ -84,7 +83,7 @@ int64_t steps_at_speed(double minutes, StoredRun& run) {
   if (lines.empty() || !(lines.back().minutes > 0))
     throw usage_error("--minutes counts with the speed of the run, which has logged none.")
         .hint("--more N, in steps");
-  const int64_t steps = std::llround(minutes / lines.back().minutes * double(lines.back().step));
+  const int64_t steps = llround(minutes / lines.back().minutes * double(lines.back().step));
   run.data.notes.push_back(
       fmt::format("--minutes {:g}: {} steps at the speed so far", minutes, format_count(steps)));
   return max<int64_t>(1, steps);
@@ -118,14 +117,14 @@ RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
   RunConfig config = resolved(changed(run.written, changes));
   vector<KeyChange> all = changes_of(run.trained, config);
   // A refusal names what the user gave rather than what follows from it.
-  std::ranges::stable_partition(all, [&](const KeyChange& c) { return changes.contains(c.key); });
+  ranges::stable_partition(all, [&](const KeyChange& c) { return changes.contains(c.key); });
   for (const KeyChange& change : all) refuse_if_done(run, change);
   return config;
 }
 
 bool names_other_files(const StoredRun& run, const RunConfig& config) {
-  return std::ranges::any_of(changed_keys(run.asked, config),
-                             [](const KeyChange& c) { return c.key.starts_with("data."); });
+  return ranges::any_of(changed_keys(run.asked, config),
+                        [](const KeyChange& c) { return c.key.starts_with("data."); });
 }
 
 void load_data(StoredRun& run, const RunConfig& config, Log& log) {

@@ -97,12 +97,12 @@ int pieces_for(const TextFacts& f) {
 // for the suggested rate, pieces and batch, and does not change if --set changes those.
 constexpr double kRememberedPasses = 2;
 double weight_decay_for(double rate, double steps_of_a_pass) {
-  return std::clamp(1 / (rate * kRememberedPasses * steps_of_a_pass), 0.01, 3.0);
+  return clamp(1 / (rate * kRememberedPasses * steps_of_a_pass), 0.01, 3.0);
 }
 
 // Few enough that scoring them takes a small part of the minutes.
 double held_out_tokens(double minutes) {
-  return std::clamp(20e3 * minutes, 1e3, 100e3);
+  return clamp(20e3 * minutes, 1e3, 100e3);
 }
 
 double steps_of_a_pass(const OwnText& text, const RunConfig& c) {
@@ -124,8 +124,8 @@ double minutes_before(const OwnText& text) {
 }
 
 void choose_size(Suggestion& s, const OwnText& text) {
-  const auto shape = text.pairs ? shape_translation
-                                : std::ranges::find(kFamilies, text.like, &Family::like)->shape;
+  const auto shape =
+      text.pairs ? shape_translation : ranges::find(kFamilies, text.like, &Family::like)->shape;
   for (const Size& row : kSizes) {
     if (double(text.facts.bytes) < row.bytes) break;
     RunConfig larger = s.config;
@@ -169,7 +169,7 @@ string names_of(const vector<string>& files) {
 string name_of_text(const string& path) {
   if (path == "-") return "stdin";
   const fs::path whole = (fs::absolute(path) / "").lexically_normal().parent_path();
-  std::error_code none;
+  error_code none;
   fs::path name = fs::is_directory(whole, none) ? whole.filename() : whole.stem();
   if (whole.extension() == ".gz") name = name.stem();
   return name.empty() ? "text" : name.string();
@@ -210,8 +210,8 @@ double whole_cost(double steps, double validation) {
 int64_t steps_in_time(double in_time, double useful, double validation) {
   const double most = min(in_time, max(300.0, useful)),
                besides = whole_cost(most, validation) - most,
-               steps = std::clamp(min(most, in_time - besides), 24.0, 1e9);
-  return std::llround(steps / kMostValidations) * kMostValidations;
+               steps = clamp(min(most, in_time - besides), 24.0, 1e9);
+  return llround(steps / kMostValidations) * kMostValidations;
 }
 
 void set_steps(RunConfig& c, int64_t steps, double validation) {

@@ -41,7 +41,7 @@ string masked_crc(string_view bytes) {
 }
 
 double seconds_since_1970() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return chrono::duration<double>(chrono::system_clock::now().time_since_epoch()).count();
 }
 
 // Sorted names are in the order of the starts, even if the clock was set back between them.
@@ -127,7 +127,7 @@ class TensorboardListener : public Listener {
   void add(const auto& event) { add_numbers(event.step, event.kKind, Json::parse(line_of(event))); }
   void add_numbers(int64_t step, const string& group, const Json& of) {
     for (const auto& [key, number] : of.items())
-      if (key != "step" && number.is_number() && std::isfinite(number.get<double>()))
+      if (key != "step" && number.is_number() && isfinite(number.get<double>()))
         file_->scalar(step, group + "/" + key, number.get<float>());
   }
 

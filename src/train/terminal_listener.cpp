@@ -75,10 +75,10 @@ class Terminal : public Listener {
       text += fmt::format(": {} validations without a new best", m.state.stalled);
     text += " after " + format_duration(seconds_now() - begin_);
     const auto best = run_.best();
-    if (best && std::isfinite(best->valid_loss))
+    if (best && isfinite(best->valid_loss))
       text += fmt::format(
           "; best validation {} @ {}",
-          std::isfinite(best->valid_metric)
+          isfinite(best->valid_metric)
               ? fmt::format("{} {:.{}f}", metric_->title, best->valid_metric, metric_->digits)
               : fmt::format("loss {:.4f}", best->valid_loss),
           best->step);

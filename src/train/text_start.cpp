@@ -51,7 +51,7 @@ GivenKeys model_of(const string& init_from) {
     throw usage_error("--init-from {}: it was trained on pairs, not on a text.", init_from)
         .hint("a config with data.pairs, or source and target");
   GivenKeys keys = given_keys(first);
-  std::erase_if(keys.keys, [](const auto& entry) {
+  erase_if(keys.keys, [](const auto& entry) {
     const string section = entry.first.substr(0, entry.first.find('.'));
     return section != "tokenizer" && section != "objective" && section != "model";
   });
@@ -149,7 +149,7 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
     step_seconds *= 1 + s.validation / steps;
     s.validation = 0;
   }
-  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  constexpr double kNoLimit = numeric_limits<double>::infinity();
   const double limit = train.max_minutes > 0 ? 60 * train.max_minutes : kNoLimit,
                left = kUsed * (60 * choice.text.minutes - seconds_gone()) - kPage,
                in_time = min(limit, left) / step_seconds;
@@ -157,7 +157,7 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   const int epochs = planned ? train.max_epochs : 0;  // they end it, if there is time for them
   const double useful = epochs > 0 ? kNoLimit : s.passes / run.plan.step_epochs;
   int64_t end = planned ? steps_in_time(in_time, useful, s.validation) : train.max_steps;
-  const int64_t of_epochs = std::llround(epochs / run.plan.step_epochs);
+  const int64_t of_epochs = llround(epochs / run.plan.step_epochs);
   const bool reached = epochs > 0 && of_epochs < end;
   set_steps(s.config, reached ? of_epochs : end, s.validation);
   if (reached) s.config.train.max_steps = 0;

@@ -111,9 +111,8 @@ StepSpan Trainer::step() {
   if (looked_at || !last_.finite) stepper_.gather_gradient();
   state_.step = span.step;
   if (!last_.finite)
-    diverged(not_finite(std::isfinite(last_.sums.objective)
-                            ? "the gradient norm (too large for a float)"
-                            : "the loss"));
+    diverged(not_finite(isfinite(last_.sums.objective) ? "the gradient norm (too large for a float)"
+                                                       : "the loss"));
   tell(&Listener::before_update,
        PendingUpdate{span.step, validates, stepper_.values(), stepper_.gradients().sum()});
   stepper_.update(last_);
@@ -135,7 +134,7 @@ void Trainer::log_line() {
   line.step = state_.step;
   line.epoch = epochs_at(*objective_, prepared_.data.train, state_.cursor);
   line.loss = state_.loss_sum / state_.label_sum;  // NaN: no token to predict
-  line.perplexity = std::exp(line.loss);
+  line.perplexity = exp(line.loss);
   line.gradient_norm = last_.gradient_norm;
   line.learning_rate = last_.rate;
   line.tokens_per_second = double(line_tokens_) / max(1e-9, line_seconds_);
@@ -156,7 +155,7 @@ bool Trainer::validate(bool on_grid) {
   try {
     line =
         measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
-  } catch (const std::bad_alloc&) {
+  } catch (const bad_alloc&) {
     if (!crew_.alone()) throw;  // the others cannot save
     state_.validation_due = on_grid;
     save();
@@ -168,7 +167,7 @@ bool Trainer::validate(bool on_grid) {
     last_.requests |= kStop;  // of whichever process
     return false;
   }
-  if (!std::isfinite(line->loss)) diverged(not_finite("the validation loss"));
+  if (!isfinite(line->loss)) diverged(not_finite("the validation loss"));
   state_.valid_loss = line->loss;
   state_.valid_metric = line->metric.value_or(kNotMeasured);
   const bool best =

@@ -24,7 +24,7 @@ constexpr size_t kTranslatedAtOnce = 1000;  // sentences
 string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers) {
   for (const ParamInfo& info : table.infos()) {
     const float* p = numbers.data() + info.param.offset;
-    if (std::any_of(p, p + info.param.size(), [](float x) { return !std::isfinite(x); }))
+    if (std::any_of(p, p + info.param.size(), [](float x) { return !isfinite(x); }))
       return info.name;
   }
   return "";
@@ -36,7 +36,7 @@ Sums translation_sums(const PreparedRun& run, const Objective& objective,
   const Tokenizer& target = *run.tokenizers.target;
   const Split& valid = run.data.valid;
   vector<TokenIds> sources;
-  for (int64_t i = 0; i < std::ssize(valid.target_begin) - 1; ++i)
+  for (int64_t i = 0; i < ssize(valid.target_begin) - 1; ++i)
     sources.push_back(objective.framed_source(valid.sentence(Side::source, i)));
   BeamOptions options;
   options.beam_size = 1;
@@ -61,7 +61,7 @@ string doubts_of_bleu(const PreparedRun& run) {
   if (run.config.train.select_by != "bleu") return "";
   const Split& valid = run.data.valid;
   double words = 0;
-  for (int64_t i = 0; i < std::ssize(valid.target_begin) - 1; ++i) {
+  for (int64_t i = 0; i < ssize(valid.target_begin) - 1; ++i) {
     const string target = run.tokenizers.target->decode(valid.sentence(Side::target, i), true);
     words += double(split_words(target).size());
   }
@@ -99,7 +99,7 @@ optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective&
   if (sums[kBytes] > 0) line.bits_per_byte = figure("bits_per_byte").of(sums);
   const string& select_by = run.config.train.select_by;
   const Figure* metric = selecting_figure(select_by);
-  if (metric != nullptr && std::isfinite(e.loss())) {
+  if (metric != nullptr && isfinite(e.loss())) {
     if (metric->needs == Figure::translations) sums = translation_sums(run, objective, values);
     line.metric_name = select_by;
     line.metric = metric->of(sums);
@@ -146,7 +146,7 @@ string not_finite(const ParamTable& table, const ParamVec<float>& values,
 
 double divergence_threshold(const Transformer& model) {
   const double vocab = model.target_vocab, d_model = model.config.d_model;
-  return 4 * (std::log(vocab) + std::sqrt(d_model));
+  return 4 * (std::log(vocab) + sqrt(d_model));
 }
 
 string checkpoint_defect(const Predictor& predictor, const ExampleList& examples, Pool& pool) {
@@ -156,7 +156,7 @@ string checkpoint_defect(const Predictor& predictor, const ExampleList& examples
   const ExampleList few{min<int64_t>(4, examples.count), examples.get};
   const Evaluation e = evaluate(predictor, few, pool);
   if (e.sums.tokens == 0 || e.loss() <= divergence_threshold(model)) return "";
-  if (!std::isfinite(e.loss())) return "NaN or infinity in the loss of the new weights";
+  if (!isfinite(e.loss())) return "NaN or infinity in the loss of the new weights";
   return fmt::format(
       "the new weights give a loss of {:.1e} nats per token, expected at most {:.0f}", e.loss(),
       divergence_threshold(model));

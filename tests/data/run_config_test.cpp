@@ -168,7 +168,7 @@ TEST(RunConfig, ResumingMayChangeWhatLeavesThePastAlone) {
   EXPECT_EQ(changes[1].key, "model.attention_dropout");
   EXPECT_EQ(changes[2].key, "model.activation_dropout");
   EXPECT_EQ(changes[3].key, "train.max_steps");
-  EXPECT_EQ(changes[3].on_resume, OnResume::allowed);
+  EXPECT_EQ(changes[3].on_resume, OnResume::if_rates_stay);
   EXPECT_EQ(changes[4].key, "train.threads");
   // The schedule was fixed when the run started.
   const RunConfig run =
