@@ -38,10 +38,9 @@ void take_weights(const Predictor& p, Pool& pool) {
 
 }  // namespace
 
+// Chunks have a fixed number of examples and are summed in order: the result is always the same.
 Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, const Crew& crew,
                     const function<bool()>& stop) {
-  // Chunks have a fixed number of examples and are summed in order, so the result is always the
-  // same.
   take_weights(predictor, crew.pool());
   Example first;
   int64_t longest = 1;

@@ -158,12 +158,11 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
     const System units = merged(rows, read);
     different = ssize(units);
     const auto [low, high] = interval_of(units, figure("loss"), pool);
-    const bool others = ranges::any_of(parts, is_other);
     Json& json = found.emplace_back(part_json(part));
     json["difference"] = sum_of(d) / sum_of(tokens);
-    json["low"] = low;
-    json["high"] = high;
-    json["all_but_this"] = others ? sum_of(differences(is_other)) / sum_of(tokens) : kUnknown;
+    json.update({{"low", low}, {"high", high}});
+    json["all_but_this"] =
+        ranges::any_of(parts, is_other) ? sum_of(differences(is_other)) / sum_of(tokens) : kUnknown;
   }
   ranges::stable_sort(found, greater(),
                       [](const Json& part) { return part["difference"].get<double>(); });
