@@ -117,7 +117,8 @@ RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
   RunConfig config = resolved(changed(run.written, changes));
   vector<KeyChange> all = changes_of(run.trained, config);
   // A refusal names what the user gave rather than what follows from it.
-  ranges::stable_partition(all, [&](const KeyChange& c) { return changes.contains(c.key); });
+  std::stable_partition(all.begin(), all.end(),
+                        [&](const KeyChange& c) { return changes.contains(c.key); });
   for (const KeyChange& change : all) refuse_if_done(run, change);
   return config;
 }

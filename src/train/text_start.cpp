@@ -143,11 +143,10 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
     return steps >= kMeasuredSteps || seconds > kMeasured || stop_signal() != 0;
   };
   double step_seconds = measure_speed(run, enough).step_seconds;
-  const Interval every = train.eval_every;
-  if (choice.given.contains("train.eval_every") && every.count > 0) {  // in the time of its steps
-    const double steps = every.epochs ? double(every.count) / run.plan.step_epochs : every.count;
-    step_seconds *= 1 + s.validation / steps;
-    s.validation = 0;
+  if (const Interval every = train.eval_every; choice.given.contains("train.eval_every")) {
+    const double steps = double(every.count) / (every.epochs ? run.plan.step_epochs : 1);
+    if (steps > 0) step_seconds *= 1 + s.validation / steps;
+    s.validation = 0;  // they take their part of the time of the steps
   }
   constexpr double kNoLimit = numeric_limits<double>::infinity();
   const double limit = train.max_minutes > 0 ? 60 * train.max_minutes : kNoLimit,
