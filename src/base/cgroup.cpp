@@ -22,9 +22,8 @@ vector<fs::path> groups_of(const fs::path& root, const string& resource) {
   error_code none;
   ifstream file(root / "proc/self/cgroup");
   // "0::/user.slice/a.scope" (version 2) or "4:cpu,cpuacct:/user.slice" (version 1)
-  for (string number, resources, path; std::getline(file, number, ':') &&
-                                       std::getline(file, resources, ':') &&
-                                       std::getline(file, path);) {
+  for (string number, resources, path;
+       getline(file, number, ':') && getline(file, resources, ':') && getline(file, path);) {
     fs::path top;
     if (resources.empty())
       top = fs::exists(unified, none) ? unified : mounted;
@@ -79,7 +78,7 @@ double available_memory() {
   for (string key, unit; info >> key;) {
     double kib = 0;
     info >> kib;
-    std::getline(info, unit);
+    getline(info, unit);
     if (key == "MemAvailable:") available = kib * 1024;
   }
   return min(available, cgroup_memory());

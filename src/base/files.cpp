@@ -77,7 +77,7 @@ namespace {
 SystemCalls& in_use(SystemCalls* other = nullptr) {
   static SystemCalls real;
   static SystemCalls* calls = &real;
-  return *(other ? std::exchange(calls, other) : calls);
+  return *(other ? exchange(calls, other) : calls);
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ void OutputFile::sync() {
 void OutputFile::finish() {
   sync();
   // On Linux the descriptor is gone even if close is interrupted, and the bytes are synced.
-  const int result = system_calls().close(std::exchange(fd_, -1));
+  const int result = system_calls().close(exchange(fd_, -1));
   if (result != 0 && errno != EINTR) throw_file_error("close", path_, errno);
 }
 

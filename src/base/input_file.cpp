@@ -199,7 +199,7 @@ bool InputFile::append_to(string& text, size_t n) {
       utf16_ = big_endian_ || (mark == "\xFF\xFE" && !bytes.starts_with(kUtf32Mark));
       if (utf16_) undecoded_.erase(0, mark.size());
     }
-    text += utf16_ ? take_utf16(undecoded_, big_endian_, !more) : std::exchange(undecoded_, {});
+    text += utf16_ ? take_utf16(undecoded_, big_endian_, !more) : exchange(undecoded_, {});
   }
   return text.size() > size;
 }

@@ -133,10 +133,10 @@ void Log::open_file(const string& path) {
   }
   outputs_->file->flush_on(spdlog::level::info);
   outputs_->file->set_error_handler([this](const string& what) {
-    if (!std::exchange(outputs_->warned, true))
+    if (!exchange(outputs_->warned, true))
       outputs_->show(printable_lines("warning: the log file: " + what), Look::warning);
   });
-  for (const string& line : std::exchange(outputs_->earlier, {}))
+  for (const string& line : exchange(outputs_->earlier, {}))
     outputs_->file->info(spdlog::string_view_t(line));
 }
 

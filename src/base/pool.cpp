@@ -107,7 +107,7 @@ void Pool::run_tasks(int tasks, Function function, void* context) {
       if (busy_.load() == left) busy_.wait(left);
     }
   }
-  if (failed_) std::rethrow_exception(std::exchange(error_, nullptr));
+  if (failed_) std::rethrow_exception(exchange(error_, nullptr));
 }
 
 }  // namespace heed

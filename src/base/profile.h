@@ -69,7 +69,7 @@ class Timed {
     const Clock::time_point now = Clock::now();
     if (current != Work::count) work_ns[int(current)] += uint64_t((now - since).count());
     since = now;
-    return std::exchange(current, work);
+    return exchange(current, work);
   }
 
   bool measures_;

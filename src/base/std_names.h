@@ -15,11 +15,13 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 
 #include <new>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,11 +38,12 @@ namespace fs = std::filesystem;
 namespace chrono = std::chrono;
 namespace ranges = std::ranges;
 
-using std::abs, std::accumulate, std::clamp, std::exp, std::pow, std::erase_if, std::isfinite,
-    std::isnan, std::llround, std::max, std::memcpy, std::min, std::sqrt, std::ssize,
-    std::to_string;
-using std::array, std::atomic, std::function, std::greater, std::ifstream, std::optional, std::pair,
-    std::span, std::unique_ptr, std::unordered_map, std::unordered_set, std::vector;
+using std::abs, std::accumulate, std::clamp, std::erase, std::erase_if, std::exchange, std::exp,
+    std::getline, std::pow, std::isfinite, std::isnan, std::llround, std::max, std::memcpy,
+    std::min, std::sqrt, std::ssize, std::to_string;
+using std::array, std::atomic, std::function, std::greater, std::ifstream, std::map, std::optional,
+    std::pair, std::set, std::span, std::unique_ptr, std::unordered_map, std::unordered_set,
+    std::vector;
 using std::bad_alloc, std::error_code, std::integral, std::is_same_v, std::make_unique,
     std::nullopt, std::numeric_limits, std::type_identity_t;
 using std::int32_t, std::int64_t, std::ptrdiff_t, std::size_t, std::uint8_t, std::uint16_t,

@@ -269,7 +269,7 @@ Exit run_attend(CommandLine& line) {
   };
   bool another = false;  // line of a file
   const auto view = [&](const Json&) {
-    if (std::exchange(another, !r.prompts)) print("\n");
+    if (exchange(another, !r.prompts)) print("\n");
     if (r.draws) draw(r, text, m);
   };
   return answer_each(m,

@@ -17,7 +17,7 @@ namespace {
 // Ascending.
 vector<int64_t> newest_steps(const string& run, size_t n) {
   vector<int64_t> steps = list_steps(run);
-  std::erase(steps, 0);  // before training
+  erase(steps, 0);  // before training
   if (steps.size() < n) {
     vector<string> names;
     for (const int64_t step : steps) names.push_back(step_folder_name(step));

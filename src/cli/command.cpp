@@ -191,7 +191,7 @@ void CommandLine::parse() {
     throw;
   } catch (const CLI::ExtrasError&) {
     vector<string> left = app_.remaining();
-    std::erase(left, "--");
+    erase(left, "--");
     throw usage_error("{}", unexpected(left.front())).hint(hint);
   } catch (const CLI::ParseError& e) {  // "--set: 1 required KEY=VALUE missing"
     const string what = e.what();

@@ -123,7 +123,7 @@ struct RunComparer {
 
   // Of one setting, after those before it.
   void measure(const vector<string>& group) {
-    std::set<string> keys;
+    set<string> keys;
     const size_t begin = runs.size();
     for (const string& run : group) {
       measure(run);

@@ -32,8 +32,8 @@ vector<string> config_folders() {
 }
 
 // Name -> path. If two share a name, the first folder wins.
-std::map<string, string> shipped_configs() {
-  std::map<string, string> found;
+map<string, string> shipped_configs() {
+  map<string, string> found;
   for (const string& folder : config_folders())
     if (error_code none; fs::is_directory(folder, none))
       for (const string& name : names_in(folder))

@@ -117,7 +117,7 @@ constexpr const char* kDerived[] = {"data.train",
 void add_keys(vector<ListedRun>& runs) {
   vector<ConfigKeys> differing(runs.size()), own(runs.size());
   vector<ConfigKeys*> all;
-  std::map<string, vector<ConfigKeys*>> families;  // by data
+  map<string, vector<ConfigKeys*>> families;  // by data
   for (size_t i = 0; i < runs.size(); ++i) {
     differing[i] = own[i] = runs[i].row["keys"].get<ConfigKeys>();
     all.push_back(&differing[i]);
@@ -226,12 +226,12 @@ void sort_runs(vector<ListedRun>& runs, const string& key) {
 }
 
 // The runs that a place is, or has in it.
-std::set<fs::path> runs_at(const string& place, bool all) {
+set<fs::path> runs_at(const string& place, bool all) {
   const fs::path folder = fs::absolute(fs::path(place) / "").lexically_normal().parent_path();
   if (!path_exists(folder)) list_steps(place);  // Error that names the runs there are
   if (path_exists(folder / kCheckpoints)) return {folder};
   names_in(folder);  // Error if it cannot be listed
-  std::set<fs::path> runs;
+  set<fs::path> runs;
   for (const string& name : names_of_runs(folder, all))
     if (path_exists(folder / name / kConfigFile) || path_exists(folder / name / kMetrics))
       runs.insert(folder / name);
@@ -258,7 +258,7 @@ Exit run_runs(CommandLine& line) {
   line.only_where(!line.json(), {"--tsv"}, "without --json");
   line.only_where(!tsv && !line.json(), {"--keys"}, "without --tsv and --json, which have them");
   if (places.empty()) places = {"runs"};
-  std::set<fs::path> found;
+  set<fs::path> found;
   for (const string& place : places) found.merge(runs_at(place, all));
   vector<ListedRun> runs;
   for (const fs::path& run : found) runs.push_back(list_run(run));

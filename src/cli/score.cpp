@@ -58,7 +58,7 @@ void print_score(const Json& score, bool tokens) {
 // How many lines of --file are more probable than those of --against.
 struct Comparison {
   int64_t lines = 0, better = 0, ties = 0, left_out = 0;
-  std::map<array<TokenIds, 4>, double> copies = {};  // of each pair of lines
+  map<array<TokenIds, 4>, double> copies = {};  // of each pair of lines
 
   void add(const Score& one, const Score& other) {
     if (!one.line || !other.line || one.line->ids.empty() || other.line->ids.empty()) {

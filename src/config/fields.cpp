@@ -48,7 +48,7 @@ vector<string> users(const vector<KindDoc>& kinds, const string& key) {
 }
 
 string defaults(const vector<KindDoc>& kinds, const string& key) {
-  std::map<double, string> rows;  // that have this default
+  map<double, string> rows;  // that have this default
   for (const KindDoc& kind : kinds)
     if (const auto found = kind.defaults.find(key); found != kind.defaults.end()) {
       string& of = rows[found->second];

@@ -92,9 +92,9 @@ Choice choice(string& value, vector<string> names);
 // A row of a table whose names are the values of a key (objectives, optimizers, schedules), as far
 // as the documentation of the keys needs it.
 struct KindDoc {
-  string name, text;    // text: what it is, or "" if the name says it
-  vector<string> keys;  // keys of its section that it uses and some other rows do not
-  std::map<string, double> defaults = {};  // of keys whose default is not the same in all rows
+  string name, text;                  // text: what it is, or "" if the name says it
+  vector<string> keys;                // keys of its section that it uses and some other rows do not
+  map<string, double> defaults = {};  // of keys whose default is not the same in all rows
 
   bool uses(const string& key) const { return ranges::count(keys, key) > 0; }
 };
@@ -160,7 +160,7 @@ vector<Leaf> leaves(const vector<Field>& fields);  // those that are not section
 vector<Leaf> leaves(vector<Field>&&) = delete;     // the list must outlive them
 
 // The full keys that somebody wrote, and where: "a.json:12", "--set model.d_model=x".
-using Places = std::map<string, string, std::less<>>;
+using Places = map<string, string, std::less<>>;
 
 // A key whose value differs between two lists of the same struct.
 struct KeyChange {

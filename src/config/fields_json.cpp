@@ -33,7 +33,7 @@ bool read_value(const Json& json, PathList& list) {
   list.as_list = json.is_array();
   for (const Json& path : list.as_list ? json : Json::array({json}))
     if (!read_value(path, list.paths.emplace_back()) || (list.as_list && path == "")) return false;
-  std::erase(list.paths, "");
+  erase(list.paths, "");
   return true;
 }
 

@@ -101,7 +101,7 @@ void check_model(const ModelConfig& m) {
                       kv_heads(m), m.n_heads),
           unset("model.n_kv_heads"));
   const AttentionKinds& a = m.attention;
-  for (const auto& [name, kind] : {std::pair{"encoder_self", &a.encoder_self},
+  for (const auto& [name, kind] : {pair{"encoder_self", &a.encoder_self},
                                    {"decoder_self", &a.decoder_self},
                                    {"cross", &a.cross}})
     require(kv_heads(m) == m.n_heads ||
@@ -173,10 +173,10 @@ Json value_of(RunConfig config, const string& key) {
 }
 
 // The given keys that have no meaning, and another value than if they were left out.
-std::map<string, When> without_meaning(const GivenKeys& given) {
+map<string, When> without_meaning(const GivenKeys& given) {
   RunConfig values = given.values;
   const vector<Field> all = fields(values);
-  std::map<string, When> found;
+  map<string, When> found;
   for (const Leaf& leaf : leaves(all)) {
     const When* when = unmet(*leaf.field);
     if (when == nullptr || !given.contains(leaf.key)) continue;

@@ -388,7 +388,7 @@ TextFacts text_facts(span<const string> files, bool any_bytes) {
     facts.bytes += size;
     facts.too_many_bad = facts.too_many_bad || too_many_bad(bad, size);
   }
-  std::erase(counts, 0);
+  erase(counts, 0);
   ranges::sort(counts, greater<>());
   facts.distinct = int(counts.size());
   for (const uint64_t n : counts) facts.characters += n;

@@ -106,7 +106,7 @@ Dataset load_dataset(const RunConfig& c, const string& folder, Tokenizers& token
         "another version of SentencePiece can give these bpe pieces other ids, and the run other "
         "bytes: there, tokenizer.file takes this run's tokenizer.model");
   for (const auto& [split, name] :
-       {std::pair{&d.train, "training data: "}, {&d.valid, "validation data: "}}) {
+       {pair{&d.train, "training data: "}, {&d.valid, "validation data: "}}) {
     if (split->unknown.count > 0) d.notes.push_back(name + split->unknown.summary());
     d.add(*split, name);
   }

@@ -63,7 +63,7 @@ GivenKeys given_keys(const RunConfig& config) {
 GivenKeys read_sets(const vector<string>& sets) {
   JsonText text{Json::object(), "--set"};
   RunConfig any;
-  std::set<string> nulls;
+  set<string> nulls;
   const vector<Field> all = fields(any);
   for (const string& set : sets) {
     const JsonText one = parse_set(all, set);
@@ -154,7 +154,7 @@ void keep_differences(const vector<ConfigKeys*>& configs) {
   RunConfig defaults;
   const vector<Field> all = fields(defaults);
   for (const Leaf& leaf : leaves(all)) {
-    std::set<Json> values;
+    set<Json> values;
     for (const ConfigKeys* keys : configs)
       if (!keys->empty())
         values.insert(keys->contains(leaf.key) ? keys->at(leaf.key) : dump_value(*leaf.field));

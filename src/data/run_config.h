@@ -37,8 +37,8 @@ vector<Field> fields(RunConfig& c);
 // The keys that somebody wrote, each checked alone, without the rules between keys.
 struct GivenKeys {
   RunConfig values;
-  Places keys;             // "model.d_model"
-  std::set<string> reset;  // these take their defaults first: --set KEY=null
+  Places keys;        // "model.d_model"
+  set<string> reset;  // these take their defaults first: --set KEY=null
   bool contains(const string& key) const { return keys.contains(key); }
   void erase(const string& key) { keys.erase(key), reset.erase(key); }
 };
@@ -84,7 +84,7 @@ string config_schema();  // JSON Schema, draft 2020-12
 string config_docs();    // markdown table of all keys
 
 // In which config keys several runs differ.
-using ConfigKeys = std::map<string, Json>;  // "model.d_model" -> 64
+using ConfigKeys = map<string, Json>;  // "model.d_model" -> 64
 
 ConfigKeys keys_of(RunConfig config);
 

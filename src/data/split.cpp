@@ -29,10 +29,13 @@ string_view trimmed(string_view line) {
 
 }  // namespace
 
-void Ids::grow() {
-  const size_t n = max<size_t>(1 << 10, size() + size() / 2);
+void Ids::reserve(size_t n) {
   require_memory(double(n) * bytes_per_id(), "the data, as token ids,");
   wide_ ? long_.reserve(n) : short_.reserve(n);
+}
+
+void Ids::grow() {
+  reserve(max<size_t>(1 << 10, size() + size() / 2));
 }
 
 string Split::longest_in_words() const {
@@ -67,7 +70,7 @@ void TextToIds::take(string_view part, Split& split, Ids& ids) {
   size_t after = 0;  // the last token
   tokenizer_.scan(part, [&](const Token& t) {
     ids.push_back(t.id);
-    const size_t from = std::exchange(after, t.end);
+    const size_t from = exchange(after, t.end);
     if (t.id == Tokenizer::kUnk) {
       split.unknown.add(part.substr(t.begin, t.end - t.begin));
       between_.clear();

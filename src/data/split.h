@@ -24,6 +24,9 @@ class Ids {
     if (size() == capacity()) grow();
     wide_ ? long_.push_back(uint32_t(id)) : short_.push_back(uint16_t(id));
   }
+  // Room for n ids, so that growing never holds two copies. Room that stays unused costs nothing.
+  // Error (memory) if all of them would not fit.
+  void reserve(size_t n);
   size_t size() const { return wide_ ? long_.size() : short_.size(); }
   int operator[](size_t i) const { return wide_ ? int(long_[i]) : int(short_[i]); }
   // Appends ids [begin, end) to `to`.
@@ -40,7 +43,7 @@ class Ids {
 
  private:
   size_t capacity() const { return wide_ ? long_.capacity() : short_.capacity(); }
-  void grow();  // Error (memory) if there is no room
+  void grow();
 
   int vocab_;
   bool wide_;

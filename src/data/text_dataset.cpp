@@ -22,10 +22,16 @@ vector<string> resolved(const vector<string>& paths, const string& folder, const
   return text_files(r);
 }
 
+// The tokenizers with an id per character; the others give far fewer ids than bytes.
+bool has_an_id_per_character(const RunConfig& c) {
+  return c.tokenizer.type == TokenizerConfig::char_ || c.tokenizer.type == TokenizerConfig::byte;
+}
+
 // Bytes [0, training) of a text are for training, those from held_out on are held out. data.limit
 // does not move held_out, so the held-out text stays the same.
 struct Cuts {
   uint64_t training, held_out;
+  uint64_t characters = 0;  // of the text, if they were counted
 };
 constexpr Cuts kUncut{~uint64_t{0}, ~uint64_t{0}};
 enum class Part { training, left_out, held_out };
@@ -51,14 +57,17 @@ size_t cut_near(size_t at, string_view chunk, size_t last, bool any_bytes) {
 }
 
 Cuts cuts_of(const RunConfig& c, const vector<string>& paths) {
-  if (c.data.valid_fraction == 0 && c.data.limit == 0)
+  if (c.data.valid_fraction == 0 && c.data.limit == 0 && !has_an_id_per_character(c))
     return kUncut;  // the size is not needed; it takes a pass
   TextNotes notes;
   ReadOptions options = read_options(c);
   options.notes = &notes;
-  uint64_t size = 0;
-  scan_text(paths, options, [&](string_view s) { size += s.size(); });
-  Cuts cuts{size, size};
+  uint64_t size = 0, characters = 0;
+  scan_text(paths, options, [&](string_view s) {
+    size += s.size();
+    characters += uint64_t(ranges::count_if(s, [](char b) { return (b & 0xC0) != 0x80; }));
+  });
+  Cuts cuts{size, size, options.any_bytes ? size : characters};
   if (c.data.valid_fraction > 0)
     cuts.held_out = uint64_t(double(size) * (1.0 - c.data.valid_fraction));
   const auto limit = uint64_t(c.data.limit);
@@ -127,6 +136,7 @@ void show_text(TokenizerTrainer& trainer, const RunConfig& c, const vector<strin
 void read_parts(const RunConfig& c, const vector<string>& paths, const Cuts& cuts,
                 const Tokenizer& tokenizer, Dataset& d) {
   d.train = d.valid = Split(tokenizer.size(), tokenizer.size());
+  if (has_an_id_per_character(c)) d.train.target.reserve(min(cuts.training, cuts.characters));
   TextToIds training_ids(tokenizer);
   optional<TextToIds> held_out_ids;
   char before = '\n';     // the part held out

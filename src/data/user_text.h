@@ -87,7 +87,7 @@ class UserTexts {
   TokenIds line(Side side, string_view line, const string& name);
   // Logs what was read as <unk> since the last call.
   void say_unknown() {
-    const Unknown unknown = std::exchange(unknown_, {});
+    const Unknown unknown = exchange(unknown_, {});
     if (unknown.count > 0) log_.info("read as <unk>: " + unknown.summary());
   }
   // Objective::fit(). Warns once.
@@ -108,7 +108,7 @@ class UserTexts {
   // Counts what is unknown in a text of so many tokens; Error if nothing else is there.
   void count(const Unknown& unknown, size_t tokens, const string& name);
   void warn(const string& what) {
-    if (!what.empty() && !std::exchange(warned_, true)) log_.warn(what);
+    if (!what.empty() && !exchange(warned_, true)) log_.warn(what);
   }
 
   const Objective& objective_;

@@ -87,7 +87,7 @@ struct Search {
     std::iota(free.begin(), free.end(), first_slot);
     vector<LiveHypothesis*> copies;
     for (LiveHypothesis& child : children)
-      if (std::erase(free, child.slot) == 0) copies.push_back(&child);
+      if (erase(free, child.slot) == 0) copies.push_back(&child);
     for (size_t i = 0; i < copies.size(); ++i) {
       decoder.copy(copies[i]->slot, free[i]);
       copies[i]->slot = free[i];

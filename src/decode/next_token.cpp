@@ -118,7 +118,7 @@ void apply_rules(span<float> row, const SamplingRules& rules, span<const int> te
   if (rules.repetition_penalty != 1.0) {
     const float penalty = float(rules.repetition_penalty);
     constexpr float kLargest = numeric_limits<float>::max();
-    for (const int id : std::set<int>(text.begin(), text.end()))
+    for (const int id : set<int>(text.begin(), text.end()))
       row[id] = clamp(row[id] > 0 ? row[id] / penalty : row[id] * penalty, -kLargest / 2, kLargest);
   }
   for (const int id : banned) row[id] = kNever;

@@ -158,13 +158,13 @@ TextStream::TextStream(const Tokenizer& tokenizer, int previous, vector<string> 
       previous_(previous),
       stops_(std::move(stops)),
       after_space_(after_space) {
-  std::erase(stops_, "");
+  erase(stops_, "");
 }
 
 string TextStream::push(int id) {
   if (stopped_ || tokenizer_.is_special(id)) return "";
   const string text = tokenizer_.text_after(previous_, id);
-  held_ += text.substr(std::exchange(after_space_, false) && text.starts_with(' ') ? 1 : 0);
+  held_ += text.substr(exchange(after_space_, false) && text.starts_with(' ') ? 1 : 0);
   previous_ = id;
   // The text before held_ cannot be part of a stop, so searching held_ is enough.
   size_t stop_at = string::npos;

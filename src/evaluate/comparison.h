@@ -38,7 +38,7 @@ using System = vector<Sums>;  // all have the same units
 template <class Key>
 System merged(const System& rows, const vector<Key>& keys) {
   System units;
-  std::map<Key, size_t> places;
+  map<Key, size_t> places;
   for (size_t i = 0; i < rows.size(); ++i) {
     const size_t place = places.emplace(keys[i], units.size()).first->second;
     units.resize(places.size());

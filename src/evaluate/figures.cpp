@@ -85,8 +85,8 @@ bool is_point(char c) {
 // Spaces around symbols, around . and , but between digits, and after a - that follows a digit.
 string tokenize_13a(string_view line) {
   string text = replace_all(line, "<skipped>", "");
-  for (const auto& [entity, symbol] : {std::pair{"&quot;", "\""}, std::pair{"&amp;", "&"},
-                                       std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}})
+  for (const auto& [entity, symbol] :
+       {pair{"&quot;", "\""}, {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}})
     text = replace_all(text, entity, symbol);
   constexpr string_view kSplitOff = "!\"#$%&()*+/:;<=>?@[\\]^_`{|}~";  // not ' , - .
   string spaced;
@@ -194,7 +194,7 @@ int64_t distance(const Symbols& a, const Symbols& b) {
     int64_t replaced = row[0]++;
     for (size_t j = 1; j < row.size(); ++j) {
       replaced += c == b[j - 1] ? 0 : 1;
-      row[j] = min({std::exchange(replaced, row[j]), row[j] + 1, row[j - 1] + 1});
+      row[j] = min({exchange(replaced, row[j]), row[j] + 1, row[j - 1] + 1});
     }
   }
   return row.back();

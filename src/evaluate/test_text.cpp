@@ -29,7 +29,7 @@ RunData run_data(Model& m) {
 
 TrainingLines training_lines(string run, LineFacts read) {
   TrainingLines lines{std::move(read), ""};
-  std::set<string> seen;  // a run may have begun with what it replaced
+  set<string> seen;  // a run may have begun with what it replaced
   try {
     while (!run.empty() && seen.insert(run).second) {
       Model m = load_model(open_checkpoint(run));

@@ -39,7 +39,7 @@ TrainingLines training_lines(string run, LineFacts read = {});
 struct NamedText {
   vector<string> files = {}, target_files = {};  // none: what each run held out
   optional<Pairs> pairs = {};  // as they are written: read once, as they may come from a pipe
-  std::set<string> told = {};  // to the log
+  set<string> told = {};       // to the log
 
   vector<string> all_files() const {
     vector<string> all = files;

@@ -35,7 +35,7 @@ struct Worker {
 
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
-  std::map<OnednnProduct, Prepared> prepared = {};
+  map<OnednnProduct, Prepared> prepared = {};
   vector<CacheLine> scratch = {};  // as much as any of them needs
 };
 

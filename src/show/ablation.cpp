@@ -20,14 +20,14 @@ struct PartMean {
   vector<double> sum;  // over the rows
   double rows = 0;
 };
-using PartMeans = std::map<ModelPart, PartMean>;
+using PartMeans = map<ModelPart, PartMean>;
 
 // Sees what each part gives: y is x (0 if it is empty) and what the part adds. Takes parts away:
 // each adds its mean, or 0 if there are no means. Without parts to take away, for one thread: adds
 // up the means.
 class PartObserver : public Observer<float> {
  public:
-  explicit PartObserver(PartMeans& means, std::set<ModelPart> removed = {})
+  explicit PartObserver(PartMeans& means, set<ModelPart> removed = {})
       : means_(means), removed_(std::move(removed)) {}
 
   void on_head(const Head& h, Mat<float> o) override {
@@ -58,7 +58,7 @@ class PartObserver : public Observer<float> {
   }
 
   PartMeans& means_;
-  std::set<ModelPart> removed_;
+  set<ModelPart> removed_;
 };
 
 using Losses = vector<double>;  // -log p of the labels of each example
@@ -135,7 +135,7 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
 
   // Of each example, without the parts that `gone` names. A kind of attention is all of its heads.
   const auto differences = [&](auto&& gone) {
-    std::set<ModelPart> removed;
+    set<ModelPart> removed;
     for (const ModelPart& part : parts)
       if (gone(part) || (part.type == ModelPart::heads && gone({ModelPart::attention, part.kind})))
         removed.insert(part);

@@ -181,7 +181,7 @@ string Film::completed(const TokenIds& ids, const char* open, const char* close)
   size_t shown = 0;
   const auto gained = [&] {  // as text, since the last call
     const string all = tokenizers_.target->decode(text);
-    return all.substr(min(std::exchange(shown, all.size()), all.size()));
+    return all.substr(min(exchange(shown, all.size()), all.size()));
   };
   auto next = ids.begin();
   for (size_t i = 0; i < prompt.size(); ++i) {

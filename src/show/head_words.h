@@ -104,7 +104,7 @@ class HeadProbe {
     auto operator<=>(const PatternOfHead&) const = default;
   };
   // By text; without patterns that no row can follow.
-  using Scores = std::map<PatternOfHead, vector<PatternSums>>;
+  using Scores = map<PatternOfHead, vector<PatternSums>>;
   Scores score(const ParamVec<float>& values) const;
 
   struct Text {

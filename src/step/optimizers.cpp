@@ -137,7 +137,7 @@ const UpdateRule& rule_of(const OptimizerConfig& c, const ParamInfo& info) {
 }
 
 void fill_in_defaults(OptimizerConfig& c) {
-  const std::map<string, double>& defaults = optimizer_of(c).doc.defaults;
+  const map<string, double>& defaults = optimizer_of(c).doc.defaults;
   const auto fill = [&](double& value, const char* key) {
     if (value < 0) value = defaults.contains(key) ? defaults.at(key) : 0;
   };

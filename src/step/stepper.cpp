@@ -62,7 +62,7 @@ void Stepper::update(const StepResult& result) {
                   averaged_ ? &*averaged_ : nullptr);
   crew_.exchange().move(values_.data(), slices_.numbers);
   spread_ = !crew_.alone();
-  if (std::exchange(gathered_gradient_, false))  // the optimizer has cleared its own slice
+  if (exchange(gathered_gradient_, false))  // the optimizer has cleared its own slice
     std::fill(gradients_.sum().data(), gradients_.sum().data() + values_.size(), 0.0f);
 }
 
@@ -87,7 +87,7 @@ void Stepper::gather_used_weights(Exchange::To to) {
 }
 
 void Stepper::gather_for_save() {
-  if (!std::exchange(spread_, false)) return;
+  if (!exchange(spread_, false)) return;
   gather_used_weights(Exchange::To::first);
   for (ParamVec<float>& moments : optimizer_.moment_arrays())
     crew_.exchange().move(moments.data(), slices_.numbers, Exchange::To::first);

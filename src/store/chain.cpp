@@ -55,7 +55,7 @@ string stem_hash(const fs::path& run) {
 string chain_hash(const fs::path& run, int64_t step) {
   std::istringstream lines(chain_text(run));
   string hash;
-  for (string line; std::getline(lines, line);)
+  for (string line; getline(lines, line);)
     if (line.starts_with(step_of_line(step))) hash = sha256(line);
   return hash;
 }

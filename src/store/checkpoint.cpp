@@ -96,12 +96,12 @@ Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
       sums.contains(kTrainingFile) != stored.training)
     fail(folder / kStateFile, "it does not list the files of a checkpoint");
   for (const auto& [name, sum] : sums)
-    if (std::erase(names, name) == 0) fail(folder / name, "it is missing");
+    if (erase(names, name) == 0) fail(folder / name, "it is missing");
   for (const string& name : names)
     if (!name.starts_with('.') && name != kStateFile)
       fail(folder / name, "it does not belong to this checkpoint");
   // Opens all before reading any: from then on a saver may remove the folder.
-  std::map<string, unique_ptr<InputFile>> files;
+  map<string, unique_ptr<InputFile>> files;
   for (const auto& [name, sum] : sums) files[name] = make_unique<InputFile>(folder / name);
   for (auto& [name, file] : files) {
     const bool of_tensors = name == kModelFile || name == kTrainingFile;

@@ -47,7 +47,7 @@ string origin_json(const Origin& origin) {
 
 string processor_name() {
   ifstream info("/proc/cpuinfo");
-  for (string line; std::getline(info, line);)
+  for (string line; getline(info, line);)
     if (line.starts_with("model name")) return line.substr(min(line.find(": ") + 2, line.size()));
   return "";
 }

@@ -212,7 +212,7 @@ fs::path find_checkpoint(const fs::path& run, const string& which) {
 }
 
 string same_models(const vector<string>& runs) {
-  std::map<string, string> names;  // of each SHA-256
+  map<string, string> names;  // of each SHA-256
   vector<string> same;
   for (const string& run : runs) try {
       const StateFile state = read_state(find_checkpoint(run));

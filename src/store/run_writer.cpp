@@ -102,7 +102,7 @@ void RunLock::require_held(const fs::path& run) const {
         .hint("heed resume where it is now, which goes on from that checkpoint");
 }
 
-RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+RunLock::RunLock(RunLock&& other) noexcept : fd_(exchange(other.fd_, -1)) {}
 
 fs::path with_name(const fs::path& path) {
   const fs::path run = path.has_filename() ? path : path.parent_path();
@@ -302,7 +302,7 @@ void RunWriter::finish_save(int64_t step, Keep keep) {
   };
   point("last", step);
   if (const auto state = best()) point("best", state->step);
-  for (const int64_t old : std::exchange(superseded_, {})) remove_checkpoint(old);
+  for (const int64_t old : exchange(superseded_, {})) remove_checkpoint(old);
   supersede(step, keep);
 }
 

@@ -91,7 +91,7 @@ class RunWriter {
 
   const fs::path& path() const { return run_; }
   // What a user should know of what happened since the last call.
-  vector<string> take_notes() { return std::exchange(notes_, {}); }
+  vector<string> take_notes() { return exchange(notes_, {}); }
   // The best of the checkpoints that it may continue from, or has written itself.
   optional<State> best() const { return best_of(states_); }
   fs::path checkpoints() const { return run_ / kCheckpoints; }
@@ -117,7 +117,7 @@ class RunWriter {
   // cannot be written is lost, which is noted once.
   void append(const char* file, string_view json_line);
   // Has a line been lost since the last call? Then it is time to save.
-  bool take_lost_line() { return std::exchange(lost_line_, false); }
+  bool take_lost_line() { return exchange(lost_line_, false); }
 
  private:
   RunWriter(fs::path run, RunLock lock);
@@ -130,9 +130,9 @@ class RunWriter {
   RunLock lock_;
   vector<string> notes_;
   bool lost_line_ = false;
-  std::set<string_view> losing_lines_;  // the files that take no lines at present
-  vector<State> states_;                // of the checkpoints, as far as they could be read
-  vector<int64_t> superseded_;          // steps that the next save removes
+  set<string_view> losing_lines_;  // the files that take no lines at present
+  vector<State> states_;           // of the checkpoints, as far as they could be read
+  vector<int64_t> superseded_;     // steps that the next save removes
   string stem_;  // of a branch: the hash of the line of the chain that it comes from
 };
 

@@ -126,7 +126,7 @@ string write_safetensors(const fs::path& path, span<const TensorSlot> tensors,
   vector<TensorEntry> entries;
   uint64_t end = 0;
   for (const TensorSlot& tensor : tensors) {
-    const uint64_t begin = std::exchange(end, end + 4 * numbers_in(tensor.shape));
+    const uint64_t begin = exchange(end, end + 4 * numbers_in(tensor.shape));
     entries.push_back({tensor.name, tensor.shape, begin, end});
   }
   const string header = format_safetensors_header(entries);

@@ -54,8 +54,8 @@ void fields(State& s, auto visit) {
 inline constexpr int64_t kStateFormat = 5;
 struct StateFile {
   State state;
-  bool training = false;           // false: an exported model, cannot be resumed
-  std::map<string, string> files;  // name -> SHA-256, without state.json itself
+  bool training = false;      // false: an exported model, cannot be resumed
+  map<string, string> files;  // name -> SHA-256, without state.json itself
   int64_t format = kStateFormat;
 };
 void fields(StateFile& f, auto visit) {

@@ -32,7 +32,7 @@ constexpr string_view kBlanks = " \t\r\v\f";  // ASCII whitespace except the new
 // The first three of all tokenizers, then others.
 bool are_specials(const vector<string>& names) {
   constexpr auto& first = Tokenizer::kFirstSpecials;
-  const std::set<string_view> distinct(names.begin(), names.end());
+  const set<string_view> distinct(names.begin(), names.end());
   return names.size() >= first.size() && std::equal(first.begin(), first.end(), names.begin()) &&
          distinct.size() == names.size() && ranges::all_of(names, is_special_name);
 }

@@ -79,7 +79,7 @@ vector<Checkpoint> earlier_ones(const StoredRun& stem, Log& log) {
   const State& state = stem.checkpoint->state;
   const State best = best_of(states_of(stem.folder, state.step)).value_or(state);
   vector<Checkpoint> earlier;
-  for (const int64_t step : std::set<int64_t>{0, best.step}) {
+  for (const int64_t step : set<int64_t>{0, best.step}) {
     try {
       const fs::path folder = step_folder(stem.folder, step);
       if (step != state.step && path_exists(folder)) earlier.push_back(Checkpoint::open(folder));

@@ -280,7 +280,7 @@ RunConfig config_for(const string& path, const GivenKeys& given, Log& log) {
 
 string suggested_config(const OwnText& text, const Suggestion& s) {
   RunConfig config = s.config;
-  std::map<string, string, std::less<>> values = {
+  map<string, string, std::less<>> values = {
       {"name", printable(text.name)},
       {"kind", text.pairs ? "pairs" : "train"},
       {"minutes", counted(fmt::format("{:g}", text.minutes), "minute")}};

@@ -77,7 +77,7 @@ Stop Trainer::run(int64_t stop_at) {
   if (prepared_.config.data.has_validation() && !validates_)
     tell(&Listener::remarked, "no validation: the held-out part has no token to predict");
   started_ = seconds_now();
-  if (std::exchange(state_.validation_due, false)) {
+  if (exchange(state_.validation_due, false)) {
     validate(true);
     save();
   }
