@@ -132,16 +132,16 @@ string training_loss_note(const RunConfig& c) {
 
 }  // namespace
 
-Json report(const string& name) {
-  const fs::path folder = folder_of_run(name);
+Json report(const string& run) {
+  const fs::path folder = folder_of_run(run);
   const auto [newest, damaged] = newest_checkpoint(folder, kAnyStep, false);
   if (!newest && !damaged.empty())
     throw store_error("no checkpoint of {} is intact.", quoted_path(folder))
         .hint("heed verify " + shell_word(folder.string()) + ", which says what is wrong");
-  const Run run = read_run(folder, newest ? newest->state.step : kAnyStep);
-  const LoggedEvents& logged = run.logged;
+  const Run stored = read_run(folder, newest ? newest->state.step : kAnyStep);
+  const LoggedEvents& logged = stored.logged;
   const RecordedFrames recorded = read_frames(folder, newest ? newest->state.step : kAnyStep);
-  const RunConfig config = newest ? checkpoint_config(*newest) : run.config;
+  const RunConfig config = newest ? checkpoint_config(*newest) : stored.config;
   vector<string> notes;
   for (const DamagedCheckpoint& d : damaged) notes.push_back("Skipped: " + d.reason);
   int64_t last_step = newest ? newest->state.step : 0;
@@ -158,9 +158,9 @@ Json report(const string& name) {
   if (!recorded.frames.empty() && !config.data.has_validation())
     notes.push_back("Nothing was held out: the texts are training data.");
   const Figure* metric = selecting_figure(config.train.select_by);
-  const State best = run.best.value_or(State());
+  const State best = stored.best.value_or(State());
 
-  Json data{{"run", name},
+  Json data{{"run", run},
             {"last_step", last_step},
             {"parameter_count", 0},
             {"uniform", 0},
@@ -172,7 +172,7 @@ Json report(const string& name) {
   data.update(curves_json(logged));
   data["yardsticks"] = logged.yardsticks;
   data["overfitting"] = overfitting(logged, config.train.patience > 0);
-  const Advice advice = advise(run);
+  const Advice advice = advise(stored);
   data["advice"] = {{"text", advice.text}, {"command", advice.command}};
   data["training_loss_note"] = training_loss_note(config);
   data["metric"] = metric ? Json(metric->title) : Json();
