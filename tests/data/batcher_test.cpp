@@ -11,8 +11,8 @@ namespace heed {
 namespace {
 
 RunConfig batch_config(int batch_tokens, int shards, int micro, const char* dropout = "0.1") {
-  return pairs_config({set("train.batch_tokens", batch_tokens), set("train.shards", shards),
-                       set("train.micro_batch_tokens", micro),
+  return pairs_config({key_is("train.batch_tokens", batch_tokens), key_is("train.shards", shards),
+                       key_is("train.micro_batch_tokens", micro),
                        std::string("model.dropout=") + dropout});
 }
 

@@ -86,7 +86,7 @@ TEST(Objective, AnEpochScoresEveryTokenOnce) {
   for (int n : {1, 2, 3, 7, 8, 9, 16, 17, 63, 64, 65, 200})
     for (int length : {1, 2, 3, 8, 64, 1000}) {
       const Split text = counting_text(n);
-      const std::string tile = set("objective.target_length", length);
+      const std::string tile = key_is("objective.target_length", length);
       const Examples prefix(text, text_config({tile}));
       const Examples causal(text, causal_config({tile}));
       std::vector<int> all(n);
@@ -203,7 +203,7 @@ TEST(CausalLm, WindowsScoreEveryTokenOnceAndShowItEnough) {
     const Split text = counting_text(n);
     for (const int length : {1, 4, 8}) {
       const auto objective =
-          make_objective(causal_config({set("objective.target_length", length)}));
+          make_objective(causal_config({key_is("objective.target_length", length)}));
       for (int stride = 1; stride <= length; ++stride) {
         const ExampleList windows = objective->evaluation(text, stride);
         std::vector<int> scored;

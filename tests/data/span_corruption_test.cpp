@@ -22,7 +22,7 @@ constexpr int kFirstWord = 20'000;                    // ids of the text begin h
 constexpr std::int64_t kScored = Objective::kEvaluation;
 
 RunConfig span_config(int length, double fraction, double mean) {
-  return text_config({"objective.type=span_corruption", set("objective.source_length", length),
+  return text_config({"objective.type=span_corruption", key_is("objective.source_length", length),
                       "objective.mask_fraction=" + std::to_string(fraction),
                       "objective.mean_span=" + std::to_string(mean)});
 }

@@ -26,7 +26,7 @@ inline RunConfig pairs_config(std::vector<std::string> sets = {}) {
   return parse_config(R"({"data": {"pairs": "a.tsv"}, "objective": {"type": "seq2seq"}})", "test",
                       read_sets(sets));
 }
-inline std::string set(const std::string& key, long long value) {
+inline std::string key_is(const std::string& key, long long value) {
   return key + "=" + std::to_string(value);
 }
 

@@ -38,10 +38,10 @@ class HeadNames : public testing::Test {
     return values;
   }
 
-  const RunConfig config_ =
-      causal_config({set("model.d_model", kWidth), "model.n_heads=2", "model.decoder_layers=2",
-                     "model.positions=learned", "model.feed_forward=none", "model.dropout=0",
-                     set("objective.target_length", kPlaces), set("model.max_length", kPlaces)});
+  const RunConfig config_ = causal_config(
+      {key_is("model.d_model", kWidth), "model.n_heads=2", "model.decoder_layers=2",
+       "model.positions=learned", "model.feed_forward=none", "model.dropout=0",
+       key_is("objective.target_length", kPlaces), key_is("model.max_length", kPlaces)});
   const std::unique_ptr<const Objective> objective_ = make_objective(config_);
   const Transformer model_{config_.model, kTokensOfText, kTokensOfText};
   Tokenizers tokenizers_;

@@ -17,9 +17,10 @@ constexpr int kBytes = 8192, kBatch = 256;
 PreparedRun tiny_run() {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "a.txt") << 'b' + std::string(kBytes - 1, 'a');
-  const RunConfig config = causal_config(
-      {"model.d_model=8", "model.n_heads=2", "model.d_ff=8", "model.decoder_layers=1",
-       "objective.target_length=64", set("train.batch_tokens", kBatch), "data.valid_fraction=0"});
+  const RunConfig config =
+      causal_config({"model.d_model=8", "model.n_heads=2", "model.d_ff=8", "model.decoder_layers=1",
+                     "objective.target_length=64", key_is("train.batch_tokens", kBatch),
+                     "data.valid_fraction=0"});
   return prepare_run(config, folder.path().string(), {}, 1);
 }
 
