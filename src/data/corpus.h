@@ -126,7 +126,7 @@ void check_writable(const string& path);
 
 struct TextFacts {
   uint64_t bytes = 0;
-  bool too_many_bad = false;    // bytes that are not UTF-8 (data/corpus.h); each is a U+FFFD here
+  bool too_many_bad = false;    // bytes that are not UTF-8; each is a U+FFFD here
   string first_bad = "";        // where: "a.txt:3 (offset 70 in the file)"
   vector<uint64_t> lines = {};  // of each file
   uint64_t characters = 0;      // code points

@@ -1,10 +1,11 @@
-// What predicts: a model with its values, alone or with others, by the mean of their probabilities:
+// What predicts: a model with its values, alone or with others (an ensemble: --with), by the mean
+// of their probabilities:
 //
 //   ln p = m + ln(mean over i of exp(l_i - m)),   l_i: log-probability of model i, m: the largest
 //
-// Scorer (evaluate/scorer.h), decoder (decode/incremental_decoder.h) and evaluate/writing.h take a
-// Predictor. There the logits of the first model become those of all, before anything reads them;
-// nothing else knows of several models. Where all agree, to the bit, the logits stay as they are.
+// Scoring (evaluate/scorer.h), the decoder (decode/incremental_decoder.h) and evaluate/writing.h
+// take a Predictor. There the logits of the first model become those of all, before anything reads
+// them. Where all agree, to the bit, the logits stay as they are.
 #pragma once
 
 #include <vector>

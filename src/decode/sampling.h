@@ -1,4 +1,5 @@
-// Draws texts from a model with a decoder, many at a time, and shows them as they arrive.
+// Draws texts from a model with a decoder, many at a time, and shows them as they arrive. Which
+// token may follow, and how it is drawn (temperature, top-k, top-p, min-p): next_token.h.
 //
 // The objective says what the stacks read to continue a text, how many tokens the decoder holds
 // before it restarts, and whether a text ends with </s> (data/objective.h).

@@ -1,4 +1,5 @@
-// The only writer of a run folder, which holds the folder's lock as long as it lives.
+// Writes what a run is continued from, and holds the folder's lock as long as it lives. (Its log,
+// report.html and tensorboard/ are written beside it.)
 //
 // save() may run in a background thread while another appends metrics, but not two saves at once.
 #pragma once

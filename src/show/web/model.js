@@ -238,7 +238,7 @@ class Block {
   }
 }
 
-// ---- nn/cache: what a stack has read. A token more needs its own row alone: keys and values of the others are here.
+// ---- nn/attention (Cache): what a stack has read. A token more needs its own row alone: keys and values of the others are here.
 
 const nothing = (heads) => ({ keys: [], values: [], queries: [], contexts: [], weights: Array.from({ length: heads }, () => []) });
 
