@@ -1,4 +1,5 @@
-// The names of the standard library that stand in almost every line, without std::.
+// The names of the standard library that stand in many lines, without std::. What is rarer keeps
+// it.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +40,8 @@ namespace chrono = std::chrono;
 namespace ranges = std::ranges;
 
 using std::abs, std::accumulate, std::clamp, std::erase, std::erase_if, std::exchange, std::exp,
-    std::getline, std::pow, std::isfinite, std::isnan, std::llround, std::max, std::memcpy,
-    std::min, std::sqrt, std::ssize, std::to_string;
+    std::getline, std::isfinite, std::isnan, std::llround, std::max, std::memcpy, std::min,
+    std::pow, std::sqrt, std::ssize, std::to_string;
 using std::array, std::atomic, std::function, std::greater, std::ifstream, std::map, std::optional,
     std::pair, std::set, std::span, std::unique_ptr, std::unordered_map, std::unordered_set,
     std::vector;
