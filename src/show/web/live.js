@@ -420,8 +420,23 @@ function keep() {
     add("wrote", two ? Math.max(0, now.text.length - own.length) : 0, 0);
     for (const word of hidden) of.append("hidden", word);
     const hash = "#" + of;
-    if (hash !== location.hash) history.replaceState(openedAt, "", hash);
+    if (hash === location.hash) return;
+    history.replaceState(openedAt, "", hash);
+    tellPair({ hash });
   }, 300);
+}
+
+// Beside another model (pair.js): what is done there is done here, but for what is this side's own.
+const paired = window.name === "pair", tellPair = (what) => paired && parent.postMessage(what, "*");
+function joinPair() {
+  document.body.classList.add("paired");
+  new ResizeObserver(() => tellPair({ height: document.documentElement.offsetHeight + 10 })).observe(document.body);
+  addEventListener("message", ({ source, data: { hash, own } }) => {
+    if (source !== parent) return;
+    const told = new URLSearchParams(hash.slice(1)), here = new URLSearchParams(location.hash.slice(1));
+    for (const name of own) here.has(name) ? told.set(name, here.get(name)) : told.delete(name);
+    location.hash = "#" + told;
+  });
 }
 
 const whole = (text) => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : null);
@@ -458,6 +473,7 @@ function restore() {
 
 function startPage() {
   $("about").textContent = data.about + "; its weights are float16 here: last digits may differ from heed's";
+  if (paired) joinPair();
   if (data.reloads) addEventListener("blur", () => addEventListener("focus", () => location.reload()));
   document.title = data.about + ": a model to type to";
   if (masks) $("picking").textContent = "Click a token of your text to put a [MASK] in its place and see what is expected there; one more click shows it again.";
