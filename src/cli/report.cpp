@@ -54,13 +54,16 @@ Exit run_report(CommandLine& line) {
     throw usage_error("the page is HTML, which a terminal cannot show.")
         .hint("--html FILE, or > FILE");
   const bool one = runs.size() == 1;
-  if (live && !one)
-    throw usage_error("--live makes the page of one model.")
-        .hint("heed report " + shell_word(runs.front()) + " --live --html FILE");
+  if (live && runs.size() > 2)
+    throw usage_error("--live makes the page of one model, or of two; found {}.", runs.size());
   Log log({.quiet = line.quiet()});
   if (live) {
     const string smaller = "heed report without --live, or a smaller model";
-    write_page(html, live_page(load_model(runs.front(), ""), smaller, nullptr), log);
+    const Model model = load_model(runs[0], "");
+    write_page(html,
+               one ? live_page(model, smaller, nullptr)
+                   : pair_page(model, load_model(runs[1], ""), smaller),
+               log);
     return Exit::ok;
   }
   Json data = one ? report(runs.front()) : comparison(runs);

@@ -14,6 +14,7 @@ namespace heed {
 
 extern const char* const comparison_html;
 extern const char* const live_html;
+extern const char* const pair_html;
 extern const char* const report_html;
 
 // Each number with the fewest digits that tell it from other floats: a page has many.

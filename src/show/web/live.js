@@ -420,8 +420,7 @@ function keep() {
     add("wrote", two ? Math.max(0, now.text.length - own.length) : 0, 0);
     for (const word of hidden) of.append("hidden", word);
     const hash = "#" + of;
-    if (hash === location.hash) return;
-    history.replaceState(openedAt, "", hash);
+    if (hash !== location.hash) history.replaceState(openedAt, "", hash);
     tellPair({ hash });
   }, 300);
 }
