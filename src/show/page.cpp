@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/std_names.h"
+#include "store/run_folder.h"
 #include "text/piece_model.h"
 
 namespace heed {
@@ -113,6 +114,25 @@ string live_page(const Model& m, const string& hint, const Json& opening, bool r
     data["tensors"].push_back({info.name, info.param.rows, info.param.cols});
   // Typing stays smooth because a worker computes. No other page may start one.
   return page_with(replace_all(live_html, "img-src data:", "img-src data:; worker-src blob:"),
+                   data);
+}
+
+string pair_page(const Model& a, const Model& b, const string& hint) {
+  const auto tokens = [](const Model& m) {
+    return pair(m.tokenizers.source().serialize(), m.tokenizers.target->serialize());
+  };
+  if (tokens(a) != tokens(b) || a.config.objective.type != b.config.objective.type)
+    throw usage_error("{} and {} do not read texts in the same tokens.", a.run, b.run)
+        .hint("two steps, two seeds, or two settings of one model");
+  Json data{{"names", Json::array()},
+            {"pages", Json::array()},
+            {"same_run", fs::weakly_canonical(run_of_checkpoint(a.folder)) ==
+                             fs::weakly_canonical(run_of_checkpoint(b.folder))}};
+  for (const Model* m : {&a, &b}) {
+    data["names"].push_back(fmt::format("{}, step {}", m->run, m->state.step));
+    data["pages"].push_back(live_page(*m, hint, nullptr));
+  }
+  return page_with(replace_all(pair_html, "img-src data:", "img-src data:; worker-src blob:"),
                    data);
 }
 

@@ -56,4 +56,8 @@ inline constexpr double kMostLiveBytes = 32 << 20;  // of weights: larger pages 
 // has a normaliser's table, which the page has not.
 string live_page(const Model& model, const string& hint, const Json& opening, bool reloads = false);
 
+// Both pages beside each other: one text, two models (web/pair.html). Errors as above; Error
+// (usage) if they read texts in different tokens.
+string pair_page(const Model& a, const Model& b, const string& hint);
+
 }  // namespace heed

@@ -420,22 +420,22 @@ function keep() {
     add("wrote", two ? Math.max(0, now.text.length - own.length) : 0, 0);
     for (const word of hidden) of.append("hidden", word);
     const hash = "#" + of;
-    if (hash !== location.hash) history.replaceState(openedAt, "", hash);
-    tellPair({ hash });
+    if (pair) pair(hash);
+    else if (hash !== location.hash) history.replaceState(openedAt, "", hash);
   }, 300);
 }
 
-// Beside another model (pair.js): what is done there is done here, but for what is this side's own.
-const paired = window.name === "pair", tellPair = (what) => paired && parent.postMessage(what, "*");
-function joinPair() {
+// Beside another model (pair.js) the page of both has the address, and is told what it would be here.
+let pair = null, pairAddress = "";
+function joinPair(told) {
+  pair = told;
   document.body.classList.add("paired");
-  new ResizeObserver(() => tellPair({ height: document.documentElement.offsetHeight + 10 })).observe(document.body);
-  addEventListener("message", ({ source, data: { hash, own } }) => {
-    if (source !== parent) return;
-    const told = new URLSearchParams(hash.slice(1)), here = new URLSearchParams(location.hash.slice(1));
-    for (const name of own) here.has(name) ? told.set(name, here.get(name)) : told.delete(name);
-    location.hash = "#" + told;
-  });
+}
+function goTo(hash) {
+  pairAddress = hash.slice(1);
+  stop();
+  restore();
+  ask();
 }
 
 const whole = (text) => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : null);
@@ -443,7 +443,7 @@ const whole = (text) => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : null);
 const opening = new URLSearchParams(data.opening ?? {});
 if (!two && data.objective.type === "seq2seq" && opening.get("target")) opening.set("text", `${opening.get("text")}</s>${opening.get("target")}`);
 const openedAt = String(opening);
-const address = () => (location.hash && (history.state ?? openedAt) === openedAt ? location.hash.slice(1) : openedAt);
+const address = () => pair ? pairAddress : (location.hash && (history.state ?? openedAt) === openedAt ? location.hash.slice(1) : openedAt);
 function restore() {
   const of = new URLSearchParams(), isHead = (name) => {
     const [, which, layer, head] = name.match(/^(encoder|decoder|cross)\.(\d+)\.(\d+)$/) ?? [], k = data.kinds.find((x) => x.name === which);
@@ -472,7 +472,6 @@ function restore() {
 
 function startPage() {
   $("about").textContent = data.about + "; its weights are float16 here: last digits may differ from heed's";
-  if (paired) joinPair();
   if (data.reloads) addEventListener("blur", () => addEventListener("focus", () => location.reload()));
   document.title = data.about + ": a model to type to";
   if (masks) $("picking").textContent = "Click a token of your text to put a [MASK] in its place and see what is expected there; one more click shows it again.";
