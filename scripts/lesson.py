@@ -1,7 +1,7 @@
 """Called by lesson.sh: docs/lesson.md as one HTML file. See there.
 
 In the Markdown, `<!-- page: CONFIG | OPTIONS OF attend -->` is where a page stands: the model of configs/CONFIG.json, opened at
-that text. A paragraph that begins with "**What one sees.**", or the answer after a "**Question.** *...*", opens on a click.
+that text. A paragraph that begins with "**What one sees**", or the answer after a "**Question.** *...*", opens on a click.
 """
 import html
 import json
@@ -84,10 +84,10 @@ class Pages:
 
 def folded(page):
     """Answers open on a click: what stands between a question, or "What one sees", and the next heading, figure or question."""
-    answer = r"((?:(?!<h[123]|<figure|<p><strong>|<hr).)*)"
+    answer = r"((?:(?!<h[123]|<!--|<p><strong>|<hr).)*)"
     page = re.sub(r"<p>(<strong>Question\.</strong> <em>.*?</em>)" + answer,
                   lambda m: f"<details><summary>{m[1]}</summary><p>{m[2].strip()}</details>\n", page, flags=re.S)
-    return re.sub(r"<p><strong>What one sees\.</strong>" + answer,
+    return re.sub(r"<p><strong>What one sees\.?</strong>" + answer,
                   lambda m: f"<details><summary><strong>What one sees</strong></summary><p>{m[1].strip()}</details>\n", page, flags=re.S)
 
 
