@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does heed work on arm64? Builds it on a Debian x86-64 for Debian's arm64, and under qemu, some fifty times slower:
 # compares the bits of heed's kernels with those of a build for x86-64, runs the unit tests of math, nn, step and text, and
-# trains quickstart.json and reverse.json.
+# trains quickstart.json and reverse.json (native: there is no portable arithmetic).
 #   scripts/dev/arm64.sh [STEPS]     (default: 60 steps of each; a step of quickstart takes half a minute or more)
 # The program is build-arm64/build/heed, to be run by qemu-aarch64 -L build-arm64/sysroot. Debian's arm64 libraries are
 # unpacked there; the system gets only the compiler and qemu (root or sudo only for these). Exit code 0: all passed.
@@ -71,7 +71,7 @@ suites=$(grep -hoE '^(TYPED_)?TEST(_F|_P)?\(\w+' tests/{math,nn,step,text}/*_tes
 "${qemu[@]}" "$build/tests/heed_tests" --gtest_brief=1 --gtest_filter="$suites-$(IFS=:; echo "${left_out[*]}")" || failed=1
 
 for config in reverse quickstart; do
-  "${qemu[@]}" "$build/heed" train "configs/$config.json" --run "$work/runs/$config" --force --threads "$(parallel_jobs)" \
+  "${qemu[@]}" "$build/heed" train "$config" --run "$work/runs/$config" --force --threads "$(parallel_jobs)" \
     --set train.max_steps="$steps" --set train.log_every=10 --set train.eval_every=0 || failed=1
 done
 exit $failed

@@ -52,7 +52,7 @@ def page(name, help_text, version, date):
            ".SH SYNOPSIS"] + [escaped(re.sub("^usage: *", "", line).strip()) for line in usage] + [".SH DESCRIPTION"]
     out += listed(blocks[0])
     for block in blocks[1:]:
-        out += paragraph(block)
+        out += listed(block) if block[0] == "more:" else paragraph(block)
     return "\n".join(out) + "\n"
 
 

@@ -28,39 +28,42 @@ extern const char* const help_txt;  // cli/help/*.txt, each below "= COMMAND"
 
 namespace {
 
+constexpr size_t kFirst = 8;  // commands for the first day
 constexpr Command kCommands[] = {
     {"train", "train a model on a text, or from a config, in a new run folder", run_train, true},
-    {"init", "write a commented config for a text", run_init},
-    {"resume", "continue a run exactly where it stopped", run_resume, true},
-    {"evaluate", "measure loss, perplexity, accuracy and BLEU", run_evaluate},
-    {"compare", "tell whether one run is better than another, or had luck", run_compare},
-    {"bleu", "measure translations in any file: BLEU, chrF2, character errors", run_bleu},
     {"sample", "continue a text", run_sample},
+    {"report", "write one page about a run", run_report},
+    {"attend", "show where each head of each layer looks", run_attend},
+    {"evaluate", "measure loss, perplexity, accuracy and BLEU", run_evaluate},
     {"translate", "translate lines", run_translate},
+    {"resume", "continue a run exactly where it stopped", run_resume, true},
+    {"runs", "list the runs in a folder and what they differ in", run_runs},
+    {"explain", "explain one prediction: every layer, who wrote it, one head", run_explain},
+    {"ablate", "measure what each head, layer and kind of attention is worth", run_ablate},
+    {"neighbors", "list the tokens nearest to words in the embedding", run_neighbors},
+    {"compare", "tell whether one run is better than another, or had luck", run_compare},
     {"score", "print the log-probability of lines", run_score},
     {"fill", "list the most probable words or spans for each [MASK]", run_fill},
     {"inspect", "list the tensors and how far training has moved them", run_inspect},
     {"tokenize", "show how lines are split into tokens", run_tokenize},
-    {"gradcheck", "check every gradient against finite differences", run_gradcheck},
-    {"average", "average the weights of several checkpoints", run_average},
-    {"bench", "measure how fast training is on this machine", run_bench_command, true},
-    {"attend", "show where each head of each layer looks", run_attend},
-    {"explain", "explain one prediction: every layer, who wrote it, one head", run_explain},
-    {"ablate", "measure what each head, layer and kind of attention is worth", run_ablate},
-    {"neighbors", "list the tokens nearest to words in the embedding", run_neighbors},
-    {"report", "write one page about a run", run_report},
-    {"runs", "list the runs in a folder and what they differ in", run_runs},
-    {"verify", "check a run or a checkpoint for damage", run_verify},
-    {"export", "write a model as other programs open it", run_export},
+    {"init", "write a commented config for a text", run_init},
     {"config", "print the effective config, its JSON Schema or its documentation", run_config},
+    {"average", "average the weights of several checkpoints", run_average},
+    {"export", "write a model as other programs open it", run_export},
+    {"bleu", "measure translations in any file: BLEU, chrF2, character errors", run_bleu},
+    {"verify", "check a run or a checkpoint for damage", run_verify},
+    {"bench", "measure how fast training is on this machine", run_bench_command, true},
+    {"gradcheck", "check every gradient against finite differences", run_gradcheck},
 };
 
 string overview() {
   string out =
       "heed trains small transformers on your own text and shows what they learnt.\n\n"
       "usage: heed COMMAND [OPTIONS]\n\ncommands:\n";
-  for (const Command& command : kCommands)
+  for (const Command& command : kCommands) {
+    if (&command == kCommands + kFirst) out += "\nmore:\n";
     out += fmt::format("  {:12}{}\n", command.name, command.summary);
+  }
   out += "\nheed COMMAND --help explains a command; heed --version describes this build.\n";
   return wrapped(out, output_columns(), string(14, ' '));
 }
@@ -158,10 +161,11 @@ Exit run_command(const vector<string>& args, const Crew& crew) {
     return Exit::ok;
   }
   if (name == "--version") {
+    const string fault = portable_fault();
     print("heed " HEED_VERSION "\nbuild: " HEED_BUILD "\ncompiler: " HEED_COMPILER " " __VERSION__
           "\n" +
           blas_info() + "MPI: " + mpi_info() + "\nbfloat16: " + bfloat16_info() +
-          "\nportable arithmetic: " + portable_info() + "\n");
+          "\nportable arithmetic: " + (fault.empty() ? "available" : fault) + "\n");
     return Exit::ok;
   }
   vector<string> names;

@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "data/corpus.h"
 #include "data/objective.h"
+#include "math/blas.h"
 #include "show/film.h"
 #include "show/page.h"
 #include "store/run.h"
@@ -200,7 +201,8 @@ Exit run_train(CommandLine& line) {
     return finish([&] { return train_on_text(request, text, log); }, line.json(), log);
   }
   const string path = config_path(*config);
-  if (const fs::path run = fs::path(path).parent_path(); !config->ends_with(".json") && is_run(run))
+  const bool by_name = !config->ends_with(".json");
+  if (const fs::path run = fs::path(path).parent_path(); by_name && is_run(run))
     throw usage_error("{} is a run; expected a text or a config.", *config)
         .hint("heed resume " + shell_word(run.string()));
   if (text.files.size() > 1)
@@ -210,7 +212,14 @@ Exit run_train(CommandLine& line) {
     throw usage_error("--like and --minutes are for texts; {} is a config.", *config)
         .hint("heed init, which writes a config; or --set train.max_minutes=M");
   if (request.run.folder.empty()) request.run.folder = run_named(fs::path(path).stem());
-  const RunConfig read = load_config(path, request.run.given);
+  RunConfig read = load_config(path, request.run.given);
+  // Of those that come with heed, which train everywhere.
+  if (by_name && read.train.arithmetic == Arithmetic::portable &&
+      !request.run.given.contains("train.arithmetic"))
+    if (const string fault = portable_fault(); !fault.empty()) {
+      log.warn(fault + " So this run trains native; its digits can differ from those in the docs.");
+      read.train.arithmetic = Arithmetic::native;
+    }
   return finish([&] { return train_run(request, read, data_folder_of(path), log); }, line.json(),
                 log);
 }

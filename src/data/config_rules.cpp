@@ -133,7 +133,7 @@ void check_training(const RunConfig& c, bool pairs) {
   require(t.arithmetic == Arithmetic::native || t.precision == Precision::float32,
           "train.arithmetic portable is for train.precision float32: sums of bfloat16 numbers are "
           "not the same on all processors.",
-          unset("train.precision"));
+          "--set train.arithmetic=native");
   require(t.max_steps > 0 || t.max_epochs > 0 || t.max_minutes > 0,
           "the run would never end: train.max_steps, max_epochs and max_minutes are all 0.");
   require(!falls || o.decay_steps > 0 || t.max_epochs > 0,

@@ -60,6 +60,14 @@ void map_buffers(int threads) {
   for (void* buffer : buffers) blas_memory_free(buffer);
 }
 
+// Takes its kernels for a type of processor.
+void choose_kernels(const string& core) {
+  if (gotoblas_dynamic_init == nullptr) return;
+  ::setenv("OPENBLAS_CORETYPE", core.c_str(), 1);
+  gotoblas_dynamic_quit();
+  gotoblas_dynamic_init();
+}
+
 constexpr uint64_t kProducts = 0xdba03074bdd7c665, kFunctions = 0xb12d7547020e57b6;
 
 template <class T>
@@ -125,29 +133,25 @@ void prepare_blas(int threads) {
 
 void prepare_arithmetic(Arithmetic arithmetic, int threads) {
   if (arithmetic == Arithmetic::native) return prepare_blas(threads);
-  const auto require = [](bool same, const string& what) {
-    if (same) return;
-    throw Error(
-        Exit::usage, "train.arithmetic portable: here " + what + " have other bits.",
-        "Debian 12's or 13's libraries on an x86-64-v3 processor; or train.arithmetic native");
-  };
-  require(hash_of_functions() == kFunctions, "the C library's functions or fused sums");
-  if (gotoblas_dynamic_init != nullptr) {
-    ::setenv("OPENBLAS_CORETYPE", "Haswell", 1);
-    gotoblas_dynamic_quit();
-    gotoblas_dynamic_init();
-  }
+  const string before = blas_core_type();
+  choose_kernels("Haswell");
   prepare_blas(threads);
-  require(hash_of_products() == kProducts, "OpenBLAS's products");
+  const string others = hash_of_functions() != kFunctions
+                            ? "the C library's functions or fused sums"
+                        : hash_of_products() != kProducts ? "OpenBLAS's products"
+                                                          : "";
+  if (others.empty()) return;
+  choose_kernels(before);
+  throw Error(
+      Exit::usage, "train.arithmetic portable: here " + others + " have other bits.",
+      "Debian 12's or 13's libraries on an x86-64-v3 processor; or train.arithmetic native");
 }
 
-string portable_info() {
-  try {
-    prepare_arithmetic(Arithmetic::portable, 1);
-    return "available";
-  } catch (const Error& e) {
-    return e.text();
-  }
+string portable_fault() try {
+  prepare_arithmetic(Arithmetic::portable, 1);
+  return "";
+} catch (const Error& e) {
+  return e.text();
 }
 
 string blas_core_type() {

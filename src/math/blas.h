@@ -28,11 +28,12 @@ void prepare_blas(int threads = 1);
 enum class Arithmetic { native, portable };
 
 // prepare_blas(), and for portable arithmetic Haswell's kernels, whatever OPENBLAS_CORETYPE says,
-// for the rest of the process. Error (usage) if products or functions have other bits then.
+// for the rest of the process. Error (usage) if products or functions have other bits then: the
+// process has the kernels that it had.
 void prepare_arithmetic(Arithmetic arithmetic, int threads);
 
-// For --version: "available", or why there is no portable arithmetic here. The process has it then.
-string portable_info();
+// Why there is no portable arithmetic here; "": the process has it from now on.
+string portable_fault();
 
 // If OpenBLAS cannot map a buffer, it tries for ever (OpenBLAS issue 5289), since 0.3.22 or so when
 // it is loaded. Call this before: it ends the process with a message and exit code 7 where there is

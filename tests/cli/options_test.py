@@ -21,6 +21,9 @@ class Options(RunsTest):
 
     def test_help_version_and_config_are_data(self):
         self.assertEqual(self.out(), self.out("--help"))
+        first, more = (re.findall(r"^  (\w+)  ", part, re.M) for part in self.out().split("\nmore:\n"))
+        self.assertEqual(first, "train sample report attend evaluate translate resume runs".split())
+        self.assertEqual(len(more), 16)
         version = self.out("--version")
         for part in ("heed 0.", "build: ", "compiler: ", "OpenBLAS", "core type: "):
             self.assertIn(part, version)

@@ -3,9 +3,11 @@ import json
 import shutil
 import subprocess
 import unittest
+from pathlib import Path
 
 from runs import HEED, MPIRUN, RANKS_ENV, SMALL, Result, RunsTest
 
+ROOT = Path(__file__).resolve().parents[2]
 USAGE = 2
 OLD = {"OPENBLAS_CORETYPE": "Nehalem"}  # kernels that every processor runs and that round differently
 PORTABLE = {"family": "causal_lm", **SMALL, "train__arithmetic": "portable"}
@@ -66,14 +68,16 @@ class Portable(RunsTest):
         self.train(self.config("bpe", **PORTABLE, tokenizer={**pieces, "type": "bpe"}), "bpe", facts="tokenizer.file")
 
     def test_other_bits_are_refused(self):
-        """A library in front of the others stands in for another C library, and for an OpenBLAS with other kernels."""
+        """A library in front of the others stands in for another C library, and for an OpenBLAS with other kernels. A config that
+        is found by its name trains there all the same, with the kernels for this processor."""
         self.skip_under_a_sanitizer()
         compiler = shutil.which("cc") or shutil.which("gcc")
         if compiler is None:
             self.skipTest("there is no C compiler")
         config = self.config("run", **PORTABLE)
         for name, code in (("log", "double log2(double); double log(double x) { return 0.69314718055994531 * log2(x); }"),
-                           ("kernels", "int setenv(const char *n, const char *v, int o) { return 0; }")):
+                           ("kernels", "int setenv(const char *n, const char *v, int o) { return 0; }"),
+                           ("products", "void cblas_ssyrk(void) {}")):
             with self.subTest(name):
                 (self.folder / "front.c").write_text(code)
                 library = self.folder / f"{name}.so"
@@ -85,6 +89,12 @@ class Portable(RunsTest):
                 self.check("evaluate", "run", env=front, status=USAGE, facts="train.arithmetic")
                 self.assertNotIn("available", self.out("--version", env=front))
                 self.train(self.config("native", family="causal_lm", **SMALL), name, env=front)
+                named = ("reverse", name, "--force", "--stop-at", 1, "--set", "train.eval_every=0")
+                self.train(*named, env=front, facts=["warning", "train.arithmetic", "native"])
+                self.assertEqual(self.run_config(name)["train"]["arithmetic"], "native")
+                self.assertEqual(json.loads((self.folder / name / "origin.json").read_text())["core_type"], "Nehalem")
+                self.train(*named, "--set", "train.arithmetic=portable", env=front, status=USAGE, facts="train.arithmetic")
+                self.train(ROOT / "configs/reverse.json", *named[1:], env=front, status=USAGE, facts="train.arithmetic")
 
     @unittest.skipUnless(MPIRUN, "there is no mpirun here")
     def test_ranks_on_processors_of_two_types_train_portable_runs_alone(self):
