@@ -253,13 +253,6 @@ class OnHeed(unittest.TestCase):
         text = self.gold("run", "--limit", "50", "--checkpoint", "initial")
         self.assertIn("no head has learnt the links: ", text.splitlines()[-1])
 
-    def test_a_noun_that_decides_the_next_word_is_found(self):
-        self.heed("train", ROOT / "configs" / "noun.json", "--run", "noun", "--quiet")
-        text = subprocess.run([ROOT / "scripts/gold.py", "noun", "--file", ROOT / "data/noun.txt", "--gold",
-                               ROOT / "data/noun.gold.jsonl", "--heed", HEED], cwd=self.folder, check=True,
-                              stdout=subprocess.PIPE, text=True).stdout
-        self.assertRegex(text.splitlines()[-1], r"^layer \d, head \d has learnt the links: ")
-
     def test_untrained_is_what_the_run_began_with(self):
         first, second = (json.loads(self.gold(run, "--limit", "20", "--json"))["kinds"][0] for run in ("run", "second"))
         self.assertEqual([h["trained"] for h in first["heads"]], [h["untrained"] for h in second["heads"]])
