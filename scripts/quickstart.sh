@@ -5,7 +5,6 @@
 source "$(dirname "$0")/common.sh"
 cd "$repository"
 
-config=configs/quickstart.json
 run=runs/quickstart
 started=$SECONDS
 
@@ -30,8 +29,15 @@ build_heed() {
   cmake -S . -B build "${fresh[@]}" -DCMAKE_BUILD_TYPE=Release &&
     cmake --build build --target heed --parallel "$(parallel_jobs)"
 }
+show_count() {  # of ninja's lines, on a terminal: "[7/25]", in place
+  local line
+  while read -r line; do
+    if [[ -t 1 && $line == \[*/*\]* ]]; then printf '\r%s]' "${line%%]*}"; fi
+  done
+  if [[ -t 1 ]]; then echo; fi
+}
 mkdir -p build
-if ! build_heed >build/quickstart.log 2>&1; then
+if ! build_heed 2>&1 | tee build/quickstart.log | show_count; then
   tail -n 40 build/quickstart.log >&2
   echo "The build failed; the full log is $PWD/build/quickstart.log" >&2
   exit 1
@@ -39,13 +45,13 @@ fi
 built=$SECONDS
 
 # The first half of the steps, as if somebody had pressed Ctrl-C.
-steps=$(build/heed config "$config" | sed -n 's/.*"max_steps": *\([0-9][0-9]*\).*/\1/p')
+steps=$(build/heed config quickstart | sed -n 's/.*"max_steps": *\([0-9][0-9]*\).*/\1/p')
 if ((${steps:-0} < 2)); then
-  echo "$config must set train.max_steps" >&2
+  echo "configs/quickstart.json must set train.max_steps" >&2
   exit 1
 fi
 say "Training a small transformer on data/fables.txt. It will stop half-way, after step $((steps / 2)) of $steps."
-heed train "$config" --run "$run" --force --stop-at "$((steps / 2))"
+heed train quickstart --run "$run" --force --stop-at "$((steps / 2))"
 say "Now it continues exactly where it stopped."
 heed resume "$run"
 trained=$SECONDS
@@ -58,7 +64,7 @@ heed sample "$run" "One day a hungry fox" --max-tokens 79 --temperature 0.5 --se
 
 say "Where does a transformer look? To write a line backwards it must find each token in the source."
 reversed=$SECONDS
-heed train configs/reverse.json --run runs/reverse --force --quiet
+heed train reverse --run runs/reverse --force --quiet
 trained=$((trained + SECONDS - reversed))
 heed attend runs/reverse "3 17 9 12 5" --kind cross --head 0
 heed attend runs/reverse "3 17 9 12 5" --html runs/reverse/live.html

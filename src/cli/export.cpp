@@ -149,6 +149,7 @@ Exit run_export(CommandLine& line) {
     print_line({{"folder", place.string()}});
   else
     print(place.string() + "\n");
+  if (!gguf) model.log.info("how to open it: " + (place / "README.md").string());
   return Exit::ok;
 }
 
