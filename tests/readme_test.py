@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every command that README.md, and then docs/lesson.md, show in a fenced block or in a table of commands is run, in order,
-in a small copy of the repository.
+"""Every command that README.md, the questions of the experiments and docs/lesson.md show in a fenced block
+or in a table of commands is run, in order, in a small copy of the repository.
 
 The copy has the same configs with smaller models and a few training steps, the tested program as build/heed, and
 stand-ins for data that would be downloaded. So a command runs as it is written. SPECIAL lists the exceptions: commands
@@ -119,7 +119,9 @@ class Readme(unittest.TestCase):
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, errors="replace")
 
     def test_every_command_runs(self):
-        text = "".join((ROOT / page).read_text() for page in ("README.md", "docs/lesson.md"))
+        experiments = (ROOT / "scripts/experiments/README.md").read_text()
+        text = "".join([(ROOT / "README.md").read_text(), *re.findall(r"(?ms)^\| question \| command .*?\n\n", experiments),
+                        (ROOT / "docs/lesson.md").read_text()])
         commands = shell_commands(text)
         self.assertGreater(len(commands), 5)
         done_before = set()
