@@ -100,7 +100,7 @@ class GoldSet:
 
 def pair_sets(options, gold, heed, config):
     """The gold of pairs of lines."""
-    source, target = (tokenized(heed, options.run, file, side)
+    source, target = (tokenized(heed, options.run, file, "--side", side)
                       for file, side in ((options.file, "source"), (options.target_file, "target")))
     for file, lines in ((options.file, source), (options.target_file, target)):
         if len(lines) != len(gold):
@@ -153,7 +153,7 @@ def pronoun_sets(options, gold, heed, config):
     """The gold of pronouns: a set for each half of the model."""
     objective, kind = config["objective"], config["objective"]["type"]
     most_source, most_target = objective["source_length"], objective["target_length"]
-    stories = read_stories(options, gold, tokenized(heed, options.run, options.file, "target"))
+    stories = read_stories(options, gold, tokenized(heed, options.run, options.file))
     sets = []
     if kind != "causal_lm":
         begins = int(kind == "masked_lm")  # with <s>, which is one more than source_length
@@ -236,5 +236,5 @@ def pronoun_set(kind, stories, room, shift, sides):
     return found
 
 
-def tokenized(heed, run, file, side):
-    return [Text(line) for line in heed.lines("tokenize", run, "--file", file, "--side", side)]
+def tokenized(heed, run, file, *side):
+    return [Text(line) for line in heed.lines("tokenize", run, "--file", file, *side)]

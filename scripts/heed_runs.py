@@ -107,6 +107,7 @@ def cpu():
 # The CPU's name alone does not tell generations apart; OpenBLAS's core type does.
 CPUS = {("AMD EPYC", "Zen"): "AMD EPYC (Zen 3)", ("AMD EPYC", "Cooperlake"): "AMD EPYC (Zen 4)",
         ("AMD EPYC, family 25, model 17", "Cooperlake"): "AMD EPYC (Zen 4)",
+        ("AMD EPYC, family 25, model 17", "Haswell"): "AMD EPYC (Zen 4)",  # a portable run
         ("AMD EPYC, family 26, model 2", "Haswell"): "AMD EPYC (Zen 5)"}
 
 
