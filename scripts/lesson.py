@@ -5,6 +5,7 @@ that text. A paragraph that begins with "**What one sees**", or the answer after
 """
 import html
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -65,38 +66,41 @@ def picture(maps, arguments):
 class Pages:
     """The pages to type to, made as the text is read: one model for each config."""
 
-    def __init__(self, heed, folder):
-        self.heed, self.folder, self.scripts = heed, folder, []
+    def __init__(self, heed):
+        self.heed, self.scripts = heed, []
 
     def figure(self, found):
         config, arguments = found[1], shlex.split(html.unescape(found[2]))
-        run, page = self.folder / config, self.folder / f"{len(self.scripts)}.html"
+        run, page = pathlib.Path("runs", config), pathlib.Path(f"{len(self.scripts)}.html")
         if not run.exists():
             print(f"lesson.py: training {config}", file=sys.stderr)
-            self.heed("train", config, "--run", run, "--quiet")
+            self.heed("train", config, "--quiet")
         self.heed("attend", run, *arguments, "--html", page, "--quiet")
         drawn = picture(self.heed.json("attend", run, *arguments), arguments)
         number = f"page-{len(self.scripts)}"
         content = json.dumps(page.read_text()).replace("<", "\\u003c")
         self.scripts.append(f'<script type="application/json" id="{number}">{content}</script>')
-        return f'<figure>{drawn}<p><button type="button" data-page="{number}">Open this model, to type to</button></p></figure>'
+        head = f"{option(arguments, '--kind')}, layer {option(arguments, '--layer')}, head {option(arguments, '--head')}"
+        return (f"<figure>{drawn}<figcaption><code>{config}</code>: where {head} looks</figcaption>"
+                f'<p><button type="button" data-page="{number}">Open this model, to type to</button></p></figure>')
 
 
 def folded(page):
-    """Answers open on a click: what stands between a question, or "What one sees", and the next heading, figure or question."""
+    """Answers open on a click: what stands after "What one sees" or a question, to the next heading, figure or question."""
     answer = r"((?:(?!<h[123]|<!--|<p><strong>|<hr).)*)"
-    page = re.sub(r"<p>(<strong>Question\.</strong> <em>.*?</em>)" + answer,
-                  lambda m: f"<details><summary>{m[1]}</summary><p>{m[2].strip()}</details>\n", page, flags=re.S)
-    return re.sub(r"<p><strong>What one sees\.?</strong>" + answer,
-                  lambda m: f"<details><summary><strong>What one sees</strong></summary><p>{m[1].strip()}</details>\n", page, flags=re.S)
+    for summary in r"<strong>What one sees\.?</strong>", r"<strong>Question\.</strong> <em>.*?</em>":
+        page = re.sub(f"<p>({summary}){answer}",
+                      lambda m: f"<details><summary>{m[1]}</summary><p>{m[2].strip()}</details>\n", page, flags=re.S)
+    return page
 
 
 def main():
-    heed, out = Heed(sys.argv[1]), pathlib.Path(sys.argv[2])
+    heed, out = Heed(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
     source = (ROOT / "docs" / "lesson.md").read_text()
     title = re.search(r"^# (.*)$", source, re.M)[1]
     with tempfile.TemporaryDirectory(prefix="heed-lesson-") as folder:
-        pages = Pages(heed, pathlib.Path(folder))
+        os.chdir(folder)  # so that pages name runs as a reader's do
+        pages = Pages(heed)
         body = markdown.markdown(source, extensions=["tables", "fenced_code", "toc"])
         body = PAGE.sub(pages.figure, folded(body))
         body = re.sub(r'href="(?!#|https?:)[^"]*"', "", body)  # other files are not in this one
