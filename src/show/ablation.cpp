@@ -175,4 +175,11 @@ Json ablate(const Transformer& model, const ParamVec<float>& values,
           {"parts", found}};
 }
 
+double loss_without(const ModelPart& part, const Predictor& predictor, const Example& example) {
+  PartMeans none;
+  PartObserver removes(none, {part});
+  Pool alone(1);
+  return losses_of(predictor, {example}, alone, &removes).front();
+}
+
 }  // namespace heed

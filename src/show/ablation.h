@@ -14,6 +14,7 @@
 #include "base/pool.h"
 #include "base/std_names.h"
 #include "data/objective.h"
+#include "decode/predictor.h"
 #include "evaluate/comparison.h"
 #include "nn/transformer.h"
 
@@ -41,5 +42,8 @@ vector<ModelPart> parts_of(const Transformer& model);
 // depend on the number of threads.
 Json ablate(const Transformer& model, const ParamVec<float>& values,
             const vector<Example>& examples, Pool& pool, bool zero);
+
+// -log p of the example's labels if the part gives 0.
+double loss_without(const ModelPart& part, const Predictor& predictor, const Example& example);
 
 }  // namespace heed

@@ -11,6 +11,7 @@
 #include "base/std_names.h"
 #include "decode/next_token.h"
 #include "evaluate/comparison.h"
+#include "show/ablation.h"
 #include "show/pull.h"
 
 namespace heed {
@@ -18,7 +19,8 @@ namespace {
 
 using Row = vector<double>;
 
-constexpr int kTopTokens = 5, kTopKeys = 3;
+constexpr int kTopTokens = 5, kTopKeys = 3, kFewestPasses = 10;
+constexpr double kTwoSeconds = 1e10;  // operations of a core of a laptop
 
 double dot(const Row& a, const Row& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -38,13 +40,14 @@ double length(const Row& x) {
   return sqrt(dot(x, x));
 }
 
-// The strongest head.
-struct Strongest {
-  double strength = -numeric_limits<double>::infinity();
-  Json json = {};   // what it is, and its share
-  Row normed = {};  // N of what it wrote
-  const Attention* attention = nullptr;
-  const AttentionHead<double>* head = nullptr;
+struct WritingHead {
+  size_t part;      // in the list of shares
+  double strength;  // its share, or the length of what it wrote
+  Row normed;       // N of what it wrote
+  const Attention* attention;
+  int number;
+  const AttentionHead<double>* head;
+  double without = -numeric_limits<double>::infinity();  // what the answer loses
 };
 
 Json place(const char* part, Json kind = {}, Json layer = {}, Json head = {}) {
@@ -53,8 +56,10 @@ Json place(const char* part, Json kind = {}, Json layer = {}, Json head = {}) {
 
 class Explainer {
  public:
-  Explainer(const Transformer& model, const ParamVec<double>& values, const Prediction& prediction)
+  Explainer(const Transformer& model, const ParamVec<float>& narrow, const ParamVec<double>& values,
+            const Prediction& prediction)
       : model_(model),
+        narrow_(narrow),
         prediction_(prediction),
         stack_(model.has_decoder() ? model.decoder : model.encoder),
         saved_(model.has_decoder() ? all_saved_.decoder : all_saved_.encoder),
@@ -79,7 +84,8 @@ class Explainer {
                      {"divisor", 1 / r_}};
     add_lens(out);
     find_parts();
-    out["shares"] = stack_.norm ? Json(shares_) : Json();
+    take_heads_away();
+    out["shares"] = shares_;
     out["total"] = logits_[answer_] - (against_ < 0 ? mean(logits_) : logits_[against_]);
     out["head"] = arithmetic();
     if (!prediction_.answer.empty()) out["pull"] = pulls();
@@ -171,17 +177,17 @@ class Explainer {
   }
   // Of a part whose N is `normed`.
   double share(const Row& normed) const { return stack_.norm ? dot(u_, normed) : kUnknown; }
-  const Json& add(Json part, const Row& normed) {
+  void add(Json part, const Row& normed) {
     part["share"] = share(normed);
-    return shares_.emplace_back(std::move(part));
+    shares_.push_back(std::move(part));
   }
   void add_heads(const Attention& a, const AttentionSaved<double>& saved) {
     const char* kind = attention_name(a.kind);
     for (int h = 0; h < a.n_heads; ++h) {
       const Row wrote = normed(through(a, h, saved.heads[h].o.row(prediction_.row)));
-      const Json& json = add(place("head", kind, a.layer, h), wrote);
-      const double strength = dot(stack_.norm ? u_ : wrote, wrote);
-      if (strength > strongest_.strength) strongest_ = {strength, json, wrote, &a, &saved.heads[h]};
+      const double strength = abs(dot(stack_.norm ? u_ : wrote, wrote));
+      heads_.push_back({shares_.size(), strength, wrote, &a, h, &saved.heads[h]});
+      add(place("head", kind, a.layer, h), wrote);
     }
     if (a.out.bias.size() > 0)
       add(place("out_proj_bias", kind, a.layer), normed(copied(pass_[a.out.bias])));
@@ -212,9 +218,35 @@ class Explainer {
       add(place("norm_bias"), copied(pass_[stack_.norm->bias]));
   }
 
+  // What is read, with the answer as its only label.
+  Example asked() const {
+    Example read = prediction_.read;
+    read.labels.assign(ids().size(), -1);
+    read.labels[prediction_.row] = answer_;
+    return read;
+  }
+  // The strongest comes first; those without a pass come last.
+  void take_heads_away() {
+    const auto by = [&](double WritingHead::*of) { ranges::stable_sort(heads_, greater(), of); };
+    by(&WritingHead::strength);
+    const Example read = asked();
+    Batch batch;
+    batch.add(read.source, read.target, read.labels);
+    const double passes = 3 * kTwoSeconds / training_flops(model_, batch);
+    const double loss = -scored_token(lens_.back(), answer_).log_probability;
+    for (size_t i = 0; i < heads_.size() && double(i) < max<double>(kFewestPasses, passes); ++i) {
+      WritingHead& h = heads_[i];
+      const ModelPart part{ModelPart::heads, h.attention->kind, h.attention->layer, h.number};
+      h.without = loss_without(part, {model_, narrow_}, read) - loss;
+      shares_[h.part]["without"] = h.without;
+    }
+    by(&WritingHead::without);
+  }
+
   // q . k, S, P and what the largest weights take; "others" is a key that stands for all others.
   Json arithmetic() {
-    const AttentionHead<double>& h = *strongest_.head;
+    const WritingHead& strongest = heads_.front();
+    const AttentionHead<double>& h = *strongest.head;
     const Row q = copied(h.q, prediction_.row);
     Row weights = copied(h.p, prediction_.row);
     weights.resize(h.k.rows);
@@ -222,7 +254,7 @@ class Explainer {
     std::iota(order.begin(), order.end(), 0);
     ranges::stable_sort(order, greater(), [&](int j) { return weights[j]; });
     order.resize(min<size_t>(order.size(), kTopKeys));
-    Json out = strongest_.json;
+    Json out = shares_[strongest.part];
     out.update({{"scale", h.scale},
                 {"uniform", h.uniform},
                 {"weights", weights},
@@ -231,7 +263,7 @@ class Explainer {
                 {"output", copied(h.o, prediction_.row)}});
     for (const int j : order) {
       const Row k = copied(h.k, j);
-      const Row taken = normed(through(*strongest_.attention, out["head"], h.v.row(j)));
+      const Row taken = normed(through(*strongest.attention, strongest.number, h.v.row(j)));
       const double product = h.uniform ? kUnknown : dot(q, k);
       out["keys"].push_back({{"position", j},
                              {"k", k},
@@ -251,7 +283,7 @@ class Explainer {
     for (int j = 0; j < h.v.rows; ++j)
       for (int c = 0; c < h.v.cols; ++c) v[c] += weights[j] / left * h.v(j, c);
     if (left > 0) out["others"] = {{"v", v}, {"score", log_sum + std::log(left)}, {"weight", left}};
-    Mat<double> wrote(strongest_.normed.data(), 1, model_.config.d_model);
+    const Mat<const double> wrote(strongest.normed.data(), 1, model_.config.d_model);
     const Row logits = copied(model_.output.forward(pass_, wrote));
     const vector<float> narrow(logits.begin(), logits.end());
     for (const ScoredToken& t : best_tokens(narrow, kTopTokens, {}))
@@ -261,9 +293,7 @@ class Explainer {
 
   // show/pull.h, of the answer's loss alone, on this row of each head that writes into it.
   Json pulls() const {
-    Example read = prediction_.read;
-    read.labels.assign(ids().size(), -1);
-    read.labels[prediction_.row] = answer_;
+    const Example read = asked();
     AttentionMaps maps = empty_maps(model_, read);
     const int width = model_.config.d_model / model_.config.n_heads, kv = kv_heads(model_.config);
     for (AttentionMap& map : maps)
@@ -286,6 +316,7 @@ class Explainer {
   }
 
   const Transformer& model_;
+  const ParamVec<float>& narrow_;
   const Prediction& prediction_;
   const Stack& stack_;
   Workspace workspace_;
@@ -297,7 +328,7 @@ class Explainer {
   Row logits_;                  // after the last
   Row u_;                       // what shares are measured along
   vector<Json> shares_;
-  Strongest strongest_;
+  vector<WritingHead> heads_;
   double r_ = 1;
   int answer_ = 0, against_ = -1;
 };
@@ -307,7 +338,7 @@ class Explainer {
 Json explain(const Transformer& model, const ParamVec<float>& values,
              const Prediction& prediction) {
   const ParamVec<double> wide = in_double(values);
-  return Explainer(model, wide, prediction).result();
+  return Explainer(model, values, wide, prediction).result();
 }
 
 }  // namespace heed

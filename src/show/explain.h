@@ -1,5 +1,6 @@
 // One prediction explained: what every layer would predict, who wrote the answer, and what one head
-// computed. All of it is read off one forward pass of training in double, without dropout.
+// computed. All but what a head costs is read off one forward pass of training in double, without
+// dropout.
 //
 // One row of the answering stack (a decoder's, else the encoder's) predicts. With pre-norm its last
 // layer's output is a sum of what was written into it, [d_model] each:
@@ -20,8 +21,13 @@
 //
 // The part of key j in the share of a head is P_j a . (W_O,h v_j), a value bias being part of v_j.
 // With post-norm no such sum exists, because each norm divides all that came before it by its own
-// deviation: there are no shares then. The strongest head is the one with the largest share; with
-// post-norm the one that adds the longest vector W_O,h o_h.
+// deviation: there are no shares then.
+//
+// A share is what a part wrote itself, not what later parts made of it. So each head is also taken
+// away (show/ablation.h): what the log-probability of the answer loses if the head gives 0. The
+// strongest head is the one that costs most. Where so many passes would take more than two seconds,
+// as many as do are made, at least ten, for the heads with the largest shares (with post-norm: that
+// add the longest vectors W_O,h o_h).
 //
 // What a layer would predict (logit lens: nostalgebraist 2020): W (N(x) + beta) of the row after
 // that layer, with r of that row; with post-norm W x.

@@ -40,13 +40,12 @@ class ExplainTest(RunsTest):
             self.assertAlmostEqual(head["length"] * k["length"] * k["cosine"], k["dot"], delta=1e-6)
             self.assertEqual((k["id"], k["token"]), tuple(e[("source_" if head["kind"] == "cross" else "") + of][k["position"]]
                                                           for of in ("ids", "tokens")))
-        self.assertEqual("norm" in e, e["shares"] is not None)
-        if e["shares"]:
+        heads = [p for p in e["shares"] if p["part"] == "head"]
+        self.assertEqual(e["head"]["without"], max(p["without"] for p in heads))
+        if "norm" in e:
             self.assertAlmostEqual(sum(p["share"] for p in e["shares"]), e["total"], delta=1e-6)
             other = e["against"]["logit"] if e["against"] else e["mean_logit"]
             self.assertAlmostEqual(e["total"], e["answer"]["logit"] - other, delta=1e-9)
-            heads = [p for p in e["shares"] if p["part"] == "head"]
-            self.assertEqual(e["head"]["share"], max(p["share"] for p in heads))
         return e
 
     def weights_equal_attend(self, e, *arguments):
@@ -105,7 +104,7 @@ class ExplainTest(RunsTest):
 
     def test_post_norm_has_no_shares_but_all_else(self):
         e = self.explained("post", "the old", "--answer", "e")
-        self.assertIsNone(e["shares"])
+        self.assertEqual({p["share"] for p in e["shares"]}, {None})
         text = self.out("explain", "post", "the old")
         self.assertIn("post-norm", text)
         self.assertNotIn("norm(", text)  # before the output layer there is none

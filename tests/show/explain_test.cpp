@@ -227,6 +227,35 @@ TEST_P(Explain, SharesAreCentralDifferencesWithTheLastDeviationFrozen) {
   }
 }
 
+TEST_P(Explain, TheAnswerLosesWhatItLosesIfTheHeadGivesZero) {
+  prediction.answer = {8};
+  const Json e = explain(model, narrow, prediction);
+  const auto log_probability = [&] {
+    Workspace workspace;
+    Pass<double> pass{.values = values, .workspace = workspace, .observer = &meddler};
+    TransformerSaved<double> saved;
+    const Mat<double> hidden = model.forward(pass, batch, saved);
+    std::vector<int> labels(hidden.rows, -1);
+    labels[prediction.row] = 8;
+    return -loss(pass, model.output, hidden, labels).nll;
+  };
+  const double whole = log_probability();
+  double most = -1;
+  meddler.part = "head";
+  meddler.step = -1;
+  for (const Json& row : e["shares"]) {
+    ASSERT_EQ(row.contains("without"), row["part"] == "head");
+    if (!row.contains("without")) continue;
+    for (const AttentionKind kind : kAttentionKinds)
+      if (row["kind"] == attention_name(kind)) meddler.kind = kind;
+    meddler.layer = row["layer"];
+    meddler.head = row["head"];
+    EXPECT_NEAR(row["without"], whole - log_probability(), 1e-5) << row;
+    most = std::max<double>(most, row["without"]);
+  }
+  EXPECT_EQ(e["head"]["without"], most);
+}
+
 TEST_P(Explain, ThePullOfValuesIsThatOfCentralDifferences) {
   prediction.answer = {8};
   const Json e = explain(model, narrow, prediction);
