@@ -67,21 +67,22 @@ reversed=$SECONDS
 heed train reverse --run runs/reverse --force --quiet
 trained=$((trained + SECONDS - reversed))
 heed attend runs/reverse "3 17 9 12 5" --kind cross --head 0
-heed attend runs/reverse "3 17 9 12 5" --html runs/reverse/live.html
-heed report "$run" --html "$run/report.html"
 
 cat <<END
+
+Open these in a browser, and type:
+  $PWD/runs/reverse/live.html   the model that writes lines backwards
+  $PWD/$run/live.html   the one that writes fables
+Then press Play in report.html, beside each of them: what it wrote and where it looked as it learnt.
 
 Everything is in $PWD/$run:
   config.json       the configuration with every default spelled out
   train.log         what you saw above; metrics.jsonl has the same figures for programs
   checkpoints/best  the best model: model.safetensors, its config and its tokenizer
-  report.html       curves, and what it wrote and where it looked as it learnt: open it in a browser
-The model that reverses lines, in a page to type to: $PWD/runs/reverse/live.html
+  live.html, report.html    the two pages
 Building took $((built - started)) s, training $((trained - built)) s.
 
 Try next, from $PWD:
   build/heed sample $run "The fox" --temperature 0.7 --num-samples 3
-  build/heed inspect $run
   build/heed --help
 END

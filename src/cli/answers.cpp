@@ -175,9 +175,13 @@ void check_page(const CommandLine& line, const string& html) {
   if (asks) throw usage_error("--html -: a prompt needs standard output; name a file.");
 }
 
-void write_live_page(OpenModel& m, const string& html, const Json& opening) {
+void write_live_page(OpenModel& m, const string& html, const GivenText& given, const Json& head,
+                     Json opening) {
   const char* hint = "the same without --html, or --json";
-  write_page(html, live_page(m, hint, opening, prompts(m.line)), m.log);
+  const auto of = [&](const char* key) { return plain(head[key]); };
+  opening["text"] = given.text;
+  opening["head"] = of("kind") + "." + of("layer") + "." + of("head");
+  write_page(html, live_page(m, hint, {{"opening", opening}, {"reloads", prompts(m.line)}}), m.log);
 }
 
 string OpenModel::refusal_of(const GivenText& text, const function<void()>& use) try {

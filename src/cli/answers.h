@@ -90,7 +90,9 @@ string with_masks(const OpenModel& model, const GivenText& given);
 // --html writes the page of one text. Error (usage) if there may be more, or if standard output is
 // also for something else.
 void check_page(const CommandLine& line, const string& html);
-// The page of the model, opened where `opening` says (show/page.h).
-void write_live_page(OpenModel& model, const string& html, const Json& opening);
+// The page of the model, opened at a text and a head: its "kind", "layer" and "head". `opening` is
+// what else it shows first (show/page.h).
+void write_live_page(OpenModel& model, const string& html, const GivenText& given, const Json& head,
+                     Json opening);
 
 }  // namespace heed

@@ -211,13 +211,13 @@ void draw(const AttendOptions& r, const Attended& text, OpenModel& m) {
   if (r.prompts) print(expected_next(text, m));
 }
 
-// What the page shows first.
-Json opening(const AttendOptions& r, const GivenText& given, const Attended& text) {
+// The page, opened at the clearest of the chosen heads.
+void write_opened(const AttendOptions& r, const GivenText& given, const Attended& text,
+                  OpenModel& m) {
   const auto heads = heads_in_words(text.tokens, text.maps, r.heads);
   const HeadInWords h = clearest_head(heads, heads.back().kind);
-  return {{"text", given.text},
-          {"target", text.target},
-          {"head", fmt::format("{}.{}.{}", attention_name(h.kind), h.layer, h.head)}};
+  const Json head{{"kind", attention_name(h.kind)}, {"layer", h.layer}, {"head", h.head}};
+  write_live_page(m, r.html, given, head, {{"target", text.target}});
 }
 
 // ":head 1 0", ":layer all": at the prompt.
@@ -264,7 +264,7 @@ Exit run_attend(CommandLine& line) {
   Attended text;  // the one that is answered now
   const auto answer = [&](const GivenText& given) {
     text = attended(r, given, m);
-    if (!r.html.empty()) write_live_page(m, r.html, opening(r, given, text));
+    if (!r.html.empty()) write_opened(r, given, text, m);
     return line.json() ? attention_json(r, text, m) : Json();
   };
   bool another = false;  // line of a file

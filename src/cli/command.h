@@ -108,10 +108,14 @@ class CommandLine {
   void add_with();       // --with RUN, any number: models that predict together with it
   // TEXT, one or more arguments with options between them; or --file.
   void add_texts(const string& text, const string& file = "its lines instead; - is standard input");
-  void add_targets(const string& text);                 // --target, --target-file
-  void add_sets();                                      // --set KEY=VALUE, any number
-  GivenKeys given() const { return read_sets(sets_); }  // by these
-  void add_threads();                                   // --threads N
+  void add_targets(const string& text);  // --target, --target-file
+  void add_sets();                       // --set KEY=VALUE, any number
+  void add_threads();                    // --threads N
+  // Keys that are given by --set, and by `sets`.
+  GivenKeys given(vector<string> sets = {}) const {
+    sets.insert(sets.end(), sets_.begin(), sets_.end());
+    return read_sets(sets);
+  }
   // --beam-size, --length-penalty, --max-length (0 if it is not given), and add_rules().
   void add_beam(BeamOptions& beam);
   void add_rules(WritingRules& rules);  // --no-repeat, --min-tokens

@@ -116,7 +116,7 @@ void print_lens(const Json& e) {
 }
 
 void print_shares(const Json& e) {
-  if (e["shares"].is_null())
+  if (!e.contains("norm"))
     return print_prose(
         "\nno shares: with post-norm, every norm rescales all that was written before it\n");
   const string answer = token_text(e["answer"]["token"]);
@@ -190,18 +190,6 @@ void print_pull(const Json& e) {
   print_table(largest(rows, "pull", kShownPulls), columns, "  ");
 }
 
-// What the page shows first.
-Json opening(const GivenText& given, const Json& e) {
-  const Json& h = e["head"];
-  Json json{
-      {"text", given.text},
-      {"target", given.target.value_or("")},
-      {"answer", e["answer"]["id"]},
-      {"head", fmt::format("{}.{}.{}", plain(h["kind"]), plain(h["layer"]), plain(h["head"]))}};
-  if (!e["against"].is_null()) json["against"] = e["against"]["id"];
-  return json;
-}
-
 void print_explanation(const Json& e, bool masked) {
   for (const char* ids : {"source_ids", "ids"})
     if (e.contains(ids)) print_prose(fmt::format("{} {}\n", ids, shortened(e[ids].dump(), 64)));
@@ -237,7 +225,10 @@ Exit run_explain(CommandLine& line) {
   line.only_where(m.net.has_decoder(), {"--target", "--target-file"}, "for a decoder");
   const auto answer = [&](const GivenText& text) {
     const Json e = explanation_json(m, prediction_of(o, m, text));
-    if (!o.html.empty()) write_live_page(m, o.html, opening(text, e));
+    if (o.html.empty()) return e;
+    Json opening{{"target", text.target.value_or("")}, {"answer", e["answer"]["id"]}};
+    if (!e["against"].is_null()) opening["against"] = e["against"]["id"];
+    write_live_page(m, o.html, text, e["head"], opening);
     return e;
   };
   const auto view = [&](const Json& e) {

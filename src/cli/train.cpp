@@ -19,6 +19,7 @@
 #include "math/blas.h"
 #include "show/film.h"
 #include "show/page.h"
+#include "store/model.h"
 #include "store/run.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
@@ -27,6 +28,8 @@
 
 namespace heed {
 namespace {
+
+constexpr double kSmallPage = 3e6;  // bytes
 
 // A few words of a text, on one line: not those at the ends of one that is cut from a longer one
 // (`cut`), nor any with part of a character (U+FFFD); or "TEXT".
@@ -76,31 +79,53 @@ string show_sample(const RunResult& result, const Objective& objective,
                     continues);
 }
 
-// The end of a run: what its model writes, RUN/report.html, and what to try next. The run is
-// already complete, so a failure is only a warning.
+// Writes RUN/live.html where train.live wants it, for a model of so many weights.
+bool write_live(const string& run, LivePage live, double weights, const string& path) {
+  const bool any = live == LivePage::yes;
+  if (live == LivePage::no || (!any && weights > kSmallPage / 2)) return false;
+  const string page = live_page(load_model(run, ""), "train.live false", {{"report", kReportPage}});
+  if (!any && double(page.size()) >= kSmallPage) return false;
+  write_output(path, page);
+  return true;
+}
+
+// The end of a run: what its model writes, RUN/live.html, RUN/report.html, and what to try next.
+// The run is already complete, so a failure is only a warning.
 void show_first_results(const RunResult& result, Log& log) try {
   const string& run = result.run;
   const auto in_run = [&](const char* name) { return (fs::path(run) / name).string(); };
+  const auto warned = [&](auto&& write) {
+    try {
+      write();
+    } catch (const std::exception& e) {
+      log.warn(e.what());
+    }
+  };
   const RunConfig config = config_of_run(run);
   const auto objective = make_objective(config);
   const string words = show_sample(result, *objective, config.tokenizer.type, log),
-               name = shell_word(run);
-  const Json story = report(run);
-  try {
-    write_output(in_run("report.html"), page_with(report_html, story));
-    log.info("the whole story, for a browser: " + in_run("report.html"));
-  } catch (const Error& e) {
-    log.warn(e.what());
-  }
+               name = shell_word(run), live = in_run(kLivePage), page = in_run(kReportPage);
+  Json story = report(run);
+  const double weights = story["parameter_count"];
+  warned([&] {
+    if (write_live(run, config.train.live, weights, live)) story["live"] = kLivePage;
+  });
+  warned([&] {
+    write_output(page, page_with(report_html, story));
+    log.info("the whole story, for a browser: " + page);
+  });
   const string advice = story["advice"]["text"], command = story["advice"]["command"];
   const bool over = result.reason == "finished" || result.reason == "early_stopping";
   if (over && !advice.empty()) log.info(advice);
   log.info("try next:");
+  if (story.contains("live"))
+    log.info("  open " + shell_word(live) + " in a browser: type to the model");
+  else if (2 * weights <= kMostLiveBytes)
+    log.info(fmt::format("  heed report {} --live --html {}  # a page to type to", name,
+                         shell_word(live)));
   log.info(fmt::format("  heed {} {}  # asks for {}", objective->use().command, name,
                        objective->use().takes));
-  const bool fits = 2 * story["parameter_count"].get<double>() <= kMostLiveBytes;  // into a page
-  log.info(fmt::format("  heed attend {} {}{}", name, shell_word(words),
-                       fits ? " --html " + shell_word(in_run("live.html")) : ""));
+  log.info(fmt::format("  heed attend {} {}", name, shell_word(words)));
   const char* measures = config.data.has_validation() ? "evaluate" : "inspect";
   log.info("  " + (!over              ? "heed resume " + name
                    : !command.empty() ? command
@@ -190,7 +215,10 @@ Exit run_train(CommandLine& line) {
                    "its objective and model",
                    "--init-from"));
   line.app().add_flag("--force", request.run.force, "rename an existing run folder to NAME.old-K");
+  bool no_live = false;
+  line.app().add_flag("--no-live", no_live, "write no live.html at the end (train.live false)");
   parse_shared(line, request.run);
+  if (no_live) request.run.given = line.given({"train.live=false"});
   Log log({.quiet = line.quiet()});
 
   const auto config = ranges::find_if(text.files, names_config);

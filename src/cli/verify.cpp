@@ -133,7 +133,9 @@ Verification verify(const string& run) {
   for (const char* link : {"last", "best"})
     if (v.newest || path_exists(checkpoints / link))
       v.files.push_back(checked(link, [&] { check_link(v, run, link); }));
-  for (const string file : kRunFiles) {
+  vector<string> files(std::begin(kRunFiles), std::end(kRunFiles));
+  files.insert(files.end(), {kReportPage, kLivePage});
+  for (const string& file : files) {
     const bool needed = file == kConfigFile || file == kOriginFile || file == kMetrics ||
                         (file == kRunText && v.has_text);
     if (!needed && (file == kRunText || !path_exists(fs::path(run) / file))) continue;

@@ -73,7 +73,7 @@ enum class OnResume {
   if_rates_stay,  // no, if they keep their learning rates
 };
 
-// An enumeration, as the names of its values 0, 1, 2, ...
+// An enumeration, as the names of its values 0, 1, 2, ...; "true" and "false" stand for booleans.
 struct Choice {
   vector<string> names;
   function<int()> get;
@@ -133,6 +133,7 @@ struct Field {
   // then means "not given" and may be out of range.
   string default_note = "";
   vector<When> when = {};  // it has meaning where all of these hold
+  bool dumped = true;
 };
 
 // The field, or the fields of a section, with one more condition.

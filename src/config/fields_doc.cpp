@@ -63,7 +63,9 @@ struct Describe {
             {{"anyOf", Json::array({step.schema, {{"const", "end"}}})}}};
   }
   Values operator()(const Choice& c) const {
-    return {"one of " + joined(c.names), {{"type", "string"}, {"enum", c.names}}};
+    Json values;
+    for (const string& name : c.names) values.push_back(value_named(name));
+    return {"one of " + joined(c.names), {{"enum", values}}};
   }
   Values operator()(const Field::Section& s) const {
     return {"a section (an object)", object_schema(s)};

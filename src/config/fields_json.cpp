@@ -23,6 +23,10 @@ bool read_value(const Json& json, array<double, 2>& pair) {
          read_value(json[1], pair[1]);
 }
 
+Json value_named(const string& name) {
+  return name == "true" || name == "false" ? Json(name == "true") : Json(name);
+}
+
 void to_json(Json& json, const PathList& list) {
   if (list.as_list)
     json = list.paths;
@@ -91,8 +95,7 @@ struct Store {
     return good;
   }
   bool operator()(const Choice& choice) const {
-    if (!v.is_string()) return false;
-    const auto name = ranges::find(choice.names, v.get<string>());
+    const auto name = ranges::find(choice.names, v, value_named);
     if (name == choice.names.end()) return false;
     choice.set(int(name - choice.names.begin()));
     return true;
@@ -275,7 +278,7 @@ Json dump_value(const Field& field) {
     if constexpr (std::is_pointer_v<Ref>)
       return *ref;
     else if constexpr (is_same_v<Ref, Choice>)
-      return ref.names[ref.get()];
+      return value_named(ref.names[ref.get()]);
     else
       return Json::object();
   };

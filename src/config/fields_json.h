@@ -49,6 +49,9 @@ Json dump_fields(const vector<Field>& fields);
 // Keys whose values differ between two lists of the same struct, in the order of the list.
 vector<KeyChange> changed_fields(const vector<Field>& before, const vector<Field>& after);
 
+// A choice's name as JSON.
+Json value_named(const string& name);
+
 // The member as JSON, as in a config. Not for sections.
 Json dump_value(const Field& field);
 

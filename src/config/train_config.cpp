@@ -102,6 +102,11 @@ vector<Field> fields(TrainConfig& c, const When& validated) {
        between(0, 1e6), kAllowed},
       {"tensorboard", &c.tensorboard, "also write the run's tensorboard/, which TensorBoard shows",
        kAny, kAllowed},
+      {.key = "live",
+       .ref = choice(c.live, {"auto", "true", "false"}),
+       .doc = "write the run's live.html at the end, a page to type to; auto = if below 3 MB",
+       .on_resume = kAllowed,
+       .dumped = c.live != LivePage::automatic},
   };
 }
 

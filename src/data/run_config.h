@@ -69,7 +69,7 @@ RunConfig parse_config(string_view text, const string& name, const GivenKeys& gi
 string resolve_path(const string& folder, const string& written);
 
 // Keys of the section train that change nothing in what is trained.
-inline constexpr const char* kOfThisProcess[] = {"threads", "rank_timeout", "tensorboard",
+inline constexpr const char* kOfThisProcess[] = {"threads", "rank_timeout", "tensorboard", "live",
                                                  "keep_every"};
 
 // The effective config: every key, strings as written, one final newline. A checkpoint's has no

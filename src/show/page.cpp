@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/std_names.h"
 #include "store/run_folder.h"
+#include "store/run_records.h"
 #include "text/piece_model.h"
 
 namespace heed {
@@ -86,9 +87,26 @@ Json tokenizer_data(const Tokenizer& tokenizer, const string& hint) {
   return json;
 }
 
+// The text of the run's film and, where that is another text, what the model wrote to it. (The
+// model wrote all of it, so "wrote" is no less than its characters.)
+Json filmed_example(const Model& m) {
+  const auto [probe, frames] = read_frames(run_of_checkpoint(m.folder));
+  Json example;
+  if (frames.empty() || probe.prompts.empty()) return example;
+  string text = m.objective->fills() ? frames.back().filled.value_or("") : probe.prompts[0];
+  const string open = "›", close = "‹";  // around what is filled in
+  for (size_t at; m.objective->fills() && (at = text.find(open)) != text.npos;)
+    text.replace(at, text.find(close, at) + close.size() - at, kMaskText);
+  example["text"] = text;
+  const auto frame = ranges::find(frames, m.state.step, &Frame::step);
+  if (frame != frames.end() && !m.objective->fills() && m.objective->text_side() == Side::source)
+    example.update({{"target", frame->written[0]}, {"wrote", 1'000'000}});
+  return example;
+}
+
 }  // namespace
 
-string live_page(const Model& m, const string& hint, const Json& opening, bool reloads) {
+string live_page(const Model& m, const string& hint, const Json& more) {
   const ObjectiveTraits& traits = m.objective->traits();
   const Json config = Json::parse(dump_config(m.config));
   Json data{{"about", fmt::format("{}, step {}", m.run, m.state.step)},
@@ -103,8 +121,7 @@ string live_page(const Model& m, const string& hint, const Json& opening, bool r
               {"longest_source", traits.longest_source},
               {"longest_target", traits.longest_target},
               {"never_written", m.objective->never_written(*m.tokenizers.target)}}},
-            {"opening", opening},
-            {"reloads", reloads},
+            {"example", filmed_example(m)},
             {"tokenizer", tokenizer_data(*m.tokenizers.target, hint)},
             {"tensors", Json::array()},
             {"weights", float16_weights(m, hint)}};
@@ -112,6 +129,7 @@ string live_page(const Model& m, const string& hint, const Json& opening, bool r
     data["source_tokenizer"] = tokenizer_data(m.tokenizers.source(), hint);
   for (const ParamInfo& info : m.net.table.infos())
     data["tensors"].push_back({info.name, info.param.rows, info.param.cols});
+  data.update(more);
   // Typing stays smooth because a worker computes. No other page may start one.
   return page_with(replace_all(live_html, "img-src data:", "img-src data:; worker-src blob:"),
                    data);
@@ -130,7 +148,7 @@ string pair_page(const Model& a, const Model& b, const string& hint) {
                              fs::weakly_canonical(run_of_checkpoint(b.folder))}};
   for (const Model* m : {&a, &b}) {
     data["names"].push_back(fmt::format("{}, step {}", m->run, m->state.step));
-    data["pages"].push_back(live_page(*m, hint, nullptr));
+    data["pages"].push_back(live_page(*m, hint, Json::object()));
   }
   return page_with(replace_all(pair_html, "img-src data:", "img-src data:; worker-src blob:"),
                    data);

@@ -49,12 +49,13 @@ inline constexpr double kMostLiveBytes = 32 << 20;  // of weights: larger pages 
 // weights as float16, the tokenizers and what the config says of the model; web/model.js computes
 // the forward pass, and web/tokenizer.js splits texts.
 //
-// `opening` is what the page shows first, in the words of its address: {"text", "target", "head":
-// "cross.1.0", "answer", "against": ids}. A page that `reloads` loads itself again when its window
-// gets the focus back, and so shows what its file has become. Error (usage, with the hint) if the
-// weights would take more than that, if one is too large for float16, or if a tokenizer of others
-// has a normaliser's table, which the page has not.
-string live_page(const Model& model, const string& hint, const Json& opening, bool reloads = false);
+// It opens at the text of the run's film, unless `more` has an "opening", in the words of its
+// address: {"text", "target", "head": "cross.1.0", "answer", "against": ids}. If `more` has
+// "reloads": true, it loads itself again when its window gets the focus back, and so shows what its
+// file has become. "report" is the page of the run beside it, which it links. Error (usage, with
+// the hint) if the weights would take more than that, if one is too large for float16, or if a
+// tokenizer of others has a normaliser's table, which the page has not.
+string live_page(const Model& model, const string& hint, const Json& more);
 
 // Both pages beside each other: one text, two models (web/pair.html). Errors as above; Error
 // (usage) if they read texts in different tokens.

@@ -29,6 +29,9 @@ inline constexpr const char* kLockFile = ".lock";
 inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile,  kMetrics,  kFilm, kTrainLog,
                                             kRunText,    kTensorboard, kLockFile, kChain};
 
+// What training writes at its end for people (cli/train.cpp); other commands may write them anew.
+inline constexpr const char *kReportPage = "report.html", *kLivePage = "live.html";
+
 inline constexpr uint64_t kMaxConfigFile = 16u << 20;
 
 // Those that grow by a line (store/run_records.h).

@@ -22,12 +22,39 @@ class Endings(RunsTest):
                 kind = {} if family == "seq2seq" else {"tokenizer": {"type": "word"}}
                 r = self.train(self.config(family, family=family, **SMALL, **kind), family, facts=f"{family}/report.html")
                 self.assertRegex(r.err, r"\n  \| \S.*\n")
-                self.assertTrue((self.folder / family / "report.html").exists())
+                self.tells(r.err, f"open {self.folder / family / 'live.html'} in a browser")
+                self.assertEqual(self.page((self.folder / family / "report.html").read_text())["live"], "live.html")
+                page = self.page((self.folder / family / "live.html").read_text())
+                probe, frames = self.film(family)
+                self.assertEqual((page["report"], page["about"].split()[-1]), ("report.html", str(self.link("best", family))))
+                example, best = page["example"], next(f for f in frames if f["step"] == self.link("best", family))
+                if command == "fill":
+                    self.assertEqual(example, {"text": re.sub("›.*?‹", "[MASK]", best["filled"])})
+                else:
+                    self.assertEqual([example["text"], example.get("target")],
+                                     [probe["prompts"][0], best["written"][0] if family != "causal_lm" else None])
                 (first, run, *_), attend, last = self.commands(r.err)
                 self.assertEqual((first, run), (command, str(self.folder / family)))
                 self.assertEqual(attend[0], "attend")
                 for proposed in (attend, last):
                     self.check(*proposed)
+
+    def test_a_page_to_type_to_is_written_where_train_live_wants_it(self):
+        large = {"model__d_model": 512, "model__d_ff": 512, "train__max_steps": 1, "train__eval_every": 0}
+        for name, changes, written, *options in (("small", {}, True), ("no", {}, False, "--no-live"), ("large", large, False),
+                                                 ("asked", {**large, "train__live": True}, True), ("never", {"train__live": False}, False)):
+            with self.subTest(name):
+                r = self.train(self.config(name, **{**SMALL, **changes}), name, *options)
+                self.assertEqual((self.folder / name / "live.html").exists(), written)
+                self.assertEqual("live" in self.page((self.folder / name / "report.html").read_text()), written)
+                self.assertEqual(self.run_config(name)["train"].get("live"), {"no": False, "asked": True, "never": False}.get(name))
+                if name == "large":
+                    proposed, = [line for line in r.err.splitlines() if "--live" in line]
+                    self.check(*shlex.split(proposed, comments=True)[1:])
+        self.train(self.config(train__live="often"), "x", status=2, facts=["train.live", "auto, true, false", "often"])
+        (self.folder / "small/live.html").unlink()
+        self.resume("small", "--more", 4)
+        self.assertTrue((self.folder / "small/live.html").exists())
 
     def test_resumed_and_branched_runs_end_so_too(self):
         page = self.folder / "run/report.html"

@@ -214,7 +214,7 @@ class LivePage(RunsTest):
         self.assertTrue(one["text"].startswith("old miller</s>"), one["text"])
         self.assertEqual([t["piece"] for t in two["target"]].count("</s>"), 1)
         self.check("report", "c", "--live", "--json", status=2, facts=["--json", "excludes"])
-        self.check("report", "c", "c", "--live", status=2, facts="--html")
+        self.check("report", "c", "c", "c", "--live", status=2, facts="3")
 
     def test_white_space_and_unknown_words(self):
         """A text has the ids that it has in a terminal, and what is not seen is named."""
@@ -247,7 +247,9 @@ class LivePage(RunsTest):
                 text = "the [MASK] miller" if name in ("bert", "t5") else "the miller old"
                 target = ("the river ",) if name == "pieces" else ()  # spaces are read with what follows them
                 heeds, = self.json("explain", name, text + " " * len(target), *["--target", *target] * len(target))
-                mine, = self.run_page(self.live(name), ["answer", {**ASKED, "text": text + " " * len(target), "target": "".join(target)}])
+                name_of = "{kind}.{layer}.{head}".format_map
+                asked = {**ASKED, "text": text + " " * len(target), "target": "".join(target), "head": name_of(heeds["head"])}
+                mine, = self.run_page(self.live(name), ["answer", asked])
                 if target:
                     self.assertEqual([t["id"] for t in mine["target"]], heeds["ids"])
                     self.assertEqual("".join("the river "[t["begin"]:t["end"]] for t in mine["target"][1:]), "the river")
@@ -258,10 +260,13 @@ class LivePage(RunsTest):
                 if name == "gpt_rotary":  # without biases
                     self.assertEqual(len(mine["shares"]), len(heeds["shares"]))
                 shares = {(p["kind"], p["layer"], p["head"]): p["share"] for p in mine.get("shares", []) if "head" in p}
-                for part in heeds["shares"] or []:
-                    if part["part"] == "head":
+                for part in heeds["shares"]:
+                    if part["part"] == "head" and shares:
                         self.close([shares[part["kind"], part["layer"], part["head"]]], [part["share"]], part)
-                self.assertEqual([mine["head"][k] for k in ("kind", "layer", "head")], [heeds["head"][k] for k in ("kind", "layer", "head")])
+                heads = [p for p in heeds["shares"] if p["part"] == "head"]
+                left = self.run_page(self.live(name), *[["without", {**asked, "row": mine["row"], "answer": mine["answer"]["id"], "without": name_of(p)}]
+                                                        for p in heads])
+                self.close([math.log(mine["answer"]["p"] / p) for p in left], [p["without"] for p in heads], "without")
                 mine_up, heeds_up = mine["head"]["promoted"], heeds["head"]["promotes"]
                 self.assertEqual([t["id"] for t in mine_up], [t["id"] for t in heeds_up])
                 self.close([t["by"] for t in mine_up], [t["logit"] for t in heeds_up], "promoted")

@@ -46,6 +46,7 @@ ROWS = {2: r"""
     eval run => eval, evaluate
     traim c.json => traim, train
     serve => translate
+    play => report, --live, live.html
     train => CONFIG
     resume => RUN
     train c.json more => more, c.json

@@ -5,7 +5,7 @@
 
 HEED is the program; pictures go to the folder PICTURES if it is given. Trains four small models on hostile words: pairs, a
 decoder alone, an encoder alone, a T5. Then what every page must be (checks.py), and what this one does: what is typed is read
-and never becomes script, a head is switched off, the address restores all of it, tokens are written, words are masked and
+and never becomes script, it opens at a text and shows whole numbers, a head is switched off, the address restores all of it, tokens are written, words are masked and
 shown again, 10,000 characters leave the page alive; pages of attend and explain open at their text.
 """
 import json
@@ -68,6 +68,38 @@ def unharmed(browser):
 
 
 GUESSES = "[...document.querySelectorAll('#guesses tr')].map((r) => r.textContent).join()"
+
+
+def check_example(browser, page):
+    """It opens at the text of the run's film, and says so where nothing is typed; what training wrote, too, and leads to the report."""
+    for name, width in (("pairs", 390), ("gpt", 1400), ("bert", 1024), ("t5", 390)):
+        run = made["folder"] / f"{name} <b>"
+        browser.open(run / "live.html", width)
+        wait(browser, "now !== null && !busy")
+        text = json.loads((run / "film.jsonl").read_text().split("\n")[0])["prompts"][0]
+        if name in ("pairs", "gpt"):
+            check(browser.value("state.text") == text, f"{name} opens at {browser.value('state.text')}, not at {text}")
+        else:
+            check("[MASK]" in browser.value("state.text"), f"{name}: no mask")
+        check(browser.value("now.counts[0] + now.counts[1]") > 3, f"{name} opens on nothing")
+        check(browser.value("find('nav a').getAttribute('href')") == "report.html", "no way to the report")
+        check(browser.value("document.querySelector(two ? '#source' : '#text').placeholder").endswith(browser.value("state.text")), "what may be typed")
+        check(browser.value("document.documentElement.scrollWidth") <= width, "scrolls sideways")
+        browser.open(run / "report.html", width)
+        check(browser.value("document.querySelector('#lede a').getAttribute('href')") == "live.html", "no way to the page to type to")
+        unharmed(browser)
+
+
+def check_numbers(browser, page):
+    """What is kept to compare is whole at every width, also after another text."""
+    for width in (390, 1024, 1280, 1366, 1400):
+        open_page(browser, "gpt", width)
+        type_text(browser, "text", TEXT)
+        browser.value("$('hold').click()")
+        type_text(browser, "text", "word word")
+        cut = browser.value("[...document.querySelectorAll('#guesses td')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)")
+        check(not cut, f"{width} px: {cut} are cut")
+        check(browser.value("$('next').scrollWidth <= $('next').clientWidth"), f"{width} px: the guesses are cut")
 
 
 def check_pairs(browser, page):
@@ -299,4 +331,4 @@ def check_opening(browser, page):
     unharmed(browser)
 
 
-check_page("live", make_page, check_pairs, check_gpt, check_bert, check_t5, check_views, check_opening)
+check_page("live", make_page, check_example, check_numbers, check_pairs, check_gpt, check_bert, check_t5, check_views, check_opening)

@@ -234,6 +234,9 @@ def check_texts(browser, page):
     browser.open(page, 1440)
     terms = browser.value("[...document.querySelectorAll('#texts dt')].map((e) => e.textContent)")
     check(terms == ["before training", "step 4", "step 20", "step 60", "reference"], f"texts of {terms}")
+    words = browser.value("document.body.innerText.split(/\\s+/).length")
+    check(words <= 1200, f"{words} words")
+    browser.value("document.querySelector('nav [href=\"#learning\"]').click(); document.querySelector('nav [href=\"#matrices\"]').click()")
     body = browser.value("document.body.innerText")
     for part in ("What it wrote", "Matrices", "encoder.layers.0.self_attn.q_proj.weight", '"max_steps": 60'):
         check(part in body, f"there is no “{part}”")
@@ -241,7 +244,8 @@ def check_texts(browser, page):
     check(all(x > 0 for x in browser.value(updates)), "the table of matrices has updates of a step that moved nothing")
     check("the updates are those of step 40" in body, "the step of the updates is not named")
     browser.value("document.querySelector('#lede button').click()")
-    check(browser.value("frame().step === 0 && views[at.view].name") == "Pull", "no way to the pull")
+    check(browser.value("frame().step === data.best.step && views[at.view].name") == "Pull", "no way to the pull")
+    check(browser.value("$('about-view').textContent").startswith("Blue: "), "the pull is not said in words first")
     rows = browser.value("document.querySelectorAll('#data-of-curves tbody tr').length")
     check(rows == 6 + 3, f"{rows} rows of numbers")
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
@@ -256,7 +260,7 @@ def check_keyboard(browser, page):
     check(browser.value("document.querySelectorAll('main b').length") == 0, "a word became an element")
     stops = tab_stops(browser, 100)
     for place in [("step", "INPUT"), ("kinds", "INPUT"), ("heads", "BUTTON"), ("learning", "SUMMARY"),
-                  ("matrices", "DIV"), ("config", "DIV")]:
+                  ("matrices", "SUMMARY"), ("config", "DIV")]:
         check(place in stops, f"{place} can't be reached; tab stops are {stops}")
     check(sum(place == "heads" for place, _ in stops) == 1, "the heads are more than one stop of the tab key")
 

@@ -13,13 +13,19 @@ function dotWords(text, seen) {
   for (const found of first.reverse()) {
     const rest = text.splitText(found.index), dt = entry(found);
     const link = element("a", { class: "term", href: "#" + dt.id, "aria-description": dt.nextElementSibling.textContent }, found[0]);
-    link.addEventListener("click", () => { $("glossary").open = true; });
     rest.before(link);
     rest.data = rest.data.slice(found[0].length);
   }
 }
 for (const section of document.querySelectorAll("section")) {
-  const seen = new Set();
-  for (const e of section.querySelectorAll("p:not([id]), figcaption, #yardsticks th"))  // a p with an id changes
+  const seen = new Set(), titles = "#overview-title, #layers-title, #head-title";  // what else has an id changes
+  for (const e of section.querySelectorAll(`p:not([id]), figcaption, #yardsticks th, ${titles}`))
     for (const node of [...e.childNodes]) if (node.nodeType === Node.TEXT_NODE) dotWords(node, seen);
 }
+
+// Ways within the page open what is folded where they lead.
+document.addEventListener("click", ({ target }) => {
+  const way = target.closest('a[href^="#"]'), place = way && find(way.hash);
+  const folded = place?.closest("details") ?? place?.querySelector("summary h2")?.closest("details");
+  if (folded) folded.open = true;
+});

@@ -27,16 +27,16 @@ function drawLearning() {
   if (!last) return without("learning", "matrices");
   const details = (open, title, body) =>
     element("details", open ? { open: "" } : {}, element("summary", {}, title), body);
-  const groups = groupsOf(last.matrices), titles = Object.keys(groups);
+  const place = find("#learning details"), groups = groupsOf(last.matrices), titles = Object.keys(groups);
   const telling = ["cross_attn", "self_attn", ""].map((part) => titles.find((t) => t.includes(part))).find(Boolean);
   Object.entries(groups).forEach(([title, members]) =>
-    $("learning").append(details(title === telling, title, charts(...quantities.map(([key, name, options]) =>
+    place.append(details(title === telling, title, charts(...quantities.map(([key, name, options]) =>
       chart(name, members.map(([tensor, part]) => recorded(part, (r) => r.matrices[tensor]?.[key])), { ...options, of: title }))))));
-  $("learning").append(details(true, "How widely each head looks", charts(...entropyCharts(last.entropy))));
+  place.append(details(true, "How widely each head looks", charts(...entropyCharts(last.entropy))));
   const entropies = Object.entries(last.entropy).flatMap(([kind, { uniform, heads }]) => heads.map((layer, l) =>
     [`${kind}, layer ${l}`, short(uniform), layer.map(short).join(" ")]));
   const scroll = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Entropy, last step" };
-  $("learning").append(details(false, "Entropy at step " + last.step,
+  place.append(details(false, "Entropy at step " + last.step,
     element("div", scroll, numbers(["entropy (nats)", "uniform", "heads, from 0"], entropies))));
   $("of-step").textContent = `At step ${last.step}` +
     (moved.step === last.step ? "." : `; the updates are those of step ${moved.step}, the last one here that moved the weights.`);

@@ -277,23 +277,22 @@ function drawShares() {
   $("against").replaceChildren(element("option", { value: "" }, "any other"),
     ...options.map(({ id, piece }) => element("option", { value: id }, shown(piece))));
   $("against").value = now.against?.id ?? "";
-  $("about-shares").textContent = (now.shares ? `Its logit (the score before softmax) less ${now.against ? "that of the other" : "the mean of all"} is the sum of what every part adds: what it writes itself, not what later parts make of it. `
-    : "This model norms every sum (norm \"post\"): its parts have no shares that add up. ") + "“Without”: how probable the answer is if that head is off.";
+  $("about-shares").textContent = (now.shares ? `Its logit (the score before softmax) less ${now.against ? "that of the other" : "the mean of all"} is the sum of what every part adds, its share: what it wrote itself, not what later parts made of it. `
+    : "This model norms every sum (norm \"post\"): its parts have no shares that add up. ") + "“If off”: how probable the answer is without that head.";
   const all = now.shares ?? writers().map((part) => ({ ...part, part: `${part.kind === "cross" ? "cross-attention, " : ""}layer ${part.layer}, head ${part.head}` }));
   const listed10 = (part, i) => i < mostParts || (part.kind && headKey(part) === dearest()), total = (list) => list.reduce((s, p) => s + p.share, 0);
   const parts = all.filter(listed10), rest = all.filter((part, i) => !listed10(part, i)), most = largest(parts.map((p) => Math.abs(p.share)));
   const number = (x) => (isNaN(x) ? "" : x.toFixed(2).replace("-", "−")), cell = (x) => element("td", {}, x);
   const row = (label, share, ...more) => element("tr", {}, element("th", { scope: "row" }, label), cell(number(share)), ...more);
-  refill($("parts"), [element("tr", {}, ...["", now.shares ? "share" : "", "", "without"].map((title) => element("th", { scope: "col" }, title))),
-    ...parts.map((part) => row(part.kind ? opener(part.part, false, () => chooseNamed(headKey(part))) : part.part, part.share,
+  refill($("parts"), [element("tr", {}, ...["", now.shares ? "share" : "", "", "if off"].map((title) => element("th", { scope: "col" }, title))),
+    ...parts.map((part) => row(part.kind ? opener(part.part, headKey(part) === nameOfHead(), () => chooseNamed(headKey(part))) : part.part, part.share,
       now.shares ? barOf(part.share, most) : cell(""), cell(part.kind && headKey(part) in without ? percent(without[headKey(part)]) : ""))),
     ...(rest.length > 0 ? [row(`${rest.length} smaller ones`, total(rest))] : []), ...(now.shares ? [row("sum", total(all))] : [])]);
 }
 
 function drawSum() {
   const { head } = now, number = (x) => x.toFixed(3).replace("-", "−");
-  const best = ["kind", "layer", "head"].every((of) => head[of] === now.strongest[of]);
-  $("sums-title").textContent = `${names[head.kind]}, layer ${head.layer}, head ${head.head}, in numbers${best ? " (the strongest)" : ""}`;
+  $("sums-title").textContent = `${names[head.kind]}, layer ${head.layer}, head ${head.head}, in numbers`;
   const formula = head.uniform ? "P = 1 / n" : head.scale === 1 ? "score = q · k" : `score = q · k / √${head.width}`;
   const lines = head.keys.map((k) => `“${shown(k.piece)}” (${k.key}): ${head.uniform ? "" : number(k.score) + " → "}P = ${number(k.p)}`);
   const promoted = head.promoted.map((t) => `“${shown(t.piece)}” ${t.by < 0 ? "" : "+"}${number(t.by)}`);
@@ -364,7 +363,7 @@ function noteOf({ dropped, source, target, read }) {
   const found = (is) => [...new Set([...words("source", source, is), ...words("target", target, is)])].slice(0, 8).join(", ");
   const unknown = found((t) => t.id === 0), spelled = bytes ? found((t) => /^<0x/.test(t.piece) && t.piece !== "<0x0A>") : "";
   if (long >= 0) return `The model reads at most ${data.objective[long === 0 ? "longest_source" : "longest_target"]} tokens here: ${dropped[long]} are left out.`;
-  if (unknown) return `The model does not know, and reads as <unk>: ${unknown}`;
+  if (unknown) return `The model does not know, and reads as <unk>: ${unknown}${data.example ? `. It knows texts like: ${data.example.text}` : ""}`;
   if (spelled) return `The model has no tokens for these, and reads their bytes: ${spelled}`;
   const spaced = data.objective.type === "seq2seq" && (data.source_tokenizer ?? data.tokenizer).type !== "word" && read.source !== read.source.trim();
   return spaced ? "The white space at an end of the line is read too, and may change its translation." : "";
@@ -433,6 +432,7 @@ function joinPair(told) {
 }
 function goTo(hash) {
   pairAddress = hash.slice(1);
+  clearTimeout(kept);
   stop();
   restore();
   ask();
@@ -440,7 +440,7 @@ function goTo(hash) {
 
 const whole = (text) => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : null);
 // Where the page begins: at the address, or at what the command that wrote it was asked, if it has written anew since.
-const opening = new URLSearchParams(data.opening ?? {});
+const opening = new URLSearchParams(data.opening ?? data.example ?? {});
 if (!two && data.objective.type === "seq2seq" && opening.get("target")) opening.set("text", `${opening.get("text")}</s>${opening.get("target")}`);
 const openedAt = String(opening);
 const address = () => pair ? pairAddress : (location.hash && (history.state ?? openedAt) === openedAt ? location.hash.slice(1) : openedAt);
@@ -457,6 +457,7 @@ function restore() {
   for (const name of ["row", "answer", "against", "layer"]) state[name] = whole(taken(name, (x) => whole(x) !== null)[0]);
   state.temperature = Math.round(100 * Math.max(0, Math.min(2, Number(taken("temperature", (x) => !isNaN(x))[0] ?? 1)))) / 100;
   hidden = of.getAll("hidden");
+  chosenHere = null;
   own = state.target.slice(0, Math.max(0, state.target.length - whole(of.get("wrote"))));
   at.view = Number(taken("view", (x) => Number(x) === views.length)[0] ?? 0);
   $("views").querySelectorAll("input").forEach((input, i) => { input.checked = i === at.view; });
@@ -480,7 +481,8 @@ function startPage() {
   $("text-label").textContent = two ? "What the model writes" : "Text";
   $("one").hidden = $("on").hidden = fills;
   $("kinds").hidden = data.kinds.length === 1;
-  $(two ? "source" : "text").placeholder = data.objective.instructions;
+  $(two ? "source" : "text").placeholder = data.objective.instructions + (data.example ? ` For example: ${data.example.text}` : "");
+  if (data.report) find("nav").prepend(element("a", { href: data.report }, "How it learnt"));
   restore();
   $("how").open = innerWidth > 600 && state.text === "";
   if (innerWidth <= 600) for (const panel of document.querySelectorAll("section > details")) panel.open = false;
@@ -520,7 +522,7 @@ function startPage() {
   }, true);
   for (const group of ["tokens", "source-tokens"]) arrows($(group), false);
   addEventListener("hashchange", () => {
-    if (location.hash.startsWith("#word-")) return;  // of the glossary
+    if (/^#(word-|glossary)/.test(location.hash)) return;
     stop();
     restore();
     ask();

@@ -125,7 +125,7 @@ function drawMap({ name, colour, against, row, of = () => "in percent of each ro
       ...(visible(q) < keys().length ? [element("td", { class: "hidden", colspan: keys().length - visible(q) })] : []))));
 }
 
-// The views of the chosen head: maps, { name, colour, row(query), perhaps about }, then lines.
+// The views of the chosen head: maps, { name, colour, row(query), perhaps about and formula }, then lines.
 const views = [{ name: "Weights", colour: "--weight", row: weights }];
 let drawChosen;  // drawChosen() draws the chosen frame, kind and head
 
@@ -134,7 +134,7 @@ function drawView(chooseRow, after = "") {
   const map = views[at.view];
   for (const place of ["map", "lines"]) $(place).replaceChildren();
   $("lines").toggleAttribute("hidden", Boolean(map));
-  $("about-view").textContent = map?.about ?? "";
+  $("about-view").replaceChildren(map?.about ?? "", element("small", {}, map?.formula ?? ""));
   if (map) drawMap(map, after);
   else drawLines(chooseRow);
 }

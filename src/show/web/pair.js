@@ -8,15 +8,16 @@ const shared = (hash) => {
   for (const name of alone) of.delete(name);
   return String(of);
 };
-// What one side says goes to the other, unless it is there already.
+// What one side says goes to the other, unless it is there already. The first side begins.
 function told(from, hash) {
+  if (from === 1 && !addresses[0]) return;
   addresses[from] = hash;
   const to = new URLSearchParams(shared(hash)), here = new URLSearchParams(addresses[1 - from].slice(1));
   history.replaceState(null, "", hash);
   if (shared(hash) === shared(addresses[1 - from])) return;
   for (const name of alone) if (here.has(name)) to.set(name, here.get(name));
   addresses[1 - from] = "#" + to;
-  frames[1 - from].contentWindow.goTo("#" + to);
+  frames[1 - from].contentWindow.goTo?.("#" + to);
 }
 const frames = data.pages.map((page, i) => {
   const frame = element("iframe", { title: data.names[i], srcdoc: page });

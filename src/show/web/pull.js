@@ -16,8 +16,10 @@ function pullOf(query) {
 if (data.frames.some((f) => f.pull?.length))
   views.push({
     name: "Pull", colour: "--weight", against: "--share",
-    about: "The pull −∂L/∂S says how the loss L of this text would move each score S: above 0, a step of training would " +
-      "raise the score; below 0, lower it. A step changes all rows at once, so the weights follow on average only.",
+    about: "Blue: had it looked more here, it would have been less surprised by the right word; training makes it look more " +
+      "there. Orange: less.",
+    formula: "The pull −∂L/∂S says how the loss L of this text would move each score S. A step changes all rows at once, so the " +
+      "weights follow on average only.",
     row: (query) => pullOf(query).map((x) => x / (pullOfHead().strongest || 1)),
     of: () => `in percent of the strongest, ${short(pullOfHead().strongest)} nats per unit of score`,
   });

@@ -229,8 +229,7 @@ function drawFrames() {
     $("kinds").hidden = data.kinds.length === 1;
     startMaps(drawFrame);
     const pull = views.findIndex((view) => view.name === "Pull");
-    if (pull > 0) $("lede").append(" ", mover("Why does it look there?", () => {  // the pull before training
-      chooseFrame(0);
+    if (pull > 0) $("lede").append(" ", mover("Why does it look there?", () => {
       $("views").querySelectorAll("input")[pull].click();
       $("head").scrollIntoView({ block: "nearest" });
     }));
@@ -242,6 +241,7 @@ function drawFrames() {
 
 document.title = $("title").textContent = "Report: " + data.run;
 $("lede").textContent = lede();
+if (data.live) $("lede").append(" ", element("a", { href: data.live }, "Type to it"));
 $("notes").append(...data.notes.map((note) => element("li", {}, note)));
 drawSamples();
 drawCurves();
