@@ -127,10 +127,10 @@ ROWS = {
               ("src/cli/answers.cpp", r"(?s)^void write_live_page\(.*?^}\n", ""), ("src/cli/answers.h", r"(?s)^void write_live_page\(.*?;\n", ""),
               ("src/cli/attend.cpp", r"(?s)^// The page, opened at.*?\n}\n\n|^    if [^\n]* write_opened.*?;\n", ""),
               ("src/cli/explain.cpp", r"(?s)^    if \(o\.html\.empty\(\)\) return e;.*?write_live_page\(.*?;\n", ""),
-              ("src/cli/train.cpp", r"(?s)^// Writes RUN/live\.html where.*?\n}\n\n|^  warned\(\[&\] {\n    if \(write_live.*?}\);\n", ""),
+              ("src/cli/train.cpp", r"(?s)^// Writes RUN/live\.html where.*?\n}\n\n|^  if \(write_live.*?;\n", ""),
               ("src/cli/train.cpp", r"(?s)^  if \(story\.contains\(\"live\"\)\).*?shell_word\(live\)\)\);\n|, live = in_run\(kLivePage\)|^  if \(no_live\).*?;\n", ""),
               ("src/cli/train.cpp", "kSmallPage|const double weights|no_live"), ("src/store/run_folder.h", r', \*kLivePage = "live\.html"', ""),
-              ("src/cli/verify.cpp", ", kLivePage", ""), ("src/config/train_config.h", "LivePage"), ("src/data/run_config.h", r'"live",\s*', ""),
+              ("src/cli/verify.cpp", ", kLivePage", ""), ("src/config/train_config.h", "string live ="), ("src/data/run_config.h", r'"live",\s*', ""),
               ("src/config/train_config.cpp", r'(?s)      {\.key = "live".*?},\n', ""),
               ("CMakeLists.txt", r" live pair report\)", " report)"), ("tests/CMakeLists.txt", r" live pair report\)", " report)")]),
 }

@@ -80,13 +80,16 @@ string show_sample(const RunResult& result, const Objective& objective,
 }
 
 // Writes RUN/live.html where train.live wants it, for a model of so many weights.
-bool write_live(const string& run, LivePage live, double weights, const string& path) {
-  const bool any = live == LivePage::yes;
-  if (live == LivePage::no || (!any && weights > kSmallPage / 2)) return false;
+bool write_live(const string& run, const string& live, double weights, const string& path,
+                Log& log) try {
+  if (live == "false" || (live == "auto" && weights > kSmallPage / 2)) return false;
   const string page = live_page(load_model(run, ""), "train.live false", {{"report", kReportPage}});
-  if (!any && double(page.size()) >= kSmallPage) return false;
+  if (live == "auto" && double(page.size()) >= kSmallPage) return false;
   write_output(path, page);
   return true;
+} catch (const std::exception& e) {
+  log.warn(e.what());
+  return false;
 }
 
 // The end of a run: what its model writes, RUN/live.html, RUN/report.html, and what to try next.
@@ -94,26 +97,19 @@ bool write_live(const string& run, LivePage live, double weights, const string& 
 void show_first_results(const RunResult& result, Log& log) try {
   const string& run = result.run;
   const auto in_run = [&](const char* name) { return (fs::path(run) / name).string(); };
-  const auto warned = [&](auto&& write) {
-    try {
-      write();
-    } catch (const std::exception& e) {
-      log.warn(e.what());
-    }
-  };
   const RunConfig config = config_of_run(run);
   const auto objective = make_objective(config);
   const string words = show_sample(result, *objective, config.tokenizer.type, log),
                name = shell_word(run), live = in_run(kLivePage), page = in_run(kReportPage);
   Json story = report(run);
   const double weights = story["parameter_count"];
-  warned([&] {
-    if (write_live(run, config.train.live, weights, live)) story["live"] = kLivePage;
-  });
-  warned([&] {
+  if (write_live(run, config.train.live, weights, live, log)) story["live"] = kLivePage;
+  try {
     write_output(page, page_with(report_html, story));
     log.info("the whole story, for a browser: " + page);
-  });
+  } catch (const Error& e) {
+    log.warn(e.what());
+  }
   const string advice = story["advice"]["text"], command = story["advice"]["command"];
   const bool over = result.reason == "finished" || result.reason == "early_stopping";
   if (over && !advice.empty()) log.info(advice);

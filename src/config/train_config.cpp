@@ -106,7 +106,7 @@ vector<Field> fields(TrainConfig& c, const When& validated) {
        .ref = choice(c.live, {"auto", "true", "false"}),
        .doc = "write the run's live.html at the end, a page to type to; auto = if below 3 MB",
        .on_resume = kAllowed,
-       .dumped = c.live != LivePage::automatic},
+       .dumped = c.live != "auto"},
   };
 }
 

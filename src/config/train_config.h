@@ -35,8 +35,6 @@ struct OptimizerConfig {
 vector<Field> fields(OptimizerConfig& c, const vector<KindDoc>& optimizers,
                      const vector<KindDoc>& schedules);
 
-enum class LivePage { automatic, yes, no };
-
 struct TrainConfig {
   int batch_tokens = 4096;  // source + target tokens of one step
   int shards = 4;
@@ -55,7 +53,7 @@ struct TrainConfig {
   int threads = 0;            // 0: all cores
   double rank_timeout = 300;  // seconds
   bool tensorboard = false;
-  LivePage live = LivePage::automatic;  // cli/train.cpp
+  string live = "auto";  // "true", "false"
   Arithmetic arithmetic = Arithmetic::native;
   Precision precision = Precision::float32;
 };

@@ -99,8 +99,11 @@ Json filmed_example(const Model& m) {
     text.replace(at, text.find(close, at) + close.size() - at, kMaskText);
   example["text"] = text;
   const auto frame = ranges::find(frames, m.state.step, &Frame::step);
-  if (frame != frames.end() && !m.objective->fills() && m.objective->text_side() == Side::source)
-    example.update({{"target", frame->written[0]}, {"wrote", 1'000'000}});
+  if (frame == frames.end() || m.objective->fills() || m.objective->text_side() == Side::target ||
+      frame->written[0].empty())
+    return example;
+  example.update({{"target", frame->written[0]}, {"wrote", 1'000'000}});
+  if (m.net.has_encoder()) example["row"] = 1;  // of its first token: what comes after it?
   return example;
 }
 
@@ -130,9 +133,7 @@ string live_page(const Model& m, const string& hint, const Json& more) {
   for (const ParamInfo& info : m.net.table.infos())
     data["tensors"].push_back({info.name, info.param.rows, info.param.cols});
   data.update(more);
-  // Typing stays smooth because a worker computes. No other page may start one.
-  return page_with(replace_all(live_html, "img-src data:", "img-src data:; worker-src blob:"),
-                   data);
+  return page_with(live_html, data);
 }
 
 string pair_page(const Model& a, const Model& b, const string& hint) {
@@ -150,8 +151,7 @@ string pair_page(const Model& a, const Model& b, const string& hint) {
     data["names"].push_back(fmt::format("{}, step {}", m->run, m->state.step));
     data["pages"].push_back(live_page(*m, hint, Json::object()));
   }
-  return page_with(replace_all(pair_html, "img-src data:", "img-src data:; worker-src blob:"),
-                   data);
+  return page_with(pair_html, data);
 }
 
 }  // namespace heed
