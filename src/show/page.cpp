@@ -87,24 +87,14 @@ Json tokenizer_data(const Tokenizer& tokenizer, const string& hint) {
   return json;
 }
 
-// The text of the run's film and, where that is another text, what the model wrote to it. (The
-// model wrote all of it, so "wrote" is no less than its characters.)
-Json filmed_example(const Model& m) {
+// What the run's film is about, and what this model wrote there; null without a film.
+Json film_of(const Model& m) {
   const auto [probe, frames] = read_frames(run_of_checkpoint(m.folder));
-  Json example;
-  if (frames.empty() || probe.prompts.empty()) return example;
-  string text = m.objective->fills() ? frames.back().filled.value_or("") : probe.prompts[0];
-  const string open = "›", close = "‹";  // around what is filled in
-  for (size_t at; m.objective->fills() && (at = text.find(open)) != text.npos;)
-    text.replace(at, text.find(close, at) + close.size() - at, kMaskText);
-  example["text"] = text;
   const auto frame = ranges::find(frames, m.state.step, &Frame::step);
-  if (frame == frames.end() || m.objective->fills() || m.objective->text_side() == Side::target ||
-      frame->written[0].empty())
-    return example;
-  example.update({{"target", frame->written[0]}, {"wrote", 1'000'000}});
-  if (m.net.has_encoder()) example["row"] = 1;  // of its first token: what comes after it?
-  return example;
+  if (frames.empty()) return nullptr;
+  return {{"prompts", probe.prompts},
+          {"written", frame == frames.end() ? vector<string>() : frame->written},
+          {"filled", frames.back().filled.value_or("")}};
 }
 
 }  // namespace
@@ -124,7 +114,7 @@ string live_page(const Model& m, const string& hint, const Json& more) {
               {"longest_source", traits.longest_source},
               {"longest_target", traits.longest_target},
               {"never_written", m.objective->never_written(*m.tokenizers.target)}}},
-            {"example", filmed_example(m)},
+            {"film", film_of(m)},
             {"tokenizer", tokenizer_data(*m.tokenizers.target, hint)},
             {"tensors", Json::array()},
             {"weights", float16_weights(m, hint)}};

@@ -33,7 +33,8 @@ class Signals(RunsTest):
                 self.tells(err, said("saved"))
                 self.assertIn("heed resume", err)
                 at = self.link("last", name)
-                self.assertEqual((self.folder / name / "report.html").exists(), number == signal.SIGINT)
+                for page in ("report.html", "live.html"):
+                    self.assertEqual((self.folder / name / page).exists(), number == signal.SIGINT)
                 self.resume(name, "--stop-at", at + 3)
                 steps = [e["step"] for e in self.metrics(name, "train")]
                 self.assertEqual(steps, list(range(1, at + 4)))

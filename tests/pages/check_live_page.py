@@ -76,11 +76,14 @@ def check_example(browser, page):
         run = made["folder"] / f"{name} <b>"
         browser.open(run / "live.html", width)
         wait(browser, "now !== null && !busy")
-        text = json.loads((run / "film.jsonl").read_text().split("\n")[0])["prompts"][0]
+        text = json.loads((run / "film.jsonl").read_text().split("\n")[0])["prompts"][name == "pairs"]
         if name in ("pairs", "gpt"):
             check(browser.value("state.text") == text, f"{name} opens at {browser.value('state.text')}, not at {text}")
         else:
-            check("[MASK]" in browser.value("state.text"), f"{name}: no mask")
+            masks = json.loads((run / "film.jsonl").read_text().splitlines()[-1])["filled"].count("›")
+            check(browser.value("state.text").count("[MASK]") == masks, f"{name}: no mask")
+        if name in ("pairs", "t5"):
+            check(browser.value("own === '' && (state.row === 1 || state.target === '')"), "the answer is not the model's own")
         check(browser.value("now.counts[0] + now.counts[1]") > 3, f"{name} opens on nothing")
         check(browser.value("find('nav a').getAttribute('href')") == "report.html", "no way to the report")
         check(browser.value("document.querySelector(two ? '#source' : '#text').placeholder").endswith(browser.value("state.text")), "what may be typed")
@@ -94,10 +97,11 @@ def check_numbers(browser, page):
     """What is kept to compare is whole at every width, also after another text."""
     for width in (390, 1024, 1280, 1366, 1400):
         open_page(browser, "gpt", width)
+        browser.value("document.querySelectorAll('section > details').forEach((d) => { d.open = true; })")
         type_text(browser, "text", TEXT)
         browser.value("$('hold').click()")
         type_text(browser, "text", "word word")
-        cut = browser.value("[...document.querySelectorAll('#guesses td')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)")
+        cut = browser.value("[...document.querySelectorAll('#guesses td, #lens td:not(:nth-child(2)), #parts td')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)")
         check(not cut, f"{width} px: {cut} are cut")
         check(browser.value("$('next').scrollWidth <= $('next').clientWidth"), f"{width} px: the guesses are cut")
 

@@ -60,6 +60,7 @@ def open_pair(browser, page, text):
     """The page with a text in the first frame, once the second one has answered."""
     browser.open(page, 1400)
     wait(browser, "addresses.every((address) => address)")
+    wait(browser, f"{side(0, 'text')}.value !== '' && {side(0, 'text')}.value === {side(1, 'text')}.value")
     type_text(browser, 0, text)
     wait(browser, f"{side(1, 'text')}.value === {json.dumps(text)} && {chosen(0)} && {side(1, 'guesses')}.children.length > 0")
     time.sleep(1)  # each page chooses the head that costs most

@@ -438,6 +438,14 @@ function goTo(hash) {
   ask();
 }
 
+// The text that the maps of the run's film are about and, where that is another text, what the model wrote to it.
+function exampleOf({ prompts, written, filled }) {
+  const shown = prompts.length > 1 ? 1 : 0, target = two || data.objective.type === "seq2seq" ? written[shown] : "";
+  if (masks) return { text: filled.replace(/›.*?‹/gs, "[MASK]") };
+  return { text: prompts[shown] ?? "", ...(target ? { target, wrote: target.length } : {}), ...(target && two ? { row: 1 } : {}) };
+}
+if (data.film) data.example = exampleOf(data.film);
+
 const whole = (text) => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : null);
 // Where the page begins: at the address, or at what the command that wrote it was asked, if it has written anew since.
 const opening = new URLSearchParams(data.opening ?? data.example ?? {});
