@@ -122,7 +122,7 @@ string live_page(const Model& m, const string& hint, const Json& more) {
     data["source_tokenizer"] = tokenizer_data(m.tokenizers.source(), hint);
   for (const ParamInfo& info : m.net.table.infos())
     data["tensors"].push_back({info.name, info.param.rows, info.param.cols});
-  data.update(more);
+  for (const auto& [key, value] : more.items()) data[key] = value;
   return page_with(live_html, data);
 }
 
@@ -139,7 +139,7 @@ string pair_page(const Model& a, const Model& b, const string& hint) {
                              fs::weakly_canonical(run_of_checkpoint(b.folder))}};
   for (const Model* m : {&a, &b}) {
     data["names"].push_back(fmt::format("{}, step {}", m->run, m->state.step));
-    data["pages"].push_back(live_page(*m, hint, Json::object()));
+    data["pages"].push_back(live_page(*m, hint, {}));
   }
   return page_with(pair_html, data);
 }
