@@ -101,7 +101,7 @@ def check_numbers(browser, page):
         type_text(browser, "text", TEXT)
         browser.value("$('hold').click()")
         type_text(browser, "text", "word word")
-        cut = browser.value("[...document.querySelectorAll('#guesses td, #lens td:not(:nth-child(2)), #parts td')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)")
+        cut = browser.value("[...document.querySelectorAll('#guesses td, #lens td:not(:nth-child(2)), #lens thead th:not(:last-child), #parts td')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)")
         check(not cut, f"{width} px: {cut} are cut")
         check(browser.value("$('next').scrollWidth <= $('next').clientWidth"), f"{width} px: the guesses are cut")
 

@@ -184,7 +184,7 @@ function drawTokens(place, side, box) {
 
 // What the signs mean that stand here.
 const meanings = { "▁": "a space", "␣": "a space", "↵": "the end of a line", "⇥": "a tab", "<s>": "the beginning", "</s>": "the end",
-  "<unk>": "what the model does not know" };
+  "<unk>": "what the model does not know", "<extra_id_0>": "the first [MASK]" };
 function drawSigns() {
   const here = [...now.source, ...now.target, ...now.next].map(({ piece }) => shown(piece));
   $("signs").textContent = Object.keys(meanings).filter((sign) => here.some((piece) => piece.includes(sign)))
