@@ -31,34 +31,19 @@ namespace {
 
 constexpr double kSmallPage = 3e6;  // bytes
 
-// A few words of a text, on one line: not those at the ends of one that is cut from a longer one
-// (`cut`), nor any with part of a character (U+FFFD); or "TEXT".
-string some_words(const string& text, bool cut) {
+// A few words of a text, on one line, but none with part of a character (U+FFFD); or "TEXT".
+string some_words(const string& text) {
   constexpr size_t kMost = 60;
-  vector<string_view> all = split_words(text);
-  if (cut && all.size() > 2) all = {all.begin() + 1, all.end() - 1};
   string words;
-  for (const string_view word : all)
+  for (const string_view word : split_words(text))
     if (word.find("\uFFFD") == word.npos && words.size() + word.size() < kMost)
       words += (words.empty() ? "" : " ") + string(word);
   return words.empty() ? "TEXT" : words;
 }
 
-// Leaves out the parts of words at both ends of a text and what follows it; a word that stands in
-// both goes to the latter.
-void at_words(string& text, string& follows) {
-  const string all = text + follows;
-  const size_t first = all.find_first_of(" \n") + 1, between = word_begin(all, text.size()),
-               begin = first < between ? first : 0,
-               end = max(whole_words(all, all.size()).size(), between);
-  text = all.substr(begin, between - begin);
-  follows = all.substr(between, end > between ? end - between : all.npos);
-}
-
 // Logs what the model that commands use writes, and returns words of it to look at; "TEXT" if the
 // run has no film.
-string show_sample(const RunResult& result, const Objective& objective,
-                   TokenizerConfig::Type tokens, Log& log) {
+string show_sample(const RunResult& result, const Objective& objective, Log& log) {
   const auto [probe, frames] = read_frames(result.run);
   const auto best = ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
   if (best == frames.end() || probe.prompts.empty()) return "TEXT";
@@ -67,16 +52,16 @@ string show_sample(const RunResult& result, const Objective& objective,
     const string ended = text + "\n";  // an empty text is a line too
     for (const string_view line : lines_of(ended)) log.info("  | " + printable(line));
   };
-  const bool fills = objective.fills(), continues = objective.continues(),
-             spaced = tokens == TokenizerConfig::word;
-  const string filled = best->filled.value_or(""), &prompt = probe.prompts[0];
-  string text = fills ? filled : prompt, written = fills ? "" : best->written[0];
-  if (!spaced && (fills || continues)) at_words(text, written);
-  show(fmt::format("a text, and {}{}:", objective.use().gives, fills ? ", ›so‹" : ""), text);
-  if (!fills) show(continues ? "continues as" : "becomes", written);
-  if (fills) return some_words(replace_all(replace_all(filled, "›", ""), "‹", ""), true);
-  return some_words(continues ? prompt + (spaced ? " " : "") + probe.expected[0] : prompt,
-                    continues);
+  const bool fills = objective.fills(), continues = objective.continues();
+  const size_t shown = probe.prompts.size() > 1;  // of four pairs the second
+  const string filled = best->filled.value_or(""), &prompt = probe.prompts[shown],
+               &written = best->written[shown];
+  show(fmt::format("a text, and {}{}:", objective.use().gives, fills ? ", ›so‹" : ""),
+       string(stripped(fills ? filled : prompt)));
+  if (!fills)
+    show(continues ? "continues as" : "becomes",
+         string(continues ? whole_words(written, written.size()) : written));
+  return some_words(fills ? replace_all(replace_all(filled, "›", ""), "‹", "") : prompt);
 }
 
 // Writes RUN/live.html where train.live wants it, for a model of so many weights.
@@ -99,8 +84,8 @@ void show_first_results(const RunResult& result, Log& log) try {
   const auto in_run = [&](const char* name) { return (fs::path(run) / name).string(); };
   const RunConfig config = config_of_run(run);
   const auto objective = make_objective(config);
-  const string words = show_sample(result, *objective, config.tokenizer.type, log),
-               name = shell_word(run), live = in_run(kLivePage), page = in_run(kReportPage);
+  const string words = show_sample(result, *objective, log), name = shell_word(run),
+               live = in_run(kLivePage), page = in_run(kReportPage);
   Json story = report(run);
   const double weights = story["parameter_count"];
   if (write_live(run, config.train.live, weights, live, log)) story["live"] = kLivePage;
@@ -212,9 +197,20 @@ Exit run_train(CommandLine& line) {
                    "--init-from"));
   line.app().add_flag("--force", request.run.force, "rename an existing run folder to NAME.old-K");
   bool no_live = false;
+  string prompt;
   line.app().add_flag("--no-live", no_live, "write no live.html at the end (train.live false)");
+  const CLI::Option* begins =
+      line.app()
+          .add_option("--prompt", prompt,
+                      "what samples begin with (train.prompt; default: chosen from held-out text)")
+          ->type_name("TEXT")
+          ->default_str("");
   parse_shared(line, request.run);
-  if (no_live) request.run.given = line.given({"train.live=false"});
+  check_utf8(prompt, "--prompt");
+  vector<string> sets;
+  if (no_live) sets.push_back("train.live=false");
+  if (begins->count() > 0) sets.push_back("train.prompt=" + Json(prompt).dump());
+  request.run.given = line.given(sets);
   Log log({.quiet = line.quiet()});
 
   const auto config = ranges::find_if(text.files, names_config);

@@ -64,7 +64,8 @@ static vector<Field> fields(TokenizerConfig& c, const string& key, const Choice&
                     between(0, 1'000'000)}),
       only(learnt, only(types({"char", "word"}),
                         {"min_frequency", &c.min_frequency,
-                         "tokens rarer than this in the training text become `<unk>`",
+                         "tokens rarer than this in the training text become `<unk>`; with 1, char "
+                         "also knows all characters of the held-out part",
                          between(1, 1'000'000'000)})),
       only(learnt, only(types({"bpe", "unigram"}),
                         {"sample_bytes", &c.sample_bytes,

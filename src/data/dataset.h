@@ -2,7 +2,8 @@
 //
 // A text is one stream of ids (text_dataset.cpp), pairs are two (pair_dataset.cpp). Loading reads
 // the files in chunks, so it needs little memory beyond the ids. The vocabulary comes from the
-// training part alone. File errors are Exit::data and name file and line.
+// training part; char also knows the characters of the held-out part. File errors are Exit::data
+// and name file and line.
 #pragma once
 
 #include <functional>

@@ -62,6 +62,34 @@ void Objective::join(Example& pair) const {
   if (!pair.labels.empty()) pair.labels.insert(pair.labels.begin(), pair.source.size(), -1);
 }
 
+Question Objective::question_on(const TokenIds& text) const {
+  Question q{continued(text, false), {text}, {{}}};
+  auto& [source, target, labels] = q.read;
+  if (traits_.decoder()) {
+    labels.assign(target.begin() + 1, target.end());
+    labels.push_back(-1);
+  } else {
+    target.clear();
+    labels.assign(source.size(), -1);
+    q.prompts = {source};
+  }
+  join(q.read);
+  if (traits_.joined) source.clear();
+  return q;
+}
+
+Question Objective::question(const Split& split, Tile prompt, int, int written) const {
+  Question q = question_on(part(split.target, prompt.begin, prompt.end));
+  q.expected = {part(split.target, prompt.end, prompt.end + written)};
+  for (const int id : q.expected[0]) {
+    q.read.labels.back() = id;
+    if (int(q.read.target.size()) == traits_.longest_target) break;
+    q.read.target.push_back(id);
+    q.read.labels.push_back(-1);
+  }
+  return q;
+}
+
 TokenIds Objective::never_written(const Tokenizer& tokenizer) const {
   TokenIds never;
   const bool writes_end = traits_.decoder() && !continues();
@@ -110,11 +138,6 @@ ScoredLine TextObjective::score_in_turn(const TokenIds& line, const Ask& ask) co
     for (size_t j = 0; j < tokens.size(); ++j) scored.examples.push_back(ask(tokens, j));
   }
   return scored;
-}
-
-Tile TextObjective::shown_tile(const Split& split) const {
-  const Tiles tiles = tiles_of(split.target.size(), kEvaluation);
-  return tiles[min<int64_t>(1, tiles.count() - 1)];
 }
 
 TokenIds part(const Ids& text, size_t begin, size_t end) {

@@ -59,7 +59,7 @@ struct ScoredLine {
 };
 
 // What a report asks at every step: the example whose attention is shown, and texts to continue
-// (or fill in) with what really follows.
+// (or fill in) with what really follows; nothing where nobody knows.
 struct Question {
   Example read;
   vector<TokenIds> prompts, expected;
@@ -78,6 +78,11 @@ inline constexpr Use kContinues{"sample", "texts to continue", "how the model co
                 "Type a line to translate."},
     kFills{"fill", "texts with a [MASK]", "what the model puts in its masks",
            "Type a text with one [MASK] or more."};
+
+// Tokens [begin, end) of a text.
+struct Tile {
+  size_t begin, end;
+};
 
 // What a line's score depends on: a required source, an optional one, or the line alone.
 enum class Given { source, maybe_source, nothing };
@@ -169,9 +174,12 @@ class Objective {
   // Ids that are never written; by default the special ones, except a </s> that ends a text.
   virtual TokenIds never_written(const Tokenizer& tokenizer) const;
 
-  // At most `shown` tokens of Question::read will be shown; `expected` has at most `written`. The
-  // split has an example.
-  virtual Question question(const Split& split, int shown, int written) const = 0;
+  // Its text begins with these tokens of a split, which has an example; pairs need none. At most
+  // `shown` tokens of Question::read will be shown; `expected` has at most `written`. By default
+  // what follows is expected.
+  virtual Question question(const Split& split, Tile prompt, int shown, int written) const;
+  // Of a text alone.
+  Question question_on(const TokenIds& text) const;
 
  protected:
   Objective(const RunConfig& config, ObjectiveTraits traits)
@@ -185,11 +193,6 @@ class Objective {
  private:
   ObjectiveTraits traits_;
   int heads_;
-};
-
-// Tokens [begin, end) of a text.
-struct Tile {
-  size_t begin, end;
 };
 
 // Of n tokens: [0, offset), [offset, offset + length), ...; the last may be shorter.
@@ -224,8 +227,10 @@ class TextObjective : public Objective {
   // ask(tokens, i): the example that predicts token i of a tile.
   using Ask = function<Example(const TokenIds& tokens, size_t i)>;
   ScoredLine score_in_turn(const TokenIds& line, const Ask& ask) const;
-  // The tile that a report shows: the second, since nothing precedes the first.
-  Tile shown_tile(const Split& split) const;
+  // The one that begins at a token.
+  Tile tile_at(const Split& split, size_t begin) const {
+    return {begin, min(begin + tile_length_, split.target.size())};
+  }
 
   size_t tile_length_;
 };

@@ -34,22 +34,10 @@ class PrefixLm final : public TextObjective {
     return {framed_source(last_of(text, traits().longest_source)), framed_target({})};
   }
 
-  Question question(const Split& split, int, int written) const override {
-    const Tile tile = shown_tile(split);
-    Question q;
-    read_tile(split.target, tile, kEvaluation, q.read);
-    q.prompts.push_back(part(split.target, window_begin(tile), tile.begin));
-    q.expected.push_back(part(split.target, tile.begin, tile.begin + written));
-    return q;
-  }
-
  private:
-  size_t window_begin(Tile tile) const {
-    return tile.begin - min<size_t>(tile.begin, traits().longest_source);
-  }
-
   void read_tile(const Ids& text, Tile tile, int64_t, Example& out) const override {
-    text.copy(window_begin(tile), tile.begin, out.source);
+    text.copy(tile.begin - min<size_t>(tile.begin, traits().longest_source), tile.begin,
+              out.source);
     out.source = framed_source(std::move(out.source));
     out.target.push_back(Tokenizer::kBos);
     text.copy(tile.begin, tile.end - 1, out.target);
@@ -93,18 +81,6 @@ class CausalLm final : public TextObjective {
             last_of(framed_target(text), again ? max<size_t>(1, tile_length_ / 2) : tile_length_)};
   }
 
-  // The beginning of the tile is the prompt. Its first row reads the token before the tile.
-  Question question(const Split& split, int shown, int written) const override {
-    const Tile tile = shown_tile(split);
-    Question q;
-    read_tile(split.target, tile, kEvaluation, q.read);
-    const size_t rows = min<size_t>(q.read.target.size(), shown / 2);
-    const size_t end = tile.begin + rows - 1;
-    q.prompts.push_back(part(split.target, max<size_t>(tile.begin, 1) - 1, end));
-    q.expected.push_back(part(split.target, end, end + written));
-    return q;
-  }
-
  private:
   void read_tile(const Ids& text, Tile tile, int64_t, Example& out) const override {
     if (tile.begin == 0) out.target.push_back(Tokenizer::kBos);
@@ -144,20 +120,23 @@ class MaskedLm final : public TextObjective {
 
   bool is_mask(int id) const override { return id == kMaskId; }
 
-  // A tile with a token to fill in among those shown.
-  Question question(const Split& split, int shown, int) const override {
-    const ExampleList list = evaluation(split);
-    const int64_t second = min<int64_t>(1, list.count - 1);
+  // All tokens to fill in are masks; if there is none among those shown, the one in their middle
+  // is.
+  Question question(const Split& split, Tile prompt, int shown, int) const override {
     Question q;
-    for (int64_t i = second; i <= list.count && q.expected.empty(); ++i) {
-      list.get(i < list.count ? i : second, q.read);  // the second if there is no such tile
-      q.prompts = {q.read.source};
-      q.prompts[0].resize(min<size_t>(q.read.labels.size(), shown));
-      TokenIds masked;
-      for (size_t j = 0; j < q.prompts[0].size(); ++j)
-        if (q.read.labels[j] >= 0) masked.push_back(q.read.labels[j]);
-      if (!masked.empty() || i == list.count) q.expected.push_back(masked);
-    }
+    Example& read = q.read;
+    read_tile(split.target, tile_at(split, prompt.begin), kEvaluation, read);
+    const size_t n = min<size_t>(read.labels.size(), shown);
+    const auto seen = [n](const TokenIds& ids) {
+      return TokenIds(ids.begin(), ids.begin() + ptrdiff_t(n));
+    };
+    if (ranges::count(seen(read.labels), -1) == ptrdiff_t(n))
+      read.labels[n / 2] = read.source[n / 2];
+    for (size_t i = 0; i < n; ++i)
+      if (read.labels[i] >= 0) read.source[i] = kMaskId;
+    q.prompts = {seen(read.source)};
+    q.expected = {seen(read.labels)};
+    erase(q.expected[0], -1);
     return q;
   }
 
@@ -247,9 +226,9 @@ class SpanCorruption final : public TextObjective {
     return {Tokenizer::kUnk, Tokenizer::kBos};
   }
 
-  Question question(const Split& split, int, int written) const override {
+  Question question(const Split& split, Tile prompt, int, int written) const override {
     Question q;
-    read_tile(split.target, shown_tile(split), kEvaluation, q.read);
+    read_tile(split.target, tile_at(split, prompt.begin), kEvaluation, q.read);
     q.prompts.push_back(q.read.source);
     q.expected.push_back(q.read.labels);
     q.expected[0].resize(min<size_t>(written, q.read.labels.size() - 1));  // no </s>
@@ -369,15 +348,18 @@ class Seq2Seq final : public Objective {
     return never;
   }
 
-  // The second of four pairs is read, as of a text; if they are joined, one that can be shown
-  // whole.
-  Question question(const Split& split, int shown, int) const override {
-    const ExampleList list = evaluation(split);
+  // The second of four pairs is read: one that can be shown whole, and at least half as long as the
+  // mean.
+  Question question(const Split& split, Tile, int shown, int) const override {
+    const auto count = int64_t(split.sentences()),
+               both = int64_t(split.source.size() + split.target.size());
     Question q;
     int64_t first = -1;
-    do list.get(min(++first + 1, list.count - 1), q.read);
-    while (traits().joined && q.read.tokens() > shown && first + 4 < list.count);
-    for (int64_t i = first; i < min(list.count, first + 4); ++i) {
+    do example(split, kEvaluation, min(++first + 1, count - 1), q.read);
+    while ((int(max(q.read.source.size(), q.read.target.size())) > shown ||
+            2 * count * q.read.tokens() < both) &&
+           first + 4 < count);
+    for (int64_t i = first; i < min(count, first + 4); ++i) {
       q.prompts.push_back(split.sentence(Side::source, i));
       q.expected.push_back(split.sentence(Side::target, i));
     }

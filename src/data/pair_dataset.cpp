@@ -89,14 +89,17 @@ string hash_of(const Pairs& pairs) {
   return hash.hex();
 }
 
-using Lines = span<const string_view>;
+// The lines of a side, for training and held out.
+using Lines = array<span<const string_view>, 2>;
 
-void make_pair_tokenizers(const RunConfig& c, const string& folder, Lines source, Lines target,
-                          Dataset& d, Tokenizers& tokenizers) {
+void make_pair_tokenizers(const RunConfig& c, const string& folder, const Lines& source,
+                          const Lines& target, Dataset& d, Tokenizers& tokenizers) {
   const auto make = [&](const TokenizerConfig& config, std::initializer_list<Lines> sides) {
     return make_tokenizer(c, config, folder, d, [&](TokenizerTrainer& trainer) {
-      for (const Lines side : sides)
-        for (const string_view line : side) trainer.add(line);
+      for (const Lines& side : sides)
+        for (const string_view line : side[0]) trainer.add(line);
+      for (const Lines& side : sides)
+        for (const string_view line : side[1]) trainer.add_held_out(line);
     });
   };
   if (c.tokenizer.shared) {
@@ -138,18 +141,20 @@ Dataset load_pair_dataset(const RunConfig& c, const string& folder, Tokenizers& 
         all.size());
   const auto limit = size_t(c.data.limit);
   const size_t used = limit > 0 ? min(limit, n) : n;
+  const bool files = c.data.has_valid_files();
+  const Pairs own = files ? read_pairs(c, folder, true) : Pairs(), &valid = files ? own : all;
+  const size_t begin = files ? 0 : n;
   if (!tokenizers.target)
-    make_pair_tokenizers(c, folder, span(all.source).first(used), span(all.target).first(used), d,
-                         tokenizers);
+    make_pair_tokenizers(
+        c, folder, {span(all.source).first(used), span(valid.source).subspan(begin)},
+        {span(all.target).first(used), span(valid.target).subspan(begin)}, d, tokenizers);
   d.train = encode_pairs(all, 0, used, c, tokenizers, true);
   d.train.add(all);
-  if (c.data.has_valid_files()) {
-    const Pairs valid = read_pairs(c, folder, true);
+  if (files || begin < valid.size())
+    d.valid = encode_pairs(valid, begin, valid.size(), c, tokenizers, false, 0);
+  if (files) {
     d.hash.valid = hash_of(valid);
-    d.valid = encode_pairs(valid, 0, valid.size(), c, tokenizers, false, 0);
     d.valid.add(valid);
-  } else if (n < all.size()) {
-    d.valid = encode_pairs(all, n, all.size(), c, tokenizers, false, 0);
   }
   if (d.train.sentences() == 0)
     throw data_error("every pair is longer than data.max_length {} tokens.", c.data.max_length)

@@ -69,8 +69,8 @@ RunConfig parse_config(string_view text, const string& name, const GivenKeys& gi
 string resolve_path(const string& folder, const string& written);
 
 // Keys of the section train that change nothing in what is trained.
-inline constexpr const char* kOfThisProcess[] = {"threads", "rank_timeout", "tensorboard", "live",
-                                                 "keep_every"};
+inline constexpr const char* kOfThisProcess[] = {"threads", "rank_timeout", "tensorboard",
+                                                 "live",    "keep_every",   "prompt"};
 
 // The effective config: every key, strings as written, one final newline. A checkpoint's has no
 // kOfThisProcess, because its bytes must not depend on them.

@@ -116,13 +116,15 @@ void scan_parts(const RunConfig& c, const vector<string>& paths, const Cuts& cut
   });
 }
 
-// A tokenizer is learnt from the part for training.
+// A tokenizer is learnt from the part for training, and knows the characters of the part held out,
+// which may be `valid` files.
 void show_text(TokenizerTrainer& trainer, const RunConfig& c, const vector<string>& paths,
-               const Cuts& cuts) {
+               const Cuts& cuts, const vector<string>& valid) {
   TextNotes notes;
   uint64_t bytes = 0;
   bool lines = false;
   scan_parts(c, paths, cuts, notes, [&](string_view s, Part part) {
+    if (part == Part::held_out) trainer.add_held_out(s);
     if (part != Part::training) return;
     trainer.add(s);
     bytes += s.size();
@@ -130,6 +132,7 @@ void show_text(TokenizerTrainer& trainer, const RunConfig& c, const vector<strin
   });
   if (bytes < 2) throw_too_short(bytes);
   if (!lines && notes.newline_added) trainer.add("\n");  // known where the text ends, too
+  scan_parts(c, valid, kUncut, notes, [&](string_view s, Part) { trainer.add_held_out(s); });
 }
 
 // Both parts as ids, and the hash of the text.
@@ -172,17 +175,18 @@ void read_parts(const RunConfig& c, const vector<string>& paths, const Cuts& cut
 
 Dataset load_text_dataset(const RunConfig& c, const string& folder, Tokenizers& tokenizers) {
   const auto paths = resolved(c.data.train.paths, folder, "train");
+  const auto valid =
+      c.data.has_valid_files() ? resolved(c.data.valid.paths, folder, "valid") : vector<string>();
   const Cuts cuts = cuts_of(c, paths);
   Dataset d;
   if (!tokenizers.target)
     tokenizers.target = make_tokenizer(c, c.tokenizer, folder, d, [&](TokenizerTrainer& trainer) {
-      show_text(trainer, c, paths, cuts);
+      show_text(trainer, c, paths, cuts, valid);
     });
   read_parts(c, paths, cuts, *tokenizers.target, d);
-  if (c.data.has_valid_files()) {
+  if (!valid.empty()) {
     Dataset other;
-    const auto files = resolved(c.data.valid.paths, folder, "valid");
-    read_parts(c, files, kUncut, *tokenizers.target, other);
+    read_parts(c, valid, kUncut, *tokenizers.target, other);
     d.valid = std::move(other.train);
     d.hash.valid = other.hash.data;
   }

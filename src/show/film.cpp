@@ -13,7 +13,9 @@
 #include "show/head_words.h"
 #include "show/learning_record.h"
 #include "show/page.h"
+#include "show/prompt.h"
 #include "show/pull.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -23,7 +25,6 @@ constexpr int kFrameWeights = 12'600;               // 16 heads of 28 x 28
 constexpr int kMostFrameWeights = 32 << 10;         // so that a film stays below 16 MiB
 constexpr int kMostWritten = 60, kFewestWritten = 24;
 constexpr double kTemperature = 0.7;
-constexpr size_t kLongWord = 20;  // bytes: without a space for longer, text has none
 // A token that is written reads all weights for itself and takes about as long as this many in a
 // batch that is trained on. A text then takes at most half a step of one thread, unless steps are
 // very short.
@@ -71,7 +72,11 @@ Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& 
   if (objective_->evaluation(split_).count == 0) return;
   int n = kMostTokens;
   while (n > kFewestTokens && frame_weights(config.model, n) > kFrameWeights) --n;
-  question_ = objective_->question(split_, n, written_);
+  question_ =
+      config.train.prompt.empty()
+          ? objective_->question(split_, chosen_prompt(data, *tokenizers.target, *objective_, n), n,
+                                 written_)
+          : objective_->question_on(given_prompt(config, tokenizers, *objective_));
   Example& read = question_.read;
   for (TokenIds* ids : {&read.source, &read.target, &read.labels})
     ids->resize(min<size_t>(ids->size(), n));
@@ -111,8 +116,8 @@ FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
   frame.probe_loss = loss / double(odds.size());  // NaN where no label is shown
   for (size_t i = 0; i < question_.prompts.size(); ++i) {
     const TokenIds ids = written(predictor, i);
-    if (i == 0) filmed.sample = sample(ids);
-    if (i == 0 && objective_->fills()) frame.filled = completed(ids, "›", "‹");
+    if (i == shown_prompt()) filmed.sample = sample(ids);
+    if (objective_->fills()) frame.filled = completed(ids, "›", "‹");
     frame.written.push_back(shown_answer(ids));
   }
   if (with_maps_) add_maps(workspace, values, maps, frame);
@@ -152,23 +157,24 @@ string Film::shown_answer(const TokenIds& ids) const {
   return shown(ids, *tokenizers_.target, model_.has_decoder() ? " " : ", ");
 }
 
-// Without a decoder: the most probable word for each label.
+// Without a decoder: the most probable word for each mask.
 TokenIds Film::written(const Predictor& predictor, size_t prompt) const {
   const Tokenizer& target = *tokenizers_.target;
   if (model_.has_decoder()) {
     const bool continues = objective_->continues();
     // An answer that is far longer than the right one is wrong whatever follows.
-    const int answer = min({kMostWritten, objective_->longest(Side::target) - 1,
-                            2 * int(question_.expected[prompt].size()) + 4});
+    const int right = int(question_.expected[prompt].size()),
+              answer = min({kMostWritten, objective_->longest(Side::target) - 1,
+                            right > 0 ? 2 * right + 4 : kMostWritten});
     return generate(predictor, *objective_, target, question_.prompts[prompt],
                     continues ? written_ : answer, continues ? kTemperature : 0);
   }
-  const Example& e = question_.read;
+  const TokenIds& source = question_.prompts[prompt];
   vector<int> rows;
-  for (size_t r = 0; r < e.labels.size(); ++r)
-    if (e.labels[r] >= 0) rows.push_back(int(r));
+  for (size_t r = 0; r < source.size(); ++r)
+    if (objective_->is_mask(source[r])) rows.push_back(int(r));
   TokenIds words;
-  for (const auto& best : fill(predictor, *objective_, target, e.source, rows, 1))
+  for (const auto& best : fill(predictor, *objective_, target, source, rows, 1))
     words.push_back(best.front().ids[0]);
   return words;
 }
@@ -185,13 +191,12 @@ string Film::completed(const TokenIds& ids, const char* open, const char* close)
   };
   auto next = ids.begin();
   for (size_t i = 0; i < prompt.size(); ++i) {
-    const bool decodes = model_.has_decoder();
-    if (decodes ? !objective_->is_mask(prompt[i]) : question_.read.labels[i] < 0) {
+    if (!objective_->is_mask(prompt[i])) {
       text.push_back(prompt[i]);
       continue;
     }
     out += gained();
-    if (!decodes)
+    if (!model_.has_decoder())
       text.push_back(*next++);
     else if (next = ranges::find(ids, prompt[i]); next != ids.end())
       while (++next != ids.end() && !objective_->is_mask(*next)) text.push_back(*next);
@@ -202,28 +207,17 @@ string Film::completed(const TokenIds& ids, const char* open, const char* close)
   return out + gained();
 }
 
-// What is written first, as text: from the beginning of a word to the end of one, where it has
-// spaces.
-string Film::sample(const TokenIds& ids) const {
-  const Tokenizer& tokenizer = *tokenizers_.target;
-  if (!objective_->continues() && !objective_->fills()) return tokenizer.decode(ids);
-  string text;
-  if (objective_->fills()) {
-    text = completed(ids, "", "");
-    text.erase(0, text.find(' ') + 1);
-  } else {
-    TokenIds all = question_.prompts[0];
-    const size_t end = tokenizer.decode(all).size();
-    all.insert(all.end(), ids.begin(), ids.end());
-    text = tokenizer.decode(all);
-    text.erase(0, word_begin(text, end));
-  }
-  return string(whole_words(text, text.size()));
+string Film::prompt() const {
+  const TokenIds& ids = question_.prompts[shown_prompt()];
+  return string(stripped(tokenizers_.source().decode(ids, objective_->fills())));
 }
 
-size_t word_begin(string_view text, size_t at) {
-  const size_t begin = text.find_last_of(" \n", at) + 1;
-  return at - min(begin, at) <= kLongWord ? begin : utf8_floor(text, min(at, text.size()));
+// What is written, as text: up to the end of a word, where it has spaces.
+string Film::sample(const TokenIds& ids) const {
+  const string text =
+      objective_->fills() ? completed(ids, "", "") : tokenizers_.target->decode(ids);
+  const bool cut = objective_->continues() || objective_->fills();
+  return cut ? string(whole_words(text, text.size())) : text;
 }
 
 double film_memory(const ParamTable& table) {

@@ -1,6 +1,6 @@
 // The film of a run: where the model looks, what it writes, and what a step does to its matrices,
-// as it learns. All frames are about one fixed piece of the held-out text (of the training text if
-// nothing is held out), which the probe names. Both are records (store/run_records.h).
+// as it learns. All frames are about one prompt (show/prompt.h), which the probe names. Both are
+// records (store/run_records.h).
 //
 // The config alone decides how long the piece and the texts are, so that a frame is neither large
 // nor slow. The frames of a model of more than some 900 heads carry no maps. Texts are drawn with a
@@ -14,7 +14,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/std_names.h"
 #include "data/dataset.h"
@@ -44,6 +43,7 @@ class Film {
   void began_with(const ParamVec<float>& initial);
   bool empty() const { return question_.read.tokens() == 0; }  // no example to show: no film
   Probe probe() const;
+  string prompt() const;  // what samples begin with, as text, for the log
   // `known`: its step, losses and matrices. `predictor`: the model, with the values that validation
   // and samples use. Error (diverged) if the model's numbers are not finite.
   FilmedFrame frame(Frame known, const Predictor& predictor) const;
@@ -53,6 +53,7 @@ class Film {
   string shown_answer(const TokenIds& ids) const;
   void add_maps(Workspace& workspace, const ParamVec<float>& values, AttentionMaps& maps,
                 Frame& frame) const;
+  size_t shown_prompt() const { return question_.prompts.size() > 1; }  // of four pairs the second
   TokenIds written(const Predictor& predictor, size_t prompt) const;
   string completed(const TokenIds& ids, const char* open, const char* close) const;
   string sample(const TokenIds& ids) const;
@@ -66,10 +67,6 @@ class Film {
   const Split& split_;
   optional<HeadProbe> heads_;
 };
-
-// Where the word at byte `at` of a text begins; that byte's character if no space is near before
-// it.
-size_t word_begin(string_view text, size_t at);
 
 // The bytes that filming keeps: two copies of the recorded matrices or, at the end, the weights of
 // the best checkpoint; and a frame's gradient (the pull).

@@ -114,16 +114,15 @@ bool fits(const Frame& frame, const Probe& probe) {
          (!frame.heads || ranges::all_of(*frame.heads, is_measured));
 }
 
-// Adds a line to a film: its probe first, then frames. False: it is damaged.
+// Adds a line to a film: its probe first, then frames; a further probe begins another film. False:
+// it is damaged.
 bool add_line(const Json& line, RecordedFrames& film) {
-  if (film.probe.kinds.empty()) {
-    const auto probe = record_from<Probe>(line, true);
-    if (!probe || !fits(*probe)) return false;
-    film.probe = *probe;
+  if (const auto probe = record_from<Probe>(line, true); probe && fits(*probe)) {
+    film = {*probe, {}};
     return true;
   }
   auto frame = record_from<Frame>(line, true);
-  if (!frame || !fits(*frame, film.probe)) return false;
+  if (film.probe.kinds.empty() || !frame || !fits(*frame, film.probe)) return false;
   film.frames.push_back(std::move(*frame));
   return true;
 }

@@ -96,7 +96,7 @@ void fields(MapKind& k, auto visit) {
   visit("name", k.name, "layers", k.layers, "heads", k.heads, "queries", k.queries, "keys", k.keys);
 }
 
-// What all frames are about.
+// What the frames after it are about.
 struct Probe {
   static constexpr const char* kKind = "probe";
   int64_t step = 0;
@@ -199,8 +199,8 @@ struct LoggedEvents {
 // Error (Exit::store) if there is a file that cannot be read.
 LoggedEvents read_events(const fs::path& run, int64_t up_to = kAnyStep);
 
-// The same of film.jsonl, its frames by step. Without a film, or if it has no whole probe, the
-// probe has no kinds and there are no frames.
+// The same of film.jsonl: its last probe, and the frames of that by step. Without a film, or if it
+// has no whole probe, the probe has no kinds and there are no frames.
 struct RecordedFrames {
   Probe probe;
   vector<Frame> frames;

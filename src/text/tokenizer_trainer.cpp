@@ -135,11 +135,12 @@ PieceModel train_pieces(const TokenizerConfig& config, const vector<string>& spe
 
 constexpr size_t kMaxWordBytes = 1000;  // longer words become <unk>
 
-// At most `room` keys with a count of at least min_frequency, by falling count, then rising key.
+// At most `room` keys with a count of 0 or at least min_frequency, by falling count, then rising
+// key.
 vector<string> most_frequent(const StringMap<int64_t>& counts, int64_t min_frequency, size_t room) {
   vector<pair<int64_t, string>> order;
   for (const auto& [key, n] : counts)
-    if (n >= min_frequency) order.emplace_back(-n, key);
+    if (n == 0 || n >= min_frequency) order.emplace_back(-n, key);
   ranges::sort(order);
   if (order.size() > room) order.resize(room);
   vector<string> keys;
@@ -198,6 +199,14 @@ void TokenizerTrainer::add(string_view text) {
   }
 }
 
+void TokenizerTrainer::add_held_out(string_view text) {
+  if (config_.type != TokenizerConfig::char_ || config_.min_frequency > 1) return;
+  each_code_point(text, [&](CodePoint c, size_t at) {
+    if (characters_[c.value] == 0)
+      held_out_ += words_.emplace(text.substr(at, size_t(c.length)), 0).second;
+  });
+}
+
 TrainedTokenizer TokenizerTrainer::finish_tokens() {
   TokenList list{config_.type, config_.punctuation, specials_};
   if (config_.type == TokenizerConfig::byte) {
@@ -216,8 +225,10 @@ TrainedTokenizer TokenizerTrainer::finish_tokens() {
   const size_t kept = list.tokens.size();
   const auto lines = size_t(ranges::count(list.tokens, "\n"));
   need_two(kept - lines, words_.size() - lines, what);
-  return {tokenizer_of(std::move(list)), fmt::format("{} of {} distinct {}s{}", kept, words_.size(),
-                                                     what, words ? " (newline included)" : "")};
+  string note = fmt::format("{} of {} distinct {}s{}", kept, words_.size(), what,
+                            words ? " (newline included)" : "");
+  if (held_out_ > 0) note += fmt::format(", {} of them only held out", held_out_);
+  return {tokenizer_of(std::move(list)), note};
 }
 
 TrainedTokenizer TokenizerTrainer::finish_pieces() {

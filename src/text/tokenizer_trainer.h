@@ -58,6 +58,9 @@ class TokenizerTrainer {
   // Adds valid UTF-8 (any bytes for byte), cut at newlines, or between characters for char and
   // byte.
   void add(string_view text);
+  // Adds held-out text, after all others: char knows its further characters, too, unless
+  // min_frequency is above 1.
+  void add_held_out(string_view text);
 
   // char, word: ids by falling frequency, ties by rising bytes (the order of code points). Errors:
   // usage if vocab_size is too small for the text (the message names the minimum); data if the text
@@ -75,6 +78,7 @@ class TokenizerTrainer {
   // Counts of code points (char) or bytes, by value, and of words.
   vector<int64_t> characters_;
   StringMap<int64_t> words_;
+  int held_out_ = 0;  // characters that only held-out text has
   LineSample sample_;
 };
 

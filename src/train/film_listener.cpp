@@ -27,10 +27,10 @@ namespace {
 
 constexpr size_t kSampleColumns = 76;
 
-string sample_line(int64_t step, const string& sample) {
+string sample_line(const string& name, const string& sample) {
   const string text = printable(sample);
   const bool fits = text.size() <= kSampleColumns;
-  return fmt::format("sample{:5} | {}", step, fits ? text : whole_words(text, kSampleColumns));
+  return fmt::format("{:11} | {}", name, fits ? text : whole_words(text, kSampleColumns));
 }
 
 class FilmListener : public Listener {
@@ -45,6 +45,7 @@ class FilmListener : public Listener {
   void began(const Moment& m) override {
     on_ = !film_.empty() && can_be_film(run_.path()) && continues(m.state.step);
     if (!on_) return;
+    log_.info(sample_line("prompt", film_.prompt()));
     first_weights(m);
     if (m.state.step == 0 && is_next(0, false)) add_now({}, m);
   }
@@ -70,7 +71,7 @@ class FilmListener : public Listener {
     const bool planned = validates_ || m.last.tokens == 0;  // else the end of a run
     if (!planned || !on_ || !is_next(line.step, true)) return;
     const string sample = add_now({.valid_loss = line.loss}, m);
-    if (!sample.empty()) log_.info(sample_line(line.step, sample));
+    if (!sample.empty()) log_.info(sample_line(fmt::format("sample{:5}", line.step), sample));
   }
 
   void ended(Stop, const Moment& m) override {
@@ -81,18 +82,22 @@ class FilmListener : public Listener {
   }
 
  private:
-  // Reads the film so far. One with another probe is left as it is.
+  // Reads the film so far. One without a probe is left as it is; another prompt has another probe.
   bool continues(int64_t step) {
     const RecordedFrames so_far = read_frames(run_.path());
-    const Probe probe = film_.probe();
+    Probe probe = film_.probe();
     error_code none;
-    if (step == 0 && fs::is_empty(run_.path() / kFilm, none)) {
-      run_.append(kFilm, line_of(probe));
-      return !fs::is_empty(run_.path() / kFilm, none);  // a lost probe: no frames
-    }
-    if (line_of(so_far.probe) != line_of(probe)) {
-      log_.info("film.jsonl does not begin with this run's probe: it gets no frames");
+    const bool begins = step == 0 && fs::is_empty(run_.path() / kFilm, none);
+    if (so_far.probe.kinds.empty() && !begins) {
+      log_.info("film.jsonl does not begin with a probe: it gets no frames");
       return false;
+    }
+    probe.step = so_far.probe.step;
+    if (line_of(so_far.probe) != line_of(probe)) {
+      probe.step = step;
+      run_.append(kFilm, line_of(probe));
+      if (!begins) log_.info("another prompt: the film begins again at this step");
+      return !fs::is_empty(run_.path() / kFilm, none);  // a lost probe: no frames
     }
     for (const Frame& frame : so_far.frames) steps_.push_back(frame.step);
     return true;

@@ -201,6 +201,7 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
       config, std::move(tokenizers), std::move(data), std::move(model), memory, {}, std::move(pool),
       all,    std::move(products)};
   plan_steps(run);
+  Film(config, run.model, run.tokenizers, run.data);  // its Error, if train.prompt cannot be read
   crew.sum(0);  // a process that could not prepare has ended the job
   return run;
 }

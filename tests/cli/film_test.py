@@ -1,5 +1,6 @@
 """film.jsonl: the frames of a run, however it is interrupted, and the report that shows them."""
 import base64
+import json
 import os
 import re
 import unittest
@@ -181,13 +182,58 @@ class FilmTest(RunsTest):
         self.assertEqual([f["written"] for f in data["frames"]], [f["written"] for f in frames])
         self.assertEqual([r["matrices"] for r in data["learning"]], [f["matrices"] for f in frames])
 
-    def test_validations_show_the_sample_of_their_frame_in_the_log(self):
-        samples = self.samples("run")
-        self.assertEqual([int(step) for step, _ in samples], [10, 20])
-        probe, frames = self.film()
-        whole = probe["prompts"][0] + frames[-1]["written"][0]
-        words = re.escape(samples[-1][1].replace("\\n", "\n"))
-        self.assertRegex(whole, rf"(^|\s){words}(\s|$)")  # not part of a word
+    def test_the_log_has_the_prompt_once_and_then_samples(self):
+        for family in FAMILIES:
+            with self.subTest(family):
+                log = self.train(self.config(family=family), family).err
+                probe, frames = self.film(family)
+                shown = len(probe["prompts"]) > 1
+                prompt, = re.findall(r"^prompt +\| (.*)", log, re.M)
+                self.assertLess(log.index("prompt  "), log.index("sample  "))
+                self.assertEqual([int(step) for step in re.findall(r"^sample +(\d+) \|", log, re.M)], [10, 20])
+                if family in ("masked_lm", "span_corruption"):
+                    continue
+                self.assertEqual(prompt, probe["prompts"][shown].strip().replace("\n", "\\n"))
+                self.assertTrue(probe["expected"][shown])
+                sample = re.findall(r"^sample +20 \| (.*)", log, re.M)[0].replace("\\n", "\n")
+                self.assertTrue(frames[-1]["written"][shown].startswith(sample))
+
+    def test_a_prompt_that_is_given_changes_no_byte_of_a_checkpoint(self):
+        texts = {"prefix_lm": "the old", "causal_lm": "the old", "seq2seq": "old miller", "masked_lm": "the [MASK]ld mill",
+                 "span_corruption": "the [MASK]ld mill"}
+        for family, text in texts.items():
+            with self.subTest(family):
+                config = self.config(family=family)
+                self.train(config, family)
+                log = self.train(config, family + "2", "--prompt", text).err
+                self.assertRegex(log, r"prompt +\| .*" + re.escape(text.split()[-1].split("]")[-1]))
+                probe, frames = self.film(family + "2")
+                self.assertEqual((len(probe["prompts"]), probe["expected"], probe.get("follows")), (1, [""], None))
+                self.assertTrue(frames[-1]["written"][0])
+                self.assertEqual(frames[-1]["probe_loss"] is None, family != "causal_lm")
+                self.assertEqual(len(self.report(family + "2")["frames"]), len(STEPS))
+                self.same_checkpoint(family, family + "2", 20)
+                kept = [json.loads((self.folder / run / "config.json").read_text())["train"].get("prompt")
+                        for run in (family, family + "2")]
+                self.assertEqual(kept, [None, text])
+
+    def test_a_prompt_that_no_model_can_begin_with_leaves_no_run(self):
+        for family, text, facts in (("causal_lm", "ЖЖ", "train.prompt"), ("masked_lm", "the old mill", "[MASK]")):
+            for prompt in (["--prompt", text], ["--set", "train.prompt=" + text]):
+                self.assertIn(self.heed("train", self.config(family=family), "--run", "run", *prompt).status, (2, 3))
+                self.check("train", self.config(family=family), "--run", "run", *prompt, facts=facts,
+                           status=2 if family == "masked_lm" else 3)
+                self.assertFalse((self.folder / "run").exists())
+
+    def test_another_prompt_begins_another_film(self):
+        self.train(self.config(), "run", "--stop-at", 9)
+        self.resume("run", "--set", "train.prompt=the river", "--stop-at", 17)
+        probes = [json.loads(line) for line in self.path().read_text().splitlines() if '"probe"' in line]
+        self.assertEqual([(p["step"], p["prompts"][-1]) for p in probes][1:], [(9, "the river")])
+        self.assertEqual([f["step"] for f in self.report()["frames"]], [10, 16, 17])
+        self.check("verify", "run")
+        self.resume("run")
+        self.assertEqual([f["step"] for f in self.report()["frames"]], [10, 16, 20])
 
     def test_the_sample_of_a_masked_model_is_its_text_with_the_masks_filled_in(self):
         for family in ("masked_lm", "span_corruption"):

@@ -53,8 +53,8 @@ class Backwards final : public TextObjective {
     return scored;
   }
 
-  Question question(const Split& split, int, int) const override {
-    const Tile tile = shown_tile(split);
+  Question question(const Split& split, Tile prompt, int, int) const override {
+    const Tile tile = tile_at(split, prompt.begin);
     Question q;
     read_tile(split.target, tile, kEvaluation, q.read);
     q.prompts.push_back(part(split.target, tile.begin, tile.end));

@@ -34,7 +34,7 @@ TEST_F(DatasetTest, TheTailIsHeldOut) {
     EXPECT_EQ(d.train.target_bytes, train.size());
     EXPECT_EQ(d.valid.target.size(), valid.size());
     EXPECT_EQ(d.valid.target_bytes, valid.size());
-    EXPECT_EQ(tokenizers_.target->size(), 3 + static_cast<int>(train.size()));  // not of the tail
+    EXPECT_EQ(tokenizers_.target->size(), 3 + 10);  // of the tail, too
   }
 }
 
@@ -42,7 +42,7 @@ TEST_F(DatasetTest, CharactersAreNeverCut) {
   file("a.txt", "aéaéaéaéaxy\n");  // 16 bytes
   const Dataset d = load(text_config({"data.valid_fraction=0.5"}));
   EXPECT_EQ(decoded(d.train), "aéaéa");
-  EXPECT_EQ(decoded(d.valid), "éaéa");  // without its unknown characters
+  EXPECT_EQ(decoded(d.valid), "éaéaxy\n");
   EXPECT_EQ(d.valid.target_bytes, 9u);
 }
 
@@ -213,16 +213,32 @@ TEST_F(DatasetTest, FilesAreOneTextAndTheHashIsOfTheText) {
 }
 
 TEST_F(DatasetTest, HeldOutFilesAreWhole) {
-  file("a.txt", "aabbccdd");
+  file("a.txt", "aabbccdd\n\n");
   file("b.txt", "ddee");
-  const Dataset d = load(text_config({"data.valid=b.txt"}));
-  EXPECT_EQ(decoded(d.train), "aabbccdd\n");
+  const Dataset d = load(text_config({"data.valid=b.txt", "tokenizer.min_frequency=2"}));
+  EXPECT_EQ(decoded(d.train), "aabbccdd\n\n");
   EXPECT_EQ(d.valid.target.size(), 5u);
   EXPECT_EQ(d.valid.unknown.count, 2u);
   EXPECT_THAT(d.valid.unknown.kinds, ElementsAre("e"));
   EXPECT_TRUE(d.valid.lossy);
   EXPECT_FALSE(d.train.lossy);
   EXPECT_THAT(d.notes, Contains(HasSubstr("validation data: 2 unknown")));
+}
+
+TEST_F(DatasetTest, CharactersOfHeldOutTextAreKnownAfterThoseOfTrainingText) {
+  file("a.txt", "bbbaac\n");
+  file("b.txt", "ÿzz\n");
+  const auto said = HasSubstr("6 of 6 distinct characters, 2 of them only held out");
+  const Dataset files = load(text_config({"data.valid=b.txt"}));
+  EXPECT_EQ(tokenizers_.target->decode({{3, 4, 5, 6, 7, 8}}), "ba\nczÿ");
+  EXPECT_THAT(files.notes, Contains(said));
+  EXPECT_FALSE(files.valid.lossy);
+  file("a.txt", "bbbaac\nÿzz\n");
+  const Dataset tail = load(text_config({"data.valid_fraction=0.4"}));
+  EXPECT_EQ(tokenizers_.target->decode({{3, 4, 5, 6, 7, 8}}), "ba\nczÿ");
+  EXPECT_THAT(tail.notes, Contains(said));
+  load(text_config({"data.valid_fraction=0.4", "tokenizer.vocab_size=8"}));
+  EXPECT_EQ(tokenizers_.target->size(), 8);
 }
 
 TEST_F(DatasetTest, TheHashKnowsHeldOutFilesToo) {
@@ -270,6 +286,18 @@ TEST_F(PairDataset, PairTokenizersHaveNoNewline) {
   for (const std::string type : {"word", "char"}) {
     load(pairs_config({"tokenizer.type=" + type, "data.valid_fraction=0"}));
     EXPECT_EQ(tokenizers_.target->unknown("\n").count, 1u) << type;
+  }
+}
+
+TEST_F(PairDataset, EachSideKnowsTheCharactersOfItsHeldOutLines) {
+  file("a.tsv", "ab\txy\nb\tyz\nc\tx\n");
+  for (const std::string held_out : {"data.valid_fraction=0.34", "data.valid_pairs=b.tsv"}) {
+    file("b.tsv", "c\tx\n");
+    load(pairs_config(
+        {"tokenizer.type=char", "tokenizer.shared=false", "model.tie=none", held_out}));
+    EXPECT_EQ(tokenizers_.source().size(), 3 + 3);
+    EXPECT_EQ(tokenizers_.source().unknown("c").count, 0u);
+    EXPECT_EQ(tokenizers_.target->unknown("c").count, 1u);
   }
 }
 

@@ -182,7 +182,6 @@ class LastIdFirst final : public TextObjective {
  public:
   explicit LastIdFirst(const RunConfig& c) : TextObjective(c, {.longest_target = 8}, 8) {}
   TokenIds framed_source(TokenIds tokens) const override { return tokens; }
-  Question question(const Split&, int, int) const override { return {}; }
 
  private:
   void read_tile(const Ids& text, Tile tile, std::int64_t, Example& out) const override {
@@ -287,11 +286,11 @@ TEST(Seq2Seq, AReportShowsAPairWhoseTargetIsSeen) {
   const Sentence longer(20, 10);
   const Split split = sentence_pairs(
       {{longer, {20}}, {longer, {21}}, {longer, {22}}, {{11}, {23}}, {{12}, {24}}, {{13}, {25}}});
-  const Question q = make_objective(joined_config())->question(split, 8, 8);
+  const Question q = make_objective(joined_config())->question(split, {}, 8, 8);
   EXPECT_EQ(q.read.labels, (TokenIds{-1, -1, 23, kEos}));
   EXPECT_EQ(q.prompts[1], TokenIds{11});
   EXPECT_EQ(q.expected[1], TokenIds{23});
-  EXPECT_EQ(make_objective(pairs_config())->question(split, 8, 8).prompts[1], longer);
+  EXPECT_EQ(make_objective(pairs_config())->question(split, {}, 30, 8).prompts[1], longer);
 }
 
 }  // namespace

@@ -146,12 +146,12 @@ function drawSamples() {
   const title = (i) => element("h3", { dir: "auto" }, oneLine(data.prompts[i]) || "(no prompt)");
   $("texts").append(...data.prompts.map((_, i) => element("div", { class: "sample" }, title(i),
     element("dl", {}, ...some.flatMap((n) => row(stepButton(data.frames[n].step), data.frames[n].written[i])),
-      ...row("reference", data.expected[i])))));
+      ...(data.expected[i] ? row("reference", data.expected[i]) : [])))));
   if (data.prompts.length === 0) return;
-  const first = objective === "seq2seq" && data.prompts.length > 1 ? 1 : 0;  // the one that the maps are about
+  const first = data.prompts.length > 1 ? 1 : 0;  // the one that the maps are about
   $("samples").append(title(first),
     element("div", { class: "now" }, ...data.frames.map((f) => element("div", { dir: "auto" }, oneLine(f.written[first])))));
-  if (fills || objective === "seq2seq") $("samples").append(element("p", {}, "Right: " + oneLine(data.expected[first])));
+  if (data.expected[first] && (fills || objective === "seq2seq")) $("samples").append(element("p", {}, "Right: " + oneLine(data.expected[first])));
 }
 
 // Maps through training.
