@@ -62,7 +62,7 @@ bool is_frame(int64_t step, bool validated, int64_t last) {
 }
 
 Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
-           const Dataset& data)
+           const Dataset& data, const TokenIds& prompt)
     : model_(model),
       tokenizers_(tokenizers),
       written_(clamp(config.train.batch_tokens / (2 * kWrittenCost), kFewestWritten, kMostWritten)),
@@ -72,11 +72,10 @@ Film::Film(const RunConfig& config, const Transformer& model, const Tokenizers& 
   if (objective_->evaluation(split_).count == 0) return;
   int n = kMostTokens;
   while (n > kFewestTokens && frame_weights(config.model, n) > kFrameWeights) --n;
-  question_ =
-      config.train.prompt.empty()
-          ? objective_->question(split_, chosen_prompt(data, *tokenizers.target, *objective_, n), n,
-                                 written_)
-          : objective_->question_on(given_prompt(config, tokenizers, *objective_));
+  question_ = prompt.empty() ? objective_->question(
+                                   split_, chosen_prompt(data, *tokenizers.target, *objective_, n),
+                                   n, written_)
+                             : objective_->question_on(prompt);
   Example& read = question_.read;
   for (TokenIds* ids : {&read.source, &read.target, &read.labels})
     ids->resize(min<size_t>(ids->size(), n));

@@ -35,9 +35,9 @@ struct FilmedFrame {
 
 class Film {
  public:
-  // References must outlive the film.
+  // References must outlive the film. `prompt`: a given one; else one is chosen.
   Film(const RunConfig& config, const Transformer& model, const Tokenizers& tokenizers,
-       const Dataset& data);
+       const Dataset& data, const TokenIds& prompt = {});
 
   // The weights that the run began with: from now on frames name heads.
   void began_with(const ParamVec<float>& initial);

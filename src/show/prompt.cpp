@@ -71,9 +71,8 @@ Tile chosen_prompt(const Dataset& data, const Tokenizer& tokenizer, const Object
 TokenIds given_prompt(const RunConfig& config, const Tokenizers& tokenizers,
                       const Objective& objective) {
   Log log({.quiet = true});
-  TokenIds ids = UserTexts(objective, config, tokenizers, log)
-                     .inspected(objective.text_side(), config.train.prompt, "train.prompt", false)
-                     .ids();
+  const string text = objective.with_mask_tokens(config.train.prompt);
+  TokenIds ids = UserTexts(objective, config, tokenizers, log).prompt(text).ids();
   if (objective.fills() && ranges::none_of(ids, [&](int id) { return objective.is_mask(id); }))
     throw usage_error("train.prompt has no [MASK].").hint("--prompt 'The [MASK] said'");
   return ids;

@@ -39,7 +39,8 @@ class FilmListener : public Listener {
       : prepared_(context.prepared),
         run_(context.run),
         log_(context.log),
-        film_(prepared_.config, prepared_.model, prepared_.tokenizers, prepared_.data),
+        film_(prepared_.config, prepared_.model, prepared_.tokenizers, prepared_.data,
+              prepared_.prompt),
         record_(prepared_.model.table) {}
 
   void began(const Moment& m) override {

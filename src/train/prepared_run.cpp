@@ -19,6 +19,7 @@
 #include "evaluate/yardsticks.h"
 #include "math/blas.h"
 #include "show/film.h"
+#include "show/prompt.h"
 #include "step/optimizers.h"
 #include "step/schedule.h"
 #include "store/model.h"
@@ -201,7 +202,8 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
       config, std::move(tokenizers), std::move(data), std::move(model), memory, {}, std::move(pool),
       all,    std::move(products)};
   plan_steps(run);
-  Film(config, run.model, run.tokenizers, run.data);  // its Error, if train.prompt cannot be read
+  if (!config.train.prompt.empty())
+    run.prompt = given_prompt(config, run.tokenizers, *make_objective(config));
   crew.sum(0);  // a process that could not prepare has ended the job
   return run;
 }

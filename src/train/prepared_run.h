@@ -58,6 +58,7 @@ struct PreparedRun {
   Crew crew;                             // they, and those of all who train with it
   unique_ptr<Products<float>> products;  // of training and scoring
   Yardsticks yardsticks = {};            // if they are measured already
+  TokenIds prompt = {};                  // train.prompt
 
   Predictor with(const ParamVec<float>& values) const { return {model, values, *products}; }
 };

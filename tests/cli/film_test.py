@@ -199,8 +199,8 @@ class FilmTest(RunsTest):
                 self.assertTrue(frames[-1]["written"][shown].startswith(sample))
 
     def test_a_prompt_that_is_given_changes_no_byte_of_a_checkpoint(self):
-        texts = {"prefix_lm": "the old", "causal_lm": "the old", "seq2seq": "old miller", "masked_lm": "the [MASK]ld mill",
-                 "span_corruption": "the [MASK]ld mill"}
+        texts = {"prefix_lm": "the old", "causal_lm": "the old", "seq2seq": "old miller", "masked_lm": "[MASK]ill",
+                 "span_corruption": "[MASK]ill"}
         for family, text in texts.items():
             with self.subTest(family):
                 config = self.config(family=family)
@@ -218,11 +218,9 @@ class FilmTest(RunsTest):
                 self.assertEqual(kept, [None, text])
 
     def test_a_prompt_that_no_model_can_begin_with_leaves_no_run(self):
-        for family, text, facts in (("causal_lm", "ЖЖ", "train.prompt"), ("masked_lm", "the old mill", "[MASK]")):
+        for family, text, facts, status in (("causal_lm", "ЖЖ", "U+0416", 3), ("masked_lm", "the old mill", "[MASK]", 2)):
             for prompt in (["--prompt", text], ["--set", "train.prompt=" + text]):
-                self.assertIn(self.heed("train", self.config(family=family), "--run", "run", *prompt).status, (2, 3))
-                self.check("train", self.config(family=family), "--run", "run", *prompt, facts=facts,
-                           status=2 if family == "masked_lm" else 3)
+                self.check("train", self.config(family=family), "--run", "run", *prompt, facts=facts, status=status)
                 self.assertFalse((self.folder / "run").exists())
 
     def test_another_prompt_begins_another_film(self):
