@@ -141,4 +141,6 @@ MUTATIONS = [
     ("overfitting: looks at one training loss", ADVICE, "min<ptrdiff_t>(5,", "min<ptrdiff_t>(1,"),
     ("film: a frame at every validation", FILM, "power / 4", "power / power"),
     ("film: none between powers of two", FILM, "power / 4", "power"),
+    ("prompt: not the likest place", "src/show/prompt.cpp", "found < least", "-found < least"),
+    ("prompt: ends in a word", "src/show/prompt.cpp", "most / 2 &&", "most &&"),
 ]

@@ -218,7 +218,7 @@ class FilmTest(RunsTest):
                 self.assertEqual(kept, [None, text])
 
     def test_a_prompt_that_no_model_can_begin_with_leaves_no_run(self):
-        for family, text, facts, status in (("causal_lm", "ЖЖ", "U+0416", 3), ("masked_lm", "the old mill", "[MASK]", 2)):
+        for family, text, facts, status in (("causal_lm", "ЖЖ", "U+0416", 3), ("masked_lm", "mill", "[MASK]", 2)):
             for prompt in (["--prompt", text], ["--set", "train.prompt=" + text]):
                 self.check("train", self.config(family=family), "--run", "run", *prompt, facts=facts, status=status)
                 self.assertFalse((self.folder / "run").exists())

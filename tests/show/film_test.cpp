@@ -72,7 +72,7 @@ TEST(Prompt, BeginsALineOrASentenceOfWhatTheTextIsLike) {
               "the old miller walked")
         << before;
   EXPECT_EQ(prompt_of(prose + odd, ""), "the old miller walked");
-  EXPECT_EQ(prompt_of(prose, "a river\n"), "a ri");  // too little follows any other place
+  EXPECT_EQ(prompt_of(prose, "a river\n"), "a ");  // too little follows any other place
 }
 
 }  // namespace
