@@ -100,10 +100,13 @@ vector<Field> fields(TrainConfig& c, const When& validated) {
       {"rank_timeout", &c.rank_timeout,
        "under mpirun, seconds without a message after which a rank counts as lost; 0 = never",
        between(0, 1e6), kAllowed},
-      only({"if given", c.prompt.empty() ? "it is not given" : "", false},
-           {"prompt", &c.prompt,
-            "what samples and the film begin with; with [MASK] for models that fill it in", kAny,
-            kAllowed}),
+      {.key = "prompt",
+       .ref = &c.prompt,
+       .doc =
+           "what samples and the film begin with, with [MASK] where the model fills it in; empty "
+           "= chosen from the held-out text",
+       .on_resume = kAllowed,
+       .dumped = !c.prompt.empty()},
       {"tensorboard", &c.tensorboard, "also write the run's tensorboard/, which TensorBoard shows",
        kAny, kAllowed},
       {.key = "live",

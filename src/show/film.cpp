@@ -216,7 +216,7 @@ string Film::sample(const TokenIds& ids) const {
   const string text =
       objective_->fills() ? completed(ids, "", "") : tokenizers_.target->decode(ids);
   const bool cut = objective_->continues() || objective_->fills();
-  return cut ? string(whole_words(text, text.size())) : text;
+  return cut ? string(stripped(whole_words(text, text.size()))) : text;
 }
 
 double film_memory(const ParamTable& table) {

@@ -196,7 +196,7 @@ class FilmTest(RunsTest):
                 self.assertEqual(prompt, probe["prompts"][shown].strip().replace("\n", "\\n"))
                 self.assertTrue(probe["expected"][shown])
                 sample = re.findall(r"^sample +20 \| (.*)", log, re.M)[0].replace("\\n", "\n")
-                self.assertTrue(frames[-1]["written"][shown].startswith(sample))
+                self.assertTrue(frames[-1]["written"][shown].strip().startswith(sample))
 
     def test_a_prompt_that_is_given_changes_no_byte_of_a_checkpoint(self):
         texts = {"prefix_lm": "the old", "causal_lm": "the old", "seq2seq": "old miller", "masked_lm": "[MASK]ill",

@@ -167,6 +167,9 @@ class Lesson(OfTheLesson):
         first = min(step for step in heads if heads[step])
         before = max(step for step in heads if step < first)
         self.says(f"at step {before} there are none, at step {first} {['one', 'two', 'three', 'four'][heads[first] - 1]}")
+        writes = {step: frame["written"][0].split() for step, frame in frames.items()}
+        self.says("at step 128 with any numbers, `{}`".format(" ".join(writes[128][:4])),
+                  "at step 200 with `{}`".format(" ".join(writes[200][:7])), "at the end with `{}`".format(" ".join(writes[400][:8])))
 
 
 class Learnt(OfTheLesson):
