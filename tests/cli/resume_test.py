@@ -253,7 +253,7 @@ class Resume(RunsTest):
         """A validation loss that is not finite counts as divergence, not as a validation without a best."""
         # The held-out text has a character that no training step sees; its vector is made too large.
         (self.folder / "v.txt").write_text("the river \u00e9 was near the mill " * 5)
-        c = self.config(data={"train": "a.txt", "valid": "v.txt"}, model__tie="none", train__eval_every=4)
+        c = self.config(data={"train": "a.txt", "valid": "v.txt"}, tokenizer={"type": "char", "min_frequency": 2}, model__tie="none", train__eval_every=4)
         self.train(c, "run", "--stop-at", 2)
         edit_tensor(self.step(2) / "model.safetensors", "source_embed.weight", *[3e38, -3e38] * 4)  # row 0
         r = self.resume("run", status=5, facts=[said("diverged", 4), "--set train.log_every=1"])
