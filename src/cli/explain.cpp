@@ -14,11 +14,10 @@
 namespace heed {
 namespace {
 
-constexpr size_t kShownParts = 14, kShownPulls = 8;
-
 struct ExplainOptions {
   optional<string> answer, against;
   string html;
+  bool formulas = false;
 };
 
 // What the model reads, and the row that predicts: after the text, or in the place of its first
@@ -84,6 +83,29 @@ string vector_text(const Json& x) {
   return "[" + shown + "...]";
 }
 
+string percent(const Json& share) {
+  return fmt::format("{:.1f} %", 100 * share.get<double>());
+}
+
+string bar(const Json& share) {
+  string drawn;
+  for (int i = 0; i < 24; ++i) drawn += i < std::lround(24 * share.get<double>()) ? "█" : " ";
+  return drawn;
+}
+
+string quoted(const Json& token) {
+  return "“" + printable(token_text(token["token"])) + "”";
+}
+
+// "decoder, layer 1, head 0", "decoder, layer 1, feed forward"
+string part_text(const Json& part) {
+  const string name = part.value("head", Json()).is_null()
+                          ? replace_all(plain(part["part"]), "_", " ")
+                          : "head " + plain(part["head"]);
+  if (part.value("kind", Json()).is_null()) return name;
+  return fmt::format("{}, layer {}, {}", plain(part["kind"]), plain(part["layer"]), name);
+}
+
 // The `most` rows with the largest numbers under `key`, for or against.
 vector<Json> largest(vector<Json> rows, const char* key, size_t most) {
   ranges::stable_sort(rows, greater(),
@@ -92,120 +114,165 @@ vector<Json> largest(vector<Json> rows, const char* key, size_t most) {
   return rows;
 }
 
-// What the output layer gets of a part: with the deviation of the last norm as it is for the row.
-string normed(const Json& e, const string& z) {
-  if (!e.contains("norm")) return z;
-  const string centred = e["norm"]["type"] == "rms" ? z : "(" + z + " - its mean)";
-  return fmt::format("{} g / {:.4f}", centred, e["norm"]["divisor"].get<double>());
-}
+// An explanation for people: in words, or with formulas, ids and vectors.
+struct View {
+  const Json& e;
+  bool formulas;
+  string answer = quoted(e["answer"]);
 
-void print_lens(const Json& e) {
-  const Column columns[] = {{"layer", "layer"},
-                            {"rank", "rank"},
-                            {"logit", "logit", "{:.4f}"},
-                            {"ln Σ exp", "log_sum", "{:.4f}"},
-                            {"P", "probability", "{:.4f}"},
-                            {"most probable", "top", alternatives_text, 0, Column::cut}};
-  print_prose(fmt::format(
-      "\nafter every layer: logits = {} W_outᵀ, P = exp(logit - ln Σ exp) (nn/loss.h)\n",
-      e.contains("norm") ? "norm(x)" : "x"));
-  print_table(e["lens"], columns, "  ");
-  print_prose(token_text(e["answer"]["token"]) +
-              (e["lead"].is_null() ? " is not the most probable in the end\n"
-                                   : " takes the lead in layer " + plain(e["lead"]) + "\n"));
-}
+  // After the first column come `numbers` that belong to the formulas.
+  void print(const Json& rows, vector<Column> columns, ptrdiff_t numbers) const {
+    if (!formulas) columns.erase(columns.begin() + 1, columns.begin() + 1 + numbers);
+    print_table(rows, columns, "  ");
+  }
 
-void print_shares(const Json& e) {
-  if (!e.contains("norm"))
-    return print_prose(
-        "\nno shares: with post-norm, every norm rescales all that was written before it\n");
-  const string answer = token_text(e["answer"]["token"]);
-  const double logit = e["answer"]["logit"], total = e["total"];
-  print_prose(fmt::format(
-      "\nwho wrote {0}: logit[{0}] - logit[{1}] = {2:.4f} - ({3:.4f}) = {4:.4f}\n"
-      "  share of a part z = {5} . (W_out[{0}] - W_out[{1}]) (show/explain.h)\n",
-      answer, e["against"].is_null() ? "mean of all" : token_text(e["against"]["token"]), logit,
-      logit - total, total, normed(e, "z")));
-  vector<Json> rows = largest(e["shares"], "share", kShownParts);
-  double others = total;
-  for (const Json& part : rows) others -= part["share"].get<double>();
-  if (const size_t left = e["shares"].size() - rows.size(); left > 0)
-    rows.push_back({{"share", others}, {"part", fmt::format("the other {}", left)}});
-  const Column columns[] = {{"share", "share", "{:+.4f}"},
-                            {"part", "part"},
-                            {"attention", "kind"},
-                            {"layer", "layer"},
-                            {"head", "head"}};
-  print_table(rows, columns, "  ");
-}
+  void print_answers(bool masked) const {
+    for (const char* ids : {"source_ids", "ids"})
+      if (formulas && e.contains(ids))
+        print_prose(fmt::format("{} {}\n", ids, shortened(e[ids].dump(), 64)));
+    const auto probable = [](const Json& t) { return quoted(t) + " " + percent(t["probability"]); };
+    print_prose(fmt::format("{} “{}”: {}{}\n", masked ? "in the place of" : "after",
+                            printable(token_text(e["tokens"][e["row"].get<int>()])),
+                            probable(e["answer"]),
+                            e["against"].is_null() ? "" : ", not " + probable(e["against"])));
+    Json top = e["lens"].back()["top"];
+    for (Json& t : top) t["probability"] = exp(t["logprob"].get<double>());
+    print(top,
+          {{"", "token", token_text},
+           {"", "id", "id {}"},
+           {"", "probability", percent},
+           {"", "probability", bar, 1}},
+          1);
+  }
 
-void print_head(const Json& e) {
-  const Json& h = e["head"];
-  print_prose("\nthe strongest head: " + plain(h["kind"]) + ", layer " + plain(h["layer"]) +
-              ", head " + plain(h["head"]) + "; its three largest weights, and all others\n");
-  Json keys = h["keys"];
-  if (h.contains("others")) keys.push_back(h["others"]);
-  const Column columns[] = {
-      {"key", "position"},         {"", "token", token_text},   {"id", "id"},
-      {"|k|", "length", "{:.4f}"}, {"cos", "cosine", "{:.4f}"}, {"q . k", "dot", "{:.4f}"},
-      {"S", "score", "{:.4f}"},    {"P", "weight", "{:.4f}"},   {"share", "share", "{:+.4f}"},
-      {"v", "v", vector_text, 1}};
-  print_table(keys, columns, "  ");
-  if (h["uniform"])
-    print_prose("  P = 1 / keys (math/batch_invariant.h)\n");
-  else
+  void print_lens() const {
+    print_prose("what each layer would say\n");
+    if (formulas)
+      print_prose(fmt::format("  logits = {} W_outᵀ, P = exp(logit - ln Σ exp) (nn/loss.h)\n",
+                              e.contains("norm") ? "norm(x)" : "x"));
+    print(e["lens"],
+          {{"layer", "layer"},
+           {"rank", "rank"},
+           {"logit", "logit", "{:.4f}"},
+           {"ln Σ exp", "log_sum", "{:.4f}"},
+           {answer, "probability", percent},
+           {"most probable", "top", alternatives_text, 0, Column::cut}},
+          3);
+    print_prose("  " + answer +
+                (e["lead"].is_null() ? " is not the most probable in the end\n"
+                                     : " takes the lead in layer " + plain(e["lead"]) + "\n"));
+  }
+
+  // What the output layer gets of a part: with the deviation of the last norm as it is for the row.
+  string normed(const string& z) const {
+    if (!e.contains("norm")) return z;
+    const string centred = e["norm"]["type"] == "rms" ? z : "(" + z + " - its mean)";
+    return fmt::format("{} g / {:.4f}", centred, e["norm"]["divisor"].get<double>());
+  }
+
+  // The parts with the largest shares, also the strongest head.
+  void print_shares() const {
+    if (!e.contains("norm"))
+      return print_prose("no shares: post-norm rescales all that was written before\n");
+    const string against = e["against"].is_null() ? "mean of all" : quoted(e["against"]);
+    const double logit = e["answer"]["logit"], total = e["total"];
+    print_prose("who wrote " + answer +
+                ": a share is what a part wrote itself, not what later parts made of it\n");
+    if (formulas)
+      print_prose(
+          fmt::format("  logit[{0}] - logit[{1}] = {2:.4f} - ({3:.4f}) = {4:.4f}\n"
+                      "  share of a part z = {5} . (W_out[{0}] - W_out[{1}]) (show/explain.h)\n",
+                      answer, against, logit, logit - total, total, normed("z")));
+    vector<Json> rows = largest(e["shares"], "share", formulas ? 14 : 4);
+    if (ranges::find(rows, part_text(e["head"]), part_text) == rows.end())
+      rows.push_back(e["head"]);
+    double others = total;
+    for (Json& part : rows) {
+      others -= part["share"].get<double>();
+      if (part.contains("without")) part["left"] = left_without(part);
+    }
+    if (const size_t left = e["shares"].size() - rows.size(); left > 0)
+      rows.push_back({{"share", others}, {"part", fmt::format("the other {}", left)}});
+    print(rows,
+          {{"share", "share", formulas ? "{:+.4f}" : "{:+.2f}"},
+           {"part", "", part_text},
+           {answer + " without it", "left", percent}},
+          0);
+  }
+
+  // The probability of the answer without a head.
+  double left_without(const Json& head) const {
+    return e["answer"]["probability"].get<double>() * exp(-head["without"].get<double>());
+  }
+
+  void print_head() const {
+    const Json& h = e["head"];
     print_prose(fmt::format(
-        "  q . k = |q| |k| cos, |q| = {:.4f}; S = q . k{} (nn/attention.h)\n"
-        "  P = softmax(S) = exp(S - ln Σ exp S), here {:.4f} (nn/attention.h)\n",
-        h["length"].get<double>(), h["scale"] == 1 ? "" : fmt::format(" / √{}", h["q"].size()),
-        h["log_sum"].get<double>()));
-  print_prose(fmt::format("  o = Σ P v = {} (nn/attention.h)\n", vector_text(h["output"])));
-  print_prose("  promotes: logits " + normed(e, "(W_O o)") +
-              " W_outᵀ, less their mean (nn/loss.h)\n");
-  const Column promoted[] = {{"", "logit", "{:+.4f}"}, {"", "token", token_text}};
-  print_table(h["promotes"], promoted, "    ");
-}
+        "the strongest head, {}: without it {} goes from {} to {}; it looks at\n", part_text(h),
+        answer, percent(e["answer"]["probability"]), percent(left_without(h))));
+    Json keys = h["keys"];
+    if (h.contains("others")) keys.push_back(h["others"]), keys.back()["token"] = "all others";
+    print(keys,
+          {{"", "token", token_text},
+           {"id", "id"},
+           {"|k|", "length", "{:.4f}"},
+           {"cos", "cosine", "{:.4f}"},
+           {"q . k", "dot", "{:.4f}"},
+           {"S", "score", "{:.4f}"},
+           {"share", "share", "{:+.4f}"},
+           {"v", "v", vector_text, 1},
+           {"position", "position"},
+           {"", "weight", percent},
+           {"", "weight", bar, 2}},
+          7);
+    if (formulas) print_arithmetic(h);
+  }
 
-// Where the answer's loss pulls most.
-void print_pull(const Json& e) {
-  vector<Json> rows;
-  for (const Json& h : e["pull"])
-    for (size_t j = 0; j < h["pull"].size(); ++j)
-      rows.push_back({{"pull", h["pull"][j]},
-                      {"value", h["value_pull"][j]},
-                      {"kind", h["kind"]},
-                      {"layer", h["layer"]},
-                      {"head", h["head"]},
-                      {"key", j},
-                      {"token", e[h["kind"] == "cross" ? "source_tokens" : "tokens"][j]}});
-  print_prose("\nthe pull of the loss of " + token_text(e["answer"]["token"]) +
-              ": nats per unit of score, and per unit of value\n");
-  const Column columns[] = {{"score", "pull", "{:.3g}"},
-                            {"value", "value", "{:.3g}"},
-                            {"attention", "kind"},
-                            {"layer", "layer"},
-                            {"head", "head"},
-                            {"key", "key"},
-                            {"", "token", token_text}};
-  print_table(largest(rows, "pull", kShownPulls), columns, "  ");
-}
+  void print_arithmetic(const Json& h) const {
+    if (h["uniform"])
+      print_prose("  P = 1 / keys (math/batch_invariant.h)\n");
+    else
+      print_prose(fmt::format(
+          "  q . k = |q| |k| cos, |q| = {:.4f}; S = q . k{} (nn/attention.h)\n"
+          "  P = softmax(S) = exp(S - ln Σ exp S), here {:.4f} (nn/attention.h)\n",
+          h["length"].get<double>(), h["scale"] == 1 ? "" : fmt::format(" / √{}", h["q"].size()),
+          h["log_sum"].get<double>()));
+    print_prose(fmt::format("  o = Σ P v = {} (nn/attention.h)\n", vector_text(h["output"])));
+    print_prose("  promotes: logits " + normed("(W_O o)") +
+                " W_outᵀ, less their mean (nn/loss.h)\n");
+    const Column promoted[] = {{"", "logit", "{:+.4f}"}, {"", "token", token_text}};
+    print_table(h["promotes"], promoted, "    ");
+  }
 
-void print_explanation(const Json& e, bool masked) {
-  for (const char* ids : {"source_ids", "ids"})
-    if (e.contains(ids)) print_prose(fmt::format("{} {}\n", ids, shortened(e[ids].dump(), 64)));
-  print_prose((masked ? "in the place of " : "after ") +
-              token_text(e["tokens"][e["row"].get<int>()]) + "\n");
-  const Column columns[] = {{"", "token", token_text},
-                            {"id", "id"},
-                            {"probability", "probability", "{:.4f}"},
-                            {"logit", "logit", "{:.4f}"}};
-  vector<Json> answers{e["answer"]};
-  if (!e["against"].is_null()) answers.push_back(e["against"]);
-  print_table(answers, columns, "  ");
-  print_lens(e);
-  print_shares(e);
-  print_head(e);
-  if (e.contains("pull")) print_pull(e);
+  // Where the answer's loss pulls most.
+  void print_pull() const {
+    vector<Json> rows;
+    for (const Json& h : e["pull"])
+      for (size_t j = 0; j < h["pull"].size(); ++j)
+        rows.push_back({{"pull", h["pull"][j]},
+                        {"value", h["value_pull"][j]},
+                        {"head", part_text(h)},
+                        {"key", j},
+                        {"token", e[h["kind"] == "cross" ? "source_tokens" : "tokens"][j]}});
+    print_prose("the pull of the loss of " + answer +
+                ": nats per unit of score, and per unit of value\n");
+    print(largest(rows, "pull", 8),
+          {{"score", "pull", "{:.3g}"},
+           {"value", "value", "{:.3g}"},
+           {"head", "head"},
+           {"key", "key"},
+           {"", "token", token_text}},
+          0);
+  }
+};
+
+void print_explanation(const Json& e, bool masked, bool formulas) {
+  const View view{e, formulas};
+  view.print_answers(masked);
+  view.print_lens();
+  view.print_shares();
+  view.print_head();
+  if (formulas && e.contains("pull")) view.print_pull();
 }
 
 }  // namespace
@@ -217,10 +284,12 @@ Exit run_explain(CommandLine& line) {
   line.add_targets("what the decoder has written, before the word to explain");
   line.app().add_option("--answer", o.answer, "explain this token (default: the most probable)");
   line.app().add_option("--against", o.against, "why the answer, and not this token");
+  line.app().add_flag("--formulas", o.formulas, "also the formulas, with ids, numbers and vectors");
   line.add_file("--html", o.html,
                 "also write the live page of the model, opened here; - is standard output", "FILE");
   line.parse();
   check_page(line, o.html);
+  line.only_where(!line.json(), {"--formulas"}, "without --json");
   OpenModel m(line);
   line.only_where(m.net.has_decoder(), {"--target", "--target-file"}, "for a decoder");
   const auto answer = [&](const GivenText& text) {
@@ -232,7 +301,7 @@ Exit run_explain(CommandLine& line) {
     return e;
   };
   const auto view = [&](const Json& e) {
-    if (o.html != "-") print_explanation(e, !m.net.has_decoder());
+    if (o.html != "-") print_explanation(e, !m.net.has_decoder(), o.formulas);
   };
   return answer_each(
       m, {"Type a text to see why the model goes on as it does.", {"answer", "against", "html"}},

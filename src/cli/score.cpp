@@ -16,25 +16,6 @@
 namespace heed {
 namespace {
 
-// A line, and what the model says of it; without `line` it was refused.
-struct Score {
-  optional<ScoredLine> line;
-  string refused;
-  vector<TokenOdds> odds;
-  double logprob = 0;
-};
-
-Json score_json(const Score& score, const Tokenizer& t) {
-  if (!score.line) return {{"logprob", nullptr}, {"error", score.refused}};
-  Json j{{"logprob", score.logprob},
-         {"bos_id", Tokenizer::kBos},
-         {"source_ids", score.line->source_ids},
-         {"ids", score.line->ids},
-         {"tokens", t.pieces(score.line->ids)}};
-  j.update(odds_json(score.odds, t));
-  return j;
-}
-
 void print_tokens(const Json& score) {
   Json rows = Json::array();
   const Column columns[] = {
@@ -58,19 +39,18 @@ void print_score(const Json& score, bool tokens) {
 // How many lines of --file are more probable than those of --against.
 struct Comparison {
   int64_t lines = 0, better = 0, ties = 0, left_out = 0;
-  map<array<TokenIds, 4>, double> copies = {};  // of each pair of lines
+  map<array<Json, 4>, double> copies = {};  // of each pair of lines
 
-  void add(const Score& one, const Score& other) {
-    if (!one.line || !other.line || one.line->ids.empty() || other.line->ids.empty()) {
+  void add(const Json& a, const Json& b) {
+    if (a["logprob"].is_null() || b["logprob"].is_null() || a["ids"].empty() || b["ids"].empty()) {
       ++left_out;
       return;
     }
-    const ScoredLine &a = *one.line, &b = *other.line;
-    const bool same = a.ids == b.ids && a.source_ids == b.source_ids;
+    const bool same = a["ids"] == b["ids"] && a["source_ids"] == b["source_ids"];
     ++lines;
-    ties += same || one.logprob == other.logprob;
-    better += !same && one.logprob > other.logprob;
-    ++copies[{a.source_ids, a.ids, b.source_ids, b.ids}];
+    ties += same || a["logprob"] == b["logprob"];
+    better += !same && a["logprob"] > b["logprob"];
+    ++copies[{a["source_ids"], a["ids"], b["source_ids"], b["ids"]}];
   }
 };
 
@@ -110,26 +90,40 @@ void print_comparison(const Json& c) {
        {"left out", format_count(c["left_out"])}});
 }
 
-vector<Score> scores_of(OpenModel& m, span<const GivenText> texts, int top_k) {
+// What the model says of each line, as --json prints it; of one that is refused, why.
+vector<Json> scores_of(OpenModel& m, span<const GivenText> texts, int top_k) {
   const size_t at_once = min<size_t>(texts.size(), m.pool.threads());
-  vector<Score> scores(texts.size());
+  vector<Json> scores(texts.size());
   vector<Example> examples;
-  for (size_t i = 0; i < texts.size(); ++i)
-    scores[i].refused = m.refusal_of(texts[i], [&] {
-      ScoredLine read = m.texts.scored(texts[i]);
+  vector<size_t> ends;  // of each line's examples
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const string refused = m.refusal_of(texts[i], [&] {
+      const ScoredLine read = m.texts.scored(texts[i]);
       for (const Example& e : read.examples) {
         m.texts.check_length(Side::source, e.source.size(), texts[i].name, at_once);
         m.texts.check_length(Side::target, e.target.size(), texts[i].name, at_once);
       }
       examples.insert(examples.end(), read.examples.begin(), read.examples.end());
-      scores[i].line = std::move(read);
+      scores[i] = {{"logprob", 0.0},
+                   {"bos_id", Tokenizer::kBos},
+                   {"source_ids", read.source_ids},
+                   {"ids", read.ids},
+                   {"tokens", m.tokenizers.target->pieces(read.ids)}};
     });
+    if (!refused.empty()) scores[i] = {{"logprob", nullptr}, {"error", refused}};
+    ends.push_back(examples.size());
+  }
   const auto odds = label_odds(m.predictor(), examples, m.pool, top_k);
   auto next = odds.begin();
-  for (Score& score : scores) {
-    for (size_t i = 0; score.line && i < score.line->examples.size(); ++i, ++next)
-      score.odds.insert(score.odds.end(), next->begin(), next->end());
-    for (const TokenOdds& token : score.odds) score.logprob += token.log_probability;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (scores[i].contains("error")) continue;
+    vector<TokenOdds> tokens;
+    for (; next != odds.begin() + ends[i]; ++next)
+      tokens.insert(tokens.end(), next->begin(), next->end());
+    double sum = 0;
+    for (const TokenOdds& token : tokens) sum += token.log_probability;
+    scores[i]["logprob"] = sum;
+    scores[i].update(odds_json(tokens, *m.tokenizers.target));
   }
   return scores;
 }
@@ -170,10 +164,9 @@ Exit run_score(CommandLine& line) {
                      const auto scores = scores_of(m, texts, tokens || line.json() ? top_k : -1);
                      for (size_t i = 1; against && i < scores.size(); i += 2)
                        comparison.add(scores[i - 1], scores[i]);
-                     for (size_t i = 0; !against && i < scores.size(); ++i) {
-                       const Json score = score_json(scores[i], *m.tokenizers.target);
+                     if (against) return;
+                     for (const Json& score : scores)
                        line.json() ? print_line(score) : print_score(score, tokens);
-                     }
                    });
   if (!against) return exit;
   const Json compared = comparison_json(comparison);

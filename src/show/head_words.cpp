@@ -20,29 +20,44 @@ constexpr int kFewestRows = 3;
 
 using Tokens = span<const string>;
 
-struct TextPattern {
-  const char* words;
+// A space before it aside.
+bool has_only_punctuation(string_view token) {
+  if (token.size() > 1 && token.starts_with(' ')) token.remove_prefix(1);
+  bool all = !token.empty();
+  each_code_point(token, [&](CodePoint c, size_t) { all = all && is_punctuation(c.value); });
+  return all;
+}
+
+struct Pattern {
+  const char *words, *name;  // in one text, over held-out text; "": it is none there
   bool (*points)(Tokens queries, Tokens keys, int i, int j);  // does it point query i to key j?
-  bool cross = false;  // of cross-attention, else of self-attention
+  bool cross = false;   // of cross-attention, else of self-attention
+  bool random = false;  // over held-out text, it is looked for in random tokens
 };
-constexpr TextPattern kTextPatterns[] = {
-    {"the previous token", [](Tokens, Tokens, int i, int j) { return j == i - 1; }},
-    {"itself", [](Tokens, Tokens, int i, int j) { return j == i; }},
-    {"the token two back", [](Tokens, Tokens, int i, int j) { return j == i - 2; }},
-    {"the next token", [](Tokens, Tokens, int i, int j) { return j == i + 1; }},
-    {"earlier copies of the same token",
+constexpr Pattern kPatterns[] = {
+    {"the previous token", "previous token",
+     [](Tokens, Tokens, int i, int j) { return j == i - 1; }},
+    {"itself", "same token", [](Tokens, Tokens, int i, int j) { return j == i; }},
+    {"the token two back", "", [](Tokens, Tokens, int i, int j) { return j == i - 2; }},
+    {"the next token", "", [](Tokens, Tokens, int i, int j) { return j == i + 1; }},
+    {"", "first token", [](Tokens, Tokens, int, int j) { return j == 0; }},
+    {"earlier copies of the same token", "duplicate",
      [](Tokens queries, Tokens keys, int i, int j) { return j < i && keys[j] == queries[i]; }},
-    {"the token after an earlier copy",
+    {"", "punctuation",
+     [](Tokens, Tokens keys, int, int j) { return has_only_punctuation(keys[j]); }},
+    {"the token after an earlier copy", "induction",
      [](Tokens queries, Tokens keys, int i, int j) {
        return 0 < j && j < i && keys[j - 1] == queries[i];
-     }},
-    {"the word it is about to write",
+     },
+     false, true},
+    {"the word it is about to write", "",
      [](Tokens queries, Tokens keys, int i, int j) {
        return i + 1 < ssize(queries) && keys[j] == queries[i + 1];
      },
      true},
-    {"the token at the same position", [](Tokens, Tokens, int i, int j) { return j == i; }, true},
-    {"the mirrored position",
+    {"the token at the same position", "", [](Tokens, Tokens, int i, int j) { return j == i; },
+     true},
+    {"the mirrored position", "",
      [](Tokens, Tokens keys, int i, int j) { return j == ssize(keys) - 2 - i; }, true}};
 
 // The largest weight of each row that has a choice.
@@ -79,8 +94,8 @@ HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights, Tokens q
     if (share < 0.3 || (share < 2 * even && share < 0.8) || share <= best.share) return;
     best = {(share >= 0.5 ? "mostly " : "often ") + words, true, parked, share, even};
   };
-  for (const TextPattern& pattern : kTextPatterns)
-    if (pattern.cross == (kind == AttentionKind::cross))
+  for (const Pattern& pattern : kPatterns)
+    if (*pattern.words != '\0' && pattern.cross == (kind == AttentionKind::cross))
       consider(pattern.words, false,
                pattern_sums(kind, weights, 0, weights.cols,
                             [&](int i, int j) { return pattern.points(queries, keys, i, j); }));
@@ -127,28 +142,6 @@ constexpr int64_t kTexts = 12, kRandomTexts = 10;
 constexpr int kLongest = 64;  // tokens read of a text, on each side
 constexpr double kLeastScore = 0.3, kMargin = 0.1;
 
-// Of names over held-out text. One side of a text as a head of self-attention sees it.
-struct TextSide {
-  const TokenIds& ids;
-  const vector<bool>& punctuation;  // by id
-
-  bool earlier_copy(int i, int j) const { return j < i && ids[j] == ids[i]; }
-};
-
-struct HeadPattern {
-  const char* name;
-  bool (*points)(const TextSide&, int i, int j);  // does it point query i to key j?
-  bool random = false;                            // it is looked for in random tokens
-};
-constexpr HeadPattern kPatterns[] = {
-    {"previous token", [](auto&, int i, int j) { return j == i - 1; }},
-    {"same token", [](auto&, int i, int j) { return j == i; }},
-    {"first token", [](auto&, int, int j) { return j == 0; }},
-    {"duplicate", [](auto& text, int i, int j) { return text.earlier_copy(i, j); }},
-    {"punctuation", [](auto& text, int, int j) -> bool { return text.punctuation[text.ids[j]]; }},
-    {"induction", [](auto& text, int i, int j) { return j > 0 && text.earlier_copy(i, j - 1); },
-     true}};
-
 PatternSums sum_of(const vector<PatternSums>& texts) {
   PatternSums sum;
   for (const PatternSums& text : texts) {
@@ -157,19 +150,6 @@ PatternSums sum_of(const vector<PatternSums>& texts) {
     sum.rows += text.rows;
   }
   return sum;
-}
-
-// Which ids are punctuation, a space before it or not.
-vector<bool> punctuation_of(const Tokenizer& tokenizer) {
-  vector<bool> is(tokenizer.size());
-  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id) {
-    string piece = tokenizer.piece(id);
-    if (piece.size() > 1 && piece[0] == ' ') piece.erase(0, 1);
-    is[id] = !piece.empty();
-    each_code_point(piece,
-                    [&](CodePoint c, size_t) { is[id] = is[id] && is_punctuation(c.value); });
-  }
-  return is;
 }
 
 }  // namespace
@@ -207,15 +187,17 @@ string names_in_words(const Json& recorded) {
 HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
                      const Objective& objective, const Split& held_out,
                      const ParamVec<float>& untrained)
-    : model_(model),
-      punctuation_{punctuation_of(tokenizers.source()), punctuation_of(*tokenizers.target)} {
+    : model_(model) {
   const Tokenizer& tokenizer = *tokenizers.target;
   const ExampleList all = objective.evaluation(held_out);
+  const auto add = [&](const Example& e, bool random) {
+    texts_.push_back({e, input_tokens(e, tokenizers), random});
+  };
+  Example e;
   for (int64_t i = 0; i < min(all.count, kTexts); ++i) {
-    Text& text = texts_.emplace_back();
-    all.get(i, text.read);
-    for (TokenIds* ids : {&text.read.source, &text.read.target})
-      ids->resize(min<size_t>(ids->size(), kLongest));
+    all.get(i, e);
+    for (TokenIds* ids : {&e.source, &e.target}) ids->resize(min<size_t>(ids->size(), kLongest));
+    add(e, false);
   }
   for (int i = 0; i < kRandomTexts; ++i) {
     const auto repeated = [&](Side side, int vocab) {
@@ -229,11 +211,11 @@ HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,
       }
       return objective.framed(side, ids);
     };
-    Example e;
+    e = {};
     if (model.has_encoder()) e.source = repeated(Side::source, model.source_vocab);
     if (model.has_decoder()) e.target = repeated(Side::target, model.target_vocab);
     if (model.has_encoder() && e.source.empty()) break;  // it reads one token at a time
-    texts_.push_back({e, true});
+    add(e, true);
   }
   untrained_ = score(untrained);
 }
@@ -245,13 +227,13 @@ HeadProbe::Scores HeadProbe::score(const ParamVec<float>& values) const {
     for_heads(attention_maps(model_, values, text.read, workspace), {},
               [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
                 if (kind == AttentionKind::cross) return;
-                const TextSide side{keys_of(text.read, kind),
-                                    punctuation_[kind == AttentionKind::decoder_self]};
+                const Tokens tokens = keys_of(text.tokens, kind);
                 for (int p = 0; p < ssize(kPatterns); ++p) {
-                  if (kPatterns[p].random != text.random) continue;
+                  const Pattern& pattern = kPatterns[p];
+                  if (*pattern.name == '\0' || pattern.random != text.random) continue;
                   const Mat<const float> weights = map.head(layer, head);
                   const auto sums = pattern_sums(kind, weights, 0, weights.cols, [&](int i, int j) {
-                    return kPatterns[p].points(side, i, j);
+                    return pattern.points(tokens, tokens, i, j);
                   });
                   if (sums.rows > 0) scores[{p, kind, layer, head}].push_back(sums);
                 }

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <compare>
 #include <map>
 #include <optional>
@@ -71,7 +70,7 @@ vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMap
 // those that are not parked, the one with the largest weights. The first among equals.
 HeadInWords clearest_head(const vector<HeadInWords>& heads, AttentionKind kind);
 
-// What a head is for over held-out text: names, from another list of patterns.
+// What a head is for over held-out text: names, from the same list of patterns.
 //
 // A head's score for a pattern is the mean share of a row's weight that lies where the pattern
 // points, over the rows that see such a key and another one. It has two controls: the same head
@@ -109,10 +108,10 @@ class HeadProbe {
 
   struct Text {
     Example read;
-    bool random = false;
+    InputTokens tokens;
+    bool random;
   };
   const Transformer& model_;
-  array<vector<bool>, 2> punctuation_;  // source, target; by id
   vector<Text> texts_;
   Scores untrained_;
 };

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/format.h"
 #include "base/std_names.h"
 #include "base/utf8.h"
 #include "show/head_words.h"
@@ -16,7 +17,6 @@
 namespace heed {
 namespace {
 
-constexpr int kNarrowest = 5, kWidest = 12;  // columns of a key, where its token is that long
 constexpr string_view kShades = " .:-=+*#%@";
 // From dark blue over teal to yellow, getting lighter, in the xterm palette.
 constexpr array kColours = {17, 18, 24, 25, 31, 37, 36, 71, 113, 184, 226};
@@ -25,15 +25,21 @@ constexpr int kBlack = 16, kWhite = 231;
 // From black to red for what is below 0, to green for what is above.
 constexpr array kBelow = {16, 52, 88, 124, 160, 196}, kAbove = {16, 22, 28, 34, 40, 46};
 
-// A token in exactly `width` columns, cut or padded.
-string fitted(const string& token, int width) {
-  const string text = shortened(with_space_marks(token), width);
+// A name in exactly `width` columns, cut or padded.
+string fitted(const string& name, int width) {
+  const string text = shortened(name, width);
   return text + string(width - columns_of(text), ' ');
 }
 
-int longest(span<const string> texts) {
+vector<string> with_space_marks(span<const string> tokens) {
+  vector<string> names;
+  for (const string& token : tokens) names.push_back(heed::with_space_marks(token));
+  return names;
+}
+
+int longest(span<const string> names) {
   int columns = 0;
-  for (const string& text : texts) columns = max(columns, columns_of(text));
+  for (const string& name : names) columns = max(columns, columns_of(name));
   return columns;
 }
 
@@ -66,7 +72,7 @@ string cell(float weight, int width, bool colour) {
 constexpr int kShownTokens = 16;  // rows and keys of a map
 
 constexpr const char* kAboutHeads =
-    "each head in this text: its pattern and the weight on it, or, without one, the\n"
+    "each head in this text: its pattern and the weight on it, or, without one, the "
     "largest weight of a row; in parentheses: if the weight were spread evenly\n";
 
 // "cross, layer 1, head 0: mostly the mirrored position, 85 % (17 %)"
@@ -93,25 +99,39 @@ vector<int> strongest_keys(Mat<const float> rows) {
 
 string draw_heat_map(Mat<const float> weights, span<const string> queries, span<const string> keys,
                      const HeatMapStyle& style) {
-  const int label = clamp(longest(queries), 1, 10);
-  const bool has_signs = style.largest != 0;
-  const int room = style.columns - label - 1, share = room / max(1, weights.cols);
-  const int width = min(max(longest(keys) + 1, has_signs ? 3 : 2),
-                        clamp(share, kNarrowest, kWidest));  // of a cell, with one space
-  const int in_block = max(1, room / width);                 // keys
+  vector<string> rows = with_space_marks(queries), names = with_space_marks(keys);
+  const int least = style.largest != 0 || longest(names) > 1 ? 3 : 2, most = style.columns / 4;
+  const auto width = [&](const string& name) {
+    return clamp(columns_of(name) + 1, least, style.columns / 2);
+  };
+  int room = style.columns - min(longest(rows), most) - 1, in_words = 0;
+  for (const string& name : names) in_words += width(name);
   string out;
-  for (int begin = 0; begin < weights.cols; begin += in_block) {
-    const int end = min(weights.cols, begin + in_block);
+  if (in_words > room && in_words > ssize(names) * width(to_string(names.size() - 1))) {
+    const bool same = rows == names;
+    out = "columns:";
+    for (size_t i = 0; i < names.size(); ++i) {
+      out += fmt::format("  {}\u00a0{}", i, names[i]);
+      if (same) rows[i] = fmt::format("{:2} {}", i, rows[i]);
+      names[i] = fmt::format("{:2}", i);
+    }
+    out = same ? "" : wrapped(out, style.columns, "  ") + "\n";
+  }
+  const int label = clamp(longest(rows), 1, most);
+  room = style.columns - label - 1;
+  for (int begin = 0, end = 0; begin < weights.cols; begin = end) {
+    if (begin > 0) out += "\n";
     out += string(label + 1, ' ');
-    for (int k = begin; k < end; ++k) out += fitted(keys[k], width - 1) + " ";
+    for (int used = 0; end < weights.cols && (used += width(names[end])) <= room; ++end)
+      out += fitted(names[end], width(names[end]) - 1) + " ";
     out += "\n";
     for (int q = 0; q < weights.rows; ++q) {
-      out += fitted(queries[q], label) + " ";
+      out += fitted(rows[q], label) + " ";
       for (int k = begin; k < end; ++k)
-        out += (has_signs ? signed_cell : cell)(weights(q, k), width, style.colour);
+        out +=
+            (style.largest != 0 ? signed_cell : cell)(weights(q, k), width(names[k]), style.colour);
       out += "\n";
     }
-    if (end < weights.cols) out += "\n";
   }
   return out;
 }
@@ -126,7 +146,7 @@ string heat_map_legend(const HeatMapStyle& style) {
     for (size_t step = 0; step < kColours.size(); ++step) scale += coloured(step, "  ");
   else
     scale = "\"" + string(kShades) + "\"";
-  return fmt::format("weight 0 {} 1; a row is a query token, a column a key token\n", scale);
+  return fmt::format("weight 0 {} 1; a row looks at columns\n", scale);
 }
 
 string name_of_head(AttentionKind kind, int layer, int head) {
@@ -155,19 +175,21 @@ string draw_part(Mat<const float> map, const vector<string>& queries, const vect
 string draw_attention(const HeadChoice& choice, const InputTokens& tokens,
                       const AttentionMaps& maps, const HeatMapStyle& style) {
   const vector<HeadInWords> heads = heads_in_words(tokens, maps, choice);
-  string out = kAboutHeads;
+  const auto prose = [&](const string& text) { return wrapped(text, style.columns, "  "); };
   const auto draw = [&](const HeadInWords& h, auto&& drawing) {
     return drawing(map_of(maps, h.kind).head(h.layer, h.head), queries_of(tokens, h.kind),
                    keys_of(tokens, h.kind), style);
   };
+  string out = prose(kAboutHeads);
   if (choice.any()) {
     out += heat_map_legend(style);
-    for (const HeadInWords& h : heads) out += "\n" + line_of_head(h) + draw(h, draw_heat_map);
+    for (const HeadInWords& h : heads)
+      out += "\n" + prose(line_of_head(h)) + draw(h, draw_heat_map);
     return out;
   }
-  for (const HeadInWords& h : heads) out += line_of_head(h);
+  for (const HeadInWords& h : heads) out += prose(line_of_head(h));
   const HeadInWords clearest = clearest_head(heads, heads.back().kind);
-  return out + "\nthe map of one:\n" + line_of_head(clearest) + heat_map_legend(style) +
+  return out + "\nthe map of one:\n" + prose(line_of_head(clearest)) + heat_map_legend(style) +
          draw(clearest, draw_part);
 }
 

@@ -18,9 +18,10 @@ struct HeatMapStyle {
   int columns = 80;  // of a line, at most
 };
 
-// Keys that do not fit into a line go into further blocks. Long tokens are cut and end in an
-// ellipsis, keys to four columns or what lets all fit into a line; their spaces are shown as
-// U+2581. One string per row and per column of the weights.
+// A column is as wide as its key. Where all of them do not fit into a line, and numbers would be
+// narrower, keys have numbers, from 0: they stand beside the rows if these are the same tokens,
+// else in a line above. What still does not fit goes into further blocks. Spaces of tokens are
+// shown as U+2581. One string per row and per column of the weights.
 string draw_heat_map(Mat<const float> weights, span<const string> queries, span<const string> keys,
                      const HeatMapStyle& style);
 

@@ -153,7 +153,7 @@ string draw_pull(const HeadChoice& choice, const InputTokens& tokens, const Atte
              (whole ? draw_heat_map(shown, queries, keys, style)
                     : draw_part(shown, queries, keys, style));
   });
-  return out + drawn;
+  return wrapped(out, style.columns, "  ") + drawn;
 }
 
 }  // namespace heed

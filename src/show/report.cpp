@@ -199,15 +199,14 @@ Json comparison(const vector<string>& names) {
     compared.push_back({{"run", name},
                         {"best_step", run.best ? Json(run.best->step) : Json()},
                         {"best_loss", run.best ? Json(run.best->valid_loss) : Json()},
-                        {"keys", Json::object()}});
+                        {"keys", nullptr}});
     compared.back().update(curves_json(run.logged));
   }
   if (!any) throw store_error("none of the runs has logged anything yet.");
   vector<ConfigKeys*> all;
   for (ConfigKeys& some : keys) all.push_back(&some);
   keep_differences(all);
-  for (size_t i = 0; i < keys.size(); ++i)
-    for (const auto& [key, value] : keys[i]) compared[i]["keys"][key] = value;
+  for (size_t i = 0; i < keys.size(); ++i) compared[i]["keys"] = keys[i];
   return compared;
 }
 

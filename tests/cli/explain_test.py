@@ -105,13 +105,13 @@ class ExplainTest(RunsTest):
     def test_post_norm_has_no_shares_but_all_else(self):
         e = self.explained("post", "the old", "--answer", "e")
         self.assertEqual({p["share"] for p in e["shares"]}, {None})
-        text = self.out("explain", "post", "the old")
+        text = self.out("explain", "post", "the old", "--formulas")
         self.assertIn("post-norm", text)
         self.assertNotIn("norm(", text)  # before the output layer there is none
         self.assertIn("(W_O o) W_out", text)
 
     def test_two_screens_and_a_page(self):
-        text = self.out("explain", "pairs", "the old river", "--answer", "old", "--against", "the", "--html", "page.html")
+        text = self.out("explain", "pairs", "the old river", "--answer", "old", "--against", "the", "--formulas", "--html", "page.html")
         self.assertLessEqual(text.count("\n"), 80)
         e = self.explained("pairs", "the old river", "--answer", "old", "--against", "the")
         for part in e["shares"]:
@@ -128,6 +128,29 @@ class ExplainTest(RunsTest):
         self.assertEqual(shown["opening"], {
             "text": "the old river", "target": "", "answer": e["answer"]["id"], "against": e["against"]["id"],
             "head": ".".join(str(e["head"][of]) for of in ("kind", "layer", "head"))})
+
+    def test_in_words(self):
+        """What a pupil reads: some twenty lines, and no formula, id or source file."""
+        for run, text, after in (("causal", "the ol", "after “l”"), ("pairs", "the old river", "after “<s>”"),
+                                 ("masked", "the [MASK] mill", "in the place of “[MASK]”"), ("post", "the old", "after “d”")):
+            shown = self.out("explain", run, text)
+            e = self.explained(run, text)
+            token, p = e["answer"]["token"].replace(" ", "▁"), e["answer"]["probability"]
+            self.assertTrue(shown.startswith(f"{after}: “{token}” {100 * p:.1f} %\n"), shown)
+            self.assertLessEqual(shown.count("\n"), 26)
+            for unread in ("nn/", "show/", "W_", "Σ", "ids", "logit", "q . k"):
+                self.assertNotIn(unread, shown)
+            for t in e["lens"][-1]["top"]:
+                share = math.exp(t["logprob"])
+                self.assertRegex(shown, rf"  {re.escape(t['token'].replace(' ', '▁'))} +{100 * share:.1f} %( +█{{{round(24 * share)}}})?\n" )
+            left = f"“{token}” goes from {100 * p:.1f} % to {100 * p * math.exp(-e['head']['without']):.1f} %"
+            self.assertIn(f"{e['head']['kind']}, layer {e['head']['layer']}, head {e['head']['head']}: without it {left}", shown)
+            for key in e["head"]["keys"]:
+                self.assertRegex(shown, rf"  {re.escape(key['token'].replace(' ', '▁'))} +{key['position']} +{100 * key['weight']:.1f} %")
+            self.assertEqual("not what later parts made of it" in shown, "norm" in e)
+            largest = sorted(e["shares"], key=lambda part: -abs(part["share"] or 0))[:4] if "norm" in e else []
+            for part in largest:
+                self.assertIn(f"{part['share']:+.2f}", shown)
 
     def test_what_cannot_be_explained_is_refused(self):
         for arguments, status, fact in (

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <vector>
 
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace heed {
 namespace {
@@ -32,26 +32,49 @@ TEST(HeatMap, SpacesOfTokensAreSeen) {
             "b @ \n");
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(HeatMap, ColumnsAreAsWideAsTheirWordsWhereThereIsRoom) {
+  const float weights[] = {0.0f, 1.0f, 0.0f};
+  const std::vector<std::string> query = {"he"}, keys = {"Belino", ",", "Belilus"};
+  EXPECT_EQ(draw_heat_map({weights, 1, 3}, query, keys, {}),
+            "   Belino ,  Belilus \n"
+            "he        @@         \n");
+  EXPECT_EQ(draw_heat_map({weights, 1, 3}, query, keys, {.columns = 20}),
+            "columns:  0\u00a0Belino\n"
+            "  1\u00a0,  2\u00a0Belilus\n"
+            "   0  1  2  \n"
+            "he    @@    \n");
+  const float square[] = {1, 0, 0, 1, 0, 0, 1, 0, 0};
+  EXPECT_EQ(draw_heat_map({square, 3, 3}, keys, keys, {.columns = 24}),
+            "       0  1  2  \n"
+            " 0 Be… @@       \n"
+            " 1 ,   @@       \n"
+            " 2 Be… @@       \n");
+}
+
 TEST(HeatMap, FitsTheWidthWhateverTheTokens) {
   constexpr int kKeys = 40;
   const std::vector<float> weights(2 * kKeys, 0.5f);
   const std::vector<std::string> queries = {"extraordinarily", "漢字漢字漢字漢字"};
-  const std::vector<std::string> keys(kKeys, "antidisestablishmentarianism");
-  std::istringstream lines(draw_heat_map({weights.data(), 2, kKeys}, queries, keys, {}));
-  std::string line;
-  int cells = 0;
-  while (std::getline(lines, line)) {
-    int columns = 0;  // continuation bytes take none
-    for (std::size_t i = 0; i < line.size(); i += code_point_at(line, i).length)
-      columns += code_point_at(line, i).value >= 0x4E00 ? 2 : 1;
-    EXPECT_LE(columns, 80);
-    cells += line.find("++++") != std::string::npos;
-  }
-  EXPECT_EQ(cells, 2 * 4);  // 13 keys of 5 columns in a block
-  const std::string wide =
-      draw_heat_map({weights.data(), 2, kKeys}, queries, keys, {.columns = 10 + 1 + kKeys * 7});
-  EXPECT_EQ(std::ranges::count(wide, '\n'), 3);  // one block
-  EXPECT_NE(wide.find("antid…"), std::string::npos) << wide;
+  for (const std::string key : {"antidisestablishmentarianism", "x", "漢字", " "})
+    for (const int width : {60, 80, 120, 200}) {
+      const std::vector<std::string> keys(kKeys, key);
+      const std::string map =
+          draw_heat_map({weights.data(), 2, kKeys}, queries, keys, {.columns = width});
+      int cells = 0;
+      for (const std::string& line : lines_of(map)) {
+        EXPECT_LE(columns_of(line), width) << line;
+        cells += line.starts_with("extra") || line.starts_with("漢字漢字");
+      }
+      const int room = width - std::min(16, width / 4) - 1, in_block = room / (key.size() > 2 ? 3 : 2);
+      EXPECT_EQ(cells, 2 * ((kKeys + in_block - 1) / in_block)) << map;
+    }
 }
 
 TEST(HeatMap, ColoursCarryPercentages) {
@@ -61,12 +84,12 @@ TEST(HeatMap, ColoursCarryPercentages) {
               HasSubstr("\x1b[48;5;226;38;5;16m   97\x1b[0m"));
 }
 
-TEST(HeatMap, LongTokensAreCutToTheirColumns) {
+TEST(HeatMap, LongTokensAreCut) {
   const float weights[] = {1.0f};
   const std::vector<std::string> queries = {"abcdefghijkl"}, keys = {"漢字漢字漢字"};
-  EXPECT_EQ(draw_heat_map({weights, 1, 1}, queries, keys, {}),
-            "           漢字漢字漢… \n"
-            "abcdefghi… @@@@@@@@@@@ \n");
+  EXPECT_EQ(draw_heat_map({weights, 1, 1}, queries, keys, {.columns = 24}),
+            "       漢字漢字漢… \n"
+            "abcde… @@@@@@@@@@@ \n");
 }
 
 AttentionMap map_of_heads(int heads, int tokens) {
