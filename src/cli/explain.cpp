@@ -211,7 +211,7 @@ struct View {
         "the strongest head, {}: without it {} goes from {} to {}; it looks at\n", part_text(h),
         answer, percent(e["answer"]["probability"]), percent(left_without(h))));
     Json keys = h["keys"];
-    if (h.contains("others")) keys.push_back(h["others"]), keys.back()["token"] = "all others";
+    if (h.contains("others")) keys.push_back(h["others"]), keys.back()["token"] = "others";
     print(keys,
           {{"", "token", token_text},
            {"id", "id"},

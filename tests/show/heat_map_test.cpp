@@ -72,7 +72,8 @@ TEST(HeatMap, FitsTheWidthWhateverTheTokens) {
         EXPECT_LE(columns_of(line), width) << line;
         cells += line.starts_with("extra") || line.starts_with("漢字漢字");
       }
-      const int room = width - std::min(16, width / 4) - 1, in_block = room / (key.size() > 2 ? 3 : 2);
+      const int room = width - std::min(16, width / 4) - 1,
+                in_block = room / (key.size() > 2 ? 3 : 2);
       EXPECT_EQ(cells, 2 * ((kKeys + in_block - 1) / in_block)) << map;
     }
 }
