@@ -48,11 +48,11 @@ TEST(HeatMap, ColumnsAreAsWideAsTheirWordsWhereThereIsRoom) {
   EXPECT_EQ(draw_heat_map({weights, 1, 3}, query, keys, {.columns = 20}),
             "columns:  0\u00a0Belino\n"
             "  1\u00a0,  2\u00a0Belilus\n"
-            "   0  1  2  \n"
+            "    0  1  2 \n"
             "he    @@    \n");
   const float square[] = {1, 0, 0, 1, 0, 0, 1, 0, 0};
   EXPECT_EQ(draw_heat_map({square, 3, 3}, keys, keys, {.columns = 24}),
-            "       0  1  2  \n"
+            "        0  1  2 \n"
             " 0 Be… @@       \n"
             " 1 ,   @@       \n"
             " 2 Be… @@       \n");
