@@ -223,13 +223,11 @@ def small_png(data):
             chunk(b"IEND", b""))
 
 
-def report(heed, run, out):
+def report(run, out):
     """Pictures of the report's first screen: the film."""
-    written = run / "report.html"
-    heed("report", run, "--html", written)
     with Browser() as browser:
         for look in ("light", "dark"):
-            browser.open(written, WIDTH, dark=look == "dark")
+            browser.open(run / "report.html", WIDTH, dark=look == "dark")
             bottom = browser.value("Math.ceil(document.getElementById('film').getBoundingClientRect().bottom)")
             (out / f"report-{look}.png").write_bytes(small_png(browser.picture(WIDTH, bottom + 12)))
 
@@ -266,7 +264,7 @@ def main():
             ["heed", "neighbors", "runs/quickstart", "king", "-", "man", "+", "woman", "--top-k", "3"],
             ["heed", "attend", "runs/reverse", LINE, "--kind", "cross", "--head", "0"]]))
         if find_chromium():
-            report(heed, pathlib.Path("runs/quickstart"), out)
+            report(pathlib.Path("runs/quickstart"), out)
             live(heed, "runs/quickstart", out)
         else:
             print("pictures.py: Chromium is missing (apt install chromium), so no .png was updated",
