@@ -103,11 +103,12 @@ vector<GivenText> read_both(LineReader lines, LineReader others, bool compared) 
 
 // `precision`: "" is as each was trained.
 void choose_products(const string& precision, Model& m, Log& log) {
-  const bool rounded = m.config.train.arithmetic == Arithmetic::native &&
-                       (precision.empty() ? m.config.train.precision == Precision::bfloat16
-                                          : precision == "bfloat16");
-  m.products = make_products(rounded ? Precision::bfloat16 : Precision::float32);
-  if (rounded) log.info("precision: bfloat16, " + bfloat16_info());
+  Precision used = m.config.train.precision;
+  if (!precision.empty() && m.config.train.arithmetic == Arithmetic::native)
+    used = precision == "bfloat16" ? Precision::bfloat16 : Precision::float32;
+  m.products = make_products(used);
+  if (const string info = m.products->info(); !info.empty())
+    log.info("precision: bfloat16, " + info);
 }
 
 }  // namespace
@@ -122,16 +123,9 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
                   "for a run of train.arithmetic native");
   line.only_where(config.model.encoder_layers > 0, {"--side"}, "for a model with an encoder");
   prepare_arithmetic(config.train.arithmetic, pool.threads());
-  for (const string& with : line.with()) {
+  for (const string& with : line.with) {
     const Model& other = others.emplace_back(load_model(with, ""));
-    vector<string> differ;
-    for (const KeyChange& change : misfits(config, other.config))
-      differ.push_back(in_words(change));
-    if (differ.empty() && other.tokenizers.files() != tokenizers.files())
-      differ.push_back("another vocabulary: tokenizer");
-    if (!differ.empty())
-      throw usage_error("--with {} does not fit: {}.", with, joined(differ))
-          .hint("runs that differ in seed, shape or training");
+    require_fit(config, tokenizers, with, other.config, other.tokenizers);
   }
   if (!line.has("--precision")) return;
   choose_products(line.precision(), *this, log);

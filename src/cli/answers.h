@@ -94,5 +94,8 @@ void check_page(const CommandLine& line, const string& html);
 // what else it shows first (show/page.h).
 void write_live_page(OpenModel& model, const string& html, const GivenText& given, const Json& head,
                      Json opening);
+// Of what heed explain answers with: where the loss of the answer, so named, pulls most
+// (cli/pull.cpp).
+void print_pull(const Json& explained, const string& answer);
 
 }  // namespace heed

@@ -148,6 +148,12 @@ void add_maps(Json& json, const AttentionMaps& maps, const HeadChoice& choice, c
   for_heads(maps, choice, add);
 }
 
+Json head_json(const HeadInWords& h) {
+  return {{"kind", attention_name(h.kind)}, {"layer", h.layer}, {"head", h.head},
+          {"pattern", h.pattern},           {"share", h.share}, {"uniform", h.uniform},
+          {"sentence", h.sentence()}};
+}
+
 Json attention_json(const AttendOptions& r, const Attended& text, const Model& m) {
   Json json{{"source_ids", text.read.source}, {"source_tokens", text.tokens.source}};
   if (!text.source_bytes.empty()) json["source_bytes"] = text.source_bytes;
@@ -158,13 +164,7 @@ Json attention_json(const AttendOptions& r, const Attended& text, const Model& m
   add_maps(json, text.maps, r.heads, "", weights);
   if (r.contributions) add_maps(json, contributions(text.maps), r.heads, "contribution_", weights);
   for (const HeadInWords& h : heads_in_words(text.tokens, text.maps, r.heads))
-    json["patterns"].push_back({{"kind", attention_name(h.kind)},
-                                {"layer", h.layer},
-                                {"head", h.head},
-                                {"pattern", h.pattern},
-                                {"share", h.share},
-                                {"uniform", h.uniform},
-                                {"sentence", h.sentence()}});
+    json["patterns"].push_back(head_json(h));
   json = with_short_numbers(json);
   if (r.pull) {  // with every digit
     add_maps(json["pull"], text.maps, r.heads, "",
@@ -215,9 +215,8 @@ void draw(const AttendOptions& r, const Attended& text, OpenModel& m) {
 void write_opened(const AttendOptions& r, const GivenText& given, const Attended& text,
                   OpenModel& m) {
   const auto heads = heads_in_words(text.tokens, text.maps, r.heads);
-  const HeadInWords h = clearest_head(heads, heads.back().kind);
-  const Json head{{"kind", attention_name(h.kind)}, {"layer", h.layer}, {"head", h.head}};
-  write_live_page(m, r.html, given, head, {{"target", text.target}});
+  write_live_page(m, r.html, given, head_json(clearest_head(heads, heads.back().kind)),
+                  {{"target", text.target}});
 }
 
 // ":head 1 0", ":layer all": at the prompt.

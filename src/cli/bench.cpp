@@ -40,7 +40,7 @@ Json bench_json(const PreparedRun& run, const Speed& speed) {
   const double total = accumulate(speed.work_ns.begin(), speed.work_ns.end(), 0.0);
   for (size_t i = 0; i < speed.work_ns.size(); ++i)
     r["breakdown"][kWorkNames[i]] = double(speed.work_ns[i]) / total;
-  if (run.config.train.precision == Precision::bfloat16) r["bfloat16"] = bfloat16_info();
+  if (const string info = run.products->info(); !info.empty()) r["bfloat16"] = info;
   if (run.crew.alone()) return r;
   r["ranks"] = run.crew.ranks();
   r["bytes_per_step"] = speed.bytes_sent;

@@ -96,7 +96,7 @@ void CommandLine::add_precision() {
 }
 
 void CommandLine::add_with() {
-  add_list("--with", with_,
+  add_list("--with", with,
            "predict together with this run's best (may be repeated): the mean of the probabilities",
            "RUN")
       ->transform(run_finder());

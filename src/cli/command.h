@@ -82,6 +82,7 @@ class CommandLine {
 
   CLI::App& app() { return app_; }  // for options that only one command has
   TextArguments texts;              // of add_texts() and add_targets()
+  vector<string> with;              // of add_with()
 
   // The variables must live until parse(). A number from `low` to `high`, or at least `low`:
   template <class Variable, class Number>
@@ -153,7 +154,6 @@ class CommandLine {
   const string& run() const { return run_; }    // of add_model()
   const string& checkpoint() const { return checkpoint_; }
   const string& precision() const { return precision_; }                         // "": as the run's
-  const vector<string>& with() const { return with_; }                           // of add_with()
   Side side() const { return side_ == "source" ? Side::source : Side::target; }  // of add_side()
   int threads() const { return threads_; }  // of add_threads(); 0: as in the config
   const Crew& crew() const { return crew_; }
@@ -171,7 +171,7 @@ class CommandLine {
   Crew crew_;
   bool quiet_ = false, json_ = false;
   string run_, checkpoint_, precision_, side_ = "target";
-  vector<string> sets_, with_;
+  vector<string> sets_;
   int threads_ = 0;
   CLI::App app_;
 };

@@ -18,7 +18,6 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "math/bfloat16.h"
 #include "math/blas.h"
 #include "train/ranks.h"
 
@@ -164,7 +163,8 @@ Exit run_command(const vector<string>& args, const Crew& crew) {
     const string fault = portable_fault();
     print("heed " HEED_VERSION "\nbuild: " HEED_BUILD "\ncompiler: " HEED_COMPILER " " __VERSION__
           "\n" +
-          blas_info() + "MPI: " + mpi_info() + "\nbfloat16: " + bfloat16_info() +
+          blas_info() + "MPI: " + mpi_info() +
+          "\nbfloat16: " + make_products(Precision::bfloat16)->info() +
           "\nportable arithmetic: " + (fault.empty() ? "available" : fault) + "\n");
     return Exit::ok;
   }

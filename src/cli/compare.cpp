@@ -6,11 +6,15 @@
 #include <functional>
 #include <set>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
+#include "evaluate/test_text.h"
 #include "evaluate/writing.h"
 #include "math/blas.h"
 #include "store/run_folder.h"
@@ -29,6 +33,7 @@ struct MeasuredRun {
   System rows = {};
 };
 using MeasuredGroup = span<const MeasuredRun>;
+using RunGroup = vector<string>;  // of one setting
 
 string units_in_words(const Json& result) {
   return counted(result["units"].dump(), result["unit"] == "pair" ? "pair" : "text block") +
@@ -296,10 +301,11 @@ void print_compared(const Json& r) {
       r["figures"].contains("loss") ? "" : " Their tokens differ, so losses do not compare."));
 }
 
-}  // namespace
-
-void compare_groups_of_runs(const vector<RunGroup>& groups, NamedText text, bool translates,
-                            Pool& pool, Log& log, const function<void(const Json&)>& take) {
+// Each further group with the first: `take` gets the objects that heed compare --json prints
+// (docs/formats.md), one after the other. `translates`: pairs are also translated. Error (usage) if
+// two runs cannot be compared.
+void compare_groups(const vector<RunGroup>& groups, NamedText text, bool translates, Pool& pool,
+                    Log& log, const function<void(const Json&)>& take) {
   RunGroup all;
   for (const RunGroup& group : groups) all.insert(all.end(), group.begin(), group.end());
   if (const string same = same_models(all); !same.empty()) {
@@ -312,6 +318,28 @@ void compare_groups_of_runs(const vector<RunGroup>& groups, NamedText text, bool
   for (const RunGroup& group : groups) {
     comparer.measure(group);
     if (&group != &groups[0]) take(comparer.compared(groups[0].size(), group.size()));
+  }
+}
+
+}  // namespace
+
+void add_comparisons(Json& runs, Log& log) {
+  nlohmann::ordered_map<string, RunGroup> groups;
+  const auto setting = [](Json keys) {
+    keys.erase("seed");
+    return keys.dump();
+  };
+  for (const Json& run : runs) groups[setting(run["keys"])].push_back(run["run"]);
+  Pool pool(available_cores());
+  for (Json& run : runs) {
+    const RunGroup &first = groups.begin()->second, &group = groups[setting(run["keys"])];
+    if (&group == &first || run["run"] != group.front()) continue;
+    try {
+      compare_groups({first, group}, {}, false, pool, log,
+                     [&](const Json& compared) { run["compared"] = compared; });
+    } catch (const Error& e) {
+      run["compared"] = {{"error", e.text()}};
+    }
   }
 }
 
@@ -336,7 +364,7 @@ Exit run_compare(CommandLine& line) {
   if (!to.empty()) groups = {runs, to};
   Log log({.quiet = line.quiet()});
   Pool pool(line.threads() > 0 ? line.threads() : available_cores());
-  compare_groups_of_runs(groups, std::move(text), true, pool, log, [&](const Json& compared) {
+  compare_groups(groups, std::move(text), true, pool, log, [&](const Json& compared) {
     line.json() ? print_line(compared) : print_compared(compared);
   });
   return Exit::ok;

@@ -1,22 +1,13 @@
-// Runs compared on one text, for heed compare and heed report RUN RUN.
+// Runs of several settings on one page (heed report RUN RUN).
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "base/json_fwd.h"
-#include "base/std_names.h"
-#include "evaluate/test_text.h"
+#include "base/log.h"
 
 namespace heed {
 
-using RunGroup = vector<string>;  // of one setting
-
-// Each further group with the first: `take` gets the objects that heed compare --json prints
-// (docs/formats.md), one after the other. `translates`: pairs are also translated. Error (usage) if
-// two runs cannot be compared.
-void compare_groups_of_runs(const vector<RunGroup>& groups, NamedText text, bool translates,
-                            Pool& pool, Log& log, const function<void(const Json&)>& take);
+// Runs that differ in seed alone are a group: adds to those of all but the first how they compare
+// with it, as heed compare --json does, or why they do not. `runs`: of show/page.h's comparison().
+void add_comparisons(Json& runs, Log& log);
 
 }  // namespace heed

@@ -106,14 +106,6 @@ string part_text(const Json& part) {
   return fmt::format("{}, layer {}, {}", plain(part["kind"]), plain(part["layer"]), name);
 }
 
-// The `most` rows with the largest numbers under `key`, for or against.
-vector<Json> largest(vector<Json> rows, const char* key, size_t most) {
-  ranges::stable_sort(rows, greater(),
-                      [&](const Json& row) { return abs(row[key].get<double>()); });
-  rows.resize(min(rows.size(), most));
-  return rows;
-}
-
 // An explanation for people: in words, or with formulas, ids and vectors.
 struct View {
   const Json& e;
@@ -243,27 +235,6 @@ struct View {
     const Column promoted[] = {{"", "logit", "{:+.4f}"}, {"", "token", token_text}};
     print_table(h["promotes"], promoted, "    ");
   }
-
-  // Where the answer's loss pulls most.
-  void print_pull() const {
-    vector<Json> rows;
-    for (const Json& h : e["pull"])
-      for (size_t j = 0; j < h["pull"].size(); ++j)
-        rows.push_back({{"pull", h["pull"][j]},
-                        {"value", h["value_pull"][j]},
-                        {"head", part_text(h)},
-                        {"key", j},
-                        {"token", e[h["kind"] == "cross" ? "source_tokens" : "tokens"][j]}});
-    print_prose("the pull of the loss of " + answer +
-                ": nats per unit of score, and per unit of value\n");
-    print(largest(rows, "pull", 8),
-          {{"score", "pull", "{:.3g}"},
-           {"value", "value", "{:.3g}"},
-           {"head", "head"},
-           {"key", "key"},
-           {"", "token", token_text}},
-          0);
-  }
 };
 
 void print_explanation(const Json& e, bool masked, bool formulas) {
@@ -272,7 +243,7 @@ void print_explanation(const Json& e, bool masked, bool formulas) {
   view.print_lens();
   view.print_shares();
   view.print_head();
-  if (formulas && e.contains("pull")) view.print_pull();
+  if (formulas && e.contains("pull")) print_pull(e, view.answer);
 }
 
 }  // namespace

@@ -227,6 +227,13 @@ void print_table(const Json& rows, span<const Column> columns, const string& beg
   }
 }
 
+vector<Json> largest(vector<Json> rows, const char* key, size_t most) {
+  ranges::stable_sort(rows, greater(),
+                      [&](const Json& row) { return abs(row[key].get<double>()); });
+  rows.resize(min(rows.size(), most));
+  return rows;
+}
+
 void print_fields(const Json& fields) {
   Json rows = Json::array();
   for (const auto& [name, text] : fields.items()) rows.push_back({{"name", name}, {"text", text}});

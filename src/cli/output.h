@@ -84,6 +84,8 @@ struct Column {
 // "-" is what is null, NaN or not there. Without any heading there is no line of them. Each line
 // starts with `begin`.
 void print_table(const Json& rows, span<const Column> columns, const string& begin = "");
+// The `most` rows with the largest numbers under `key`, above or below 0.
+vector<Json> largest(vector<Json> rows, const char* key, size_t most);
 // {name: text}: a line each, the texts below one another.
 void print_fields(const Json& fields);
 // For other programs: the cells separated by tabs, without the headings if lines have a `begin`.

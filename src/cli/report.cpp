@@ -13,31 +13,6 @@
 #include "store/run_folder.h"
 
 namespace heed {
-namespace {
-
-// Runs that differ in seed alone are a group: adds to those of all but the first how they compare
-// with it, or why they do not.
-void add_comparisons(Json& runs, Log& log) {
-  nlohmann::ordered_map<string, RunGroup> groups;
-  const auto setting = [](Json keys) {
-    keys.erase("seed");
-    return keys.dump();
-  };
-  for (const Json& run : runs) groups[setting(run["keys"])].push_back(run["run"]);
-  Pool pool(available_cores());
-  for (Json& run : runs) {
-    const RunGroup &first = groups.begin()->second, &group = groups[setting(run["keys"])];
-    if (&group == &first || run["run"] != group.front()) continue;
-    try {
-      compare_groups_of_runs({first, group}, {}, false, pool, log,
-                             [&](const Json& compared) { run["compared"] = compared; });
-    } catch (const Error& e) {
-      run["compared"] = {{"error", e.text()}};
-    }
-  }
-}
-
-}  // namespace
 
 Exit run_report(CommandLine& line) {
   vector<string> runs;

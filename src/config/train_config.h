@@ -10,8 +10,8 @@
 
 #include "base/std_names.h"
 #include "config/fields.h"
-#include "math/bfloat16.h"
 #include "math/blas.h"
+#include "math/products.h"
 
 namespace heed {
 

@@ -29,11 +29,8 @@ int longest_joined(const Transformer& model, Sources sources) {
 }  // namespace
 
 int slots_at_a_time(const Predictor& predictor, int capacity, Sources sources, int most) {
-  const auto width_of = [](const ModelConfig& c) { return 2.0 * c.decoder_layers * kv_width(c); };
-  double width = width_of(predictor.model.config);
-  for (const Predictor& other : predictor.others) width += width_of(other.model.config);
   const double tokens = double(capacity) + longest_joined(predictor.model, sources);
-  return int(clamp(64e6 / (width * tokens), 1.0, double(most)));
+  return int(clamp(64e6 / (predictor.cache_width() * tokens), 1.0, double(most)));
 }
 
 int most_of_target(const Transformer& model, const vector<int>& source) {
@@ -110,7 +107,7 @@ Mat<float> IncrementalDecoder::step(span<const Tokens> given) {
   for (const Tokens& t : tokens) lengths_[t.slot] += int(t.ids.size());
   vector<Mat<float>> theirs;
   for (IncrementalDecoder& other : others_) theirs.push_back(other.step(given));
-  pool_.run(theirs.empty() ? 0 : n, [&](int row, int) { average(logits, theirs, row); });
+  average(logits, theirs, pool_);
   return logits;
 }
 

@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
+#include "base/format.h"
 #include "base/std_names.h"
 #include "math/row_ops.h"
 #include "math/softmax.h"
 
 namespace heed {
 
+namespace {
+
 // The logits of the first model plus ln(mean exp d_i), where d_i = l_i - l_0: the same but for a
 // shift of the whole row.
-void average(Mat<float> logits, const vector<Mat<float>>& others, int row) {
+void average_row(Mat<float> logits, const vector<Mat<float>>& others, int row) {
   const auto log_sum = [&](const Mat<float>& of) {
     const float* x = of.row(row);
     return x[0] + cross_entropy(x, of.cols, 0, 0.0).nll;
@@ -30,6 +34,13 @@ void average(Mat<float> logits, const vector<Mat<float>>& others, int row) {
     const auto n = double(1 + d.size());
     own = float(own + most + std::log((exp(-most) + sum) / n));
   }
+}
+
+}  // namespace
+
+void average(Mat<float> logits, const vector<Mat<float>>& others, Pool& pool) {
+  const int rows = others.empty() ? 0 : logits.rows;
+  pool.run(rows, [&](int row, int) { average_row(logits, others, row); });
 }
 
 Pass<float> Predictor::pass(Workspace& workspace, Observer<float>* observer) const {
@@ -61,8 +72,19 @@ RowsChanged<float> Predictor::averaging(Workspace& workspace, const Batch& batch
       for (int i = 0; i < h.rows; ++i) copy_row(other.hidden, rows[i], h, i);
       theirs.push_back(other.output.forward(other.pass, h));
     }
-    for (int i = 0; i < logits.rows; ++i) average(logits, theirs, i);
+    for (int i = 0; i < logits.rows; ++i) average_row(logits, theirs, i);
   };
+}
+
+void Predictor::take_weights(Pool& pool) const {
+  products.weights_changed(values.data(), values.size(), pool);
+  for (const Predictor& other : others) other.take_weights(pool);
+}
+
+double Predictor::cache_width() const {
+  double width = 2.0 * model.config.decoder_layers * kv_width(model.config);
+  for (const Predictor& other : others) width += other.cache_width();
+  return width;
 }
 
 vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other) {
@@ -78,6 +100,17 @@ vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other) {
   vector<KeyChange> changes = changed_keys(first, other);
   erase_if(changes, [&](const KeyChange& change) { return !matters(change.key); });
   return changes;
+}
+
+void require_fit(const RunConfig& first, const Tokenizers& tokenizers, const string& with,
+                 const RunConfig& other, const Tokenizers& of_other) {
+  vector<string> differ;
+  for (const KeyChange& change : misfits(first, other)) differ.push_back(in_words(change));
+  if (differ.empty() && of_other.files() != tokenizers.files())
+    differ.push_back("another vocabulary: tokenizer");
+  if (!differ.empty())
+    throw usage_error("--with {} does not fit: {}.", with, joined(differ))
+        .hint("runs that differ in seed, shape or training");
 }
 
 }  // namespace heed

@@ -25,13 +25,18 @@ struct Predictor {  // what it refers to must outlive it
   Pass<float> pass(Workspace& workspace, Observer<float>* observer = nullptr) const;
   // Of rows of a batch that the others read here, into the workspace; empty without others.
   RowsChanged<float> averaging(Workspace& workspace, const Batch& batch) const;
+  void take_weights(Pool& pool) const;  // before products are used with new values
+  double cache_width() const;           // numbers that a decoder keeps of a token
 };
 
-// Of one row. `others`: the same rows of the other models' logits.
-void average(Mat<float> logits, const vector<Mat<float>>& others, int row);
+// `others`: the same rows of the other models' logits.
+void average(Mat<float> logits, const vector<Mat<float>>& others, Pool& pool);
 
 // The keys in which a config differs from that of the first model, if its model cannot read the
 // same texts and predict the same labels.
 vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other);
+// Error (usage) if there are any, or the vocabularies differ. `with`: the run of the other model.
+void require_fit(const RunConfig& first, const Tokenizers& tokenizers, const string& with,
+                 const RunConfig& other, const Tokenizers& of_other);
 
 }  // namespace heed

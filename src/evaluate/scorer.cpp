@@ -31,17 +31,12 @@ struct Worker {
   }
 };
 
-void take_weights(const Predictor& p, Pool& pool) {
-  p.products.weights_changed(p.values.data(), p.values.size(), pool);
-  for (const Predictor& other : p.others) take_weights(other, pool);
-}
-
 }  // namespace
 
 // Chunks have a fixed number of examples and are summed in order: the result is always the same.
 Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, const Crew& crew,
                     const function<bool()>& stop) {
-  take_weights(predictor, crew.pool());
+  predictor.take_weights(crew.pool());
   Example first;
   int64_t longest = 1;
   for (int64_t i = 0; i < min<int64_t>(examples.count, 16); ++i) {
@@ -81,7 +76,7 @@ Evaluation evaluate(const Predictor& predictor, const ExampleList& examples, con
 
 vector<vector<TokenOdds>> label_odds(const Predictor& predictor, const vector<Example>& examples,
                                      Pool& pool, int n, Observer<float>* observer) {
-  take_weights(predictor, pool);
+  predictor.take_weights(pool);
   vector<size_t> chunks;  // where each begins, then the end of the last
   int tokens = 0;
   for (size_t i = 0; i < examples.size(); ++i) {

@@ -1,5 +1,19 @@
-#include "math/bfloat16.h"
-
+// train.precision: float32, or bfloat16, whose products take rounded operands and sum in float32
+// (Kalamkar et al. 2019, "A Study of BFLOAT16 for Deep Learning Training").
+//
+//   rounded, to nearest even     the weights, the inputs and the output gradients of linear layers
+//   float32                      all else: products' sums and results, biases and their gradients,
+//                                attention, residual stream, norms, softmax, loss, gradients, the
+//                                weights that the optimizer moves, checkpoints
+//
+// Weights are rounded once a step, in weights_changed(), into one array that all threads read.
+// Activations are rounded once in forward and once in backward, into memory that each thread keeps,
+// with zeros up to whole blocks of 64 rows and 32 columns; so are weights whose sizes are no
+// multiples of 32. So products have few shapes, and what a row becomes depends on its batch alone.
+//
+// The module heed_onednn (math/onednn.h) multiplies, where it was built and the processor has
+// AVX512_BF16 or AMX. Elsewhere OpenBLAS multiplies the rounded numbers as floats: the same but
+// for the order of the sums, and slower. Numbers below 2^-126 count as 0 in the module alone.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -15,6 +29,7 @@
 #include "base/std_names.h"
 #include "math/blas.h"
 #include "math/onednn.h"
+#include "math/products.h"
 #include "math/row_ops.h"
 #include "math/workspace.h"
 
@@ -149,6 +164,8 @@ class RoundedProducts final : public Products<float> {
     if (!dx.empty()) multiply_weights(d, as_is(w), {}, true, dx);
   }
 
+  string info() const override { return onednn().info; }
+
  private:
   // With zeros up to whole blocks.
   static Mat<const N> rounded(In<float> x) {
@@ -200,14 +217,9 @@ class RoundedProducts final : public Products<float> {
 
 }  // namespace
 
-unique_ptr<Products<float>> make_products(Precision precision, bool use_module) {
-  if (precision == Precision::float32) return make_unique<Products<float>>();
+unique_ptr<Products<float>> bfloat16_products(bool use_module) {
   if (use_module && onednn().multiply) return make_unique<RoundedProducts<Bfloat16>>();
   return make_unique<RoundedProducts<float>>();
-}
-
-string bfloat16_info() {
-  return onednn().info;
 }
 
 }  // namespace heed

@@ -3,7 +3,7 @@
 //
 //   Products      training and scoring: OpenBLAS, and packed operands for the heads of attention
 //   RowProducts   decoding: the result of a row depends neither on other rows nor on the threads
-//   bfloat16      training and scoring with rounded operands (math/bfloat16.h)
+//   bfloat16      training and scoring with rounded operands (math/bfloat16.cpp)
 //
 // Who starts a pass chooses (Pass::products): a Stepper those of training, a Predictor those of
 // scoring, blas_products() unless told otherwise; IncrementalDecoder owns its RowProducts. The door
@@ -11,7 +11,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <string>
 
 #include "base/pool.h"
 #include "base/profile.h"
@@ -22,6 +24,8 @@
 #include "math/row_ops.h"
 
 namespace heed {
+
+enum class Precision { float32, bfloat16 };  // train.precision
 
 template <class T>
 class Products {
@@ -67,6 +71,8 @@ class Products {
     heed::syrk(alpha, a, beta, c);
   }
 
+  // What multiplies, where it is not OpenBLAS as it is: "oneDNN 2.6.3"; and why, after a colon.
+  virtual string info() const { return ""; }
   // The threads that share a pass. Null: the calling thread alone.
   virtual Pool* pool() const { return nullptr; }
 };
@@ -89,6 +95,13 @@ template <class T>
 Products<T>& blas_products() {
   static Products<T> products;
   return products;
+}
+
+unique_ptr<Products<float>> bfloat16_products(bool use_module = true);  // of math/onednn.h
+
+inline unique_ptr<Products<float>> make_products(Precision precision) {
+  if (precision == Precision::bfloat16) return bfloat16_products();
+  return make_unique<Products<float>>();
 }
 
 }  // namespace heed

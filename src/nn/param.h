@@ -100,6 +100,12 @@ class ParamVec {
   size_t size_ = 0;
 };
 
+inline ParamVec<double> in_double(const ParamVec<float>& values) {
+  ParamVec<double> wide(values.size());
+  std::copy_n(values.data(), values.size(), wide.data());
+  return wide;
+}
+
 // Initial values: a pure function of the table and the seed.
 template <class T>
 void initialize(const ParamTable& table, uint64_t seed, ParamVec<T>& values);

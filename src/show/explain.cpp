@@ -88,7 +88,8 @@ class Explainer {
     out["shares"] = shares_;
     out["total"] = logits_[answer_] - (against_ < 0 ? mean(logits_) : logits_[against_]);
     out["head"] = arithmetic();
-    if (!prediction_.answer.empty()) out["pull"] = pulls();
+    if (!prediction_.answer.empty())
+      out["pull"] = pulls_of_row(model_, pass_.values, asked(), prediction_.row);
     return out;
   }
 
@@ -289,30 +290,6 @@ class Explainer {
     for (const ScoredToken& t : best_tokens(narrow, kTopTokens, {}))
       out["promotes"].push_back({{"id", t.id}, {"logit", logits[t.id] - mean(logits)}});
     return out;
-  }
-
-  // show/pull.h, of the answer's loss alone, on this row of each head that writes into it.
-  Json pulls() const {
-    const Example read = asked();
-    AttentionMaps maps = empty_maps(model_, read);
-    const int width = model_.config.d_model / model_.config.n_heads, kv = kv_heads(model_.config);
-    for (AttentionMap& map : maps)
-      map.value_gradient.resize(size_t(map.layers) * kv * map.keys * width);
-    Workspace workspace;
-    add_pull(model_, pass_.values, read, workspace, maps);
-    Json heads = Json::array();
-    for_heads(maps, {}, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
-      if (kind != stack_.blocks.front().self_attention.kind && kind != AttentionKind::cross) return;
-      const Mat<const double> g(map.value_gradient.data(), map.layers * kv * map.keys, width);
-      const int first = (layer * kv + head * kv / map.heads) * map.keys;
-      Row lengths;
-      for (int j = first; j < first + map.keys; ++j) lengths.push_back(length(copied(g, j)));
-      Json json = place("head", attention_name(kind), layer, head);
-      json["pull"] = copied(map.pulls(layer, head), prediction_.row);
-      json["value_pull"] = lengths;
-      heads.push_back(json);
-    });
-    return heads;
   }
 
   const Transformer& model_;

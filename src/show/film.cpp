@@ -42,17 +42,6 @@ string packed_weights(const AttentionMap& map) {
   return base64(bytes);
 }
 
-PackedPull packed_pull(const AttentionMap& map) {
-  double largest = 0;
-  for (const double x : map.pull) largest = max(largest, abs(x));
-  vector<unsigned char> bytes;
-  for (const double x : map.pull) {
-    const double root = largest > 0 ? sqrt(abs(x) / largest) : 0;
-    bytes.push_back(static_cast<unsigned char>(128 + std::lround(std::copysign(127 * root, x))));
-  }
-  return {float(largest), base64(bytes)};
-}
-
 }  // namespace
 
 bool is_frame(int64_t step, bool validated, int64_t last) {
@@ -105,7 +94,7 @@ Probe Film::probe() const {
 FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
   const ParamVec<float>& values = predictor.values;
   Workspace workspace;
-  AttentionMaps maps = attention_maps(model_, values, question_.read, workspace);
+  const AttentionMaps maps = attention_maps(model_, values, question_.read, workspace);
   FilmedFrame filmed{std::move(known), {}};
   Frame& frame = filmed.frame;
   Pool alone(1);
@@ -119,26 +108,21 @@ FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
     if (objective_->fills()) frame.filled = completed(ids, "›", "‹");
     frame.written.push_back(shown_answer(ids));
   }
-  if (with_maps_) add_maps(workspace, values, maps, frame);
+  if (with_maps_) add_maps(values, maps, frame);
   if (heads_) frame.heads = heads_->names(values);
   frame.entropy = entropy_of(maps);
   return filmed;
 }
 
 // Of each kind the weights, what its heads do in words and, where the piece has a loss, its pull.
-void Film::add_maps(Workspace& workspace, const ParamVec<float>& values, AttentionMaps& maps,
-                    Frame& frame) const {
+void Film::add_maps(const ParamVec<float>& values, const AttentionMaps& maps, Frame& frame) const {
   const auto heads = heads_in_words(input_tokens(question_.read, tokenizers_), maps);
-  if (isfinite(frame.probe_loss)) {
-    add_pull(model_, values, question_.read, workspace, maps);
-    frame.pull.emplace();
-  }
+  if (isfinite(frame.probe_loss)) frame.pull = packed_pulls(model_, values, question_.read);
   frame.words.emplace();
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(maps, kind);
     if (map.empty()) continue;
     frame.weights.push_back(packed_weights(map));
-    if (frame.pull) frame.pull->push_back(packed_pull(map));
     const HeadInWords first = clearest_head(heads, kind);
     KindInWords words{int64_t{first.layer} * map.heads + first.head, {}};
     for (const HeadInWords& head : heads)

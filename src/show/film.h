@@ -51,8 +51,7 @@ class Film {
  private:
   string shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const;
   string shown_answer(const TokenIds& ids) const;
-  void add_maps(Workspace& workspace, const ParamVec<float>& values, AttentionMaps& maps,
-                Frame& frame) const;
+  void add_maps(const ParamVec<float>& values, const AttentionMaps& maps, Frame& frame) const;
   size_t shown_prompt() const { return question_.prompts.size() > 1; }  // of four pairs the second
   TokenIds written(const Predictor& predictor, size_t prompt) const;
   string completed(const TokenIds& ids, const char* open, const char* close) const;

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "base/std_names.h"
 #include "data/user_text.h"
+#include "show/page.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"
 
@@ -52,6 +55,17 @@ class PullRecorder : public Observer<T> {
   AttentionMaps& maps_;
 };
 
+PackedPull packed_pull(const AttentionMap& map) {
+  double largest = 0;
+  for (const double x : map.pull) largest = max(largest, abs(x));
+  vector<unsigned char> bytes;
+  for (const double x : map.pull) {
+    const double root = largest > 0 ? sqrt(abs(x) / largest) : 0;
+    bytes.push_back(static_cast<unsigned char>(128 + std::lround(std::copysign(127 * root, x))));
+  }
+  return {float(largest), base64(bytes)};
+}
+
 }  // namespace
 
 template <class T>
@@ -73,10 +87,42 @@ template void add_pull(const Transformer&, const ParamVec<float>&, const Example
 template void add_pull(const Transformer&, const ParamVec<double>&, const Example&, Workspace&,
                        AttentionMaps&);
 
-ParamVec<double> in_double(const ParamVec<float>& values) {
-  ParamVec<double> wide(values.size());
-  std::copy_n(values.data(), values.size(), wide.data());
-  return wide;
+vector<PackedPull> packed_pulls(const Transformer& model, const ParamVec<float>& values,
+                                const Example& read) {
+  AttentionMaps maps = empty_maps(model, read);
+  Workspace workspace;
+  add_pull(model, values, read, workspace, maps);
+  vector<PackedPull> packed;
+  for (const AttentionMap& map : maps)
+    if (!map.empty()) packed.push_back(packed_pull(map));
+  return packed;
+}
+
+Json pulls_of_row(const Transformer& model, const ParamVec<double>& values, const Example& read,
+                  int row) {
+  AttentionMaps maps = empty_maps(model, read);
+  const int width = model.config.d_model / model.config.n_heads, kv = kv_heads(model.config);
+  for (AttentionMap& map : maps)
+    map.value_gradient.resize(size_t(map.layers) * kv * map.keys * width);
+  Workspace workspace;
+  add_pull(model, values, read, workspace, maps);
+  Json heads = Json::array();
+  for_heads(maps, {}, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+    if (model.has_decoder() && kind == AttentionKind::encoder_self) return;
+    const Mat<const double> pulls = map.pulls(layer, head),
+                            g(map.value_gradient.data(), map.layers * kv * map.keys, width);
+    const int first = (layer * kv + head * kv / map.heads) * map.keys;
+    vector<double> lengths;
+    for (int j = first; j < first + map.keys; ++j)
+      lengths.push_back(sqrt(std::inner_product(g.row(j), g.row(j) + width, g.row(j), 0.0)));
+    heads.push_back({{"part", "head"},
+                     {"kind", attention_name(kind)},
+                     {"layer", layer},
+                     {"head", head},
+                     {"pull", vector(pulls.row(row), pulls.row(row) + pulls.cols)},
+                     {"value_pull", lengths}});
+  });
+  return heads;
 }
 
 Example asked_of(const Model& model, const TokenIds& text) {

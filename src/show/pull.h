@@ -20,10 +20,13 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/json_fwd.h"
 #include "base/std_names.h"
 #include "data/objective.h"
 #include "show/heat_map.h"
+#include "store/run_records.h"
 
 namespace heed {
 
@@ -33,7 +36,13 @@ template <class T>
 void add_pull(const Transformer& model, const ParamVec<T>& values, const Example& read,
               Workspace& workspace, AttentionMaps& maps);
 
-ParamVec<double> in_double(const ParamVec<float>& values);
+// Of each kind that the model has, for a frame of the film. `read` has labels.
+vector<PackedPull> packed_pulls(const Transformer& model, const ParamVec<float>& values,
+                                const Example& read);
+// Of one row, with its label alone: [{"part", "kind", "layer", "head", "pull", "value_pull"}] of
+// each head that writes into it (docs/formats.md, "What heed explain prints").
+Json pulls_of_row(const Transformer& model, const ParamVec<double>& values, const Example& read,
+                  int row);
 
 // A text alone, as its objective asks for it. Error (usage) where it says too little: pairs, and
 // texts with [MASK] of a model with a decoder.

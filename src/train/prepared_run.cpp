@@ -106,7 +106,7 @@ bool needs_end(const RunConfig& config) {
 
 MemoryPlan counted_memory(const Transformer& model, const RunConfig& config, int threads) {
   const double copies = kept_arrays(model.table, step_options(config)) + config.train.shards +
-                        (config.train.precision == Precision::bfloat16);  // rounded weights
+                        (config.train.precision != Precision::float32);  // rounded weights
   return {.parameters = 4.0 * (double(model.table.size()) * copies +
                                1.0 * optimizer_workspace(model.table, config.optimizer) * threads),
           .record = film_memory(model.table)};
@@ -188,11 +188,11 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
   prepare_arithmetic(config.train.arithmetic, threads);
   if (config.train.arithmetic == Arithmetic::portable)
     data.notes.push_back(fmt::format("arithmetic: portable, utf8proc {}", utf8proc_version()));
-  if (config.train.precision == Precision::bfloat16) {
-    data.notes.push_back("precision: bfloat16, " + bfloat16_info());
-    crew.exchange().require_same("this bfloat16", bfloat16_info());
-  }
   auto products = make_products(config.train.precision);
+  if (const string info = products->info(); !info.empty()) {
+    data.notes.push_back("precision: bfloat16, " + info);
+    crew.exchange().require_same("this bfloat16", info);
+  }
   crew.exchange().require_same("this OpenBLAS", blas_info());
 
   auto pool = make_unique<Pool>(threads, crew.cores());

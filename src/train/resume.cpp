@@ -278,7 +278,7 @@ RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& 
   return go(prepared, request, run, log, [&](Trainer& trainer) {
     if (stored.checkpoint) trainer.restore(*stored.checkpoint);
     const bool lines = tidy(stored, prepared.config.train, true, run, log);
-    if (!stored.checkpoint && !lines) append_start(run, stored.origin.command, prepared.config);
+    if (!stored.checkpoint && !lines) append_start(run, stored.origin.command, prepared);
     run.write_config(dump_config(prepared.config));
     log.info(fmt::format("resuming at step {}", stored.steps_done()));
   });
@@ -290,15 +290,12 @@ RunResult resume_run(const ResumeRequest& request, Log& log) {
   if (!request.branch.empty()) return branch_run(request, log);
   const RunRequest& as = request.run;
   optional<RunWriter> run = RunWriter::open(as.folder);
-  bool other_end = request.max_steps + request.more > 0 || request.minutes > 0;
-  RunConfig any;
-  const vector<Field> all = fields(any);
-  for (const auto& [key, field] : leaves(all))
-    other_end =
-        other_end || (field->on_resume == OnResume::if_rates_stay && as.given.contains(key));
-  if (!other_end) log.open_file((run->path() / kTrainLog).string());  // else it may get a branch
   StoredRun stored = read_stored_run(run->path(), newest_checkpoint(run->path()), log);
   RunConfig config = changed_config(stored, as.given);
+  const auto may_branch = [](const KeyChange& c) { return c.on_resume == OnResume::if_rates_stay; };
+  const bool other_end = request.max_steps + request.more > 0 || request.minutes > 0 ||
+                         ranges::any_of(changed_keys(stored.asked, config), may_branch);
+  if (!other_end) log.open_file((run->path() / kTrainLog).string());  // else it may get a branch
   string idle = other_end ? "" : nothing_to_do(stored, config.train, as.stop_at);
   int64_t other = 0;  // the first step done that would have another rate
   if (idle.empty() || names_other_files(stored, config)) load_data(stored, config, log);

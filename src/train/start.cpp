@@ -118,7 +118,7 @@ RunResult fresh(Beginning& b, const RunRequest& request, Log& log) {
       {origin_json(b.origin), dump_config(b.prepared.config), b.text ? b.text->path() : ""});
   b.text.reset();
   return go(b.prepared, request, run, log, [&](Trainer& trainer) {
-    append_start(run, b.origin.command, b.prepared.config);
+    append_start(run, b.origin.command, b.prepared);
     if (b.weights) trainer.start_from(*b.weights);
     b.weights.reset();
   });

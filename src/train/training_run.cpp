@@ -8,7 +8,6 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "base/std_names.h"
-#include "math/bfloat16.h"
 #include "math/blas.h"
 #include "show/advice.h"
 #include "step/schedule.h"
@@ -45,18 +44,17 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
 }
 
 // "Cooperlake", for bfloat16 "Cooperlake, oneDNN 2.6.3, AVX512_BF16".
-string kernels(const RunConfig& c) {
-  if (c.train.precision == Precision::float32) return blas_core_type();
-  const string rounded = bfloat16_info();  // and why, after a colon
-  return blas_core_type() + ", " + rounded.substr(0, rounded.find(':'));
+string kernels(const PreparedRun& run) {
+  const string info = run.products->info();
+  return blas_core_type() + (info.empty() ? "" : ", " + info.substr(0, info.find(':')));
 }
 
 // The same bytes are promised on one type of processor only: OpenBLAS has other kernels for others.
 // A change is logged, and recorded in metrics.jsonl: the type of the steps done is that of the last
 // event that names one.
-void say_core_type(const RunConfig& config, int64_t done, const LoggedEvents& so_far,
+void say_core_type(const PreparedRun& prepared, int64_t done, const LoggedEvents& so_far,
                    RunWriter& run, Log& log) {
-  const string here = kernels(config);
+  const string here = kernels(prepared);
   string before = here;
   for (const RunEvent& event : so_far.events) before = event.core_type.value_or(before);
   if (before == here) return;
@@ -85,8 +83,8 @@ optional<Error> useless_steps(const PreparedRun& run, int64_t done) {
       (fall.from < 0 ? "" : "--set optimizer.decay_steps=end; or, for example, ") + low_rate_of(o));
 }
 
-void append_start(RunWriter& run, const string& command, const RunConfig& config) {
-  run.append(kMetrics, line_of(RunEvent{0, "start", command, kernels(config)}));
+void append_start(RunWriter& run, const string& command, const PreparedRun& prepared) {
+  run.append(kMetrics, line_of(RunEvent{0, "start", command, kernels(prepared)}));
 }
 
 void require_room(const PreparedRun& prepared, const string& run) {
@@ -113,7 +111,7 @@ RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& 
     say_start(log, prepared, done);
     run.put_in_place();
     const LoggedEvents so_far = read_events(run.path());
-    say_core_type(prepared.config, done, so_far, run, log);
+    say_core_type(prepared, done, so_far, run, log);
     trainer.listen(listeners({prepared, run, log, so_far, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
     log.info("run: " + run.path().string());

@@ -99,6 +99,6 @@ RunResult result_of(const RunWriter& run, const RunRequest& request, const State
                     const string& reason, Exit exit = Exit::ok);
 
 // The first line of metrics.jsonl: the command, and the processor that it began on.
-void append_start(RunWriter& run, const string& command, const RunConfig& config);
+void append_start(RunWriter& run, const string& command, const PreparedRun& prepared);
 
 }  // namespace heed

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/files.h"
+#include "base/temporary_folder.h"
 
 namespace heed {
 
@@ -24,13 +25,19 @@ class TestCalls : public SystemCalls {
   SystemCalls& before_;
 };
 
-class FaultyCalls : public TestCalls {
- public:
-  bool reading = false;       // calls that only read fail too
-  int fail_at = 0;            // this call fails, counted from 1; 0: no call
-  bool for_good = false;      // every later call fails too
+struct Fault {
   int reason = ENOSPC;        // errno
+  bool for_good = false;      // every later call fails too
   bool short_writes = false;  // at most 7 bytes at a time
+  bool deadly = false;        // the process ends in the place of the call, with 9
+};
+
+class FaultyCalls : public TestCalls, public Fault {
+ public:
+  explicit FaultyCalls(const Fault& fault = {}) : Fault(fault) {}
+
+  bool reading = false;  // calls that only read fail too
+  int fail_at = 0;       // this call fails, counted from 1; 0: no call
 
   int calls = 0;                // so far
   int failures = 0;             // so far
@@ -85,11 +92,33 @@ class FaultyCalls : public TestCalls {
   bool fails(const char* kind) {
     ++calls;
     if (fail_at == 0 || calls < fail_at || (calls > fail_at && !for_good)) return false;
+    if (deadly) ::_exit(9);
     ++failures;
     kinds.insert(kind);
     errno = reason;
     return true;
   }
 };
+
+// Calls body(folder, calls, begin) with a new folder each time: of its calls after begin() the N-th
+// fails, N = 1, 2, ... until none does. Returns the kinds of calls that failed.
+template <class Body>
+std::set<std::string> for_each_failure(const Fault& fault, Body&& body) {
+  std::set<std::string> kinds;
+  int failures = 1;
+  for (int n = 1; failures > 0 && n < 2000; ++n) {
+    SCOPED_TRACE("call " + std::to_string(n));
+    const TemporaryFolder folder;
+    FaultyCalls calls(fault);
+    body(folder.path(), calls, [&] {
+      calls.calls = 0;
+      calls.fail_at = n;
+    });
+    failures = calls.failures;
+    kinds.merge(calls.kinds);
+  }
+  EXPECT_EQ(failures, 0);
+  return kinds;
+}
 
 }  // namespace heed

@@ -32,30 +32,20 @@ TEST(Files, ReplacedFileHasTheNewBytesEvenWithShortWrites) {
 }
 
 TEST(Files, EveryFailureWhileReplacingLeavesTheOldOrTheNewFileAndNamesTheCause) {
-  for (const int reason : {ENOSPC, EIO, EROFS, EACCES}) {
-    for (const bool for_good : {false, true}) {
-      bool failed = true;
-      for (int n = 1; failed; ++n) {
-        TemporaryFolder folder;
-        const fs::path path = folder.path() / "a";
-        FaultyCalls calls;
+  for (const int reason : {ENOSPC, EIO, EROFS, EACCES})
+    for (const bool for_good : {false, true})
+      for_each_failure({reason, for_good}, [&](const fs::path& folder, FaultyCalls&, auto begin) {
+        const fs::path path = folder / "a";
         replace_file(path, "old");
-        calls.calls = 0;
-        calls.fail_at = n;
-        calls.reason = reason;
-        calls.for_good = for_good;
+        begin();
         try {
           replace_file(path, "new");
-          failed = calls.failures > 0;
           EXPECT_EQ(contents(path), "new");
         } catch (const Error& e) {
-          expect_facts(e.what(), {folder.path().string(), std::generic_category().message(reason)});
+          expect_facts(e.what(), {folder.string(), std::generic_category().message(reason)});
           EXPECT_THAT(contents(path), ::testing::AnyOf("old", "new"));
         }
-        ASSERT_LT(n, 100);
-      }
-    }
-  }
+      });
 }
 
 TEST(Files, AReplacementIsANewFileOfTheAskedModeFromItsFirstByte) {
@@ -137,25 +127,21 @@ TEST(Folders, TooLittleSpaceIsSaid) {
 }
 
 TEST(Folders, AnEmptyFolderIsFilledOrStaysEmptyWhateverCallFails) {
-  for (int fail_at = 1, failures = 1; failures > 0; ++fail_at) {
-    SCOPED_TRACE(fail_at);
-    const TemporaryFolder folder;
-    FaultyCalls calls;
-    calls.fail_at = fail_at;
+  for_each_failure({}, [](const fs::path& folder, FaultyCalls& calls, auto begin) {
+    begin();
     try {
-      NewFolder made(folder.path());
+      NewFolder made(folder);
       for (const char* name : {"a", "config.json", "z"}) replace_file(made.path() / name, name);
       made.put_in_place();
       calls.fail_at = 0;
-      EXPECT_THAT(names_in(folder.path()), ::testing::ElementsAre("a", "config.json", "z"));
-      EXPECT_ANY_THROW(NewFolder(folder.path()));
-      EXPECT_THAT(names_in(folder.path()), ::testing::ElementsAre("a", "config.json", "z"));
+      EXPECT_THAT(names_in(folder), ::testing::ElementsAre("a", "config.json", "z"));
+      EXPECT_ANY_THROW(NewFolder(folder));
+      EXPECT_THAT(names_in(folder), ::testing::ElementsAre("a", "config.json", "z"));
     } catch (const Error&) {
       EXPECT_EQ(calls.failures, 1);
-      EXPECT_THAT(names_in(folder.path()), ::testing::IsEmpty());
+      EXPECT_THAT(names_in(folder), ::testing::IsEmpty());
     }
-    failures = calls.failures;
-  }
+  });
 }
 
 TEST(Folders, WhatIsThereIsNeitherReplacedNorRemoved) {
@@ -173,14 +159,11 @@ TEST(Folders, WhatIsThereIsNeitherReplacedNorRemoved) {
 }
 
 TEST(Folders, WhatStepsAsideForANewFolderComesBackIfThatFails) {
-  for (int fail_at = 1, failures = 1; failures > 0; ++fail_at) {
-    SCOPED_TRACE(fail_at);
-    TemporaryFolder folder;
-    const fs::path place = folder.path() / "place", aside = folder.path() / "aside";
+  for_each_failure({}, [](const fs::path& folder, FaultyCalls&, auto begin) {
+    const fs::path place = folder / "place", aside = folder / "aside";
     make_folder(place);
     replace_file(place / "name", "old");
-    FaultyCalls calls;
-    calls.fail_at = fail_at;
+    begin();
     bool thrown = false;
     try {
       NewFolder made(place, aside);
@@ -190,9 +173,8 @@ TEST(Folders, WhatStepsAsideForANewFolderComesBackIfThatFails) {
       thrown = true;
     }
     EXPECT_EQ(contents(place / "name"), thrown ? "old" : "new");
-    EXPECT_EQ(names_in(folder.path()).size(), thrown ? 1u : 2u);
-    failures = calls.failures;
-  }
+    EXPECT_EQ(names_in(folder).size(), thrown ? 1u : 2u);
+  });
 }
 
 }  // namespace

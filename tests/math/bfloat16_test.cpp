@@ -1,4 +1,4 @@
-#include "math/bfloat16.h"
+#include "math/products.h"
 
 #include <cstring>
 
@@ -39,7 +39,7 @@ struct Sum {
 // With the module, if there is one, and without.
 class Bfloat16 : public testing::TestWithParam<bool> {
  protected:
-  std::unique_ptr<Products<float>> products_ = make_products(Precision::bfloat16, GetParam());
+  std::unique_ptr<Products<float>> products_ = bfloat16_products(GetParam());
 
   // `kept`: with weights that weights_changed() has seen.
   void check(int rows, int in, int out, bool with_bias, bool kept = false) {
@@ -150,7 +150,7 @@ TEST_P(Bfloat16, TinyNumbersAreZeroInTheModuleAlone) {
   x.fill(std::ldexp(1.0f, -130));
   w.fill(1);
   products_->forward(x.view(), w.view(), {}, y.mat());
-  const bool module = GetParam() && bfloat16_info().starts_with("oneDNN");
+  const bool module = GetParam() && bfloat16_products()->info().starts_with("oneDNN");
   EXPECT_EQ(y(0, 0), module ? 0.0f : std::ldexp(1.0f, -125));
 }
 

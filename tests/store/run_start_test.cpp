@@ -126,28 +126,22 @@ TEST_F(RunStart, AFileSystemThatCannotSyncFoldersHoldsARun) {
 
 // What cannot be removed either, because later calls fail too, the next start removes.
 TEST_F(RunStart, AStartThatFailsLeavesNothingInTheWay) {
-  for (const bool for_good : {false, true}) {
-    bool failed = true;
-    for (int n = 1; failed; ++n) {
-      ASSERT_LT(n, 200);
-      TemporaryFolder folder;
-      FaultyCalls calls;
-      calls.fail_at = n;
-      calls.for_good = for_good;
-      const fs::path run = folder.path() / "run";
-      try {
-        new_run(run, false, {"{}", "{}", "/etc/hostname"});
-      } catch (const Error&) {
-        EXPECT_TRUE(for_good || names_in(folder.path()).empty()) << *calls.kinds.begin();
-        calls.fail_at = 0;
-        // Forced, since the last calls fail when the run is in place.
-        EXPECT_NO_THROW(new_run(run, true)) << "call " << n;
-        for (const std::string& name : names_in(folder.path()))
-          EXPECT_TRUE(name.starts_with("run")) << name << ", call " << n;
-      }
-      failed = calls.failures > 0;
-    }
-  }
+  for (const bool for_good : {false, true})
+    for_each_failure({.for_good = for_good},
+                     [&](const fs::path& folder, FaultyCalls& calls, auto begin) {
+                       const fs::path run = folder / "run";
+                       begin();
+                       try {
+                         new_run(run, false, {"{}", "{}", "/etc/hostname"});
+                       } catch (const Error&) {
+                         EXPECT_TRUE(for_good || names_in(folder).empty()) << *calls.kinds.begin();
+                         calls.fail_at = 0;
+                         // Forced, since the last calls fail when the run is in place.
+                         EXPECT_NO_THROW(new_run(run, true));
+                         for (const std::string& name : names_in(folder))
+                           EXPECT_TRUE(name.starts_with("run")) << name;
+                       }
+                     });
 }
 
 TEST_F(RunStart, WhatAKilledStartLeftIsRemovedButNotThatOfAStartThatGoesOn) {
@@ -162,37 +156,6 @@ TEST_F(RunStart, WhatAKilledStartLeftIsRemovedButNotThatOfAStartThatGoesOn) {
   EXPECT_THAT(names_in(run_.parent_path()), ::testing::ElementsAre("run", "run.old-1"));
 }
 
-// Ends the process, as a kill does, instead of a call.
-class DeadlyCalls : public FaultyCalls {
-  int open(const char* path, int flags, mode_t mode) override {
-    return deadly(FaultyCalls::open(path, flags, mode));
-  }
-  ssize_t write(int fd, const void* bytes, std::size_t size) override {
-    return deadly(FaultyCalls::write(fd, bytes, size));
-  }
-  int fsync(int fd) override { return deadly(FaultyCalls::fsync(fd)); }
-  int close(int fd) override { return deadly(FaultyCalls::close(fd)); }
-  int mkdir(const char* path, mode_t mode) override {
-    return deadly(FaultyCalls::mkdir(path, mode));
-  }
-  int symlink(const char* target, const char* path) override {
-    return deadly(FaultyCalls::symlink(target, path));
-  }
-  int rename(const char* from, const char* to) override {
-    return deadly(FaultyCalls::rename(from, to));
-  }
-  int rename_new(const char* from, const char* to) override {
-    return deadly(FaultyCalls::rename_new(from, to));
-  }
-  int remove_all(const char* path) override { return deadly(FaultyCalls::remove_all(path)); }
-
-  template <class Result>
-  Result deadly(Result result) {
-    if (failures > 0) ::_exit(9);
-    return result;
-  }
-};
-
 TEST_F(RunStart, AfterAKillAtAnyCallTheNextStartWorksAndTheOldRunIsWhole) {
   for (const bool force : {false, true}) {
     bool killed = true;
@@ -204,7 +167,7 @@ TEST_F(RunStart, AfterAKillAtAnyCallTheNextStartWorksAndTheOldRunIsWhole) {
       const FirstFiles first{"{}", "new", "/etc/hostname"};
       const pid_t child = ::fork();
       if (child == 0) {
-        DeadlyCalls calls;
+        FaultyCalls calls({.deadly = true});
         calls.fail_at = n;
         new_run(run, force, first);
         ::_exit(0);
@@ -229,30 +192,23 @@ TEST_F(RunStart, AfterAKillAtAnyCallTheNextStartWorksAndTheOldRunIsWhole) {
 
 TEST_F(RunStart, AForcedStartThatFailsLeavesTheOldRunUnderItsName) {
   std::set<std::string> kinds;
-  for (const bool for_good : {false, true}) {
-    bool failed = true;
-    for (int n = 1; failed; ++n) {
-      ASSERT_LT(n, 200);
-      TemporaryFolder folder;
-      const fs::path run = folder.path() / "run";
-      { new_run(run, false, {"{}", "old", ""}); }
-      FaultyCalls calls;
-      calls.fail_at = n;
-      calls.for_good = for_good;
-      try {
-        new_run(run, true, {"{}", "new", ""});
-        EXPECT_EQ(read_file(run / "config.json", 9), "new");
-      } catch (const Error&) {
-        // If every later call fails too, it may stay as run.old-1.
-        const std::string old = run.string() + ".old-1";
-        const fs::path left = for_good && path_exists(old) ? old : run.string();
-        EXPECT_EQ(read_file(left / "config.json", 9), "old") << *calls.kinds.begin();
-        EXPECT_TRUE(for_good || !path_exists(old)) << *calls.kinds.begin();
-      }
-      failed = calls.failures > 0;
-      kinds.insert(calls.kinds.begin(), calls.kinds.end());
-    }
-  }
+  for (const bool for_good : {false, true})
+    kinds.merge(for_each_failure(
+        {.for_good = for_good}, [&](const fs::path& folder, FaultyCalls& calls, auto begin) {
+          const fs::path run = folder / "run";
+          { new_run(run, false, {"{}", "old", ""}); }
+          begin();
+          try {
+            new_run(run, true, {"{}", "new", ""});
+            EXPECT_EQ(read_file(run / "config.json", 9), "new");
+          } catch (const Error&) {
+            // If every later call fails too, it may stay as run.old-1.
+            const std::string old = run.string() + ".old-1";
+            const fs::path left = for_good && path_exists(old) ? old : run.string();
+            EXPECT_EQ(read_file(left / "config.json", 9), "old") << *calls.kinds.begin();
+            EXPECT_TRUE(for_good || !path_exists(old)) << *calls.kinds.begin();
+          }
+        }));
   for (const char* kind : {"mkdir", "symlink", "write", "rename"})
     EXPECT_TRUE(kinds.contains(kind));
 }

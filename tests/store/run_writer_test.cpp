@@ -254,37 +254,29 @@ TEST_F(Writer, SavingInTheBackgroundWhileMetricsGrow) {
 // Every call of a save with links and pruning fails, once or from then on.
 TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
   std::set<std::string> kinds;
-  for (const bool for_good : {false, true}) {
-    bool failed = true;
-    for (int n = 1; failed; ++n) {
-      ASSERT_LT(n, 1000);
-      TemporaryFolder folder;
-      const fs::path run = folder.path() / "run";
-      FaultyCalls calls;
-      RunWriter writer = new_run(run);
-      for (const int step : {10, 20}) writer.save(at(step, 10).contents(), {1});
-      calls.calls = 0;
-      calls.fail_at = n;
-      calls.for_good = for_good;
-      try {
-        writer.save(at(30, 30).contents(), {1});
-      } catch (const Error& e) {
-        EXPECT_EQ(e.exit(), Exit::store);
-        expect_facts(e.what(), {"No space left", run.string()});
-      }
-      failed = calls.failures > 0;
-      kinds.insert(calls.kinds.begin(), calls.kinds.end());
-      // Readers see intact best and last at once.
-      EXPECT_THAT(expect_whole(find_checkpoint(run, "best")), ::testing::AnyOf(10, 30));
-      EXPECT_THAT(expect_whole(find_checkpoint(run, "last")), ::testing::AnyOf(20, 30));
-      EXPECT_TRUE(newest_checkpoint(run).damaged.empty());
-      // The disk works again: the same process saves the next step.
-      calls.fail_at = 0;
-      writer.save(at(40, 40).contents(), {1});
-      EXPECT_THAT(names_in(run / "checkpoints"), ::testing::Contains("step-00000040"));
-      EXPECT_EQ(expect_whole(find_checkpoint(run, "best")), 40);
-    }
-  }
+  for (const bool for_good : {false, true})
+    kinds.merge(for_each_failure(
+        {.for_good = for_good}, [&](const fs::path& folder, FaultyCalls& calls, auto begin) {
+          const fs::path run = folder / "run";
+          RunWriter writer = new_run(run);
+          for (const int step : {10, 20}) writer.save(at(step, 10).contents(), {1});
+          begin();
+          try {
+            writer.save(at(30, 30).contents(), {1});
+          } catch (const Error& e) {
+            EXPECT_EQ(e.exit(), Exit::store);
+            expect_facts(e.what(), {"No space left", run.string()});
+          }
+          // Readers see intact best and last at once.
+          EXPECT_THAT(expect_whole(find_checkpoint(run, "best")), ::testing::AnyOf(10, 30));
+          EXPECT_THAT(expect_whole(find_checkpoint(run, "last")), ::testing::AnyOf(20, 30));
+          EXPECT_TRUE(newest_checkpoint(run).damaged.empty());
+          // The disk works again: the same process saves the next step.
+          calls.fail_at = 0;
+          writer.save(at(40, 40).contents(), {1});
+          EXPECT_THAT(names_in(run / "checkpoints"), ::testing::Contains("step-00000040"));
+          EXPECT_EQ(expect_whole(find_checkpoint(run, "best")), 40);
+        }));
   EXPECT_TRUE(kinds.contains("symlink"));
   EXPECT_TRUE(kinds.contains("remove"));
 }
