@@ -101,7 +101,7 @@ ROWS = {
               [("src/train/trainer.cpp", r"train/ranks\.h|^  lead\("), ("src/train/speed.cpp", r"train/ranks\.h|^  lead\("),
                ("src/train/prepared_run.cpp", r"train/ranks\.h|share_run\(|require_same\("),
                ("src/cli/commands.cpp", r"train/ranks\.h|step/exchange\.h"),
-               ("src/cli/commands.cpp", r'"MPI: " \+ mpi_info\(\) \+ ', ""),
+               ("src/cli/commands.cpp", r'"MPI: " \+ mpi_info\(\) \+\s*', ""),
                ("src/cli/commands.cpp", r"run_together\(args, command, say_failure\)", "command({})"),
                ("src/cli/commands.cpp", r"    return 141;\n  }", '    return 141;\n  } catch (...) {\n    return int(say_failure(""));\n  }'),
                ("src/cli/bench.cpp", r'crew\.alone|r\["(ranks|bytes_per_step|bytes_by_formula|exchange_share)"\] ='),
