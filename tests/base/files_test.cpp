@@ -135,7 +135,7 @@ TEST(Folders, AnEmptyFolderIsFilledOrStaysEmptyWhateverCallFails) {
       made.put_in_place();
       calls.fail_at = 0;
       EXPECT_THAT(names_in(folder), ::testing::ElementsAre("a", "config.json", "z"));
-      EXPECT_ANY_THROW(NewFolder(folder));
+      EXPECT_ANY_THROW(NewFolder{folder});
       EXPECT_THAT(names_in(folder), ::testing::ElementsAre("a", "config.json", "z"));
     } catch (const Error&) {
       EXPECT_EQ(calls.failures, 1);
