@@ -38,17 +38,11 @@ constexpr string_view kQuoted = "  | ";  // begins a line of a model's text
 }  // namespace
 
 string progress_line(const Progress& p, int width) {
-  constexpr int kBar = 12;  // at least this many columns for "[====>    ] "
+  constexpr size_t kFewest = 9;  // cells of the bar
   const size_t room = size_t(max(width - 1, 0));
   string text = p.total > 0 ? fmt::format("{}/{}", p.done, p.total) : fmt::format("{}", p.done);
-  const string eta = p.eta_seconds < 0 ? "" : " | eta " + format_duration(p.eta_seconds);
-  const string status = p.status.empty() ? "" : " | " + p.status;
-  const size_t bar = p.total > 0 ? kBar : 0;
-  if (bar + text.size() + status.size() + eta.size() <= room)
-    text += status + eta;
-  else if (bar + text.size() + eta.size() <= room)
-    text += eta;
-  if (p.total <= 0 || text.size() + kBar > room) return text.substr(0, room);
+  if (p.eta_seconds >= 0) text += " | eta " + format_duration(p.eta_seconds);
+  if (p.total <= 0 || text.size() + kFewest + 3 > room) return text.substr(0, room);
 
   const size_t cells = min<size_t>(room - text.size() - 3, 40);
   const double share = clamp(double(p.done) / double(p.total), 0., 1.);
@@ -57,24 +51,12 @@ string progress_line(const Progress& p, int width) {
   return fmt::format("[{:<{}}] {}", done, cells, text);
 }
 
-string fitting_fields(string_view line, int width) {
-  constexpr string_view kBetween = " | ";
-  string out(line);
-  size_t end = out.rfind(kBetween);  // of the next field that may be dropped
-  while (out.size() > size_t(width) && end != string::npos && end > 0) {
-    const size_t begin = out.rfind(kBetween, end - 1);
-    if (begin == string::npos) break;
-    if (!out.substr(begin).starts_with(" | loss ")) out.erase(begin, end - begin);
-    end = begin;
-  }
-  return out;
-}
-
 // Lines quote file names and other people's text, and a terminal obeys control characters.
 struct Log::Outputs {
   explicit Outputs(const LogOptions& options) : fd(options.fd), quiet(options.quiet) {
     const char *term = std::getenv("TERM"), *no_color = std::getenv("NO_COLOR");
     terminal = ::isatty(fd) == 1;
+    brief = terminal && options.brief && !quiet;
     const bool capable = terminal && term && string_view(term) != "dumb";
     bar = capable && !quiet;
     colour = capable && !(no_color && *no_color);
@@ -88,15 +70,12 @@ struct Log::Outputs {
       earlier.push_back(printable_lines(line));
   }
   void show(string line, Look look) {
-    if (quiet && look != Look::warning) return;
+    if (look != Look::warning && (quiet || (brief ? look > Look::brief : look == Look::brief)))
+      return;
     const std::lock_guard<std::mutex> lock(mutex);
-    const bool fields = look == Look::fields || look == Look::good_fields;
     if (terminal)
-      line = fields ? fitting_fields(line, terminal_width(fd))
-                    : wrapped(line, terminal_width(fd), line.starts_with(kQuoted) ? kQuoted : "  ");
+      line = wrapped(line, terminal_width(fd), line.starts_with(kQuoted) ? kQuoted : "  ");
     if (colour && look == Look::warning) line = "\x1b[33m" + line + "\x1b[0m";
-    if (colour && look == Look::good_fields)
-      line = line.insert(line.rfind("| ") + 2, "\x1b[32m") + "\x1b[0m";
     write_all(fd, (drawn.empty() ? "" : "\r\x1b[K") + line + "\n" + drawn);
   }
   void erase() {
@@ -105,7 +84,7 @@ struct Log::Outputs {
   }
 
   int fd;
-  bool quiet, terminal, bar, colour;
+  bool quiet, terminal, brief, bar, colour;
   std::mutex mutex;  // of the terminal: lines and the bar share it
   string drawn;      // the bar on the screen; empty: none
   chrono::steady_clock::time_point drawn_at;
@@ -142,7 +121,11 @@ void Log::open_file(const string& path) {
 
 void Log::write(Look look, string_view line) {
   if (look != Look::only_file) outputs_->show(printable_lines(line), look);
-  outputs_->write_file(line);
+  if (look != Look::brief) outputs_->write_file(line);
+}
+
+bool Log::shows_briefs() const {
+  return outputs_->brief;
 }
 
 void Log::progress(const Progress& progress) {

@@ -1,5 +1,8 @@
 // Messages of a run: lines to the terminal (standard error) and to a log file, and a progress bar.
 //
+// A `brief` log shows a person at a terminal what matters: not its details, but briefs in their
+// place. A pipe and the file get all but the briefs.
+//
 // The bar is one line that is rewritten in place, only on a terminal of at least 40 columns. Log
 // lines push it down and never mix with it. Piped output has plain lines and no bar. NO_COLOR in
 // the environment turns colours off. All methods may be called from several threads.
@@ -18,17 +21,11 @@ namespace heed {
 struct Progress {
   int64_t done = 0;
   int64_t total = 0;        // 0: not known
-  string status;            // "loss 1.82 | 48.2k tok/s" (ASCII)
   double eta_seconds = -1;  // below 0: not known
 };
 
-// The bar, always narrower than the terminal of `width` columns. If space is short, the status is
-// dropped first, then the remaining time.
+// The bar, always narrower than the terminal of `width` columns.
 string progress_line(const Progress& progress, int width);
-
-// "step 10 | ep 1.0 | loss 2.1 | ppl 8.2 | eta 3m": if it is too long, fields are dropped from the
-// right. The first one, the loss and the last one (the remaining time, or a verdict) stay.
-string fitting_fields(string_view line, int width);
 
 // Remarks that a log will have.
 struct Notes {
@@ -41,6 +38,7 @@ struct Notes {
 
 struct LogOptions {
   bool quiet = false;  // the terminal gets warnings only; the file gets everything
+  bool brief = false;  // where `fd` is a terminal
   int fd = 2;
 };
 
@@ -60,11 +58,9 @@ class Log {
   void info(string_view line) { write(Look::plain, line); }
   // Adds "warning: ".
   void warn(string_view line) { write(Look::warning, "warning: " + string(line)); }
-  // A line of fields, "a | b | c". A narrow terminal shows fewer of them
-  // (fitting_fields); `good` colours the last one.
-  void fields(string_view line, bool good = false) {
-    write(good ? Look::good_fields : Look::fields, line);
-  }
+  void detail(string_view line) { write(Look::detail, line); }
+  void brief(string_view line) { write(Look::brief, line); }
+  bool shows_briefs() const;
   // For text that the terminal shows differently.
   void only_file(string_view line) { write(Look::only_file, line); }
 
@@ -73,7 +69,7 @@ class Log {
   void end_progress();  // removes the bar
 
  private:
-  enum class Look { plain, warning, fields, good_fields, only_file };
+  enum class Look { plain, warning, brief, detail, only_file };
   void write(Look look, string_view line);
   struct Outputs;
   unique_ptr<Outputs> outputs_;

@@ -23,11 +23,19 @@ constexpr const char* kUtf16 = "text in UTF-16";
 constexpr const char* kUtf32 = "text in UTF-32";
 // First bytes of files often mistaken for texts.
 constexpr pair<string_view, const char*> kBeginnings[] = {
-    {"\xFF\xFE\0\0"sv, kUtf32}, {"\0\0\xFE\xFF"sv, kUtf32},
-    {"\xFF\xFE", kUtf16},       {"\xFE\xFF", kUtf16},
-    {"BZh", "packed by bzip2"}, {"\x28\xB5\x2F\xFD", "packed by zstd"},
-    {"%PDF-", "a PDF"},         {"\x89PNG", "a PNG picture"},
-    {"\xFF\xD8\xFF", "a JPEG"}, {"PK\x03\x04", "a zip archive, as .docx, .odt and .epub are"},
+    {"\xFF\xFE\0\0"sv, kUtf32},
+    {"\0\0\xFE\xFF"sv, kUtf32},
+    {"\xFF\xFE", kUtf16},
+    {"\xFE\xFF", kUtf16},
+    {"BZh", "packed by bzip2"},
+    {"\x28\xB5\x2F\xFD", "packed by zstd"},
+    {"%PDF-", "a PDF"},
+    {"\x89PNG", "a PNG picture"},
+    {"\xFF\xD8\xFF", "a JPEG"},
+    {"\x7F"
+     "ELF",
+     "a program"},
+    {"PK\x03\x04", "a zip archive, as .docx, .odt and .epub are"},
 };
 
 constexpr const char* kPandoc = "pandoc -t plain FILE > text.txt";
@@ -66,16 +74,16 @@ bool is_tagged(string_view text) {
 string other_program(const fs::path& path) {
   constexpr string_view kModels[] = {".pt",   ".pth",     ".ckpt",        ".onnx",
                                      ".gguf", ".msgpack", ".safetensors", ".keras"};
-  // In a folder of texts these may be data (train.bin).
+  // These may be data (train.bin).
   constexpr string_view kPerhaps[] = {".bin", ".npz", ".pkl", ".h5", ".pb", ".index", ".tflite"};
-  const auto of_another = [&](const string& name, bool in_folder) {
+  const auto of_another = [&](const string& name) {
     const auto ends = [&](string_view ending) { return name.ends_with(ending); };
-    const bool may_be_data = in_folder && name.find("model") == name.npos;
-    return ranges::any_of(kModels, ends) || (!may_be_data && ranges::any_of(kPerhaps, ends));
+    return ranges::any_of(kModels, ends) ||
+           (name.find("model") != name.npos && ranges::any_of(kPerhaps, ends));
   };
-  if (const string name = path.filename(); of_another(name, false)) return name;
+  if (const string name = path.filename(); of_another(name)) return name;
   for (const string& name : readable_names(path))
-    if (of_another(name, true)) return name;
+    if (of_another(name)) return name;
   return "";
 }
 
@@ -109,7 +117,9 @@ string markup_in_words(const string& name, string_view first) {
   const auto row = ranges::find_if(kMarkup, [&](const Markup& m) {
     return m.marks[0] == '\n' ? text.find(m.marks) != text.npos : beginning.starts_with(m.marks);
   });
-  if (row == std::end(kMarkup) && !is_tagged(first)) return "";
+  const string ending = fs::path(lower_case(name)).extension();
+  if (row == std::end(kMarkup) && !is_tagged(first) && ending != ".html" && ending != ".htm")
+    return "";
   Markup is = row == std::end(kMarkup) ? Markup{"", "HTML or XML", kPandoc} : *row;
   if (is.kind == "JSON" && text.find("\"sentence_good\"") != text.npos) is.command = kMinimalPairs;
   return fmt::format(

@@ -208,6 +208,9 @@ void CommandLine::parse() {
     }
     if (!options_end && word.size() > 1 && word.starts_with('-'))
       throw usage_error("{}", unexpected(word)).hint(hint);
+    if (texts.text && fs::path(*texts.text).filename() == fs::path(run_).filename())
+      Log({.quiet = quiet_})
+          .info(fmt::format("the text begins with the name of the run, {}", *texts.text));
     texts.text = texts.text ? *texts.text + " " + word : word;
   }
   require_one_input(

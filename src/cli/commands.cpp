@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/nearest.h"
 #include "base/pool.h"
@@ -18,7 +19,10 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "data/objective.h"
 #include "math/blas.h"
+#include "store/model.h"
+#include "store/run_folder.h"
 #include "train/ranks.h"
 
 namespace heed {
@@ -183,11 +187,18 @@ Exit run_command(const vector<string>& args, const Crew& crew) {
       return Exit::ok;
     }
   }
+  const fs::path run = is_run(name) ? fs::path(name) : fs::path("runs") / name;
+  string meant = "heed --help lists the commands";
+  if (is_text(name) || (name.ends_with(".json") && path_exists(name)))
+    meant = "heed train " + shell_word(name);
+  else if (is_run(run))
+    meant = fmt::format("heed {} {}", make_objective(config_of_run(run))->use().command,
+                        shell_word(name));
   const string typed = name.substr(0, name.rfind(".py"));
   const auto word = find_trade_word("command", typed);
   throw usage_error("unknown command \"{}\"{}", excerpt(name),
                     word ? heed_calls_it(*word) : did_you_mean(nearest(typed, names)))
-      .hint("heed --help lists the commands");
+      .hint(meant);
 }
 
 int run_heed(const vector<string>& args) {

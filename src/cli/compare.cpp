@@ -17,6 +17,7 @@
 #include "evaluate/test_text.h"
 #include "evaluate/writing.h"
 #include "math/blas.h"
+#include "store/run.h"
 #include "store/run_folder.h"
 
 namespace heed {
@@ -105,15 +106,20 @@ string sentence(const Figure& figure, const Difference& d, const Json& result,
   const auto [low, high] = std::minmax({sign * d.interval.low, sign * d.interval.high});
   const string by =
       fmt::format("{} {} [{}, {}]", small(sign * d.value), figure.unit, small(low), small(high));
-  const string so = d.shown() ? fmt::format("{} {} better by {}", listed(better),
-                                            better.size() > 1 ? "are" : "is", by)
-                              : fmt::format("No difference is shown: {} less {} is {}",
-                                            listed(second), listed(first), by);
+  const bool luck = changes.size() == 1 && changes[0].key == "seed" && isnan(d.p_seeds);
+  const string so =
+      d.shown() ? fmt::format("{} {} {} by {}", listed(better), better.size() > 1 ? "are" : "is",
+                              luck ? "ahead" : "better", by)
+                : fmt::format("No difference is shown: {} less {} is {}", listed(second),
+                              listed(first), by);
   if (!isnan(d.p_seeds))
     return fmt::format("{}, over {} and {} seeds.", so, first.size(), second.size());
   if (changes.empty()) return so + ". Their configs are the same.";
-  if (changes.size() == 1 && changes[0].key == "seed")
-    return so + ". Their configs differ in seed alone.";
+  if (luck)
+    return fmt::format(
+        "They differ in seed alone: this is the luck of a seed, not a better setting. {}. Settings "
+        "are compared by several seeds of each: heed compare A1 A2 --to B1 B2.",
+        so);
   return so + (d.shown() ? ": these two models differ; whether their settings do needs seeds."
                          : ". Whether their settings differ needs seeds.");
 }
@@ -186,6 +192,7 @@ struct RunComparer {
   }
 
   void measure(const string& run) {
+    if (const string now = still_training(run); !now.empty()) log.info(now);
     Model m = load_model(run, "");
     const auto arithmetic = [](const MeasuredRun& r) { return r.config.train.arithmetic; };
     if (m.config.train.arithmetic == Arithmetic::native &&
@@ -283,17 +290,14 @@ void print_compared(const Json& r) {
     const Json& runs = r[key];
     return plain(runs[0]) + (runs.size() > 1 ? fmt::format(" +{}", runs.size() - 1) : "");
   };
-  const vector<Json> figures(r["figures"].begin(), r["figures"].end());
-  vector<Column> columns = {{"", "unit"},
+  vector<Json> figures(r["figures"].begin(), r["figures"].end());
+  ranges::stable_partition(figures, [](const Json& f) { return f["unit"] == "accuracy"; });
+  const Column columns[] = {{"", "unit"},
                             {name("first"), "first", fixed<4>, 3},
                             {name("second"), "second", fixed<4>, 4},
                             {"difference", "difference", small},
-                            {"95 % interval", "interval", range_text}};
-  if (figures[0].contains("p"))
-    columns.push_back({"p", "p", fixed<4>});
-  else
-    columns.insert(columns.end(), {{"p, bootstrap", "p_bootstrap", fixed<4>, 1},
-                                   {"p, exchanges", "p_randomization", fixed<4>, 2}});
+                            {"95 % interval", "interval", range_text},
+                            {"p", figures[0].contains("p") ? "p" : "p_randomization", fixed<4>}};
   print_table(figures, columns);
   print_prose(fmt::format(
       "\n{} Measured on {} of {}.{}\n", plain(r["sentence"]), units_in_words(r),
@@ -325,17 +329,24 @@ void compare_groups(const vector<RunGroup>& groups, NamedText text, bool transla
 
 void add_comparisons(Json& runs, Log& log) {
   nlohmann::ordered_map<string, RunGroup> groups;
-  const auto setting = [](Json keys) {
-    keys.erase("seed");
+  bool by_seed = false;
+  const auto setting = [&](Json keys) {
+    if (!by_seed) keys.erase("seed");
     return keys.dump();
   };
-  for (const Json& run : runs) groups[setting(run["keys"])].push_back(run["run"]);
+  const auto group = [&] {
+    groups.clear();
+    for (const Json& run : runs) groups[setting(run["keys"])].push_back(run["run"]);
+    return groups.size();
+  };
+  by_seed = group() == 1;
+  if (by_seed) group();
   Pool pool(available_cores());
   for (Json& run : runs) {
-    const RunGroup &first = groups.begin()->second, &group = groups[setting(run["keys"])];
-    if (&group == &first || run["run"] != group.front()) continue;
+    const RunGroup &first = groups.begin()->second, &others = groups[setting(run["keys"])];
+    if (&others == &first || run["run"] != others.front()) continue;
     try {
-      compare_groups({first, group}, {}, false, pool, log,
+      compare_groups({first, others}, {}, false, pool, log,
                      [&](const Json& compared) { run["compared"] = compared; });
     } catch (const Error& e) {
       run["compared"] = {{"error", e.text()}};

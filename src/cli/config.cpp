@@ -100,6 +100,8 @@ string config_path(const string& typed) {
 }
 
 string missing_hint(const string& typed) {
+  if (typed.find("://") != string::npos || typed.starts_with("www."))
+    return fmt::format("curl -LO {}, as heed does not download; then its name", shell_word(typed));
   if (path_exists(typed + ".json")) return typed + ".json is a config";
   const fs::path path = typed, folder = folder_of(path);
   if (error_code none; fs::is_directory(folder, none))
@@ -177,7 +179,7 @@ Exit run_init(CommandLine& line) {
     text.pairs = text.files.size() == 1 && is_tsv(first) && like->count() == 0;
     if (text.pairs)
       for (const string& remark :
-           read_tsv(text.files[0], {.any_bytes = text.facts.too_many_bad}).warnings)
+           read_tsv(text.files[0], {.any_bytes = !text.facts.bad_files.empty()}).warnings)
         log.warn(remark);
     for (string& file : text.files) {  // relative to the config's folder
       if (!text.pairs) warn_of_markup(file, first_bytes(file), log);

@@ -20,6 +20,7 @@
 namespace heed {
 namespace {
 
+constexpr string_view kEnds[] = {":q", ":quit", ":exit", ":q!", ":wq", "quit", "exit"};
 constexpr const char* kHowToEnd = ":q or Ctrl-D ends. :help says what else there is.";
 
 void begin_editing() {
@@ -93,7 +94,7 @@ Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,
   log.info(source.instructions);
   log.info(kHowToEnd);
   while (const optional<string> typed = typed_line(line.name() + "> ")) {
-    if (*typed == ":q" || *typed == ":quit" || *typed == "quit" || *typed == "exit") break;
+    if (ranges::count(kEnds, *typed) > 0) break;
     if (typed->empty() && !source.allow_empty) {
       log.info(source.instructions);
       continue;

@@ -1,4 +1,6 @@
 // heed train CONFIG or TEXT, heed resume RUN
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -48,9 +50,9 @@ string show_sample(const RunResult& result, const Objective& objective, Log& log
   const auto best = ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
   if (best == frames.end() || probe.prompts.empty()) return "TEXT";
   const auto show = [&](const string& what, const string& text) {
-    log.info(what);
+    log.detail(what);
     const string ended = text + "\n";  // an empty text is a line too
-    for (const string_view line : lines_of(ended)) log.info("  | " + printable(line));
+    for (const string_view line : lines_of(ended)) log.detail("  | " + printable(line));
   };
   const bool fills = objective.fills(), continues = objective.continues();
   const size_t shown = probe.prompts.size() > 1;  // of four pairs the second
@@ -61,6 +63,8 @@ string show_sample(const RunResult& result, const Objective& objective, Log& log
   if (!fills)
     show(continues ? "continues as" : "becomes",
          string(continues ? whole_words(written, written.size()) : written));
+  log.brief(shortened("it writes: " + printable(fills ? filled : prompt + " | " + written),
+                      terminal_width(STDERR_FILENO)));
   return some_words(fills ? replace_all(replace_all(filled, "›", ""), "‹", "") : prompt);
 }
 
@@ -106,7 +110,7 @@ void show_first_results(const RunResult& result, Log& log) try {
                          shell_word(live)));
   log.info(fmt::format("  heed {} {}  # asks for {}", objective->use().command, name,
                        objective->use().takes));
-  log.info(fmt::format("  heed attend {} {}", name, shell_word(words)));
+  log.detail(fmt::format("  heed attend {} {}", name, shell_word(words)));
   const char* measures = config.data.has_validation() ? "evaluate" : "inspect";
   log.info("  " + (!over              ? "heed resume " + name
                    : !command.empty() ? command
@@ -115,8 +119,11 @@ void show_first_results(const RunResult& result, Log& log) try {
   log.warn(e.what());
 }
 
-// Adds the options of both commands, and parses.
-void parse_shared(CommandLine& line, RunRequest& request) {
+// Adds the options of both commands, and parses. What the log shows.
+LogOptions parse_shared(CommandLine& line, RunRequest& request) {
+  bool verbose = false;
+  line.app().add_flag("--verbose", verbose,
+                      "in a terminal: every line of train.log, not one for each tenth of the run");
   line.add_sets();
   line.add_threads();
   line.add_steps("--stop-at", request.stop_at, "save and stop after this step, as a signal would");
@@ -125,6 +132,7 @@ void parse_shared(CommandLine& line, RunRequest& request) {
   request.given = line.given();
   request.threads = line.threads();
   request.crew = line.crew();
+  return {.quiet = line.quiet(), .brief = !verbose};
 }
 
 void print_result(const RunResult& r, bool json) {
@@ -205,13 +213,12 @@ Exit run_train(CommandLine& line) {
                       "what samples begin with (train.prompt; default: chosen from held-out text)")
           ->type_name("TEXT")
           ->default_str("");
-  parse_shared(line, request.run);
+  Log log(parse_shared(line, request.run));
   check_utf8(prompt, "--prompt");
   vector<string> sets;
   if (no_live) sets.push_back("train.live=false");
   if (begins->count() > 0) sets.push_back("train.prompt=" + Json(prompt).dump());
   request.run.given = line.given(sets);
-  Log log({.quiet = line.quiet()});
 
   const auto config = ranges::find_if(text.files, names_config);
   if (config == text.files.end()) {
@@ -271,8 +278,7 @@ Exit run_resume(CommandLine& line) {
   line.app()
       .add_flag("--force", request.run.force, "with --branch: rename an existing run to NAME.old-K")
       ->needs("--branch");
-  parse_shared(line, request.run);
-  Log log({.quiet = line.quiet()});
+  Log log(parse_shared(line, request.run));
   return finish([&] { return resume_run(request, log); }, line.json(), log);
 }
 

@@ -386,7 +386,7 @@ TextFacts text_facts(span<const string> files, bool any_bytes) {
       size += text.size();
     });
     facts.bytes += size;
-    facts.too_many_bad = facts.too_many_bad || too_many_bad(bad, size);
+    if (too_many_bad(bad, size)) facts.bad_files.push_back(shown_path(file));
   }
   erase(counts, 0);
   ranges::sort(counts, greater<>());

@@ -126,12 +126,12 @@ void check_writable(const string& path);
 
 struct TextFacts {
   uint64_t bytes = 0;
-  bool too_many_bad = false;    // bytes that are not UTF-8; each is a U+FFFD here
-  string first_bad = "";        // where: "a.txt:3 (offset 70 in the file)"
-  vector<uint64_t> lines = {};  // of each file
-  uint64_t characters = 0;      // code points
-  int distinct = 0;             // different ones
-  int common = 0;               // the most frequent ones that make up 99.995 % of the text
+  vector<string> bad_files = {};  // with too many bytes that are not UTF-8; each is a U+FFFD here
+  string first_bad = "";          // where: "a.txt:3 (offset 70 in the file)"
+  vector<uint64_t> lines = {};    // of each file
+  uint64_t characters = 0;        // code points
+  int distinct = 0;               // different ones
+  int common = 0;                 // the most frequent ones that make up 99.995 % of the text
 };
 
 // Reads the files once, as bytes if `any_bytes`. Memory: a chunk. Errors as scan_text(), except

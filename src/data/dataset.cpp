@@ -81,7 +81,7 @@ unique_ptr<Tokenizer> make_tokenizer(const RunConfig& c, const TokenizerConfig& 
   } else {
     made = read_vocabulary(own, further_specials(c), resolve_path(folder, own.file));
   }
-  d.notes.push_back(made.note);
+  d.details.push_back(made.note);
   return std::move(made.tokenizer);
 }
 
@@ -98,9 +98,10 @@ Dataset load_dataset(const RunConfig& c, const string& folder, Tokenizers& token
   if (const string leak = leaks(d.train.facts, d.valid.facts); !leak.empty())
     d.warnings.push_back(leak);
   const bool two = tokenizers.separate_source != nullptr;
-  if (new_tokenizers && two) d.notes[0] += occurring(tokenizers.source(), d.train, Side::source);
+  if (new_tokenizers && two) d.details[0] += occurring(tokenizers.source(), d.train, Side::source);
   if (new_tokenizers)
-    d.notes[two] += occurring(*tokenizers.target, d.train, two ? optional(Side::target) : nullopt);
+    d.details[two] +=
+        occurring(*tokenizers.target, d.train, two ? optional(Side::target) : nullopt);
   if (portable && learns(c, TokenizerConfig::bpe))
     d.warnings.push_back(
         "another version of SentencePiece can give these bpe pieces other ids, and the run other "

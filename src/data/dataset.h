@@ -31,6 +31,7 @@ struct DataHash {
 
 struct Dataset : Notes {
   Split train, valid;
+  vector<string> details;  // how it was read, as usual
   DataHash hash;
 };
 
@@ -55,7 +56,7 @@ Dataset load_text_dataset(const RunConfig& config, const string& folder, Tokeniz
 Dataset load_pair_dataset(const RunConfig& config, const string& folder, Tokenizers& tokenizers);
 
 // The tokenizer that a config describes: read from its file, or learnt from what show() adds. Adds
-// a note.
+// a detail.
 unique_ptr<Tokenizer> make_tokenizer(const RunConfig& config, const TokenizerConfig& own,
                                      const string& folder, Dataset& data,
                                      const function<void(TokenizerTrainer&)>& show);

@@ -17,10 +17,11 @@
 namespace heed {
 namespace {
 
-constexpr double kFewPasses = 2;  // in which no model memorises its data
-constexpr double kSolved = 0.99;  // accuracy that leaves nothing to learn
-constexpr double kFlat = 1.02;    // held-out loss that more steps did not bring down further
-constexpr double kKnown = 0.6;    // share of it that training loss has, once data is memorised
+constexpr double kFewPasses = 2;    // in which no model memorises its data
+constexpr double kSolved = 0.99;    // accuracy that leaves nothing to learn
+constexpr double kFlat = 1.02;      // held-out loss that more steps did not bring down further
+constexpr double kKnown = 0.8;      // share of it that training loss has, once data is memorised
+constexpr double kManyPasses = 20;  // before which that does not rule out more steps
 
 // The mean of the last five training losses up to a step; NaN if there are none.
 double train_loss_at(const vector<TrainEvent>& train, int64_t step) {
@@ -98,10 +99,7 @@ void add_ways_on(const Run& run, Advice& a) {
                            from.empty() ? "" : " --init-from " + shell_word(from), twice,
                            with_end ? "" : fmt::format(" --set optimizer.decay_steps={}", twice),
                            config.train.max_epochs > 0 ? " --set train.max_epochs=0" : "");
-    a.text = fmt::format(
-        "; they need a new run, as its rate has fallen (at a low rate: {}{}{})", more,
-        with_end ? fmt::format(" --set optimizer.decay_steps={}", o.decay_steps.step) : "",
-        o.min_learning_rate > 0 ? "" : " " + low_rate_of(o));
+    a.text = "; they need a new run, as its rate has fallen";
   }
 }
 
@@ -125,17 +123,17 @@ Advice advise(const Run& run) {
              few = last.step > 0 && passes < 0.9 * useful_passes(!objective->traits().encoder()),
              best_at_end = valid.end() - best <= 1,
              memorised = !valid.empty() && train_loss_at(logged.train, valid.back().step) <
-                                               kKnown * valid.back().loss;
+                                               kKnown * valid.back().loss,
+             many = passes >= kManyPasses;
   Advice a;
   add_ways_on(run, a);
   if (lowest_before_rise(logged) != nullptr) {
     a.text = fmt::format(
-        "the best was at step {}: more steps only memorise the training data; heed {} {} uses that "
-        "one, --checkpoint last with the newest; more text, a smaller model or more dropout would "
-        "help",
+        "the best was at step {}: more steps only memorise the training data, more text would "
+        "help; heed {} {} uses that one, --checkpoint last with the newest",
         best->step, objective->use().command, shell_word(run.folder.string()));
   } else if (!solved && few &&
-             (passes < kFewPasses || (best_at_end && !memorised && !is_flat(valid)))) {
+             (passes < kFewPasses || (best_at_end && !(memorised && many) && !is_flat(valid)))) {
     a.text = fmt::format("more steps would help: so far it has read its training data {:.2g} times",
                          passes) +
              a.text;
@@ -143,7 +141,10 @@ Advice advise(const Run& run) {
   } else if (run.end() != Stop::none && best != valid.end() &&
              ranges::any_of(logged.yardsticks,
                             [&](const Yardstick& y) { return y.nats_per_token <= best->loss; })) {
-    a.text = "more text or a larger model would help, rather than more steps";
+    a.text = memorised
+                 ? "more text would help: it knows its training data far better than other text"
+                 : "a larger model or more text would help";
+    if (many) a.text += ", rather than more steps";
   } else {
     a.text = "";
   }

@@ -104,7 +104,7 @@ FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
   frame.probe_loss = loss / double(odds.size());  // NaN where no label is shown
   for (size_t i = 0; i < question_.prompts.size(); ++i) {
     const TokenIds ids = written(predictor, i);
-    if (i == shown_prompt()) filmed.sample = sample(ids);
+    if (i == shown_prompt()) filmed.sample = as_sample(ids);
     if (objective_->fills()) frame.filled = completed(ids, "›", "‹");
     frame.written.push_back(shown_answer(ids));
   }
@@ -196,7 +196,7 @@ string Film::prompt() const {
 }
 
 // What is written, as text: up to the end of a word, where it has spaces.
-string Film::sample(const TokenIds& ids) const {
+string Film::as_sample(const TokenIds& ids) const {
   const string text =
       objective_->fills() ? completed(ids, "", "") : tokenizers_.target->decode(ids);
   const bool cut = objective_->continues() || objective_->fills();

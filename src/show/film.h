@@ -47,6 +47,10 @@ class Film {
   // `known`: its step, losses and matrices. `predictor`: the model, with the values that validation
   // and samples use. Error (diverged) if the model's numbers are not finite.
   FilmedFrame frame(Frame known, const Predictor& predictor) const;
+  // A frame's sample, alone.
+  string sample(const Predictor& predictor) const {
+    return as_sample(written(predictor, shown_prompt()));
+  }
 
  private:
   string shown(const TokenIds& ids, const Tokenizer& tokenizer, const char* between) const;
@@ -55,7 +59,7 @@ class Film {
   size_t shown_prompt() const { return question_.prompts.size() > 1; }  // of four pairs the second
   TokenIds written(const Predictor& predictor, size_t prompt) const;
   string completed(const TokenIds& ids, const char* open, const char* close) const;
-  string sample(const TokenIds& ids) const;
+  string as_sample(const TokenIds& ids) const;
 
   const Transformer& model_;
   const Tokenizers& tokenizers_;

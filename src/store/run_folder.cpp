@@ -57,7 +57,9 @@ fs::path checkpoints_of(const fs::path& run) {
     throw_other_program(run, other, Exit::store);
   throw store_error("{} is not a run folder: it has no checkpoints/", quoted_path(run))
       .hint(of_checkpoint ? "the folder that has checkpoints/ in it, or this checkpoint's own"
-                          : "check the path");
+            : fs::is_regular_file(run)
+                ? "heed train " + shell_word(run.string()) + ", if it is a text"
+                : "check the path");
 }
 
 // As written_out(), and without links, which may be switched while their folder is being read.

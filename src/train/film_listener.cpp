@@ -72,7 +72,7 @@ class FilmListener : public Listener {
     const bool planned = validates_ || m.last.tokens == 0;  // else the end of a run
     if (!planned || !on_ || !is_next(line.step, true)) return;
     const string sample = add_now({.valid_loss = line.loss}, m);
-    if (!sample.empty()) log_.info(sample_line(fmt::format("sample{:5}", line.step), sample));
+    if (!sample.empty()) log_.detail(sample_line(fmt::format("sample{:5}", line.step), sample));
   }
 
   void ended(Stop, const Moment& m) override {

@@ -11,9 +11,9 @@
 
 namespace heed {
 
-// The longer ones are in files of their own, NAME_listener.cpp.
+// The longer ones are in files of their own, NAME_listener.cpp. Null: it has nothing to do.
 using MakeListener = unique_ptr<Listener>(const ListenerContext&);
-MakeListener terminal_listener, film_listener, tensorboard_listener;
+MakeListener tenths_listener, terminal_listener, film_listener, tensorboard_listener;
 
 namespace {
 
@@ -49,13 +49,13 @@ class YardsticksListener : public Listener {
                                 isfinite(y.bits_per_byte)
                                     ? fmt::format(" ({:.3f} bits per byte)", y.bits_per_byte)
                                     : ""));
-    context_.log.info("yardsticks on the held-out text, nats per token: " + joined(all));
+    context_.log.detail("yardsticks on the held-out text, nats per token: " + joined(all));
   }
 
   void ended(Stop, const Moment&) override {
     const auto best = context_.run.best();
     if (best && isfinite(best->valid_loss) && !yardsticks_.empty())
-      context_.log.info(compared(best->valid_loss, yardsticks_));
+      context_.log.detail(compared(best->valid_loss, yardsticks_));
   }
 
  private:
@@ -76,7 +76,7 @@ class Remarks : public Listener {
     logged_.valid.push_back(line);
     const string text = said_ ? "" : overfitting(logged_, patience_);
     if (text.empty()) return;
-    log_.info(text);
+    log_.detail(text);
     said_ = true;
   }
 
@@ -95,13 +95,14 @@ unique_ptr<Listener> make(const ListenerContext& context) {
 }  // namespace
 
 // In the order in which they hear.
-constexpr MakeListener* kListeners[] = {terminal_listener,        make<Metrics>,
-                                        make<YardsticksListener>, film_listener,
-                                        tensorboard_listener,     make<Remarks>};
+constexpr MakeListener* kListeners[] = {
+    tenths_listener, terminal_listener,    make<Metrics>, make<YardsticksListener>,
+    film_listener,   tensorboard_listener, make<Remarks>};
 
 Listeners listeners(const ListenerContext& context) {
   Listeners all;
-  for (MakeListener* listener : kListeners) all.push_back(listener(context));
+  for (MakeListener* listener : kListeners)
+    if (auto made = listener(context)) all.push_back(std::move(made));
   return all;
 }
 

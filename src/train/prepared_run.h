@@ -59,6 +59,7 @@ struct PreparedRun {
   unique_ptr<Products<float>> products;  // of training and scoring
   Yardsticks yardsticks = {};            // if they are measured already
   TokenIds prompt = {};                  // train.prompt
+  bool described = false;                // the log says already how large and how long it is
 
   Predictor with(const ParamVec<float>& values) const { return {model, values, *products}; }
 };

@@ -128,7 +128,7 @@ RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& r
     run.append(kMetrics, line_of(RunEvent{done, "branch", event}));
     for (const Checkpoint& checkpoint : earlier) trainer.adopt(checkpoint);
     trainer.adopt(*stem.checkpoint);
-    log.info(event);
+    log.detail(event);
   });
 }
 
@@ -280,7 +280,7 @@ RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& 
     const bool lines = tidy(stored, prepared.config.train, true, run, log);
     if (!stored.checkpoint && !lines) append_start(run, stored.origin.command, prepared);
     run.write_config(dump_config(prepared.config));
-    log.info(fmt::format("resuming at step {}", stored.steps_done()));
+    log.detail(fmt::format("resuming at step {}", stored.steps_done()));
   });
 }
 

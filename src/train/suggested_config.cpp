@@ -132,11 +132,7 @@ void choose_size(Suggestion& s, const OwnText& text) {
     ModelConfig& m = larger.model;
     m.encoder_layers = m.decoder_layers = 0;
     shape(larger, row.layers);
-    m.d_model = row.d_model;
-    m.n_heads = row.d_model / 32;
-    // As many weights in two matrices as in three.
-    m.d_ff = m.feed_forward == FeedForwardType::gated ? (8 * row.d_model / 3 + 7) / 8 * 8
-                                                      : 4 * row.d_model;
+    set_width(m, row.d_model);
     larger.optimizer.learning_rate = row.learning_rate;
     const double minutes = step_minutes(larger);
     if (text.minutes < row.steps * minutes) return;
@@ -166,6 +162,13 @@ string names_of(const vector<string>& files) {
 
 }  // namespace
 
+void set_width(ModelConfig& m, int width) {
+  m.d_model = width;
+  m.n_heads = max(1, width / 32);
+  // As many weights in two matrices as in three.
+  m.d_ff = m.feed_forward == FeedForwardType::gated ? (8 * width / 3 + 7) / 8 * 8 : 4 * width;
+}
+
 string name_of_text(const string& path) {
   if (path == "-") return "stdin";
   const fs::path whole = (fs::absolute(path) / "").lexically_normal().parent_path();
@@ -183,7 +186,7 @@ void read_own_text(OwnText& text, bool any_bytes, Log& log) {
   const TextFacts& f = text.facts = text_facts(text.files, any_bytes);
   string line = fmt::format("text: {}, {}", text.name, format_bytes(double(f.bytes)));
   if (text.files.size() > 1) line += fmt::format(" in {} files", text.files.size());
-  if (!f.too_many_bad)
+  if (f.bad_files.empty())
     line += fmt::format(", {}, {} different",
                         counted(format_count(int64_t(f.characters)), "character"), f.distinct);
   log.info(line);
@@ -237,12 +240,15 @@ Suggestion suggest(const OwnText& text) {
   c.optimizer.betas = {0.9, 0.95};
   c.optimizer.schedule = text.pairs ? "cosine" : "wsd";
   c.train.batch_tokens = kBatchTokens;
-  if (text.facts.too_many_bad) {
+  if (!text.facts.bad_files.empty()) {
     c.tokenizer.type = TokenizerConfig::byte;
     s.tokens = fmt::format(
         "single bytes, because the text is not valid UTF-8: {}. To have characters, convert it "
-        "(iconv -f LATIN1 -t UTF-8 FILE, if it is Latin-1)",
-        text.facts.first_bad);
+        "(iconv -f LATIN1 -t UTF-8 FILE, if it is Latin-1){}",
+        text.facts.first_bad,
+        text.facts.bad_files.size() < text.files.size()
+            ? ", or leave " + some_of(text.facts.bad_files) + " out"
+            : "");
   } else if (text.pairs || bytes >= kFewBytes) {
     c.tokenizer.type = TokenizerConfig::bpe;
     c.tokenizer.vocab_size = pieces_for(text.facts);

@@ -47,6 +47,9 @@ int64_t steps_in_time(double in_time, double useful, double validation);
 // Ends the training there; its intervals are shares of it.
 void set_steps(RunConfig& config, int64_t steps, double validation);
 
+// Makes a model of the same shape with this d_model.
+void set_width(ModelConfig& model, int d_model);
+
 // With the steps that are estimated to fit into the minutes.
 Suggestion suggest(const OwnText& text);
 // The config for one file or folder, changed by --set.

@@ -8,6 +8,7 @@
 #include "base/std_names.h"
 #include "evaluate/figures.h"
 #include "train/listener.h"
+#include "train/validation.h"
 
 namespace heed {
 namespace {
@@ -34,7 +35,7 @@ class Terminal : public Listener {
         begin_(context.begin) {}
 
   void began(const Moment&) override {
-    log_.info(
+    log_.detail(
         "loss: nats per token, lower is better; ppl: e^loss; acc: tokens predicted, </s> aside; "
         "bpb: bits per byte; ep: times through the data; gnorm: length of the gradient; lr: "
         "learning rate");
@@ -44,10 +45,7 @@ class Terminal : public Listener {
     step_ = m.state.step;
     seconds_ += m.seconds;
     ++steps_;
-    log_.progress({.done = step_,
-                   .total = end_,
-                   .status = "loss " + format_fixed(m.last.loss(), 3),
-                   .eta_seconds = seconds_left()});
+    log_.progress({.done = step_, .total = end_, .eta_seconds = seconds_left()});
   }
 
   void logged(const TrainEvent& l) override {
@@ -57,12 +55,13 @@ class Terminal : public Listener {
                      l.epoch, format_fixed(l.loss, 4), format_fixed(l.perplexity, 2),
                      l.gradient_norm, l.learning_rate, format_rate(l.tokens_per_second));
     if (seconds_left() >= 0) s += " | eta " + format_duration(seconds_left());
-    log_.fields(s);
+    log_.detail(s);
   }
 
   void validated(const ValidEvent& line, const Moment&) override {
     log_.only_file(date_and_time());
-    log_.fields(valid_line(line, metric_), line.verdict == "new best");
+    log_.detail(valid_line(line, metric_));
+    if (line.verdict.starts_with(kBestHere)) elsewhere_ = line.verdict.substr(kBestHere.size());
   }
 
   void remarked(const string& warning) override { log_.warn(warning); }
@@ -77,11 +76,11 @@ class Terminal : public Listener {
     const auto best = run_.best();
     if (best && isfinite(best->valid_loss))
       text += fmt::format(
-          "; best validation {} @ {}",
+          "; best validation {} @ {}{}",
           isfinite(best->valid_metric)
               ? fmt::format("{} {:.{}f}", metric_->title, best->valid_metric, metric_->digits)
               : fmt::format("loss {:.4f}", best->valid_loss),
-          best->step);
+          best->step, elsewhere_);
     log_.info(text);
   }
 
@@ -98,6 +97,7 @@ class Terminal : public Listener {
   const double begin_;
   int64_t step_ = 0, steps_ = 0;
   double seconds_ = 0;  // in steps
+  string elsewhere_;    // what the best is not better than
 };
 
 }  // namespace

@@ -95,6 +95,7 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
 
   choice.suggestion = suggest(choice.text);
   RunConfig& c = choice.suggestion.config;
+  if (given.contains("model.d_model")) set_width(c.model, given.values.model.d_model);
   if (own_tokenizer && !is_subword(tokenizer.type)) c.tokenizer = {};
   if (own_tokenizer || goes_on || given.contains("tokenizer.file")) choice.suggestion.tokens = "";
   // The decay is muon's, and would make the weights of another run forget what they learnt.
@@ -109,7 +110,8 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
 void say_model(const ChosenConfig& choice, const PreparedRun& run, const string& init_from,
                Log& log) {
   const OwnText& text = choice.text;
-  if (!choice.suggestion.tokens.empty()) log.info("tokens: " + choice.suggestion.tokens);
+  const auto say = text.facts.bad_files.empty() ? &Log::detail : &Log::info;
+  if (!choice.suggestion.tokens.empty()) (log.*say)("tokens: " + choice.suggestion.tokens);
   const string weights = format_rate(double(run.model.table.size())),
                bytes = format_bytes(double(text.facts.bytes));
   log.info(init_from.empty()
@@ -126,11 +128,8 @@ void say_smaller(const ChosenConfig& choice, double in_time, int d_model, Log& l
   const ModelConfig smaller = suggest(text).config.model;
   if (in_time < kFewSteps && smaller.d_model < d_model)
     log.info(
-        fmt::format("few steps fit into --minutes {:g}: a smaller model would learn more\n"
-                    "  --set model.d_model={} --set model.n_heads={} --set model.d_ff={} "
-                    "--set model.encoder_layers={} --set model.decoder_layers={}",
-                    choice.text.minutes, smaller.d_model, smaller.n_heads, smaller.d_ff,
-                    smaller.encoder_layers, smaller.decoder_layers));
+        fmt::format("few steps fit here: a smaller model would learn more (--set model.d_model={})",
+                    smaller.d_model));
 }
 
 // Plans the steps of `run` and puts its config in place, which ends it there. Logs the plan.
@@ -165,16 +164,18 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   plan_steps(run);
   if (run.plan.steps > 0) end = run.plan.steps;
   const double steps = double(end), passes = steps * run.plan.step_epochs, gone = seconds_gone();
+  const string all = format_duration(gone + whole_cost(steps, s.validation) * step_seconds + kPage);
+  run.described = true;
   const bool by_choice = !planned || reached || train.max_minutes > 0;
   const bool helps = epochs > 0 || passes < 0.9 * s.passes;
-  log.info(fmt::format(
-      "steps: {}, {:.3g} times through the text{}; done in about {}, of which {} are gone",
-      format_count(end), passes,
-      by_choice ? ""
-      : helps   ? " (--minutes M for more)"
-                : " (more steps would only memorise it)",
-      format_duration(gone + whole_cost(steps, s.validation) * step_seconds + kPage),
-      format_duration(gone)));
+  const string plan =
+      fmt::format("steps: {}, {:.3g} times through the text", format_count(end), passes);
+  log.brief(fmt::format("{}; done in about {}", plan, all));
+  log.detail(fmt::format("{}{}; done in about {}, of which {} are gone", plan,
+                         by_choice ? ""
+                         : helps   ? " (--minutes M for more)"
+                                   : " (more steps would only memorise it)",
+                         all, format_duration(gone)));
   if (planned && request.init_from.empty())
     say_smaller(choice, in_time, run.config.model.d_model, log);
 }
@@ -196,7 +197,7 @@ RunResult train_on_text(const TrainRequest& request, OwnText text, Log& log) {
   plan(beginning.prepared, choice, request, log);
   log.info(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
                        shell_word(folder)));
-  log.info(fmt::format(
+  log.detail(fmt::format(
       "to repeat it byte for byte:\n  heed train {} --run {}{}",
       shell_word((fs::path(folder) / kConfigFile).string()), shell_word(folder + "-again"),
       request.init_from.empty() ? "" : " --init-from " + shell_word(request.init_from)));

@@ -21,10 +21,12 @@ namespace {
 void say_start(Log& log, const PreparedRun& run, int64_t done) {
   const RunConfig& c = run.config;
   const Dataset& data = run.data;
+  const auto say = run.described ? &Log::detail : &Log::info;
+  for (const string& detail : data.details) log.detail(detail);
   for (const string& note : data.notes) log.info(note);
   for (const string& warning : data.warnings) log.warn(warning);
   const auto n = [](auto x) { return format_count(int64_t(x)); };
-  log.info(fmt::format(
+  (log.*say)(fmt::format(
       "model: {} parameters, {} encoder and {} decoder layers, d_model {}, vocabulary {}",
       n(run.model.table.size()), c.model.encoder_layers, c.model.decoder_layers, c.model.d_model,
       n(run.tokenizers.target->size())));
@@ -33,12 +35,12 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
   if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));
   if (c.data.has_validation())
     text += fmt::format(", {} held out", n(data.valid.target.size() + data.valid.source.size()));
-  log.info(text);
+  (log.*say)(text);
   const string steps = run.plan.steps > 0 ? n(run.plan.steps) + " " : "";
-  log.info(fmt::format("plan: {}steps of about {} tokens, on {}, about {} of memory", steps,
-                       n(std::round(run.plan.step_tokens)), run.crew.in_words(),
-                       format_bytes(run.memory.total())));
-  log.info("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
+  (log.*say)(fmt::format("plan: {}steps of about {} tokens, on {}, about {} of memory", steps,
+                         n(std::round(run.plan.step_tokens)), run.crew.in_words(),
+                         format_bytes(run.memory.total())));
+  log.detail("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
   if (const auto useless = useless_steps(run, done)) log.warn(useless->what());
   if (const string doubts = doubts_of_bleu(run); !doubts.empty()) log.warn(doubts);
 }
@@ -110,13 +112,16 @@ RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& 
     const int64_t done = trainer.state().step;
     say_start(log, prepared, done);
     run.put_in_place();
+    if (!prepared.described)
+      log.brief(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
+                            shell_word(run.path().string())));
     const LoggedEvents so_far = read_events(run.path());
     say_core_type(prepared, done, so_far, run, log);
     trainer.listen(listeners({prepared, run, log, so_far, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
-    log.info("run: " + run.path().string());
+    log.detail("run: " + run.path().string());
     if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
-      log.info("to continue:\n  heed resume " + shell_word(run.path().string()));
+      log.detail("to continue:\n  heed resume " + shell_word(run.path().string()));
     return result_of(run, request, trainer.state(), ending_of(stop).reason,
                      stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok);
   } catch (const Error& e) {

@@ -108,15 +108,20 @@ optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective&
 }
 
 bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
-                      const optional<State>& best) {
+                      const optional<State>& best, const optional<KeptBest>& elsewhere) {
   const Figure* by = line.metric ? selecting_figure(*line.metric_name) : nullptr;
   const auto named = [&](double loss, double metric, int64_t step) {
     return fmt::format("{} @ {}", by ? format_fixed(metric, by->digits) : format_fixed(loss, 4),
                        step);
   };
-  line.verdict = !best || is_better(state, *best)
-                     ? "new best"
-                     : "not better than " + named(best->valid_loss, best->valid_metric, best->step);
+  const auto not_better = [&](const State& than) {
+    return "not better than " + named(than.valid_loss, than.valid_metric, than.step);
+  };
+  line.verdict =
+      best && !is_better(state, *best) ? not_better(*best)
+      : elsewhere && is_better(elsewhere->best, state)
+          ? fmt::format("{}, {} of {}", kBestHere, not_better(elsewhere->best), elsewhere->run)
+          : "new best";
   const bool better = on_grid && (state.best_step < 0 || is_better(state, best_so_far(state)));
   if (better) {
     state.best_loss = line.loss;

@@ -8,6 +8,7 @@
 
 #include "base/std_names.h"
 #include "data/objective.h"
+#include "store/run.h"
 #include "store/run_records.h"
 #include "store/state.h"
 #include "train/prepared_run.h"
@@ -16,6 +17,8 @@ namespace heed {
 
 // Why BLEU, which counts up to four words in a row, cannot select the best of this run, or "".
 string doubts_of_bleu(const PreparedRun& run);
+
+inline constexpr string_view kBestHere = "best here";  // a verdict begins, if others are better
 
 // Is there a held-out part with a token to predict?
 bool can_validate(const PreparedRun& run, const Objective& objective);
@@ -27,10 +30,11 @@ optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective&
                                         const function<bool()>& stop);
 
 // Writes the verdict on a validation, which `state` already has. `best` is that of the run's
-// checkpoints, if there are any. One at a multiple of eval_every (`on_grid`) also counts for
-// patience, in the state: true if it is better than all of those before.
+// checkpoints, if there are any, and `elsewhere` that of others. One at a multiple of eval_every
+// (`on_grid`) also counts for patience, in the state: true if it is better than all of those
+// before.
 bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
-                      const optional<State>& best);
+                      const optional<State>& best, const optional<KeptBest>& elsewhere = {});
 
 // "NaN or infinity in the values of encoder.layers.0.fc1.weight": the first place that contains
 // one, values before gradients, else `otherwise`.

@@ -18,7 +18,6 @@ namespace heed {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 std::string contents(const std::string& path) {
   std::ifstream in(path);
@@ -62,7 +61,7 @@ struct Terminal {
 };
 
 TEST(ProgressLine, FitsTheTerminal) {
-  const Progress progress{1234, 5000, "loss 1.8231 | 48.2k tok/s", 72};
+  const Progress progress{1234, 5000, 72};
   for (int width = 40; width <= 200; ++width) {
     const std::string line = progress_line(progress, width);
     EXPECT_LT(line.size(), static_cast<std::size_t>(width));
@@ -70,51 +69,51 @@ TEST(ProgressLine, FitsTheTerminal) {
     EXPECT_THAT(line, HasSubstr("eta 1m12s"));
     EXPECT_THAT(line, HasSubstr("["));
   }
-  EXPECT_THAT(progress_line(progress, 100), HasSubstr("48.2k tok/s"));
-  EXPECT_THAT(progress_line(progress, 40), Not(HasSubstr("48.2k tok/s")));
 }
 
 TEST(ProgressLine, FillsWithTheShareDone) {
-  EXPECT_EQ(progress_line({0, 4, "", -1}, 21), "[>             ] 0/4");
-  EXPECT_EQ(progress_line({2, 4, "", -1}, 21), "[=======>      ] 2/4");
-  EXPECT_EQ(progress_line({4, 4, "", -1}, 21), "[==============] 4/4");
-  EXPECT_EQ(progress_line({7, 0, "", -1}, 80), "7");
+  EXPECT_EQ(progress_line({0, 4, -1}, 21), "[>             ] 0/4");
+  EXPECT_EQ(progress_line({2, 4, -1}, 21), "[=======>      ] 2/4");
+  EXPECT_EQ(progress_line({4, 4, -1}, 21), "[==============] 4/4");
+  EXPECT_EQ(progress_line({7, 0, -1}, 80), "7");
 }
 
-constexpr std::string_view kTrainLine =
-    "step     10/60 | ep 5.0 | loss 7.4043 | ppl 1643.08 | gnorm 3.00 | lr 2.0e-04 | 2.7k tok/s | "
-    "eta 6s";
-constexpr std::string_view kValidLine =
-    "valid    20 | loss 6.6769 | ppl 793.88 | bpb 2.826 | acc 0.045 | new best";
-
-TEST(FittingFields, LeaveOutTheLeastImportantFromTheRight) {
-  const std::tuple<std::string_view, int, const char*> cases[] = {
-      {kTrainLine, 104, kTrainLine.data()},
-      {kTrainLine, 80, "step     10/60 | ep 5.0 | loss 7.4043 | ppl 1643.08 | gnorm 3.00 | eta 6s"},
-      {kTrainLine, 60, "step     10/60 | ep 5.0 | loss 7.4043 | ppl 1643.08 | eta 6s"},
-      {kTrainLine, 45, "step     10/60 | loss 7.4043 | eta 6s"},
-      {kTrainLine, 10, "step     10/60 | loss 7.4043 | eta 6s"},
-      {kValidLine, 61, "valid    20 | loss 6.6769 | ppl 793.88 | bpb 2.826 | new best"},
-      {kValidLine, 40, "valid    20 | loss 6.6769 | new best"},
-      {"a line without fields", 5, "a line without fields"},
-      {"two | fields", 5, "two | fields"},
-      {" | loss | x", 1, " | loss | x"},
-      {"", 0, ""},
-  };
-  for (const auto& [line, width, expected] : cases)
-    EXPECT_EQ(fitting_fields(line, width), expected) << width;
-}
-
-TEST(Log, FieldsFitATerminalAndTheFileHasThemAll) {
+TEST(Log, ATerminalGetsBriefsForDetailsIfItIsToBeBrief) {
   const TemporaryFile file;
-  const Terminal terminal(45);
-  Log log({.fd = terminal.slave});
+  const Terminal terminal(80);
+  Log log({.brief = true, .fd = terminal.slave});
   log.open_file(file.path);
-  log.fields(kTrainLine);
-  EXPECT_EQ(terminal.shown(), "step     10/60 | loss 7.4043 | eta 6s\r\n");
-  log.fields(kValidLine, true);
-  EXPECT_EQ(terminal.shown(), "valid    20 | loss 6.6769 | \x1b[32mnew best\x1b[0m\r\n");
-  EXPECT_EQ(contents(file.path), std::string(kTrainLine) + "\n" + std::string(kValidLine) + "\n");
+  log.info("always");
+  log.detail("step 1");
+  log.brief("a tenth");
+  log.warn("careful");
+  EXPECT_TRUE(log.shows_briefs());
+  EXPECT_EQ(terminal.shown(), "always\r\na tenth\r\n\x1b[33mwarning: careful\x1b[0m\r\n");
+  EXPECT_EQ(contents(file.path), "always\nstep 1\nwarning: careful\n");
+  for (const LogOptions& options :
+       {LogOptions{.fd = terminal.slave},
+        LogOptions{.quiet = true, .brief = true, .fd = terminal.slave}}) {
+    Log whole(options);
+    whole.detail("step 1");
+    whole.brief("a tenth");
+    EXPECT_FALSE(whole.shows_briefs());
+    EXPECT_EQ(terminal.shown(), options.quiet ? "" : "step 1\r\n");
+  }
+}
+
+TEST(Log, APipeGetsDetails) {
+  int fds[2];
+  ASSERT_EQ(pipe(fds), 0);
+  {
+    Log log({.brief = true, .fd = fds[1]});
+    log.detail("step 1");
+    log.brief("a tenth");
+  }
+  close(fds[1]);
+  std::string told(64, '\0');
+  told.resize(static_cast<std::size_t>(read(fds[0], told.data(), told.size())));
+  close(fds[0]);
+  EXPECT_EQ(told, "step 1\n");
 }
 
 TEST(Log, ControlCharactersOfALineReachNeitherTerminalNorFile) {
@@ -142,8 +141,8 @@ TEST(Log, TheFileHasTheLinesFromBeforeItWasOpened) {
 TEST(Log, LinesPushTheBarDown) {
   const Terminal terminal(60);
   Log log({.quiet = false, .fd = terminal.slave});
-  log.progress({1, 2, "", -1});
-  const std::string bar = progress_line({1, 2, "", -1}, 60);
+  log.progress({1, 2, -1});
+  const std::string bar = progress_line({1, 2, -1}, 60);
   EXPECT_EQ(terminal.shown(), "\r" + bar + "\x1b[K");
   log.info("step 1");
   EXPECT_EQ(terminal.shown(), "\r\x1b[Kstep 1\r\n" + bar);
@@ -156,7 +155,7 @@ TEST(Log, LinesPushTheBarDown) {
 TEST(Log, NoBarOnANarrowTerminal) {
   const Terminal terminal(39);
   Log log({.quiet = false, .fd = terminal.slave});
-  log.progress({1, 2, "", -1});
+  log.progress({1, 2, -1});
   log.info("x");
   EXPECT_EQ(terminal.shown(), "x\r\n");
 }

@@ -98,7 +98,9 @@ class Compare(RunsTest):
         self.tells(told.out, ["2", "seeds", f"{figure['difference']:.4f}"])
         three = self.json("compare", "causal_lm", "causal_lm2", "seed3")
         self.assertEqual([(c["first"], c["second"]) for c in three], [(["causal_lm"], ["causal_lm2"]), (["causal_lm"], ["seed3"])])
-        self.assertIn("seed alone", self.compare("causal_lm2", "seed3")["sentence"])
+        self.assertRegex(self.compare("causal_lm2", "seed3")["sentence"], "seed alone: this is the luck of a seed.*--to")
+        table = self.out("compare", "causal_lm2", "seed3").splitlines()
+        self.assertEqual((table[0].split()[-1], table[1].split()[0]), ("p", "accuracy"))
 
     def test_what_one_was_trained_on_is_refused(self):
         lines = text(4000, seed=9) + "\n"

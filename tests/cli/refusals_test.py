@@ -15,7 +15,7 @@ FILES = {  # of all rows
     "empty": b"", "latin1": b"one\ntwo\ncaf\xe9\n", "one_token": b"a", "one_kind": b"a" * 1000,
     "good": b"good\n", "bad/cut": b"\xc3", "damaged": DAMAGED, "packed.xz": lzma.compress(PLAIN), "packed": gzip.compress(PLAIN),
     "odd16": "the river\n".encode("utf-16-le"), "odd16be": "the river\n".encode("utf-16-be"), "odd32": "the river\n".encode("utf-32"),
-    "nul": b"the\0river\n", "wide.json": '{"data": {"train": "a.txt"}}'.encode("utf-16"),
+    "program.bin": b"\x7fELF\0", "nul": b"the\0river\n", "wide.json": '{"data": {"train": "a.txt"}}'.encode("utf-16"),
     "longer.source": b"one\ntwo\n", "one.source": b"one\n", "one.target": b"eins\n", "latin1.source": b"one\nf\xfcr\n",
     "two.target": b"eins\nzwei\n", "odd.tsv": b"one\teins\ntwo zwei\n", "three.tsv": b"a\tb\tc\n" * 40, "none.tsv": b"\n\tx\n",
     "p.tsv": b"a b\tc\n\n\tx\n" + b"a\tb c\nb\ta\n" * 40, "long.tsv": b"\n\na\t" + b"b " * 800 + b"\n",
@@ -47,6 +47,11 @@ ROWS = {2: r"""
     traim c.json => traim, train
     serve => translate
     play => report, --live, live.html
+    a.txt => heed train a.txt
+    c.json => heed train c.json
+    run => heed sample run
+    pairs => heed translate pairs
+    delete run => rm -r runs
     train => CONFIG
     resume => RUN
     train c.json more => more, c.json
@@ -193,6 +198,8 @@ ROWS = {2: r"""
     train empty => empty
     train hollow => hollow
     train nothing.txt => nothing.txt
+    train https://example.org/a.txt => curl -LO https://example.org/a.txt
+    train program.bin => program.bin, a program, UTF-8
     train one_token => 1
     train quikstart.txt => quickstart
     train HERE/c => c.json

@@ -63,6 +63,9 @@ class ReportTest(RunsTest):
         for r in runs:
             alone = json.loads(self.out("report", r["run"], "--json"))
             self.assertEqual(*([x["best_loss"], x["train"], x["valid"]] for x in (r, alone)))
+        self.train(self.config(model__d_ff=16, seed=2), "seed2")  # alone, it is compared with the first
+        compared = [json.loads(line).get("compared", {}) for line in self.out("report", "one", "seed2", "--json").splitlines()]
+        self.assertEqual([c.get("second") for c in compared], [None, ["seed2"]])
         self.check("report", "one", "two", "--html", "page.html")
         self.check("report", "one", "none", "--html", "other.html", status=STORE, facts="none")
         self.assertFalse((self.folder / "other.html").exists())

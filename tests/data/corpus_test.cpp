@@ -240,7 +240,7 @@ TEST_F(Corpus, APathThatIsNotUtf8IsRefused) {
 TEST_F(Corpus, CharactersAreCountedNotBytes) {
   const std::string files[] = {file("a", "aé"), file("b", "é天\n")};
   const TextFacts facts = text_facts(files);
-  EXPECT_FALSE(facts.too_many_bad);
+  EXPECT_TRUE(facts.bad_files.empty());
   EXPECT_EQ(facts.bytes, 10u);
   EXPECT_EQ(facts.characters, 6u);
   EXPECT_EQ(facts.distinct, 4);
@@ -259,7 +259,7 @@ TEST_F(Corpus, TheFirstInvalidByteIsFoundEvenLate) {
   const std::string bad = file("bad", std::string(3'000'000, 'x') + "\nx\xff\xff");
   const TextFacts facts = text_facts(std::vector{good, bad});
   EXPECT_EQ(facts.first_bad, bad + ":2 (offset 3000002 in the file)");
-  EXPECT_FALSE(facts.too_many_bad);
+  EXPECT_TRUE(facts.bad_files.empty());
   EXPECT_EQ(facts.bytes, 3'000'010u);  // without the byte order mark, with the last newline
   EXPECT_EQ(facts.distinct, 6);
 }

@@ -87,7 +87,8 @@ TEST(Advice, NoMoreStepsWhereTheyChangeLittleOrTheDataIsKnown) {
   EXPECT_EQ(flat.text + flat.command, "");
   LoggedEvents known = curves({3, 2.5, 2.3, 2.2});
   for (TrainEvent& e : known.train) e.loss /= 10;
-  EXPECT_EQ(advice(known, 4, {kConstant}).command, "");
+  EXPECT_EQ(advice(known, 21, {kConstant}).command, "");
+  EXPECT_NE(advice(known, 19, {kConstant}).command, "");
   LoggedEvents bleu = curves({3, 2.21, 2.22, 2.2});  // what has a metric may still get better
   for (ValidEvent& e : bleu.valid) e.metric = static_cast<double>(e.step);
   EXPECT_NE(advice(bleu, 4, {kConstant}).command, "");
@@ -109,6 +110,12 @@ TEST(Advice, ALargerModelWhereSimplePredictorsAreAsGood) {
   c.yardsticks = {{"unigram", 3.5, 5}, {"xz", 2.4, 4}};
   EXPECT_THAT(advice(c, 20, {kConstant}).text, HasSubstr("larger model"));
   EXPECT_EQ(advice(c, 20, {kConstant}).command, "");
+  EXPECT_THAT(advice(c, 20, {kConstant}).text, HasSubstr("rather than more steps"));
+  EXPECT_THAT(advice(c, 19, {kConstant}).text, Not(HasSubstr("steps")));
+  LoggedEvents known = c;  // the gap is looked at first
+  for (TrainEvent& e : known.train) e.loss = 1.9;
+  EXPECT_THAT(advice(known, 30, {kConstant}).text, HasSubstr("more text"));
+  EXPECT_THAT(advice(known, 30, {kConstant}).text, Not(HasSubstr("model")));
   c.yardsticks.pop_back();
   EXPECT_EQ(advice(c, 20, {kConstant}).text, "");
 }
@@ -127,7 +134,6 @@ TEST(Advice, NoStepsAtARateOf0) {
   EXPECT_EQ(a.command,
             "heed train 'runs/a b/config.json' --run 'runs/a b-2' --set train.max_steps=600 "
             "--set optimizer.decay_steps=600");
-  EXPECT_THAT(a.text, HasSubstr("--more 150 --set optimizer.min_learning_rate="));
   a = advice(curves({3, 2.5, 2.2}), 4, {cosine[0], "optimizer.min_learning_rate=1e-4"});
   EXPECT_EQ(a.command, "heed resume 'runs/a b' --more 150");
 }

@@ -44,7 +44,7 @@ TEST(SuggestedConfig, TakesCharactersForLittleTextPiecesForMuchAndBytesForAnythi
   EXPECT_EQ(config_for(text_of(20'000, 80)).tokenizer.type, TokenizerConfig::char_);
   EXPECT_EQ(config_for(text_of(1'000'000, 80)).tokenizer.type, TokenizerConfig::bpe);
   OwnText bytes = text_of(1'000'000, 0);
-  bytes.facts.too_many_bad = true;
+  bytes.facts.bad_files = {"mine.txt"};
   bytes.facts.first_bad = "mine.txt:3";
   EXPECT_EQ(config_for(bytes).tokenizer.type, TokenizerConfig::byte);
 }

@@ -56,7 +56,7 @@ const timed = data.some((r) => r.train.minutes.some((x) => x !== null));
 radios($("axes"), "axis", timed ? ["steps", "minutes of training"] : ["steps"], 0, (i) => { shows.minutes = i === 1; draw(); });
 radios($("scales"), "scale", ["even", "logarithmic"], 0, (i) => { shows.logarithmic = i === 1; draw(); });
 draw();
-const figures = data.flatMap(({ compared }) => Object.values(compared?.figures ?? {}).map((f) => [
+const figures = data.flatMap(({ compared }) => Object.values(compared?.figures ?? {}).sort((a, b) => (b.unit === "accuracy") - (a.unit === "accuracy")).map((f) => [
   `${compared.second.join(", ")} less ${compared.first.join(", ")}`, f.unit, short(f.first), short(f.second), short(f.difference),
   f.interval.map(short).filter(Boolean).join(" to "), short(f.p ?? f.p_randomization ?? null)]));
 if (data.some((r) => r.compared)) {
