@@ -168,7 +168,7 @@ TEST_F(DatasetTest, AVocabularyThatExistsIsTaken) {
   const Dataset d = load(text_config(sets));
   EXPECT_EQ(tokenizers_.target->encode("two one"), (std::vector<int>{3, 4}));
   EXPECT_EQ(d.train.unknown.count, 1u);  // three
-  EXPECT_THAT(d.notes[0], HasSubstr("tokenizer word: 7 ids from " + folder_ + "/v.txt"));
+  EXPECT_THAT(d.details[0], HasSubstr("tokenizer word: 7 ids from " + folder_ + "/v.txt"));
   std::filesystem::remove(folder_ + "/v.txt");
   EXPECT_EQ(load_dataset(text_config(sets), folder_, tokenizers_).hash, d.hash);  // it is there
   refuses(text_config(sets), {"v.txt"});
@@ -231,12 +231,12 @@ TEST_F(DatasetTest, CharactersOfHeldOutTextAreKnownAfterThoseOfTrainingText) {
   const auto said = HasSubstr("6 of 6 distinct characters, 2 of them only held out");
   const Dataset files = load(text_config({"data.valid=b.txt"}));
   EXPECT_EQ(tokenizers_.target->decode({{3, 4, 5, 6, 7, 8}}), "ba\nczÿ");
-  EXPECT_THAT(files.notes, Contains(said));
+  EXPECT_THAT(files.details, Contains(said));
   EXPECT_FALSE(files.valid.lossy);
   file("a.txt", "bbbaac\nÿzz\n");
   const Dataset tail = load(text_config({"data.valid_fraction=0.4"}));
   EXPECT_EQ(tokenizers_.target->decode({{3, 4, 5, 6, 7, 8}}), "ba\nczÿ");
-  EXPECT_THAT(tail.notes, Contains(said));
+  EXPECT_THAT(tail.details, Contains(said));
   load(text_config({"data.valid_fraction=0.4", "tokenizer.vocab_size=8"}));
   EXPECT_EQ(tokenizers_.target->size(), 8);
 }
