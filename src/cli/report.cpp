@@ -35,10 +35,10 @@ Exit run_report(CommandLine& line) {
   if (live) {
     const string smaller = "heed report without --live, or a smaller model";
     const Model model = load_model(runs[0], "");
-    write_page(html,
-               one ? live_page(model, smaller, {})
-                   : pair_page(model, load_model(runs[1], ""), smaller),
-               log);
+    write_page(
+        html,
+        one ? live_page(model, smaller, {}) : pair_page(model, load_model(runs[1], ""), smaller),
+        log);
     return Exit::ok;
   }
   Json data = one ? report(runs.front()) : comparison(runs);

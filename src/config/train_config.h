@@ -54,7 +54,7 @@ struct TrainConfig {
   double rank_timeout = 300;  // seconds
   bool tensorboard = false;
   string live = "auto";  // "true", "false"
-  string prompt;  // of samples and film; "": chosen (show/prompt.h)
+  string prompt;         // of samples and film; "": chosen (show/prompt.h)
   Arithmetic arithmetic = Arithmetic::native;
   Precision precision = Precision::float32;
 };
