@@ -143,7 +143,7 @@ Advice advise(const Run& run) {
                             [&](const Yardstick& y) { return y.nats_per_token <= best->loss; })) {
     a.text = memorised
                  ? "more text would help: it knows its training data far better than other text"
-                 : "a larger model or more text would help";
+                 : "a larger model would help";
     if (many) a.text += ", rather than more steps";
   } else {
     a.text = "";

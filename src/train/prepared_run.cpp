@@ -187,10 +187,10 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
     memory.yardsticks = yardsticks_memory(*make_objective(config), data.train, threads);
   prepare_arithmetic(config.train.arithmetic, threads);
   if (config.train.arithmetic == Arithmetic::portable)
-    data.notes.push_back(fmt::format("arithmetic: portable, utf8proc {}", utf8proc_version()));
+    data.details.push_back(fmt::format("arithmetic: portable, utf8proc {}", utf8proc_version()));
   auto products = make_products(config.train.precision);
   if (const string info = products->info(); !info.empty()) {
-    data.notes.push_back("precision: bfloat16, " + info);
+    data.details.push_back("precision: bfloat16, " + info);
     crew.exchange().require_same("this bfloat16", info);
   }
   crew.exchange().require_same("this OpenBLAS", blas_info());
