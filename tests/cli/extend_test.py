@@ -200,7 +200,7 @@ class Extend(RunsTest):
         self.check("evaluate", "fallen", facts=["heed train fallen/config.json"])
         self.resume("fallen", "--more", 2, "--set", "optimizer.min_learning_rate=1e-4")
         self.resume("falling")
-        self.resume("epochs", facts=["--more", "optimizer.min_learning_rate"])
+        self.resume("epochs", facts=["nothing to do", "epochs-2", "optimizer.decay_steps=50"])
 
     def test_where_no_branch_can_be_made_the_run_stays(self):
         """And a run is resumed even in a folder that its user can neither write nor list."""
