@@ -34,7 +34,8 @@ NOT_CHECKED = "reports, train.log, film.jsonl, origin.json, and of metrics.jsonl
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u180e\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
                       "\U0001d173-\U0001d17a\U000e0001]")
 LARGEST_CHAIN = 1 << 28  # bytes
-PROCESS_KEYS = {"train.threads", "train.rank_timeout", "train.tensorboard", "train.live", "train.keep_every"}  # checkpoints have none of them
+# Checkpoints have none of them.
+PROCESS_KEYS = {"train.threads", "train.rank_timeout", "train.tensorboard", "train.live", "train.prompt", "train.keep_every"}
 TIMES = {"tokens_per_second", "seconds", "verdict"}  # of an event: they differ between repetitions (the verdict: knows of bests)
 
 

@@ -67,7 +67,8 @@ class Forger:
         (folder / "other").mkdir()
         (folder / "other" / "a.txt").write_text("".join(text[300:] + text[:300]))
         (folder / "c.json").write_text(json.dumps(CONFIG))
-        self.run("train", folder / "c.json", "--run", folder / "honest")
+        # With keys that checkpoints do not have.
+        self.run("train", folder / "c.json", "--run", folder / "honest", "--prompt", WORDS[0], "--no-live")
         self.program = next(audit.read_lines(folder / "honest" / "chain.jsonl"))["program"]
 
     def run(self, *arguments):
