@@ -61,7 +61,6 @@ class Terminal : public Listener {
   void validated(const ValidEvent& line, const Moment&) override {
     log_.only_file(date_and_time());
     log_.detail(valid_line(line, metric_));
-    if (line.verdict.starts_with(kBestHere)) elsewhere_ = line.verdict.substr(kBestHere.size());
   }
 
   void remarked(const string& warning) override { log_.warn(warning); }
@@ -74,13 +73,13 @@ class Terminal : public Listener {
       text += fmt::format(": {} validations without a new best", m.state.stalled);
     text += " after " + format_duration(seconds_now() - begin_);
     const auto best = run_.best();
-    if (best && isfinite(best->valid_loss))
-      text += fmt::format(
-          "; best validation {} @ {}{}",
-          isfinite(best->valid_metric)
-              ? fmt::format("{} {:.{}f}", metric_->title, best->valid_metric, metric_->digits)
-              : fmt::format("loss {:.4f}", best->valid_loss),
-          best->step, elsewhere_);
+    if (best && isfinite(best->valid_loss)) {
+      const Figure* by = isfinite(best->valid_metric) ? metric_ : nullptr;
+      text += fmt::format("; best validation {} @ {}{}",
+                          by ? fmt::format("{} {:.{}f}", by->title, best->valid_metric, by->digits)
+                             : fmt::format("loss {:.4f}", best->valid_loss),
+                          best->step, less_than_elsewhere(*best, best_elsewhere(run_.path()), by));
+    }
     log_.info(text);
   }
 
@@ -97,7 +96,6 @@ class Terminal : public Listener {
   const double begin_;
   int64_t step_ = 0, steps_ = 0;
   double seconds_ = 0;  // in steps
-  string elsewhere_;    // what the best is not better than
 };
 
 }  // namespace

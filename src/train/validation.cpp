@@ -30,6 +30,14 @@ string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers)
   return "";
 }
 
+// "3.4017 @ 200"
+string named(const State& best, const Figure* by) {
+  return fmt::format(
+      "{} @ {}",
+      by ? format_fixed(best.valid_metric, by->digits) : format_fixed(best.valid_loss, 4),
+      best.step);
+}
+
 // Of greedy translations of the held-out part, split at spaces.
 Sums translation_sums(const PreparedRun& run, const Objective& objective,
                       const ParamVec<float>& values) {
@@ -107,21 +115,19 @@ optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective&
   return line;
 }
 
+string less_than_elsewhere(const State& state, const optional<KeptBest>& elsewhere,
+                           const Figure* by) {
+  if (!elsewhere || !is_better(elsewhere->best, state)) return "";
+  return fmt::format(", not better than {} of {}", named(elsewhere->best, by), elsewhere->run);
+}
+
 bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
                       const optional<State>& best, const optional<KeptBest>& elsewhere) {
   const Figure* by = line.metric ? selecting_figure(*line.metric_name) : nullptr;
-  const auto named = [&](double loss, double metric, int64_t step) {
-    return fmt::format("{} @ {}", by ? format_fixed(metric, by->digits) : format_fixed(loss, 4),
-                       step);
-  };
-  const auto not_better = [&](const State& than) {
-    return "not better than " + named(than.valid_loss, than.valid_metric, than.step);
-  };
-  line.verdict =
-      best && !is_better(state, *best) ? not_better(*best)
-      : elsewhere && is_better(elsewhere->best, state)
-          ? fmt::format("{}, {} of {}", kBestHere, not_better(elsewhere->best), elsewhere->run)
-          : "new best";
+  const string less = less_than_elsewhere(state, elsewhere, by);
+  line.verdict = best && !is_better(state, *best) ? "not better than " + named(*best, by)
+                 : less.empty()                   ? "new best"
+                                                  : "best here" + less;
   const bool better = on_grid && (state.best_step < 0 || is_better(state, best_so_far(state)));
   if (better) {
     state.best_loss = line.loss;
@@ -133,7 +139,7 @@ bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bo
     const int patience = run.config.train.patience;
     line.verdict = fmt::format("stalled {}{} (best {})", state.stalled,
                                patience > 0 ? fmt::format("/{}", patience) : "",
-                               named(state.best_loss, state.best_metric, state.best_step));
+                               named(best_so_far(state), by));
   }
   if (line.loss > divergence_threshold(run.model))
     line.verdict = "far worse than untrained weights";

@@ -95,6 +95,14 @@ class Endings(RunsTest):
             self.assertRegex(told.split("stopped and saved" if new == "run" else "finished")[1], r"@ \d+, not better than [\d.]+ @ 12 of \S*run.old-1\n")
         self.assertNotIn("best here", self.resume("run").err.split("valid    12")[1])
 
+    def test_a_best_that_became_better_than_one_kept_elsewhere_is_one(self):
+        config = self.config(**{**SMALL, "train__eval_every": 4})
+        self.train(config, "run", "--stop-at", 4)
+        told = self.train(config, "run", "--force", "--set", "optimizer.learning_rate=1e-3", "--set", "train.max_steps=200").err
+        self.assertIn("best here, not better than ", told)
+        self.assertIn("| new best", told)
+        self.assertNotIn("not better than ", told.split("finished")[1].split("\n")[0])
+
     def test_a_run_that_is_still_training_says_so(self):
         self.train(self.config(family="causal_lm", **SMALL), "run")
         with open(self.folder / "run/.lock") as lock:
