@@ -105,10 +105,6 @@ void add_ways_on(const Run& run, Advice& a) {
 
 }  // namespace
 
-string low_rate_of(const OptimizerConfig& o) {
-  return fmt::format("--set optimizer.min_learning_rate={:g}", o.learning_rate / 20);
-}
-
 Advice advise(const Run& run) {
   if (run.states.empty() || (run.end() == Stop::none && run.locked)) return {};  // it goes on
   const LoggedEvents& logged = run.logged;

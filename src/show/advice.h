@@ -27,9 +27,6 @@ struct Advice {
 // Nothing of a run that is training, or has no checkpoint. Its folder is as commands name it.
 Advice advise(const Run& run);
 
-// "--set optimizer.min_learning_rate=5e-05": a low rate.
-string low_rate_of(const OptimizerConfig& optimizer);
-
 // The same, of a run to be read; nothing of one that is damaged.
 Advice advice_on(const fs::path& folder);
 

@@ -15,7 +15,6 @@
 
 #include "base/std_names.h"
 #include "base/utf8.h"
-#include "show/film.h"
 #include "show/learning_record.h"
 #include "store/checkpoint.h"
 #include "store/model.h"
@@ -39,8 +38,7 @@ class FilmListener : public Listener {
       : prepared_(context.prepared),
         run_(context.run),
         log_(context.log),
-        film_(prepared_.config, prepared_.model, prepared_.tokenizers, prepared_.data,
-              prepared_.prompt),
+        film_(context.film),
         record_(prepared_.model.table) {}
 
   void began(const Moment& m) override {
@@ -163,7 +161,7 @@ class FilmListener : public Listener {
   const PreparedRun& prepared_;
   RunWriter& run_;
   Log& log_;
-  Film film_;
+  Film& film_;
   LearningRecord record_;
   vector<int64_t> steps_;  // of the frames
   bool on_ = false, looks_ = false, validates_ = false;

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/std_names.h"
+#include "show/film.h"
 #include "step/stepper.h"
 #include "store/run.h"
 #include "store/run_writer.h"
@@ -57,7 +58,8 @@ struct ListenerContext {
   RunWriter& run;
   Log& log;
   const LoggedEvents& so_far;  // of the steps done
-  double begin = 0;            // of the command (seconds_now())
+  Film& film;
+  double begin = 0;  // of the command (seconds_now())
 };
 
 // Those of heed train and heed resume.

@@ -9,7 +9,6 @@
 #include "base/profile.h"
 #include "base/std_names.h"
 #include "base/utf8.h"
-#include "show/film.h"
 #include "train/listener.h"
 
 namespace heed {
@@ -26,8 +25,7 @@ class Tenths : public Listener {
   explicit Tenths(const ListenerContext& context)
       : prepared_(context.prepared),
         log_(context.log),
-        film_(prepared_.config, prepared_.model, prepared_.tokenizers, prepared_.data,
-              prepared_.prompt),
+        film_(context.film),
         begin_(context.begin) {}
 
   void began(const Moment& m) override {
@@ -91,7 +89,7 @@ class Tenths : public Listener {
 
   const PreparedRun& prepared_;
   Log& log_;
-  Film film_;
+  const Film& film_;
   const double begin_;  // of the command
   double started_ = 0;  // of the training
   int64_t first_ = 0, shown_at_ = 0;

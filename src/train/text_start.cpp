@@ -195,8 +195,7 @@ RunResult train_on_text(const TrainRequest& request, OwnText text, Log& log) {
   say_model(choice, beginning.prepared, request.init_from, log);
   beginning.prepared.yardsticks = measure_yardsticks(beginning.prepared);
   plan(beginning.prepared, choice, request, log);
-  log.info(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
-                       shell_word(folder)));
+  log.info(how_to_stop(folder));
   log.detail(fmt::format(
       "to repeat it byte for byte:\n  heed train {} --run {}{}",
       shell_word((fs::path(folder) / kConfigFile).string()), shell_word(folder + "-again"),

@@ -9,7 +9,7 @@
 #include "base/signals.h"
 #include "base/std_names.h"
 #include "math/blas.h"
-#include "show/advice.h"
+#include "show/film.h"
 #include "step/schedule.h"
 #include "store/run.h"
 #include "store/run_folder.h"
@@ -77,12 +77,18 @@ optional<Error> useless_steps(const PreparedRun& run, int64_t done) {
   if (fall.to < 0 || (end > 0 && end <= fall.to) ||
       learning_rate(o, run.config.model.d_model, first) > 0)
     return nullopt;
-  return Error(
-      Exit::usage,
-      fmt::format("the schedule ends at step {}: steps from {} on have a learning rate of "
-                  "0 and change nothing.",
-                  fall.to, first),
-      (fall.from < 0 ? "" : "--set optimizer.decay_steps=end; or, for example, ") + low_rate_of(o));
+  return usage_error(
+             "the schedule ends at step {}: steps from {} on have a learning rate of 0 and change "
+             "nothing.",
+             fall.to, first)
+      .hint(fmt::format("{}--set optimizer.min_learning_rate={:g}",
+                        fall.from < 0 ? "" : "--set optimizer.decay_steps=end; or, for example, ",
+                        o.learning_rate / 20));
+}
+
+string how_to_stop(const string& run) {
+  return fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
+                     shell_word(run));
 }
 
 void append_start(RunWriter& run, const string& command, const PreparedRun& prepared) {
@@ -102,6 +108,7 @@ RunResult result_of(const RunWriter& run, const RunRequest& request, const State
 RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& run, Log& log,
              const function<void(Trainer&)>& begin) {
   log.open_file((run.path() / kTrainLog).string());
+  Film film(prepared.config, prepared.model, prepared.tokenizers, prepared.data, prepared.prompt);
   Trainer trainer(prepared, &run);
   try {
     const string processor = processor_name();
@@ -112,12 +119,10 @@ RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& 
     const int64_t done = trainer.state().step;
     say_start(log, prepared, done);
     run.put_in_place();
-    if (!prepared.described)
-      log.brief(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
-                            shell_word(run.path().string())));
+    if (!prepared.described) log.brief(how_to_stop(run.path().string()));
     const LoggedEvents so_far = read_events(run.path());
     say_core_type(prepared, done, so_far, run, log);
-    trainer.listen(listeners({prepared, run, log, so_far, request.begin}));
+    trainer.listen(listeners({prepared, run, log, so_far, film, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
     log.detail("run: " + run.path().string());
     if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)

@@ -78,7 +78,8 @@ TEST_F(ListenerTest, WithoutAnyAndWithoutARunTheNumbersAreTheSame) {
   Log log({.quiet = true});
   Trainer heard(run, &writer);
   const LoggedEvents none;
-  heard.listen(listeners({run, writer, log, none}));
+  Film film(run.config, run.model, run.tokenizers, run.data);
+  heard.listen(listeners({run, writer, log, none, film}));
   EXPECT_EQ(heard.run(0), Stop::finished);
   ASSERT_EQ(alone.values().size(), heard.values().size());
   EXPECT_TRUE(std::equal(alone.values().data(), alone.values().data() + alone.values().size(),
