@@ -49,10 +49,6 @@ Json bench_json(const PreparedRun& run, const Speed& speed) {
   return r;
 }
 
-string in_percent(double share) {
-  return fmt::format("{:.1f} %", 100 * share);
-}
-
 // `all_steps`: of the config, 0 if it does not say.
 void print_bench(const Json& r, int64_t all_steps) {
   const auto number = [&](const char* key) { return r[key].get<double>(); };
@@ -61,7 +57,7 @@ void print_bench(const Json& r, int64_t all_steps) {
               {"GFLOP/step", fixed<2>(r["gflop_per_step"])},
               {"GFLOP/s", fixed<1>(r["gflops"])},
               {"sgemm peak", fixed<1>(r["sgemm_gflops"]) + " GFLOP/s"},
-              {"share of it", in_percent(number("utilisation"))},
+              {"share of it", percent(r["utilisation"])},
               {"peak memory", fixed<0>(r["peak_rss_mib"]) + " MiB"}};
   if (r.contains("bfloat16")) fields["bfloat16"] = r["bfloat16"];
   if (all_steps > 0)
@@ -73,11 +69,11 @@ void print_bench(const Json& r, int64_t all_steps) {
   if (r.contains("ranks"))
     fields[r["ranks"].dump() + " ranks"] = fmt::format(
         "{:.0f} bytes a step (by the formula {:.0f}), {} of it exchange and waiting",
-        number("bytes_per_step"), number("bytes_by_formula"), in_percent(number("exchange_share")));
+        number("bytes_per_step"), number("bytes_by_formula"), percent(r["exchange_share"]));
   print_fields(fields);
   print("\n");
   Json shares;
-  for (const auto& [work, share] : r["breakdown"].items()) shares[work] = in_percent(share);
+  for (const auto& [work, share] : r["breakdown"].items()) shares[work] = percent(share);
   print_fields(shares);
 }
 

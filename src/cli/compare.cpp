@@ -328,19 +328,16 @@ void compare_groups(const vector<RunGroup>& groups, NamedText text, bool transla
 }  // namespace
 
 void add_comparisons(Json& runs, Log& log) {
-  nlohmann::ordered_map<string, RunGroup> groups;
-  bool by_seed = false;
-  const auto setting = [&](Json keys) {
-    if (!by_seed) keys.erase("seed");
-    return keys.dump();
+  const auto without_seed = [](Json keys) {
+    keys.erase("seed");
+    return keys;
   };
-  const auto group = [&] {
-    groups.clear();
-    for (const Json& run : runs) groups[setting(run["keys"])].push_back(run["run"]);
-    return groups.size();
-  };
-  by_seed = group() == 1;
-  if (by_seed) group();
+  const bool by_seed = ranges::all_of(runs, [&](const Json& run) {
+    return without_seed(run["keys"]) == without_seed(runs[0]["keys"]);
+  });
+  const auto setting = [&](const Json& keys) { return by_seed ? keys : without_seed(keys); };
+  nlohmann::ordered_map<Json, RunGroup> groups;
+  for (const Json& run : runs) groups[setting(run["keys"])].push_back(run["run"]);
   Pool pool(available_cores());
   for (Json& run : runs) {
     const RunGroup &first = groups.begin()->second, &others = groups[setting(run["keys"])];

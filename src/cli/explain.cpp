@@ -83,10 +83,6 @@ string vector_text(const Json& x) {
   return "[" + shown + "...]";
 }
 
-string percent(const Json& share) {
-  return fmt::format("{:.1f} %", 100 * share.get<double>());
-}
-
 string bar(const Json& share) {
   string drawn;
   for (int i = 0; i < 24; ++i) drawn += i < std::lround(24 * share.get<double>()) ? "█" : " ";
@@ -94,23 +90,14 @@ string bar(const Json& share) {
 }
 
 string quoted(const Json& token) {
-  return "“" + printable(token_text(token["token"])) + "”";
-}
-
-// "decoder, layer 1, head 0", "decoder, layer 1, feed forward"
-string part_text(const Json& part) {
-  const string name = part.value("head", Json()).is_null()
-                          ? replace_all(plain(part["part"]), "_", " ")
-                          : "head " + plain(part["head"]);
-  if (part.value("kind", Json()).is_null()) return name;
-  return fmt::format("{}, layer {}, {}", plain(part["kind"]), plain(part["layer"]), name);
+  return "“" + printable(token_text(token)) + "”";
 }
 
 // An explanation for people: in words, or with formulas, ids and vectors.
 struct View {
   const Json& e;
   bool formulas;
-  string answer = quoted(e["answer"]);
+  string answer = quoted(e["answer"]["token"]);
 
   // After the first column come `numbers` that belong to the formulas.
   void print(const Json& rows, vector<Column> columns, ptrdiff_t numbers) const {
@@ -122,10 +109,11 @@ struct View {
     for (const char* ids : {"source_ids", "ids"})
       if (formulas && e.contains(ids))
         print_prose(fmt::format("{} {}\n", ids, shortened(e[ids].dump(), 64)));
-    const auto probable = [](const Json& t) { return quoted(t) + " " + percent(t["probability"]); };
-    print_prose(fmt::format("{} “{}”: {}{}\n", masked ? "in the place of" : "after",
-                            printable(token_text(e["tokens"][e["row"].get<int>()])),
-                            probable(e["answer"]),
+    const auto probable = [](const Json& t) {
+      return quoted(t["token"]) + " " + percent(t["probability"]);
+    };
+    print_prose(fmt::format("{} {}: {}{}\n", masked ? "in the place of" : "after",
+                            quoted(e["tokens"][e["row"].get<int>()]), probable(e["answer"]),
                             e["against"].is_null() ? "" : ", not " + probable(e["against"])));
     Json top = e["lens"].back()["top"];
     for (Json& t : top) t["probability"] = exp(t["logprob"].get<double>());
@@ -166,7 +154,7 @@ struct View {
   void print_shares() const {
     if (!e.contains("norm"))
       return print_prose("no shares: post-norm rescales all that was written before\n");
-    const string against = e["against"].is_null() ? "mean of all" : quoted(e["against"]);
+    const string against = e["against"].is_null() ? "mean of all" : quoted(e["against"]["token"]);
     const double logit = e["answer"]["logit"], total = e["total"];
     print_prose("who wrote " + answer +
                 ": a share is what a part wrote itself, not what later parts made of it\n");

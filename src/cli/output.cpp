@@ -184,6 +184,18 @@ void print_line(const Json& json) {
   print_data(text_of(json) + "\n");
 }
 
+string percent(const Json& share) {
+  return fmt::format("{:.1f} %", 100 * share.get<double>());
+}
+
+string part_text(const Json& part) {
+  const string name = part.value("head", Json()).is_null()
+                          ? replace_all(plain(part["part"]), "_", " ")
+                          : "head " + plain(part["head"]);
+  if (part.value("kind", Json()).is_null()) return name;
+  return fmt::format("{}, layer {}, {}", plain(part["kind"]), plain(part["layer"]), name);
+}
+
 string different_in_words(const Json& result, const char* of) {
   if (result["different"] == result[of]) return "";
   return fmt::format(", {} different", format_count(result["different"]));

@@ -50,6 +50,9 @@ string plain(const Json& value);
 string token_text(const Json& token);
 string alternatives_text(const Json& alternatives);
 string different_in_words(const Json& result, const char* of);
+string percent(const Json& share);  // "99.8 %"
+// A part of a model: "decoder, layer 1, head 0", "decoder, layer 1, feed forward", "embedding".
+string part_text(const Json& part);
 template <int digits>
 string fixed(const Json& value) {
   return format_fixed(value.get<double>(), digits);

@@ -7,14 +7,12 @@
 namespace heed {
 
 void print_pull(const Json& e, const string& answer) {
-  constexpr size_t kShown = 8;
   vector<Json> rows;
   for (const Json& h : e["pull"])
     for (size_t j = 0; j < h["pull"].size(); ++j)
       rows.push_back({{"pull", h["pull"][j]},
                       {"value", h["value_pull"][j]},
-                      {"head", fmt::format("{}, layer {}, head {}", plain(h["kind"]),
-                                           plain(h["layer"]), plain(h["head"]))},
+                      {"head", part_text(h)},
                       {"key", j},
                       {"token", e[h["kind"] == "cross" ? "source_tokens" : "tokens"][j]}});
   print_prose("the pull of the loss of " + answer +
@@ -24,7 +22,7 @@ void print_pull(const Json& e, const string& answer) {
                             {"head", "head"},
                             {"key", "key"},
                             {"", "token", token_text}};
-  print_table(largest(rows, "pull", kShown), columns, "  ");
+  print_table(largest(rows, "pull", 8), columns, "  ");
 }
 
 }  // namespace heed

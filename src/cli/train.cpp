@@ -119,7 +119,7 @@ void show_first_results(const RunResult& result, Log& log) try {
   log.warn(e.what());
 }
 
-// Adds the options of both commands, and parses. What the log shows.
+// Adds the options of both commands, and parses; the caller adds the keys. What the log shows.
 LogOptions parse_shared(CommandLine& line, RunRequest& request) {
   bool verbose = false;
   line.app().add_flag("--verbose", verbose,
@@ -129,7 +129,6 @@ LogOptions parse_shared(CommandLine& line, RunRequest& request) {
   line.add_steps("--stop-at", request.stop_at, "save and stop after this step, as a signal would");
   request.command = line.as_typed();
   line.parse();
-  request.given = line.given();
   request.threads = line.threads();
   request.crew = line.crew();
   return {.quiet = line.quiet(), .brief = !verbose};
@@ -279,6 +278,7 @@ Exit run_resume(CommandLine& line) {
       .add_flag("--force", request.run.force, "with --branch: rename an existing run to NAME.old-K")
       ->needs("--branch");
   Log log(parse_shared(line, request.run));
+  request.run.given = line.given();
   return finish([&] { return resume_run(request, log); }, line.json(), log);
 }
 

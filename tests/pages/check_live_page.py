@@ -8,11 +8,12 @@ decoder alone, an encoder alone, a T5. Then what every page must be (checks.py),
 and never becomes script, it opens at a text and shows whole numbers, a head is switched off, the address restores all of it, tokens are written, words are masked and
 shown again, 10,000 characters leave the page alive; pages of attend and explain open at their text.
 """
+import functools
 import json
 import subprocess
 import time
 
-from checks import check, check_page, go_to, saved, tab_stops, train, words_of
+from checks import check, check_page, go_to, saved, tab_stops, train, wait_until, words_of
 
 HOSTILE = ["</script><script>document.title='hacked'</script>", "<img/src=x/onerror=alert(1)>", "<!--", "&amp;", "\u202e", "{{data}}"]
 MODEL = {"d_model": 16, "n_heads": 4, "d_ff": 16, "dropout": 0}
@@ -41,13 +42,7 @@ def make_page(heed, folder):
     return made["pairs"]
 
 
-def wait(browser, expression):
-    """Until it holds: the page's worker answers in its own time."""
-    for _ in range(600):
-        if browser.value(expression):
-            return
-        time.sleep(0.05)
-    check(False, f"{expression} never holds: {browser.value('document.getElementById(`notice`).textContent')}")
+wait = functools.partial(wait_until, told="document.getElementById('notice').textContent", seconds=30)
 
 
 def open_page(browser, name, width=1400):

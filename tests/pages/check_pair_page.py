@@ -4,11 +4,12 @@ together for two steps of one run and alone for two seeds, and models with other
 
     tests/pages/check_pair_page.py HEED [PICTURES]
 """
+import functools
 import json
 import subprocess
 import time
 
-from checks import check, check_page, train
+from checks import check, check_page, train, wait_until
 
 TEXT = {"data": {"train": "s", "valid_fraction": 0}, "objective": {"type": "causal_lm", "target_length": 32}, "tokenizer": {"type": "word"},
         "model": {"d_model": 16, "n_heads": 4, "d_ff": 16, "dropout": 0, "encoder_layers": 0, "decoder_layers": 2}}
@@ -44,12 +45,7 @@ def choose(browser, i, name):
     browser.value(f"[...{side(i, 'heads')}.querySelectorAll('button')].find((b) => b.ariaLabel.includes({json.dumps(name)})).click()")
 
 
-def wait(browser, expression):
-    for _ in range(200):
-        if browser.value(expression):
-            return
-        time.sleep(0.05)
-    check(False, f"{expression} never holds: {browser.value('addresses')}")
+wait = functools.partial(wait_until, told="addresses", seconds=10)
 
 
 def chosen(i):

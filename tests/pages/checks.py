@@ -44,6 +44,15 @@ def check(holds, what):
         print("FAILED:", what)
 
 
+def wait_until(browser, expression, told, seconds):
+    """Until it holds: workers and frames answer in their own time. `told`: an expression that says why not."""
+    for _ in range(20 * seconds):
+        if browser.value(expression):
+            return
+        time.sleep(0.05)
+    check(False, f"{expression} never holds: {browser.value(told)}")
+
+
 def check_looks(browser, page, pictures, title):
     """No request, no script error, no sideways scrolling, contrast: narrow and wide, light and dark."""
     text = page.read_text(encoding="utf-8")  # fails if it is not UTF-8
