@@ -58,21 +58,6 @@ vector<KeyChange> in_the_way(const Json& row, RunConfig config) {
   return changes;
 }
 
-vector<string> as_sets(const vector<KeyChange>& changes) {
-  vector<string> sets;
-  for (const KeyChange& change : changes)
-    sets.push_back(change.key + "=" + replace_all(change.after, "\"", ""));
-  return sets;
-}
-
-// Could such a model be trained with these changes?
-bool can_have(const RunConfig& config, const vector<KeyChange>& changes) try {
-  parse_config(dump_config(config), "", read_sets(as_sets(changes)));
-  return true;
-} catch (const Error&) {
-  return false;
-}
-
 // Their place i, among groups of `width` of which they have our even places first, then the odd
 // ones, is ours. A width of 2 changes nothing.
 size_t our_place(size_t i, size_t width) {
@@ -138,33 +123,14 @@ Json foreign_classes(const string& program) {
 }
 
 Json foreign_class(const string& program, const RunConfig& config) {
-  Json nearest;
-  vector<KeyChange> fewest;
-  for (const Json& row : foreign_classes(program)) {
-    const Json& needed = row.at("needs").at("objective.type");  // one, or a list
-    const Json own = needed.is_array() ? needed : Json::array({needed});
-    vector<KeyChange> changes = in_the_way(row, config);
-    if (changes.empty()) return row;
-    const bool nearer = nearest.is_null() || changes.size() < fewest.size();
-    if (!nearer || ranges::count(own, Json(config.objective.type)) == 0 ||
-        !can_have(config, changes))
-      continue;
-    nearest = row;
-    fewest = std::move(changes);
-  }
-  if (nearest.is_null())
-    throw Error(
-        Exit::usage,
-        fmt::format("no class of {} is such a model: objective.type {}, {} heads in a "
-                    "width of {}; expected causal_lm or seq2seq, with heads of even width.",
-                    program, config.objective.type, config.model.n_heads, config.model.d_model));
+  const Json rows = foreign_classes(program);
+  const Json& nearest = *ranges::min_element(
+      rows, {}, [&](const Json& row) { return in_the_way(row, config).size(); });
   vector<string> changes;
-  for (const KeyChange& change : fewest) changes.push_back(in_words(change));
-  throw usage_error(
-      "no class of {} computes what this model does. The nearest is {}, with "
-      "{}.",
-      program, nearest.at("class").get<string>(), listed(changes))
-      .hint("another training, with --set " + joined(as_sets(fewest), " --set "));
+  for (const KeyChange& change : in_the_way(nearest, config)) changes.push_back(in_words(change));
+  if (changes.empty()) return nearest;
+  throw usage_error("no class of {} computes what this model does. The nearest is {}, with {}.",
+                    program, nearest.at("class").get<string>(), listed(changes));
 }
 
 Json foreign_config(const Json& row, const RunConfig& config, int vocab) {

@@ -193,8 +193,8 @@ class Export(RunsTest):
         self.check("train", "hf/model.safetensors", status=3, facts="model.safetensors")
 
     def test_what_no_class_computes_is_refused_by_key(self):
-        self.check("export", "other", "new/out", status=2, facts=["prefix_lm", "causal_lm or seq2seq"])
-        for run, words in ("pairs", "seq2seq"), ("other", "no class of gguf"), ("gpt2", "--set model.norm_type=rms"):
+        self.check("export", "other", "new/out", status=2, facts=["prefix_lm", "seq2seq"])
+        for run, words in ("pairs", "model.encoder_layers"), ("other", "no class of gguf"), ("gpt2", "model.norm_type"):
             self.check("export", run, "out", "--to", "gguf", status=2, facts=words)
         self.check("export", "qwen3", "typed", "--type", "f16", facts="--to gguf")
         self.assertEqual([*self.folder.glob("*out*"), *self.folder.glob("*new*")], [])
