@@ -97,7 +97,7 @@ int only_rule(const OptimizerConfig&, const ParamInfo&) {
 }  // namespace
 
 vector<OptimizerKind>& optimizers() {
-  static const UpdateRule kAdam{{"adam.m.", kSecondMoments}, {adam<float>, adam<double>}};
+  static const UpdateRule kAdam{{"adam.m.", "adam.v."}, {adam<float>, adam<double>}};
   static vector<OptimizerKind> kinds = {
       {{"adamw", "", {"betas", "eps", "weight_decay"}, {{"weight_decay", 0.01}}},
        {kAdam},

@@ -55,8 +55,6 @@ struct Stretch {
   size_t size;
 };
 
-inline constexpr const char* kSecondMoments = "adam.v.";  // means of squares
-
 // How the numbers of a tensor move.
 struct UpdateRule {
   template <class T>

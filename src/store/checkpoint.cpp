@@ -25,18 +25,15 @@ constexpr uint64_t kMaxTextFile = 256u << 20;  // configs and tokenizers
   throw store_error("{}: {}", path.string(), what);
 }
 
-// Error if a tensor has a number that no training gives it.
+// Error if a number is not finite.
 void load(InputFile& file, span<const TensorSlot> tensors) {
   file.rewind();
   read_safetensors(file, tensors);
   for (const TensorSlot& t : tensors) {
     const span<const float> numbers(t.data, numbers_in(t.shape));
-    const bool finite = ranges::all_of(numbers, [](float x) { return isfinite(x); });
-    const bool negative = t.name.starts_with(kSecondMoments) &&
-                          ranges::any_of(numbers, [](float x) { return x < 0; });
-    const char* what = finite ? "a negative square" : "NaN or infinity";
-    if (!finite || negative)
-      throw store_error("{}: {} in {}, so it cannot be used", file.name().string(), what, t.name)
+    if (!ranges::all_of(numbers, [](float x) { return isfinite(x); }))
+      throw store_error("{}: NaN or infinity in {}, so it cannot be used", file.name().string(),
+                        t.name)
           .hint(
               "another checkpoint: --checkpoint step-N; to resume from the previous one, move "
               "this one's folder away");

@@ -34,8 +34,6 @@ namespace {
 TensorEntry checked_entry(const string& file, const string& name, const StoredTensor& tensor) {
   if (tensor.dtype != "F32")
     fail_tensor(file, name, fmt::format("dtype is {}, expected \"F32\"", shown(tensor.dtype)));
-  if (tensor.shape.size() > kMaxTensorRank)
-    fail_tensor(file, name, fmt::format("more than {} sizes in its shape", kMaxTensorRank));
   const auto& offsets = tensor.data_offsets;
   if (offsets.size() != 2) fail_tensor(file, name, "it needs two data_offsets");
   const TensorEntry entry{name, tensor.shape, offsets[0], offsets[1]};
@@ -165,28 +163,21 @@ vector<TensorEntry> list_safetensors(InputFile& file) {
 
 void read_safetensors(InputFile& file, span<const TensorSlot> slots) {
   const vector<TensorEntry> entries = list_safetensors(file);
-
-  vector<string> complaints;
+  const auto refuse = [&](const string& tensor, const string& what) {
+    fail_tensor(file.name().string(), tensor, what);
+  };
   vector<const TensorSlot*> targets;  // parallel to entries
   for (const TensorEntry& entry : entries) {
     const auto slot = ranges::find(slots, entry.name, &TensorSlot::name);
-    if (slot == slots.end()) {
-      complaints.push_back(fmt::format("extra: {} {}", entry.name, to_string(entry.shape)));
-      continue;
-    }
-    targets.push_back(&*slot);
+    if (slot == slots.end()) refuse(entry.name, "the model has none of this name");
     if (slot->shape != entry.shape)
-      complaints.push_back(fmt::format("wrong shape: {} is {}, expected {}", entry.name,
-                                       to_string(entry.shape), to_string(slot->shape)));
+      refuse(entry.name, fmt::format("its shape is {}, the model's is {}", to_string(entry.shape),
+                                     to_string(slot->shape)));
+    targets.push_back(&*slot);
   }
   for (const TensorSlot& slot : slots)
-    if (ranges::find(entries, slot.name, &TensorEntry::name) == entries.end())
-      complaints.push_back(fmt::format("missing: {} {}", slot.name, to_string(slot.shape)));
-  if (!complaints.empty())
-    throw store_error("{}: its tensors are not those of the model: {}.", file.name().string(),
-                      some_of(complaints))
-        .hint("a config that fits this file (the one beside it does)");
-
+    if (ranges::count(entries, slot.name, &TensorEntry::name) == 0)
+      refuse(slot.name, "it is missing");
   for (const TensorSlot* slot : targets)
     file.read_exactly(std::as_writable_bytes(span(slot->data, numbers_in(slot->shape))));
 }

@@ -34,9 +34,8 @@ struct TensorEntry {
   uint64_t end = 0;
 };
 
-// A header beyond these limits counts as damaged; heed's own stay far below.
+// A longer header counts as damaged; heed's own stay far below.
 inline constexpr uint64_t kMaxSafetensorsHeader = 16u << 20;
-inline constexpr size_t kMaxTensorRank = 8;
 
 // The entries in the order of their data, checked: F32 only, no duplicates, shapes fit the
 // offsets, and the data of `data_size` bytes is covered without holes, overlaps or rest.
@@ -69,8 +68,8 @@ string write_safetensors(
 // Names and shapes, in the order of the data. Reads no more of a file, from its first byte on.
 vector<TensorEntry> list_safetensors(InputFile& file);
 
-// Fills every slot. Missing, extra tensors and those of a wrong shape are all named in one Error,
-// before any slot is touched.
+// Fills every slot. The Error names a tensor that is missing, extra or of a wrong shape, before any
+// slot is touched.
 void read_safetensors(InputFile& file, span<const TensorSlot> slots);
 
 }  // namespace heed

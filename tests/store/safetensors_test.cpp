@@ -66,22 +66,21 @@ TEST(Safetensors, TheFormatIsTheFormat) {
   EXPECT_EQ(read_file(folder.path() / "x", 1000), expected);
 }
 
-TEST(Safetensors, AllTensorsThatDoNotFitAreNamedAndNoSlotIsTouched) {
+TEST(Safetensors, ATensorThatDoesNotFitIsNamedAndNoSlotIsTouched) {
   TemporaryFolder folder;
   const fs::path path = folder.path() / "x";
   std::vector<float> numbers(6, 1.0f);
   write_safetensors(path, std::vector<TensorSlot>{{"same", {2}, numbers.data()},
-                                                  {"turned", {2, 3}, numbers.data()},
-                                                  {"only.file", {4}, numbers.data()}});
-  std::vector<float> same(2), turned(6), missing(1);
-  const std::vector<TensorSlot> slots = {{"same", {2}, same.data()},
-                                         {"turned", {3, 2}, turned.data()},
-                                         {"only.model", {1}, missing.data()}};
-  const std::string message = error_of([&] { read(path, slots); });
-  expect_facts(message, {path.string(), "only.file", "[4]", "turned", "[2, 3]", "[3, 2]",
-                         "only.model", "[1]"});
-  EXPECT_FALSE(stands_in(message, "same"));
-  EXPECT_EQ(same, std::vector<float>(2));
+                                                  {"turned", {2, 3}, numbers.data()}});
+  std::vector<float> same(2), turned(6), other(1);
+  const TensorSlot slot{"same", {2}, same.data()}, right{"turned", {2, 3}, turned.data()};
+  const auto refused = [&](const std::vector<TensorSlot>& slots, const Facts& facts) {
+    expect_error([&] { read(path, slots); }, Exit::store, facts);
+    EXPECT_EQ(same, std::vector<float>(2));
+  };
+  refused({slot, {"turned", {3, 2}, turned.data()}}, {path.string(), "turned", "[2, 3]", "[3, 2]"});
+  refused({slot}, {"turned"});
+  refused({slot, right, {"only.model", {1}, other.data()}}, {"only.model"});
 }
 
 TEST(Safetensors, FilesThatAreNoneAreRefusedWithoutBigAllocations) {
@@ -159,7 +158,6 @@ TEST(SafetensorsHeader, HostileHeadersAreRefusedByName) {
       {"{\"a\":{\"dtype\":32}}", 0, {"a.dtype", "32"}},
       {"{" + tensor("a", "[-1]", "[0,4]") + "}", 4, {"a", "-1"}},
       {"{" + tensor("a", "[1]", "[0,99999999999999999999]") + "}", 4, {"a.data_offsets"}},
-      {"{" + tensor("a", "[1,1,1,1,1,1,1,1,1]", "[0,4]") + "}", 4, {"8"}},
       {"{" + tensor("a", "[4294967296,4294967296]", "[0,0]") + "}", 0, {"a"}},
       {"{" + tensor("a", "[4611686018427387904]", "[0,0]") + "}", 0, {"a"}},
       {"{" + tensor("a", "[2]", "[0,4]") + "}", 4, {"2", "8", "data_offsets", "4"}},
