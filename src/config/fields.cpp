@@ -1,8 +1,11 @@
 #include "config/fields.h"
-#include "base/std_names.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <sstream>
+
+#include "base/format.h"
+#include "base/std_names.h"
 
 namespace heed {
 namespace {
@@ -12,12 +15,6 @@ void collect(const vector<Field>& fields, const string& prefix, vector<Leaf>& ou
     out.push_back({prefix + field.key, &field});
     if (const auto* section = section_of(field)) collect(*section, prefix + field.key + ".", out);
   }
-}
-
-string together(const vector<string>& parts, const string& between) {
-  string text;
-  for (const string& part : parts) text += (text.empty() ? "" : between) + part;
-  return text;
 }
 
 }  // namespace
@@ -34,10 +31,10 @@ vector<string> names(const vector<KindDoc>& kinds) {
 }
 
 string meanings(const vector<KindDoc>& kinds) {
-  string text;
+  vector<string> all;
   for (const KindDoc& kind : kinds)
-    if (!kind.text.empty()) text += (text.empty() ? "" : "; ") + kind.name + ": " + kind.text;
-  return text;
+    if (!kind.text.empty()) all.push_back(kind.name + ": " + kind.text);
+  return joined(all, "; ");
 }
 
 vector<string> users(const vector<KindDoc>& kinds, const string& key) {
@@ -48,22 +45,20 @@ vector<string> users(const vector<KindDoc>& kinds, const string& key) {
 }
 
 string defaults(const vector<KindDoc>& kinds, const string& key) {
-  map<double, string> rows;  // that have this default
+  map<double, vector<string>> rows;  // that have this default
   for (const KindDoc& kind : kinds)
-    if (const auto found = kind.defaults.find(key); found != kind.defaults.end()) {
-      string& of = rows[found->second];
-      of += (of.empty() ? "" : ", ") + kind.name;
-    }
-  std::ostringstream text;
+    if (const auto found = kind.defaults.find(key); found != kind.defaults.end())
+      rows[found->second].push_back(kind.name);
+  vector<string> all;
   for (const auto& [value, names] : rows)
-    text << (text.view().empty() ? "" : ", ") << value << " (" << names << ")";
-  return text.str();
+    all.push_back(fmt::format("{:g} ({})", value, joined(names)));
+  return joined(all);
 }
 
 When among(const string& key, const Choice& value, const vector<string>& names, bool dumped) {
   const string& now = value.names[value.get()];
   const bool holds = ranges::count(names, now) > 0;
-  return {key + " " + together(names, ", "), holds ? "" : key + " is " + now, dumped};
+  return {key + " " + joined(names), holds ? "" : key + " is " + now, dumped};
 }
 
 Field only(const When& when, Field field) {
@@ -79,7 +74,7 @@ Field::Section only(const When& when, Field::Section fields) {
 string meaning(const Field& field) {
   vector<string> all;
   for (const When& when : field.when) all.push_back(when.where);
-  return all.empty() ? field.doc : together(all, "; ") + ": " + field.doc;
+  return all.empty() ? field.doc : joined(all, "; ") + ": " + field.doc;
 }
 
 const When* unmet(const Field& field) {
@@ -88,8 +83,7 @@ const When* unmet(const Field& field) {
 }
 
 bool is_dumped(const Field& field) {
-  return field.dumped &&
-         ranges::all_of(field.when, [](const When& w) { return w.dumped || w.why_not.empty(); });
+  return ranges::all_of(field.when, [](const When& w) { return w.dumped || w.why_not.empty(); });
 }
 
 vector<Leaf> fields_and_sections(const vector<Field>& fields) {
