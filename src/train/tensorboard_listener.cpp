@@ -4,10 +4,8 @@
 // Buffers (tensorflow/core/util/event.proto, framework/{summary,tensor}.proto).
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 
 #include "base/fields.h"
@@ -44,16 +42,11 @@ double seconds_since_1970() {
   return chrono::duration<double>(chrono::system_clock::now().time_since_epoch()).count();
 }
 
-// Sorted names are in the order of the starts, even if the clock was set back between them.
+// Sorted names are in the order of the starts.
 fs::path new_name(const fs::path& folder) {
-  constexpr string_view kBegin = "events.out.tfevents.";
   if (!make_folder(folder) && type_of(folder) != fs::file_type::directory)
     throw store_error("{} is no folder", quoted_path(folder));
-  double seconds = seconds_since_1970();
-  for (const string& name : names_in(folder))
-    if (name.starts_with(kBegin))
-      seconds = max(seconds, 1 + std::atof(name.c_str() + kBegin.size()));
-  return folder / fmt::format("{}{:.6f}", kBegin, seconds);
+  return folder / fmt::format("events.out.tfevents.{:.6f}", seconds_since_1970());
 }
 
 // A new file; a kill may tear its last record. It begins with a start at step 0, at which readers

@@ -137,12 +137,6 @@ class Tensorboard(RunsTest):
         self.assertEqual(len(list(torn.parent.iterdir())), 2)
         self.says_what_the_run_says()
 
-    def test_a_new_file_is_read_last_also_where_the_clock_was_set_back(self):
-        folder = self.folder / "run" / "tensorboard"
-        (folder / "events.out.tfevents.9999999998.1").touch()
-        self.resume("run", "--more", 4)
-        self.assertEqual(max(os.listdir(folder)), "events.out.tfevents.9999999999.100000")
-
     def test_it_belongs_to_the_process(self):
         # A run may get it later, with all that came before, and leave it.
         self.resume("plain", "--more", 4, "--set", "train.tensorboard=true")
