@@ -192,7 +192,6 @@ struct RunComparer {
   }
 
   void measure(const string& run) {
-    if (const string now = still_training(run); !now.empty()) log.info(now);
     Model m = load_model(run, "");
     const auto arithmetic = [](const MeasuredRun& r) { return r.config.train.arithmetic; };
     if (m.config.train.arithmetic == Arithmetic::native &&

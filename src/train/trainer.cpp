@@ -73,7 +73,6 @@ Stop Trainer::reason_to_stop(int64_t stop_at) const {
 Stop Trainer::run(int64_t stop_at) {
   const TrainConfig& t = prepared_.config.train;
   begin_together(stop_at);
-  if (run_) elsewhere_ = best_elsewhere(run_->path());
   tell(&Listener::began, moment());
   if (prepared_.config.data.has_validation() && !validates_)
     tell(&Listener::remarked, "no validation: the held-out part has no token to predict");
@@ -171,8 +170,8 @@ bool Trainer::validate(bool on_grid) {
   if (!isfinite(line->loss)) diverged(not_finite("the validation loss"));
   state_.valid_loss = line->loss;
   state_.valid_metric = line->metric.value_or(kNotMeasured);
-  const bool best = judge_validation(prepared_, *line, state_, on_grid,
-                                     run_ ? run_->best() : nullopt, elsewhere_);
+  const bool best =
+      judge_validation(prepared_, *line, state_, on_grid, run_ ? run_->best() : nullopt);
   validated_ = state_.step;
   tell(&Listener::validated, *line, moment());
   return best;

@@ -90,7 +90,6 @@ class Trainer {
   Stepper stepper_;
   Listeners listeners_;
   State state_;
-  optional<KeptBest> elsewhere_;
 
   int64_t validated_ = -1, saved_ = -1;  // last steps
   bool lost_line_ = false;               // since the last step

@@ -42,7 +42,6 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
                          format_bytes(run.memory.total())));
   log.detail("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
   if (const auto useless = useless_steps(run, done)) log.warn(useless->what());
-  if (const string doubts = doubts_of_bleu(run); !doubts.empty()) log.warn(doubts);
 }
 
 // "Cooperlake", for bfloat16 "Cooperlake, oneDNN 2.6.3, AVX512_BF16".

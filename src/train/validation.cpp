@@ -13,7 +13,6 @@
 #include "evaluate/scorer.h"
 #include "evaluate/writing.h"
 #include "store/run_folder.h"
-#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -65,22 +64,6 @@ Sums translation_sums(const PreparedRun& run, const Objective& objective,
 
 }  // namespace
 
-string doubts_of_bleu(const PreparedRun& run) {
-  if (run.config.train.select_by != "bleu") return "";
-  const Split& valid = run.data.valid;
-  double words = 0;
-  for (int64_t i = 0; i < ssize(valid.target_begin) - 1; ++i) {
-    const string target = run.tokenizers.target->decode(valid.sentence(Side::target, i), true);
-    words += double(split_words(target).size());
-  }
-  words /= double(valid.sentences());
-  if (words >= 4) return "";
-  return fmt::format(
-      "train.select_by bleu counts words between spaces, up to four in a row; the held-out targets "
-      "have {:.1f} on average, which it cannot judge: --set train.select_by=chrf",
-      words);
-}
-
 bool can_validate(const PreparedRun& run, const Objective& objective) {
   if (!run.config.data.has_validation()) return false;
   const ExampleList examples = objective.evaluation(run.data.valid);
@@ -115,19 +98,11 @@ optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective&
   return line;
 }
 
-string less_than_elsewhere(const State& state, const optional<KeptBest>& elsewhere,
-                           const Figure* by) {
-  if (!elsewhere || !is_better(elsewhere->best, state)) return "";
-  return fmt::format(", not better than {} of {}", named(elsewhere->best, by), elsewhere->run);
-}
-
 bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
-                      const optional<State>& best, const optional<KeptBest>& elsewhere) {
+                      const optional<State>& best) {
   const Figure* by = line.metric ? selecting_figure(*line.metric_name) : nullptr;
-  const string less = less_than_elsewhere(state, elsewhere, by);
-  line.verdict = best && !is_better(state, *best) ? "not better than " + named(*best, by)
-                 : less.empty()                   ? "new best"
-                                                  : "best here" + less;
+  line.verdict =
+      best && !is_better(state, *best) ? "not better than " + named(*best, by) : "new best";
   const bool better = on_grid && (state.best_step < 0 || is_better(state, best_so_far(state)));
   if (better) {
     state.best_loss = line.loss;

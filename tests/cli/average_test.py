@@ -32,12 +32,10 @@ class Average(RunsTest):
 
 
 class SelectionByChrf(RunsTest):
-    def test_a_run_of_single_words_is_told_to_select_by_chrf(self):
+    def test_single_words_select_by_chrf(self):
         (self.folder / "a.target").write_text("".join(f"word{i % 7}\n" for i in range(len((self.folder / "a.source").read_text().splitlines()))))
         config = {**SelectionByBleu.CONFIG, "train__max_steps": 20, "tokenizer": {"type": "char"}}
-        told = "--set train.select_by=chrf"
-        self.assertIn(told, self.train(self.config(**config), "bleu").err)
-        self.assertNotIn(told, self.train(self.config(**{**config, "train__select_by": "chrf"}), "run").err)
+        self.train(self.config(**{**config, "train__select_by": "chrf"}), "run")
         chrfs = {e["step"]: e["chrf"] for e in self.metrics(kind="valid")}
         best = max(chrfs, key=chrfs.get)
         self.assertEqual(self.link("best"), best)
