@@ -42,22 +42,23 @@ class FilmListener : public Listener {
         record_(prepared_.model.table) {}
 
   void began(const Moment& m) override {
-    on_ = !film_.empty() && can_be_film(run_.path()) && continues(m.state.step);
+    on_ = !film_.empty() && can_be_film(run_.path());
     if (!on_) return;
+    continue_film(m.state.step);
     log_.info(sample_line("prompt", film_.prompt()));
     first_weights(m);
     if (m.state.step == 0 && is_next(0, false)) add_now({}, m);
   }
 
   bool looks_at(int64_t step, bool validates) override {
+    validates_ = validates;
+    valid_loss_ = kNotMeasured;
     looks_ = on_ && (step == prepared_.plan.steps || is_next(step, validates));
     return looks_;
   }
 
-  void before_update(const PendingUpdate& u) override {
-    validates_ = u.validates;
-    valid_loss_ = kNotMeasured;
-    if (looks_) record_.before_update(u.values, u.gradients);
+  void before_update(const ParamVec<float>& values, const ParamVec<float>& gradients) override {
+    if (looks_) record_.before_update(values, gradients);
   }
 
   void stepped(const Moment& m) override {
@@ -81,25 +82,18 @@ class FilmListener : public Listener {
   }
 
  private:
-  // Reads the film so far. One without a probe is left as it is; another prompt has another probe.
-  bool continues(int64_t step) {
+  // Another prompt than before has another probe.
+  void continue_film(int64_t step) {
     const RecordedFrames so_far = read_frames(run_.path());
     Probe probe = film_.probe();
-    error_code none;
-    const bool begins = step == 0 && fs::is_empty(run_.path() / kFilm, none);
-    if (so_far.probe.kinds.empty() && !begins) {
-      log_.info("film.jsonl does not begin with a probe: it gets no frames");
-      return false;
-    }
     probe.step = so_far.probe.step;
-    if (line_of(so_far.probe) != line_of(probe)) {
-      probe.step = step;
-      run_.append(kFilm, line_of(probe));
-      if (!begins) log_.info("another prompt: the film begins again at this step");
-      return !fs::is_empty(run_.path() / kFilm, none);  // a lost probe: no frames
+    if (line_of(so_far.probe) == line_of(probe)) {
+      for (const Frame& frame : so_far.frames) steps_.push_back(frame.step);
+      return;
     }
-    for (const Frame& frame : so_far.frames) steps_.push_back(frame.step);
-    return true;
+    probe.step = step;
+    run_.append(kFilm, line_of(probe));
+    if (step > 0) log_.info("the film begins again at this step");
   }
 
   bool has_frame(int64_t step) const { return ranges::count(steps_, step) > 0; }

@@ -26,28 +26,22 @@ struct Moment {
   double seconds;                 // that it took
 };
 
-// An update that is about to be made.
-struct PendingUpdate {
-  int64_t step;
-  bool validates;  // a validation follows, unless a signal interrupts it
-  const ParamVec<float>& values;
-  const ParamVec<float>& gradients;  // summed, not clipped
-};
-
 // In the order of the calls.
 class Listener {
  public:
   virtual ~Listener() = default;
   virtual void began(const Moment&) {}
   // Before each step: will it look at the step's gradient, and at the weights used after it? Only
-  // then are they there whole, if several processes train.
+  // then are they there whole, if several processes train. `validates`: a validation follows,
+  // unless a signal interrupts it.
   virtual bool looks_at(int64_t /*step*/, bool /*validates*/) { return false; }
-  virtual void before_update(const PendingUpdate&) {}
+  // The gradients are summed, not clipped.
+  virtual void before_update(const ParamVec<float>& /*values*/,
+                             const ParamVec<float>& /*gradients*/) {}
   virtual void stepped(const Moment&) {}
   virtual void logged(const TrainEvent&) {}  // every log_every steps
   virtual void validated(const ValidEvent&, const Moment&) {}
   virtual void remarked(const string&) {}  // a warning
-  virtual void saved(const State&) {}
   virtual void ended(Stop, const Moment&) {}
 };
 using Listeners = vector<unique_ptr<Listener>>;

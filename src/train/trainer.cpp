@@ -110,11 +110,8 @@ StepSpan Trainer::step() {
   const bool looked_at = (last_.requests & kLook) != 0;
   if (looked_at || !last_.finite) stepper_.gather_gradient();
   state_.step = span.step;
-  if (!last_.finite)
-    diverged(not_finite(isfinite(last_.sums.objective) ? "the gradient norm (too large for a float)"
-                                                       : "the loss"));
-  tell(&Listener::before_update,
-       PendingUpdate{span.step, validates, stepper_.values(), stepper_.gradients().sum()});
+  if (!last_.finite) not_finite();
+  tell(&Listener::before_update, stepper_.values(), stepper_.gradients().sum());
   stepper_.update(last_);
   if (looked_at) stepper_.gather_used_weights(Exchange::To::first);
   state_.cursor = span.after;
@@ -167,7 +164,7 @@ bool Trainer::validate(bool on_grid) {
     last_.requests |= kStop;  // of whichever process
     return false;
   }
-  if (!isfinite(line->loss)) diverged(not_finite("the validation loss"));
+  if (!isfinite(line->loss)) not_finite();
   state_.valid_loss = line->loss;
   state_.valid_metric = line->metric.value_or(kNotMeasured);
   const bool best =
@@ -200,7 +197,6 @@ void Trainer::save() {
              {prepared_.config.train.keep_last, prepared_.config.train.keep_every, spared_});
   saved_ = state_.step;
   for (const string& note : run_->take_notes()) tell(&Listener::remarked, note);
-  tell(&Listener::saved, state_);
 }
 
 // The end of a run is logged and validated, but moves nothing that a later end (--max-steps) would
@@ -214,9 +210,8 @@ Stop Trainer::finish(Stop stop) {
   return stop;
 }
 
-string Trainer::not_finite(const string& otherwise) {
-  return heed::not_finite(prepared_.model.table, stepper_.values(), stepper_.gradients().sum(),
-                          otherwise);
+void Trainer::not_finite() {
+  diverged(heed::not_finite(prepared_.model.table, stepper_.values(), stepper_.gradients().sum()));
 }
 
 void Trainer::diverged(const string& what) {

@@ -67,7 +67,7 @@ class Trainer {
   bool validate(bool on_grid);
   void save();
   Stop finish(Stop stop);
-  string not_finite(const string& otherwise);
+  [[noreturn]] void not_finite();
   [[noreturn]] void diverged(const string& what);
   Moment moment() {
     return {state_, stepper_.values(), stepper_.weights().used, last_, step_seconds_};

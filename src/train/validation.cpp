@@ -122,12 +122,12 @@ bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bo
 }
 
 string not_finite(const ParamTable& table, const ParamVec<float>& values,
-                  const ParamVec<float>& gradients, const string& otherwise) {
+                  const ParamVec<float>& gradients) {
   const string value = first_not_finite(table, values);
   const string gradient = first_not_finite(table, gradients);
   return "NaN or infinity in " + (!value.empty()      ? "the values of " + value
                                   : !gradient.empty() ? "the gradient of " + gradient
-                                                      : otherwise);
+                                                      : "the loss or its gradient");
 }
 
 double divergence_threshold(const Transformer& model) {
@@ -142,7 +142,6 @@ string checkpoint_defect(const Predictor& predictor, const ExampleList& examples
   const ExampleList few{min<int64_t>(4, examples.count), examples.get};
   const Evaluation e = evaluate(predictor, few, pool);
   if (e.sums.tokens == 0 || e.loss() <= divergence_threshold(model)) return "";
-  if (!isfinite(e.loss())) return "NaN or infinity in the loss of the new weights";
   return fmt::format(
       "the new weights give a loss of {:.1e} nats per token, expected at most {:.0f}", e.loss(),
       divergence_threshold(model));

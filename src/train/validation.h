@@ -31,9 +31,9 @@ bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bo
                       const optional<State>& best);
 
 // "NaN or infinity in the values of encoder.layers.0.fc1.weight": the first place that contains
-// one, values before gradients, else `otherwise`.
+// one, values before gradients, else the loss or the length of the gradient.
 string not_finite(const ParamTable& table, const ParamVec<float>& values,
-                  const ParamVec<float>& gradients, const string& otherwise);
+                  const ParamVec<float>& gradients);
 
 // The loss, in nats per token, above which weights count as ruined: four times the highest loss of
 // untrained ones, about ln(vocabulary) + sqrt(d_model). (With tied embeddings the token just read

@@ -52,9 +52,10 @@ TEST_F(Weights, WhatIsNoNumberIsNamed) {
   const ParamInfo& last = model_.table.infos().back();
   bad.data()[last.param.offset] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(fault(bad), "NaN or infinity in the values of " + last.name);
-  EXPECT_EQ(not_finite(model_.table, values_, bad, ""),
+  EXPECT_EQ(not_finite(model_.table, values_, bad),
             "NaN or infinity in the gradient of " + last.name);
-  EXPECT_EQ(not_finite(model_.table, values_, values_, "the loss"), "NaN or infinity in the loss");
+  EXPECT_EQ(not_finite(model_.table, values_, values_),
+            "NaN or infinity in the loss or its gradient");
 }
 
 // What such weights predict first is the token they read, with a logit of about sqrt(d_model).
