@@ -63,15 +63,13 @@ constexpr const Ending& ending_of(Stop stop) {
   return kEndings[int(stop)];
 }
 
-inline bool steps_are_done(const TrainConfig& t, const State& s) {
-  return t.max_steps > 0 && s.step >= t.max_steps;
-}
-
-// Does the config end the training there? finished, early or none.
-inline Stop end_of(const TrainConfig& t, const State& s) {
-  if (steps_are_done(t, s) || (t.max_epochs > 0 && s.cursor.epoch >= t.max_epochs))
-    return Stop::finished;
-  return t.patience > 0 && s.stalled >= t.patience ? Stop::early : Stop::none;
+// Does the config end the training there, or --stop-at (0: no limit)?
+inline Stop end_of(const TrainConfig& t, const State& s, int64_t stop_at = 0) {
+  const auto reached = [](int64_t at, int64_t limit) { return limit > 0 && at >= limit; };
+  return reached(s.step, t.max_steps) || reached(s.cursor.epoch, t.max_epochs) ? Stop::finished
+         : reached(s.stalled, t.patience)                                      ? Stop::early
+         : reached(s.step, stop_at)                                            ? Stop::asked
+                                                                               : Stop::none;
 }
 
 struct Run {

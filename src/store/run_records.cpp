@@ -186,19 +186,16 @@ void check_lines(const fs::path& run, const char* file, int64_t saved) {
     throw store_error("it has no whole line, and step {} is saved", saved);
 }
 
-MetricsCut copy_lines(const fs::path& from, const fs::path& to, const char* file, int64_t step,
-                      bool ends) {
-  MetricsCut cut;
+bool copy_lines(const fs::path& from, const fs::path& to, const char* file, int64_t step,
+                bool ends) {
   string kept;
   for_each_line(from, file, [&](const string& line, bool ended) {
     const auto object = ended ? object_of(line) : nullopt;
-    const bool keeps =
-        object && step_of(*object).value_or(-1) <= step && (ends || !object->contains("end"));
-    ++(keeps ? cut.kept : cut.dropped);
-    if (keeps) kept += line + '\n';
+    if (object && step_of(*object).value_or(-1) <= step && (ends || !object->contains("end")))
+      kept += line + '\n';
   });
   replace_file(to / file, kept);
-  return cut;
+  return !kept.empty();
 }
 
 }  // namespace heed

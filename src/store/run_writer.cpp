@@ -312,7 +312,7 @@ void RunWriter::remove_checkpoint(int64_t step) {
   remove_tree(removed);
 }
 
-MetricsCut RunWriter::copy_lines(const fs::path& from, int64_t step, bool ends) {
+bool RunWriter::copy_lines(const fs::path& from, int64_t step, bool ends) {
   if (from != run_) stem_ = chain_hash(from, step);
   if (can_be_film(from))
     heed::copy_lines(from, run_, kFilm, step, ends);
@@ -330,9 +330,8 @@ void RunWriter::append(const char* file, string_view json_line) {
     AppendFile(run_ / file).append_line(json_line);
     losing_lines_.erase(file);
   } catch (const Error& e) {
-    if (!losing_lines_.insert(file).second) return;
-    lost_line_ = true;
-    notes_.push_back(fmt::format("a line is lost: {}", e.what()));
+    if (losing_lines_.insert(file).second)
+      notes_.push_back(fmt::format("a line is lost: {}", e.what()));
   }
 }
 

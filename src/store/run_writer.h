@@ -110,13 +110,11 @@ class RunWriter {
 
   // Takes over metrics.jsonl and film.jsonl of a run, perhaps its own, to continue after `step`:
   // without lines of later steps, a torn last one and, unless with `ends`, the frames marked `end`.
-  // A film that is missing or cannot be one is left as it is.
-  MetricsCut copy_lines(const fs::path& from, int64_t step, bool ends = false);
+  // A film that is missing or cannot be one is left as it is. Has metrics.jsonl any lines?
+  bool copy_lines(const fs::path& from, int64_t step, bool ends = false);
   // A line of kMetrics, begun again if it was moved or removed, or of the run's kFilm. One that
   // cannot be written is lost, which is noted once.
   void append(const char* file, string_view json_line);
-  // Has a line been lost since the last call? Then it is time to save.
-  bool take_lost_line() { return exchange(lost_line_, false); }
 
  private:
   RunWriter(fs::path run, RunLock lock);
@@ -128,7 +126,6 @@ class RunWriter {
   unique_ptr<NewFolder> new_;  // until put_in_place()
   RunLock lock_;
   vector<string> notes_;
-  bool lost_line_ = false;
   set<string_view> losing_lines_;  // the files that take no lines at present
   vector<State> states_;           // of the checkpoints, as far as they could be read
   vector<int64_t> superseded_;     // steps that the next save removes

@@ -218,12 +218,6 @@ string schedule_in_words(const OptimizerConfig& c, int64_t end) {
   const ScheduleKind& kind = schedule_of(c);
   const Fall fall = fall_of(c);
   const bool ends = end > 0, falls = fall.to >= 0;
-  if (ends && c.warmup_steps >= end && learning_rate(c, 1, end) >= learning_rate(c, 1, end - 1))
-    return fmt::format("rises to the end of the run, which is within optimizer.warmup_steps ({})",
-                       c.warmup_steps);
-  if (falls && c.warmup_steps > (fall.from >= 0 ? fall.from : c.decay_steps.step - 1))
-    return fmt::format("rises until its fall to {:g} at step {} (optimizer.warmup_steps is {})",
-                       c.min_learning_rate, fall.to, c.warmup_steps);
   string text =
       c.warmup_steps > 0 ? "rises over " + counted(to_string(c.warmup_steps), "step") : "begins";
   if (!kind.factor)

@@ -224,14 +224,7 @@ bool tidy(const StoredRun& stored, const TrainConfig& config, bool goes_on, RunW
   const int64_t done = stored.steps_done();
   if (stored.checkpoint)
     run.finish_save(done, {known ? config.keep_last : 0, config.keep_every, fall.spared()});
-  const MetricsCut cut = run.copy_lines(run.path(), done, !goes_on);
-  if (cut.kept == 0 && done > 0)
-    log.warn(fmt::format("metrics.jsonl has no line of the steps up to {}; the checkpoint is whole",
-                         done));
-  if (cut.dropped > 0)
-    log.info(fmt::format("metrics.jsonl: dropped {}, torn or of later steps, which come again",
-                         counted(to_string(cut.dropped), "line")));
-  return cut.kept > 0;
+  return run.copy_lines(run.path(), done, !goes_on);
 }
 
 RunResult has_nothing_to_do(const string& why, const StoredRun& stored, const RunConfig& config,
@@ -253,9 +246,6 @@ RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& 
   const PreparedRun prepared = prepare_stored_run(stored, config, request, log);
   const optional<Error> useless = useless_steps(prepared, stored.steps_done());
   if (other_end && useless && prepared.plan.steps > 0) throw Error(*useless);
-  const int64_t before = stored.asked.train.max_steps;
-  if (config.train.max_steps > 0 && config.train.max_steps < before)
-    log.warn(fmt::format("the run now ends before step {}; --stop-at keeps that plan", before));
   require_room(prepared, request.folder);
   return go(prepared, request, run, log, [&](Trainer& trainer) {
     if (stored.checkpoint) trainer.restore(*stored.checkpoint);

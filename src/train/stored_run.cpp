@@ -11,7 +11,6 @@
 #include "base/input_file.h"
 #include "base/signals.h"
 #include "base/std_names.h"
-#include "step/schedule.h"
 #include "store/model.h"
 #include "store/run_folder.h"
 
@@ -47,16 +46,6 @@ void refuse_other_data(const StoredRun& run) {
       "its SHA-256 is {:.12}..., {} says {:.12}...",
       found, saved ? "the checkpoint" : kOriginFile, expected)
       .hint("restore the file, or train a new run");
-}
-
-// Training never reaches such a cursor: an epoch takes at least one step.
-void refuse_cursor_beyond_data(const StoredRun& run, const RunConfig& config) {
-  const State& state = run.checkpoint->state;
-  const auto [epoch, index] = state.cursor;
-  if (epoch > state.step ||
-      (index > 0 && index >= make_objective(config)->count(run.data.train, epoch)))
-    throw store_error("{}: epoch {}, example {} is beyond the data",
-                      (run.checkpoint->folder / kStateFile).string(), epoch, index);
 }
 
 // Those that the steps done know of.
@@ -139,7 +128,6 @@ void load_data(StoredRun& run, const RunConfig& config, Log& log) {
     run.tokenizers = Tokenizers::load(run.checkpoint->tokenizers, run.checkpoint->folder);
   run.data = load_dataset(config, run.origin.folder, run.tokenizers);
   refuse_other_data(run);
-  if (run.checkpoint) refuse_cursor_beyond_data(run, config);
 }
 
 GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
@@ -156,9 +144,6 @@ GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
                   planned = asked.max_steps > 0 && asked.max_epochs > 0
                                 ? plan_of(run.asked, run.data.train).steps
                                 : asked.max_steps;
-    if (planned > run.steps_done())
-      run.data.notes.push_back(
-          fmt::format("{} counts from the planned end, step {}", option, planned));
     end = max(planned, run.steps_done()) + more;
   }
   keys.values.train.max_steps = end;
@@ -171,17 +156,10 @@ GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
 string nothing_to_do(const StoredRun& run, const TrainConfig& t, int64_t stop_at) {
   if (!run.checkpoint) return "";
   const State& s = run.checkpoint->state;
-  string where;
-  if (steps_are_done(t, s))
-    where = fmt::format("at step {} of {} (train.max_steps)", s.step, t.max_steps);
-  else if (const Stop end = end_of(t, s); end == Stop::finished)
-    where =
-        fmt::format("at step {}, the end of epoch {} of {}", s.step, s.cursor.epoch, t.max_epochs);
-  else if (end == Stop::early)
-    where = fmt::format("stopped early at step {}", s.step);
-  else if (stop_at > 0 && s.step >= stop_at)
-    where = fmt::format("at step {}, with --stop-at {}", s.step, stop_at);
-  return where.empty() ? "" : "already " + where + "; nothing to do";
+  const Stop end = end_of(t, s, stop_at);
+  return end == Stop::none
+             ? ""
+             : fmt::format("already at step {} ({}); nothing to do", s.step, ending_of(end).words);
 }
 
 PreparedRun prepare_stored_run(StoredRun& run, const RunConfig& config, const RunRequest& request,

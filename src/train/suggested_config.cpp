@@ -253,9 +253,7 @@ Suggestion suggest(const OwnText& text) {
     c.tokenizer.type = TokenizerConfig::bpe;
     c.tokenizer.vocab_size = pieces_for(text.facts);
     c.tokenizer.sample_bytes = 1'000'000;
-    s.tokens = bytes < kFewBytes
-                   ? "pieces of words, shared by both sides"
-                   : "pieces of words, because there is enough text to learn them from";
+    s.tokens = "pieces of words, which are learnt from the text";
   } else {
     s.tokens = "single characters, because the text is too short to learn pieces of words from";
   }

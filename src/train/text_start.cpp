@@ -163,19 +163,12 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   run.config = choice.config();
   plan_steps(run);
   if (run.plan.steps > 0) end = run.plan.steps;
-  const double steps = double(end), passes = steps * run.plan.step_epochs, gone = seconds_gone();
+  const double steps = double(end), gone = seconds_gone();
   const string all = format_duration(gone + whole_cost(steps, s.validation) * step_seconds + kPage);
   run.described = true;
-  const bool by_choice = !planned || reached || train.max_minutes > 0;
-  const bool helps = epochs > 0 || passes < 0.9 * s.passes;
-  const string plan =
-      fmt::format("steps: {}, {:.3g} times through the text", format_count(end), passes);
-  log.brief(fmt::format("{}; done in about {}", plan, all));
-  log.detail(fmt::format("{}{}; done in about {}, of which {} are gone", plan,
-                         by_choice ? ""
-                         : helps   ? " (--minutes M for more)"
-                                   : " (more steps would only memorise it)",
-                         all, format_duration(gone)));
+  log.info(fmt::format(
+      "steps: {}, {:.3g} times through the text; done in about {}, of which {} are gone",
+      format_count(end), steps * run.plan.step_epochs, all, format_duration(gone)));
   if (planned && request.init_from.empty())
     say_smaller(choice, in_time, run.config.model.d_model, log);
 }
@@ -188,14 +181,9 @@ RunResult train_on_text(const TrainRequest& request, OwnText text, Log& log) {
   RunWriter::require_free(folder, request.run.force);
   ChosenConfig choice = choose(request, std::move(text), log);
   Beginning beginning = prepare_start(request, choice.config(), ".");
-  if (const double gone = seconds_now() - request.run.begin; gone > 60 * choice.text.minutes)
-    log.warn(
-        fmt::format("reading the text took {}, longer than --minutes {:g}: the fewest steps follow",
-                    format_duration(gone), choice.text.minutes));
   say_model(choice, beginning.prepared, request.init_from, log);
   beginning.prepared.yardsticks = measure_yardsticks(beginning.prepared);
   plan(beginning.prepared, choice, request, log);
-  log.info(how_to_stop(folder));
   log.detail(fmt::format(
       "to repeat it byte for byte:\n  heed train {} --run {}{}",
       shell_word((fs::path(folder) / kConfigFile).string()), shell_word(folder + "-again"),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <utility>
 
 #include "base/format.h"
@@ -59,12 +58,12 @@ void Trainer::begin_together(int64_t stop_at) {
 int Trainer::requests() const {
   const double minutes = prepared_.config.train.max_minutes;
   const bool late = minutes > 0 && seconds_now() - started_ >= 60 * minutes;
-  return (stop_signal() != 0 ? kStop : 0) | (late ? kTimeIsUp : 0) | (lost_line_ ? kSave : 0);
+  return (stop_signal() != 0 ? kStop : 0) | (late ? kTimeIsUp : 0);
 }
 
 Stop Trainer::reason_to_stop(int64_t stop_at) const {
-  if (const Stop end = end_of(prepared_.config.train, state_); end != Stop::none) return end;
-  if (stop_at > 0 && state_.step >= stop_at) return Stop::asked;
+  const Stop end = end_of(prepared_.config.train, state_, stop_at);
+  if (end != Stop::none) return end;
   if ((agreed() & kStop) != 0) return Stop::signal;
   if ((agreed() & kTimeIsUp) != 0) return Stop::time;
   return Stop::none;
@@ -90,9 +89,8 @@ Stop Trainer::run(int64_t stop_at) {
     }
     const bool best = is_due(t.eval_every, span) && validate(true);
     stop = reason_to_stop(stop_at);
-    lost_line_ = run_ && run_->take_lost_line();
-    const bool asked = (agreed() & kSave) != 0 || state_.step == spared_;
-    if ((best || asked || is_due(t.save_every, span)) && stop == Stop::none) save();
+    const bool saves = best || state_.step == spared_ || is_due(t.save_every, span);
+    if (saves && stop == Stop::none) save();
   }
   return finish(stop);
 }
@@ -148,17 +146,8 @@ bool Trainer::validate(bool on_grid) {
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
   stepper_.gather_used_weights(Exchange::To::all);
-  optional<ValidEvent> line;
-  try {
-    line =
-        measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
-  } catch (const bad_alloc&) {
-    if (!crew_.alone()) throw;  // the others cannot save
-    state_.validation_due = on_grid;
-    save();
-    throw Error(Exit::memory, "not enough memory for the validation.",
-                "fewer --threads, or other held-out data; heed resume validates first");
-  }
+  optional<ValidEvent> line =
+      measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
   if (!line) {
     state_.validation_due = on_grid;
     last_.requests |= kStop;  // of whichever process

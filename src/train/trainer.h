@@ -56,7 +56,7 @@ class Trainer {
 
  private:
   // Bits of StepBatch::requests.
-  enum Request { kStop = 1, kTimeIsUp = 2, kSave = 4, kLook = 8 };
+  enum Request { kStop = 1, kTimeIsUp = 2, kLook = 4 };
   int requests() const;
   // Of several processes, what all know came with the last step.
   int agreed() const { return crew_.alone() ? requests() : last_.requests; }
@@ -92,7 +92,6 @@ class Trainer {
   State state_;
 
   int64_t validated_ = -1, saved_ = -1;  // last steps
-  bool lost_line_ = false;               // since the last step
   StepResult last_;
   // Speed, for people only: wall time never enters the state.
   double started_ = 0;                          // when run() began

@@ -85,11 +85,6 @@ optional<Error> useless_steps(const PreparedRun& run, int64_t done) {
                         o.learning_rate / 20));
 }
 
-string how_to_stop(const string& run) {
-  return fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
-                     shell_word(run));
-}
-
 void append_start(RunWriter& run, const string& command, const PreparedRun& prepared) {
   run.append(kMetrics, line_of(RunEvent{0, "start", command, kernels(prepared)}));
 }
@@ -118,7 +113,8 @@ RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& 
     const int64_t done = trainer.state().step;
     say_start(log, prepared, done);
     run.put_in_place();
-    if (!prepared.described) log.brief(how_to_stop(run.path().string()));
+    log.brief(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
+                          shell_word(run.path().string())));
     const LoggedEvents so_far = read_events(run.path());
     say_core_type(prepared, done, so_far, run, log);
     trainer.listen(listeners({prepared, run, log, so_far, film, request.begin}));

@@ -98,9 +98,6 @@ RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& 
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
                     const string& reason, Exit exit = Exit::ok);
 
-// "run: runs/a; Ctrl-C stops and saves, heed resume runs/a continues"
-string how_to_stop(const string& run);
-
 // The first line of metrics.jsonl: the command, and the processor that it began on.
 void append_start(RunWriter& run, const string& command, const PreparedRun& prepared);
 

@@ -96,7 +96,7 @@ class Corners(RunsTest):
         for epoch, step in enumerate(self.steps(), 1):
             self.assertEqual(self.state(step)["cursor"], {"epoch": epoch, "index": 0})
         self.assertEqual([e["step"] for e in self.metrics(kind="valid")], self.steps())
-        self.resume("run", facts=["3 of 3", "--more"])
+        self.resume("run", facts=["nothing to do", "--more"])
         self.resume("run", "--set", "train.max_epochs=4")
         self.assertEqual(len(self.steps()), 4)
 

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from runs import RunsTest
+from runs import RunsTest, said
 
 STORE = 4
 
@@ -85,7 +85,7 @@ class Disks(RunsTest):
                     self.assertEqual(self.json("evaluate", copy, *which), result)
                 r = self.check("verify", copy, status=STORE, facts=["last", "best", f"heed resume {copy}"])
                 self.tells(r.out, "heed resume")
-                self.resume(kind, facts=["20 of 20", *([] if kind == "missing" else ["best.old-1", "last.old-1"])])
+                self.resume(kind, facts=[said("already", 20), *([] if kind == "missing" else ["best.old-1", "last.old-1"])])
                 for link in links:
                     self.assertTrue((copy / "checkpoints" / link.name).is_symlink())
                 self.check("verify", copy)

@@ -16,21 +16,19 @@ class Resume(RunsTest):
             (self.checkpoints() / link).unlink()
         self.resume("run", facts=said("already", 6))
         self.assertEqual(self.snapshot(), before)
-        r = self.resume("run", "--max-steps", 8, facts=said("changed", "train.max_steps", 6, 8))
-        self.assertNotIn("--stop-at keeps", r.err)
+        self.resume("run", "--max-steps", 8, facts=said("changed", "train.max_steps", 6, 8))
         self.assertEqual(self.link("last"), 8)
         self.resume("run", "--more", 3, facts=said("changed", "train.max_steps", 8, 11))
         self.assertEqual(self.link("last"), 11)
 
     def test_more_steps_of_a_stopped_run_are_counted_from_its_planned_end(self):
         self.train(self.config(), "run", "--stop-at", 7)
-        self.resume("run", "--more", 3, "--stop-at", 12, facts=["--more", "20", said("changed", "train.max_steps", 20, 23)])
+        self.resume("run", "--more", 3, "--stop-at", 12, facts=said("changed", "train.max_steps", 20, 23))
         self.resume("run")
         self.assertEqual(self.link("last"), 23)
-        r = self.resume("run", "--more", 2, facts=said("changed", "train.max_steps", 23, 25))
-        self.assertNotIn("planned end", r.err)
+        self.resume("run", "--more", 2, facts=said("changed", "train.max_steps", 23, 25))
         self.train(self.config(), "early", "--stop-at", 6)
-        self.resume("early", "--max-steps", 10, facts=[said("changed", "train.max_steps", 20, 10), "20", "--stop-at"])
+        self.resume("early", "--max-steps", 10, facts=said("changed", "train.max_steps", 20, 10))
         self.assertEqual(self.link("last", "early"), 10)
         # Without a planned end they are counted from the last step.
         self.train(self.config(train__max_steps=0, train__max_epochs=9), "epochs", "--stop-at", 4)
@@ -119,7 +117,7 @@ class Resume(RunsTest):
         other = self.folder / "other.txt"
         other.write_text(text(50))
         self.resume("run", "--set", f"data.train={other}", status=3, facts="SHA-256")
-        self.resume("run", "--set", f"data.train={place}", facts="20 of 20")
+        self.resume("run", "--set", f"data.train={place}", facts=said("already", 20))
         self.check("evaluate", "run")
         (self.folder / "run/film.jsonl").unlink()
         self.assertNotIn("cannot be read", self.out("report", "run", "--json"))
@@ -192,12 +190,12 @@ class Resume(RunsTest):
         self.assertEqual(self.link("last"), 2)
         self.assertFalse((self.folder / "run.old-3").exists())
 
-    def test_a_lost_config_and_emptied_metrics_are_warned_of_and_cost_nothing_else(self):
+    def test_a_lost_config_and_emptied_metrics_cost_nothing_else(self):
         self.train(self.config(), "whole")
-        for name, left in (("config.json", b"\0" * 100), ("metrics.jsonl", b"")):
+        for name, left, facts in (("config.json", b"\0" * 100, ["warning:", "config.json"]), ("metrics.jsonl", b"", [])):
             self.train(self.config(), "run", "--force", "--stop-at", 10)
             (self.folder / "run" / name).write_bytes(left)
-            self.resume("run", facts=["warning:", name])
+            self.resume("run", facts=facts)
             self.same_checkpoint("run", "whole", 20)
             self.assertEqual(self.run_config(), self.run_config("whole"))
         self.assertEqual([e["step"] for e in self.metrics(kind="train")], [15, 20])
@@ -220,11 +218,11 @@ class Resume(RunsTest):
         self.train(self.config())
         before = self.snapshot()
         self.resume("run", "--stop-at", 5, facts=[said("already", 20), "20"])
-        self.resume("run", "--max-steps", 15, facts=["20", "train.max_steps", "15"])
-        self.resume("run", "--more", 10, "--stop-at", 5, facts=["20", "--stop-at", "5"])
+        self.resume("run", "--max-steps", 15, facts=said("already", 20))
+        self.resume("run", "--more", 10, "--stop-at", 5, facts=said("already", 20))
         self.assertEqual(self.snapshot(), before)
         self.train(self.config(train__max_steps=0, train__max_epochs=1), "epochs")
-        self.resume("epochs", facts=["1 of 1", "--more"])
+        self.resume("epochs", facts=["nothing to do", "--more"])
 
     def test_an_end_between_validations_leaves_no_trace_when_the_run_is_extended(self):
         """Neither patience nor the averages of the log: max_steps 7, then 20, is 20. The end itself may be the best."""
