@@ -39,11 +39,6 @@ vector<Example> first_held_out(OpenModel& m, int64_t limit) {
   return examples;
 }
 
-string interval_text(const Json& part) {
-  const double low = part["low"], high = part["high"];
-  return isnan(low) ? "-" : fmt::format("{:+.4f} to {:+.4f}", low, high);
-}
-
 // `all`: the number of parts.
 void print_ablation(const Json& result, size_t all) {
   print_prose(fmt::format(
@@ -54,7 +49,8 @@ void print_ablation(const Json& result, size_t all) {
   const Column columns[] = {
       {"taken away", "name"},
       {"difference", "difference", "{:+.4f}"},
-      {"95 % interval", "", interval_text, 1},
+      {"95 % from", "low", "{:+.4f}", 1},
+      {"to", "high", "{:+.4f}", 1},
       {"all but this one", "all_but_this", "{:+.4f}"},
   };
   print_table(result["parts"], columns);
@@ -71,7 +67,7 @@ Exit run_ablate(CommandLine& line) {
   size_t top = 0;
   int64_t limit = 0;
   bool zero = false;
-  CLI::App& app = line.app();
+  CLI::App& app = line.app;
   line.add_model();
   line.add_number("--top", top, "print only this many parts", 1)
       ->default_str("20 on a terminal, else all");
@@ -84,9 +80,9 @@ Exit run_ablate(CommandLine& line) {
   result.update(ablate(m.net, m.values, first_held_out(m, limit), m.pool, zero));
   Json& parts = result["parts"];
   const size_t all = parts.size();
-  if (top == 0) top = line.json() || !on_terminal() ? all : kOnScreen;
+  if (top == 0) top = line.json || !on_terminal() ? all : kOnScreen;
   while (parts.size() > top) parts.erase(parts.size() - 1);
-  line.json() ? print_line(result) : print_ablation(result, all);
+  line.json ? print_line(result) : print_ablation(result, all);
   return Exit::ok;
 }
 

@@ -1,7 +1,6 @@
 #include "cli/answers.h"
 
 #include <algorithm>
-#include <exception>
 
 #include "base/format.h"
 #include "base/json.h"
@@ -13,7 +12,6 @@
 #include "data/corpus.h"
 #include "data/dataset.h"
 #include "math/blas.h"
-#include "show/page.h"
 #include "store/run.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
@@ -40,20 +38,14 @@ class LineReader {
 
   const string& name() const { return name_; }
 
-  // The next lines; empty at the end. Those before an error come first.
+  // The next lines; empty at the end.
   vector<GivenText> read() {
-    if (failed_) std::rethrow_exception(failed_);
     vector<GivenText> texts;
-    try {
-      while (texts.size() < kLinesAtOnce && number_ < limit_ && (texts.empty() || input_.ready())) {
-        const optional<string> line = input_.next();
-        if (!line) break;
-        if (++number_ == 1) check_kind(*line);
-        texts.push_back({as_line(*line), {}, fmt::format("{}:{}", name_, number_), true});
-      }
-    } catch (const Error&) {
-      if (texts.empty()) throw;
-      failed_ = std::current_exception();
+    while (texts.size() < kLinesAtOnce && number_ < limit_ && (texts.empty() || input_.ready())) {
+      const optional<string> line = input_.next();
+      if (!line) break;
+      if (++number_ == 1) check_kind(*line);
+      texts.push_back({as_line(*line), {}, fmt::format("{}:{}", name_, number_), true});
     }
     return texts;
   }
@@ -81,7 +73,6 @@ class LineReader {
   InputFile::Allow form_;
   InputLines input_;
   size_t number_ = 0;
-  std::exception_ptr failed_;
 };
 
 // All lines of a file with those of another as their targets, or one after the other.
@@ -115,10 +106,10 @@ void choose_products(const string& precision, Model& m, Log& log) {
 }  // namespace
 
 OpenModel::OpenModel(CommandLine& line_, int most_threads)
-    : Model(load_model(line_.run(), line_.checkpoint())),
+    : Model(load_model(line_.run, line_.checkpoint)),
       line(line_),
-      log({.quiet = line.quiet()}),
-      pool(min(thread_count(line.threads(), config), most_threads)),
+      log({.quiet = line.quiet}),
+      pool(min(thread_count(line.threads, config), most_threads)),
       texts(*objective, config, tokenizers, log) {
   line.only_where(config.train.arithmetic == Arithmetic::native, {"--precision"},
                   "for a run of train.arithmetic native");
@@ -129,8 +120,8 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
     require_fit(config, tokenizers, with, other.config, other.tokenizers);
   }
   if (!line.has("--precision")) return;
-  choose_products(line.precision(), *this, log);
-  for (Model& other : others) choose_products(line.precision(), other, log);
+  choose_products(line.precision, *this, log);
+  for (Model& other : others) choose_products(line.precision, other, log);
 }
 
 InputFile::Allow form_of_texts(const RunConfig& config) {
@@ -148,7 +139,7 @@ string with_masks(const OpenModel& m, const GivenText& given) {
     text.replace(at, min(text.find_first_not_of('_', at), text.size()) - at, kMaskText);
   if (text.find(kMaskText) == text.npos)
     throw data_error("{} has no [MASK], <mask> or ___.", given.name)
-        .hint(fmt::format("heed {} {} {}", m.line.name(), m.line.run(),
+        .hint(fmt::format("heed {} {} {}", m.line.command, m.line.run,
                           shell_word(shortened(text, 60) + " [MASK]")));
   const TokenizerConfig& t = m.config.tokenizer;
   if (t.type != TokenizerConfig::word || t.punctuation != Punctuation::keep) return text;
@@ -158,25 +149,6 @@ string with_masks(const OpenModel& m, const GivenText& given) {
                        excerpt(word))
           .hint("[MASK] with spaces around it; --top-k N lists answers like \"big.\" too");
   return text;
-}
-
-void check_page(const CommandLine& line, const string& html) {
-  const bool asks = prompts(line);
-  if (!html.empty() && !asks && !line.texts.text && !line.texts.target)
-    throw usage_error("--html writes the page of one text; lines of a file may be many.")
-        .hint("one of them as TEXT, no --html, or --json");
-  if (html != "-") return;
-  if (line.json()) throw usage_error("--json and --html - both need standard output.");
-  if (asks) throw usage_error("--html -: a prompt needs standard output; name a file.");
-}
-
-void write_live_page(OpenModel& m, const string& html, const GivenText& given, const Json& head,
-                     Json opening) {
-  const char* hint = "the same without --html, or --json";
-  const auto of = [&](const char* key) { return plain(head[key]); };
-  opening["text"] = given.text;
-  opening["head"] = of("kind") + "." + of("layer") + "." + of("head");
-  write_page(html, live_page(m, hint, {{"opening", opening}, {"reloads", prompts(m.line)}}), m.log);
 }
 
 string OpenModel::refusal_of(const GivenText& text, const function<void()>& use) try {
@@ -226,10 +198,10 @@ Exit answer_each(OpenModel& m, const TextSource& source, const char* key,
     for (const GivenText& text : texts) {
       const string error = m.refusal_of(text, [&] {
         const Json found = answer(text);
-        m.line.json() ? print_line(found) : view(found);
+        m.line.json ? print_line(found) : view(found);
       });
       if (!error.empty())
-        m.line.json() ? print_line({{key, nullptr}, {"error", error}}) : print("\n");
+        m.line.json ? print_line({{key, nullptr}, {"error", error}}) : print("\n");
     }
   });
 }

@@ -49,11 +49,9 @@ struct OpenModel : Model {
 
 // What to answer, besides what the command line says.
 struct TextSource {
-  string_view instructions;      // what to type at a prompt
-  vector<string> settings = {};  // options that may change between answers there
-  bool allow_empty = false;      // an empty line is a text too
-  // Gives a setting a value; if null, CommandLine::set() does.
-  function<void(const string& name, const vector<string>& values)> set = {};
+  string_view instructions;                      // what to type at a prompt
+  vector<string> settings = {};                  // options that may change between answers there
+  bool allow_empty = false;                      // an empty line is a text too
   size_t limit = numeric_limits<size_t>::max();  // lines of a file
 };
 
@@ -87,13 +85,18 @@ void warn_of_markup(const string& name, string_view text, Log& log);
 // without any, or if something stands beside one in its word: of words that keep their punctuation,
 // the answer to "[MASK]" is one like "big.".
 string with_masks(const OpenModel& model, const GivenText& given);
-// --html writes the page of one text. Error (usage) if there may be more, or if standard output is
-// also for something else.
-void check_page(const CommandLine& line, const string& html);
-// The page of the model, opened at a text and a head: its "kind", "layer" and "head". `opening` is
-// what else it shows first (show/page.h).
-void write_live_page(OpenModel& model, const string& html, const GivenText& given, const Json& head,
-                     Json opening);
+// Pages with the model inside (cli/live.cpp). The first is opened at a text, and at what was
+// `found`: the "kind", "layer" and "head" of a head, and if there are these the "target", and the
+// "id" of the "answer" and of what it was "against". Error (usage) if there may be more texts, or
+// if standard output is also for something else. The last is RUN/live.html, where train.live wants
+// it, which then is in the run's `story`, too; it returns what to try next.
+void write_live_page(OpenModel& m, const string& html, const GivenText& given, const Json& found);
+Exit report_live(const vector<string>& runs, const string& html, Log& log);
+string write_live(const string& run, const string& live, Json& story, Log& log);
+// Of runs of several settings on one page: those that differ in seed alone are a group, unless all
+// do. Adds to those of all but the first how they compare with it, as heed compare --json does, or
+// why they do not. `runs`: of show/page.h's comparison().
+void add_comparisons(Json& runs, Log& log);
 // Of what heed explain answers with: where the loss of the answer, so named, pulls most
 // (cli/pull.cpp).
 void print_pull(const Json& explained, const string& answer);

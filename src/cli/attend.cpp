@@ -1,4 +1,6 @@
 // heed attend RUN [TEXT]
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -32,25 +34,21 @@ struct AttendOptions {
   bool draws = false;    // a typed text with or without a page
 };
 
-constexpr const char* kOtherHeads =
-    "others: --kind, --layer and --head; all: --html FILE or --json\n";
 constexpr int kDrawnTokens = 16;  // written by a model for maps in a terminal
 constexpr int kNextTokens = 5;    // told after a text of a prompt
 
 void add_attend_options(CommandLine& line, AttendOptions& r) {
-  CLI::App& app = line.app();
+  CLI::App& app = line.app;
   line.add_model();
   line.add_texts(
       "text for the encoder; for a decoder-only model, its text; its words need no quotes");
   line.add_targets("text for the decoder (default: what the model writes)");
   line.add_number("--max-tokens", r.max_tokens,
-                  "most tokens it writes (default: 16 where they are drawn, else all)", 1,
-                  1'000'000);
-  line.add_choice("--kind", r.heads.kind, "only this attention; at a prompt also all",
-                  {"encoder", "decoder", "cross"});
-  line.add_number("--layer", r.heads.layer, "only this layer, from 0; at a prompt also all", 0);
-  line.add_number("--head", r.heads.head,
-                  "only this head, from 0; at a prompt also all, or a layer and a head", 0);
+                  "most tokens it writes (default: 16 where they are drawn, else all)", 1);
+  line.add_choice("--kind", r.heads.kind, "only this attention",
+                  {"all", "encoder", "decoder", "cross"});
+  line.add_number("--layer", r.heads.layer, "only this layer, from 0; -1: all", -1);
+  line.add_number("--head", r.heads.head, "only this head, from 0; -1: all", -1);
   app.add_flag("--contributions", r.contributions,
                "with --json: also the length of the vector each head takes from each token");
   app.add_flag("--pull", r.pull,
@@ -58,25 +56,24 @@ void add_attend_options(CommandLine& line, AttendOptions& r) {
   app.add_flag("--names", r.names,
                "also the names that heads have over held-out text, as training recorded them");
   line.add_file("--html", r.html,
-                "write the live page of the model, opened here; - is standard output", "FILE");
+                "write the live page of the model, opened here; - is standard output");
   line.add_number("--limit", r.limit, "read only this many lines of --file", 1)
       ->default_str("all")
       ->needs("--file");
 }
 
-void check_selection(const CommandLine& line, const AttendOptions& r, const ModelConfig& model) {
-  check_page(line, r.html);
-  const string where = r.heads.kind.empty() ? "this model" : "--kind " + r.heads.kind;
+void check_choice(const HeadChoice& choice, const ModelConfig& model) {
   int layers = 0;
   for (const AttentionKind kind : kAttentionKinds)
-    if (r.heads.has(kind)) layers = max(layers, attention_layers(model, kind));
-  if (layers == 0) throw usage_error("{}: this model has no such attention.", where);
-  const auto check_number = [&](const char* name, const optional<int>& given, int count) {
-    if (given && *given >= count)
-      throw usage_error("--{0} {1}: the {0}s of {2} are 0 to {3}.", name, *given, where, count - 1);
+    if (choice.has(attention_name(kind))) layers = max(layers, attention_layers(model, kind));
+  if (layers == 0) throw usage_error("--kind {}: this model has no such attention.", choice.kind);
+  const auto check_number = [&](const char* name, int given, int count) {
+    if (given >= count)
+      throw usage_error("--{0} {1}: the {0}s of --kind {2} are 0 to {3}.", name, given, choice.kind,
+                        count - 1);
   };
-  check_number("head", r.heads.head, model.n_heads);
-  check_number("layer", r.heads.layer, layers);
+  check_number("head", choice.head, model.n_heads);
+  check_number("layer", choice.layer, layers);
 }
 
 // A text, and where each head looks in it.
@@ -84,6 +81,7 @@ struct Attended : ReadText {
   string target = {}, written = {};  // as given; as the model wrote it, for people
   InputTokens tokens = {};
   AttentionMaps maps = {};
+  vector<HeadInWords> heads = {};  // the chosen ones
 };
 
 // Lets the model write the target, cut to the tokens shown.
@@ -129,6 +127,7 @@ Attended attended(const AttendOptions& r, const GivenText& given, OpenModel& m) 
   Workspace workspace;
   text.maps = attention_maps(m.net, m.values, text.read, workspace, r.contributions);
   if (r.pull) add_pull(m.net, in_double(m.values), text.read, workspace, text.maps);
+  text.heads = heads_in_words(text.tokens, text.maps, r.heads);
   return text;
 }
 
@@ -139,7 +138,7 @@ void add_maps(Json& json, const AttentionMaps& maps, const HeadChoice& choice, c
               Numbers&& numbers) {
   const auto add = [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
     Json& layers = json[prefix + attention_name(kind)];
-    if (head == choice.head.value_or(0)) layers.push_back(Json::array());
+    if (head == max(choice.head, 0)) layers.push_back(Json::array());
     Json& queries = layers.back().emplace_back(Json::array());
     const auto rows = numbers(map, layer, head);
     for (int q = 0; q < rows.rows; ++q)
@@ -163,8 +162,7 @@ Json attention_json(const AttendOptions& r, const Attended& text, const Model& m
   const auto weights = [](const AttentionMap& map, int l, int h) { return map.head(l, h); };
   add_maps(json, text.maps, r.heads, "", weights);
   if (r.contributions) add_maps(json, contributions(text.maps), r.heads, "contribution_", weights);
-  for (const HeadInWords& h : heads_in_words(text.tokens, text.maps, r.heads))
-    json["patterns"].push_back(head_json(h));
+  for (const HeadInWords& h : text.heads) json["patterns"].push_back(head_json(h));
   json = with_short_numbers(json);
   if (r.pull) {  // with every digit
     add_maps(json["pull"], text.maps, r.heads, "",
@@ -192,8 +190,19 @@ string expected_next(const Attended& text, OpenModel& m) {
 HeatMapStyle terminal_style() {
   const char* no_color = std::getenv("NO_COLOR");
   const bool plain = no_color != nullptr && *no_color != '\0';
-  return {.colour = !plain && on_terminal(),
-          .columns = on_terminal() ? output_columns() : HeatMapStyle{}.columns};
+  return {.colour = !plain && on_terminal(), .columns = terminal_width(STDOUT_FILENO)};
+}
+
+void print_names(const Json& recorded) {
+  if (recorded["named_at"].is_null()) return print("\nthe run has no record of its heads' names\n");
+  print(fmt::format("\nover {} text, at step {}:\n", recorded["held_out"] ? "held-out" : "training",
+                    recorded["named_at"].dump()));
+  const Column columns[] = {{"head", "", part_text},
+                            {"name", "name"},
+                            {"weight", "score", "{:.2f}"},
+                            {"untrained", "untrained", "{:.2f}"},
+                            {"keys in random order", "shuffled", "{:.2f}"}};
+  print_table(recorded["head_names"], columns);
 }
 
 void draw(const AttendOptions& r, const Attended& text, OpenModel& m) {
@@ -201,45 +210,12 @@ void draw(const AttendOptions& r, const Attended& text, OpenModel& m) {
     print(fmt::format("the model writes{}:\n  {}\n\n", r.prompts ? "" : " (--target for another)",
                       text.written));
   print_coloured(draw_attention(r.heads, text.tokens, text.maps, terminal_style()));
-  const ModelConfig& c = m.config.model;
-  if (!r.heads.any())  // what to type for another head, the last one for example
-    print(r.prompts ? fmt::format("others: :head {0} {1} (layer {0}, head {1}), :layer, :kind\n",
-                                  max(c.encoder_layers, c.decoder_layers) - 1, c.n_heads - 1)
-                    : kOtherHeads);
+  if (!r.heads.any())
+    print(fmt::format("others: {0}kind, {0}layer and {0}head; all: {0}html FILE\n",
+                      r.prompts ? ":" : "--"));
   if (r.pull) print_coloured(draw_pull(r.heads, text.tokens, text.maps, terminal_style()));
-  if (r.names) print("\n" + names_in_words(recorded_names(m, r.heads)));
+  if (r.names) print_names(recorded_names(m, r.heads));
   if (r.prompts) print(expected_next(text, m));
-}
-
-// The page, opened at the clearest of the chosen heads.
-void write_opened(const AttendOptions& r, const GivenText& given, const Attended& text,
-                  OpenModel& m) {
-  const auto heads = heads_in_words(text.tokens, text.maps, r.heads);
-  write_live_page(m, r.html, given, head_json(clearest_head(heads, heads.back().kind)),
-                  {{"target", text.target}});
-}
-
-// ":head 1 0", ":layer all": at the prompt.
-void set_heads(CommandLine& line, AttendOptions& r, const ModelConfig& model, const string& name,
-               const vector<string>& values) {
-  const AttendOptions before = r;
-  const bool all = joined(values) == "all";
-  try {
-    if (all && name == "kind") {
-      r.heads.kind.clear();
-    } else if (all && (name == "layer" || name == "head")) {
-      (name == "layer" ? r.heads.layer : r.heads.head).reset();
-    } else if (name == "head" && values.size() == 2) {  // of a layer
-      line.set("layer", {values[0]});
-      line.set(name, {values[1]});
-    } else {
-      line.set(name, values);
-    }
-    check_selection(line, r, model);
-  } catch (const Error&) {
-    r = before;
-    throw;
-  }
 }
 
 }  // namespace
@@ -249,22 +225,24 @@ Exit run_attend(CommandLine& line) {
   add_attend_options(line, r);
   line.parse();
   r.prompts = prompts(line);
-  r.draws = !line.json() && (r.prompts || r.html.empty());
+  r.draws = !line.json && (r.prompts || r.html.empty());
   OpenModel m(line);
-  check_selection(line, r, m.config.model);
   const bool decoder = m.net.has_decoder(),
              has_target = line.texts.target || line.texts.target_file;
   line.only_where(decoder || r.pull, {"--target", "--target-file"},
                   "for a decoder, or with --pull");
   line.only_where(decoder && !r.pull && !has_target && m.objective->text_side() == Side::source,
                   {"--max-tokens"}, "where the model writes the target");
-  line.only_where(line.json(), {"--contributions"}, "with --json");
-  line.only_where(r.draws || line.json(), {"--pull", "--names"}, "with --json, or no --html");
+  line.only_where(line.json, {"--contributions"}, "with --json");
+  line.only_where(r.draws || line.json, {"--pull", "--names"}, "with --json, or no --html");
   Attended text;  // the one that is answered now
   const auto answer = [&](const GivenText& given) {
+    check_choice(r.heads, m.config.model);
     text = attended(r, given, m);
-    if (!r.html.empty()) write_opened(r, given, text, m);
-    return line.json() ? attention_json(r, text, m) : Json();
+    if (!r.html.empty())
+      write_live_page(m, r.html, given,
+                      {{"head", head_json(clearest_head(text.heads))}, {"target", text.target}});
+    return line.json ? attention_json(r, text, m) : Json();
   };
   bool another = false;  // line of a file
   const auto view = [&](const Json&) {
@@ -274,10 +252,6 @@ Exit run_attend(CommandLine& line) {
   return answer_each(m,
                      {.instructions = "Type a text to see where each head looks.",
                       .settings = {"kind", "layer", "head", "max-tokens", "html"},
-                      .set =
-                          [&](const string& name, const vector<string>& values) {
-                            set_heads(line, r, m.config.model, name, values);
-                          },
                       .limit = r.limit},
                      "patterns", answer, view);
 }

@@ -14,24 +14,15 @@
 namespace heed {
 namespace {
 
-// Ascending.
-vector<int64_t> newest_steps(const string& run, size_t n) {
-  vector<int64_t> steps = list_steps(run);
-  erase(steps, 0);  // before training
-  if (steps.size() < n) {
-    vector<string> names;
-    for (const int64_t step : steps) names.push_back(step_folder_name(step));
-    throw usage_error("expected {} checkpoints of steps in {}; found {}: {}.", n, run, steps.size(),
-                      names.empty() ? "none" : joined(names))
-        .hint("a smaller number; more are kept with --set train.keep_last=N");
-  }
-  return {steps.end() - ptrdiff_t(n), steps.end()};
-}
-
 // Takes the run's lock. Error (usage) if there are fewer.
 Json average_checkpoints(const string& folder, size_t n) {
   RunWriter run = RunWriter::open(folder);
-  const vector<int64_t> steps = newest_steps(folder, n);
+  vector<int64_t> steps = list_steps(folder);
+  erase(steps, 0);  // before training
+  if (steps.size() < n)
+    throw usage_error("expected {} checkpoints of steps in {}; found {}.", n, folder, steps.size())
+        .hint("a smaller number; more are kept with --set train.keep_last=N");
+  steps.erase(steps.begin(), steps.end() - ptrdiff_t(n));
   const auto open = [&](int64_t step) { return Checkpoint::open(step_folder(folder, step)); };
   const Checkpoint newest = open(steps.back());
   Model model = load_model(newest);
@@ -69,7 +60,7 @@ Exit run_average(CommandLine& line) {
   line.parse();
 
   const Json result = average_checkpoints(run, last);
-  line.json() ? print_line(result) : print(plain(result["checkpoint"]) + "\n");
+  line.json ? print_line(result) : print(plain(result["checkpoint"]) + "\n");
   return Exit::ok;
 }
 

@@ -82,26 +82,23 @@ void print_bench(const Json& r, int64_t all_steps) {
 Exit run_bench_command(CommandLine& line) {
   string path;
   int64_t steps = 0;
-  line.app()
-      .add_option("CONFIG|TEXT|RUN", path, "a config, a text to train on, or a run")
-      ->type_name("PATH")
-      ->required();
+  line.add_file("CONFIG|TEXT|RUN", path, "a config, a text to train on, or a run")->required();
   line.add_sets();
   line.add_steps("--steps", steps, "steps to measure (default: about six seconds of them)");
   line.add_threads();
   line.parse();
-  Log log({.quiet = line.quiet() || line.json()});
+  Log log({.quiet = line.quiet || line.json});
   const bool text = is_text(path);
   if (!text) path = config_path(path);
   const RunConfig config =
       text ? config_for(path, line.given(), log) : load_config(path, line.given());
   const string folder = text ? "." : data_folder_of(path);
-  const PreparedRun run = prepare_run(config, folder, {}, line.threads(), line.crew());
+  const PreparedRun run = prepare_run(config, folder, {}, line.threads, line.crew);
   const Speed speed = measure_speed(run, [&](int64_t measured, double seconds) {
     return steps > 0 ? measured >= steps : measured >= 5 && seconds >= 6;
   });
   const Json result = bench_json(run, speed);
-  line.json() ? print_line(result) : print_bench(result, run.plan.steps);
+  line.json ? print_line(result) : print_bench(result, run.plan.steps);
   return Exit::ok;
 }
 

@@ -41,20 +41,19 @@ bool has_a_model(const string& path) {
 
 }  // namespace
 
-CommandLine::CommandLine(const Command& command, vector<string> args, const Crew& crew)
-    : name_(command.name),
-      args_(std::move(args)),
-      crew_(crew),
-      app_(command.summary, "heed " + name_) {
-  app_.option_defaults()->always_capture_default();
-  app_.set_help_flag("-h,--help", "print this and exit");
-  app_.add_flag("--quiet,-q", quiet_, "only warnings and errors on standard error");
-  app_.add_flag("--json", json_, "machine-readable output");
+string run_called(const string& typed) {
+  const string name = typed.substr(0, typed.size() - typed.ends_with('/'));
+  const bool elsewhere = !name.empty() && name.find('/') == name.npos && !has_a_model(typed) &&
+                         has_a_model("runs/" + name);
+  return elsewhere ? "runs/" + name : typed;
 }
 
-CLI::Option* CommandLine::add_file(const string& name, string& path, const string& text,
-                                   const string& type) {
-  return app_.add_option(name, path, text)->type_name(type);
+CommandLine::CommandLine(const Command& row, vector<string> args, const Crew& crew_)
+    : command(row.name), crew(crew_), app(row.summary, "heed " + command), args_(std::move(args)) {
+  app.option_defaults()->always_capture_default();
+  app.set_help_flag("-h,--help", "print this and exit");
+  app.add_flag("--quiet,-q", quiet, "only warnings and errors on standard error");
+  app.add_flag("--json", json, "machine-readable output");
 }
 
 CLI::Option* CommandLine::add_choice(const string& name, string& choice, const string& text,
@@ -67,31 +66,31 @@ CLI::Option* CommandLine::add_choice(const string& name, string& choice, const s
     given = lower;
     return string();
   };
-  return app_.add_option(name, choice, text)->transform(CLI::Validator(chosen, "{" + all + "}"));
+  return app.add_option(name, choice, text)->transform(CLI::Validator(chosen, "{" + all + "}"));
 }
 
-CLI::Option* CommandLine::add_run(string& run, const string& text, const string& name) {
-  return add_file(name, run, text)->required(name == "RUN")->transform(run_finder());
+CLI::Option* CommandLine::add_run(string& folder, const string& text, const string& name) {
+  return add_file(name, folder, text)->required(name == "RUN")->transform(run_finder());
 }
 
 CLI::Option* CommandLine::add_runs(vector<string>& runs, const string& text, const string& name) {
-  return app_.add_option(name, runs, text)
+  return add_file(name, runs, text)
       ->default_str("")
       ->required(name == "RUN")
       ->transform(run_finder());
 }
 
 void CommandLine::add_model() {
-  add_run(run_);
-  app_.add_option(
-      "--checkpoint", checkpoint_,
+  add_run(run);
+  app.add_option(
+      "--checkpoint", checkpoint,
       "last, best, step-N, initial (the weights it began with) or a path (default: best, "
       "else last)");
   add_threads();
 }
 
 void CommandLine::add_precision() {
-  add_choice("--precision", precision_, "of the products (default: as the run was trained)",
+  add_choice("--precision", precision, "of the products (default: as the run was trained)",
              {"float32", "bfloat16"});
 }
 
@@ -103,22 +102,22 @@ void CommandLine::add_with() {
 }
 
 void CommandLine::add_texts(const string& text, const string& file) {
-  app_.allow_extras();  // the words after the first one: of several, CLI11 would split "[a, b]"
-  CLI::Option* words = app_.add_option("TEXT", texts.text, text);
-  app_.add_option("--file", texts.file, file)->type_name("FILE")->excludes(words);
+  app.allow_extras();  // the words after the first one: of several, CLI11 would split "[a, b]"
+  CLI::Option* words = app.add_option("TEXT", texts.text, text);
+  add_file("--file", texts.file, file)->excludes(words);
 }
 
 void CommandLine::add_targets(const string& text) {
-  app_.add_option("--target", texts.target, text)->excludes("--file");
-  app_.add_option("--target-file", texts.target_file, "with --file: the same for each of its lines")
-      ->type_name("FILE")
+  app.add_option("--target", texts.target, text)->excludes("--file");
+  add_file("--target-file", texts.target_file, "with --file: the same for each of its lines")
       ->needs("--file");
 }
 
 CLI::Option* CommandLine::add_list(const string& name, vector<string>& values, const string& text,
                                    const string& type) {
-  return app_.add_option(name, values, text)
+  return app.add_option(name, values, text)
       ->type_name(type)
+      ->check(not_empty())
       ->expected(1)
       ->allow_extra_args(false)
       ->default_str("")
@@ -130,7 +129,7 @@ void CommandLine::add_sets() {
 }
 
 void CommandLine::add_threads() {
-  add_number("--threads", threads_, "threads; 0 = as in the config, or all cores", 0, 1024);
+  add_number("--threads", threads, "threads; 0 = as in the config, or all cores", 0, 1024);
 }
 
 void CommandLine::add_beam(BeamOptions& beam) {
@@ -173,44 +172,32 @@ void CommandLine::only_where(bool holds, std::initializer_list<const char*> opti
                              const string& where) const {
   vector<string> given;
   for (const string name : options)
-    if (!holds && has(name) && app_.count(name) > 0) given.push_back(name);
+    if (!holds && has(name) && app.count(name) > 0) given.push_back(name);
   if (!given.empty())
-    Log({.quiet = quiet_}).warn(fmt::format("no effect: {} (only {})", joined(given), where));
+    Log({.quiet = quiet}).warn(fmt::format("no effect: {} (only {})", joined(given), where));
 }
 
 void CommandLine::parse() {
-  for (CLI::Option* option : app_.get_options())
-    if (const string type = option->get_type_name(); type == "PATH" || type == "FILE")
-      option->check([](const string& given) -> string {
-        return given.empty() ? "expected a path, found an empty text" : "";
-      });
-  const string hint = app_.get_name() + " --help";
+  const string hint = app.get_name() + " --help";
   try {
-    app_.parse(vector<string>(args_.rbegin(), args_.rend()));  // as CLI11 wants them
+    app.parse(vector<string>(args_.rbegin(), args_.rend()));  // as CLI11 wants them
   } catch (const CLI::CallForHelp&) {
     throw;
   } catch (const CLI::ExtrasError&) {
-    vector<string> left = app_.remaining();
+    vector<string> left = app.remaining();
     erase(left, "--");
     throw usage_error("{}", unexpected(left.front())).hint(hint);
-  } catch (const CLI::ParseError& e) {  // "--set: 1 required KEY=VALUE missing"
-    const string what = e.what();
-    const CLI::Option* option = app_.get_option_no_throw(what.substr(0, what.find(':')));
-    const bool values = option != nullptr && e.get_name() == "ArgumentMismatch";
-    throw usage_error("{}{}", what, (values ? " (" + option->get_description() + ")" : ""))
-        .hint(hint);
+  } catch (const CLI::ParseError& e) {
+    throw usage_error("{}", e.what()).hint(hint);
   }
   bool options_end = false;  // after "--"
-  for (const string& word : app_.remaining()) {
+  for (const string& word : app.remaining()) {
     if (!options_end && word == "--") {
       options_end = true;
       continue;
     }
     if (!options_end && word.size() > 1 && word.starts_with('-'))
       throw usage_error("{}", unexpected(word)).hint(hint);
-    if (texts.text && fs::path(*texts.text).filename() == fs::path(run_).filename())
-      Log({.quiet = quiet_})
-          .info(fmt::format("the text begins with the name of the run, {}", *texts.text));
     texts.text = texts.text ? *texts.text + " " + word : word;
   }
   require_one_input(
@@ -218,7 +205,7 @@ void CommandLine::parse() {
 }
 
 void CommandLine::set(const string& name, const vector<string>& values) try {
-  CLI::Option* option = app_.get_option("--" + name);
+  CLI::Option* option = app.get_option("--" + name);
   if (values.size() != 1)
     throw usage_error(":{} needs a value: {}.", name, option->get_description());
   option->clear();
@@ -229,19 +216,17 @@ void CommandLine::set(const string& name, const vector<string>& values) try {
 }
 
 CLI::Validator CommandLine::run_finder() const {
-  return {[this](string& run) -> string {
-            const string name = run.ends_with('/') ? run.substr(0, run.size() - 1) : run;
-            const bool name_alone = !name.empty() && name.find('/') == string::npos;
-            if (!name_alone || has_a_model(run) || !has_a_model("runs/" + name)) return "";
-            run = "runs/" + name;
-            Log({.quiet = quiet_}).info("run: " + run);
-            return "";
+  return {[this](string& typed) {
+            const string found = run_called(typed);
+            if (found != typed) Log({.quiet = quiet}).info("run: " + found);
+            typed = found;
+            return string();
           },
           ""};
 }
 
 bool CommandLine::has(const string& name) const {
-  return app_.get_option_no_throw(name) != nullptr;
+  return app.get_option_no_throw(name) != nullptr;
 }
 
 // How the message about another program's option ends, or "".
@@ -270,7 +255,7 @@ string CommandLine::unexpected(const string& first) const {
   if (!first.starts_with('-') || typed == "--")
     return fmt::format("unexpected argument \"{}\".", excerpt(first));
   vector<string> names;
-  for (const CLI::Option* option : app_.get_options())
+  for (const CLI::Option* option : app.get_options())
     for (const string& name : option->get_lnames()) names.push_back("--" + name);
   vector<string> longer;
   for (const string& name : names)
@@ -282,7 +267,7 @@ string CommandLine::unexpected(const string& first) const {
 }
 
 string CommandLine::as_typed() const {
-  string out = app_.get_name();
+  string out = app.get_name();
   for (const string& arg : args_) out += " " + shell_word(arg);
   return out;
 }

@@ -5,7 +5,7 @@
 //   Exit run_sample(CommandLine& line) {
 //     int max_tokens = 100;
 //     line.add_model();
-//     line.app().add_option("--max-tokens", max_tokens, "how many tokens to write");
+//     line.app.add_option("--max-tokens", max_tokens, "how many tokens to write");
 //     line.parse();
 //     ...
 //   }
@@ -56,6 +56,12 @@ CLI::Validator in_range(T low, T high) {
           ""};
 }
 
+inline CLI::Validator not_empty() {
+  return {
+      [](const string& text) { return text.empty() ? "expected a text, found an empty one" : ""; },
+      ""};
+}
+
 class CommandLine;
 struct BeamOptions;
 struct WritingRules;
@@ -78,27 +84,34 @@ struct TextArguments {
 
 class CommandLine {
  public:
-  CommandLine(const Command& command, vector<string> args, const Crew& crew = {});
+  CommandLine(const Command& row, vector<string> args, const Crew& crew = {});
 
-  CLI::App& app() { return app_; }  // for options that only one command has
-  TextArguments texts;              // of add_texts() and add_targets()
-  vector<string> with;              // of add_with()
+  const string command;  // "sample"
+  const Crew crew;
+  CLI::App app;                      // for options that only one command has
+  bool quiet = false, json = false;  // every command has them
+  string run, checkpoint;            // of add_model()
+  string precision;                  // of add_precision(); "": as the run's
+  int threads = 0;                   // of add_threads(); 0: as in the config
+  TextArguments texts;               // of add_texts() and add_targets()
+  vector<string> with;               // of add_with()
 
   // The variables must live until parse(). A number from `low` to `high`, or at least `low`:
   template <class Variable, class Number>
   CLI::Option* add_number(const string& name, Variable& variable, const string& text, Number low,
                           type_identity_t<Number> high = numeric_limits<Number>::max()) {
-    return app_.add_option(name, variable, text)->transform(in_range(low, high));
+    return app.add_option(name, variable, text)->transform(in_range(low, high));
   }
   // One of these words.
   CLI::Option* add_choice(const string& name, string& choice, const string& text,
                           const vector<string>& choices);
 
   // Options of several commands.
-  CLI::Option* add_file(const string& name, string& path, const string& text,
-                        const string& type = "PATH");
-  // RUN, required, or an option. A bare name that is no run here means ./runs/NAME.
-  CLI::Option* add_run(string& run, const string& text = "run folder or checkpoint folder",
+  CLI::Option* add_file(const string& name, auto& path, const string& text) {
+    return app.add_option(name, path, text)->type_name("PATH")->check(not_empty());
+  }
+  // RUN, required, or an option; run_called() has found it.
+  CLI::Option* add_run(string& folder, const string& text = "run folder or checkpoint folder",
                        const string& name = "RUN");
   // RUN ..., one or more; or any number, under another name.
   CLI::Option* add_runs(vector<string>& runs,
@@ -148,15 +161,7 @@ class CommandLine {
   static void require_one_input(const vector<string>& files);
 
   bool has(const string& option) const;  // the command knows it
-  bool quiet() const { return quiet_; }  // --quiet and --json: every command has them
-  bool json() const { return json_; }
-  const string& name() const { return name_; }  // "sample"
-  const string& run() const { return run_; }    // of add_model()
-  const string& checkpoint() const { return checkpoint_; }
-  const string& precision() const { return precision_; }                         // "": as the run's
   Side side() const { return side_ == "source" ? Side::source : Side::target; }  // of add_side()
-  int threads() const { return threads_; }  // of add_threads(); 0: as in the config
-  const Crew& crew() const { return crew_; }
 
   // The command line, for origin.json: "heed train a.json --set 'data.train=a b'"
   string as_typed() const;
@@ -166,14 +171,9 @@ class CommandLine {
   string other_name(const string& argument) const;
   CLI::Validator run_finder() const;
 
-  string name_;
   vector<string> args_;
-  Crew crew_;
-  bool quiet_ = false, json_ = false;
-  string run_, checkpoint_, precision_, side_ = "target";
+  string side_ = "target";
   vector<string> sets_;
-  int threads_ = 0;
-  CLI::App app_;
 };
 
 // What --help says of an option: "text: the kind of model: gpt, bert, t5 (default gpt)".
@@ -186,6 +186,9 @@ Exit run_command(const vector<string>& args, const Crew& crew = {});
 // The same, on all ranks that a launcher started. Says what went wrong on standard error. The exit
 // code; but if the reader closed our output, the process ends by SIGPIPE, as filters do.
 int run_heed(const vector<string>& args);
+
+// The run that a user means: a bare name that is none here is runs/NAME, if there is one.
+string run_called(const string& typed);
 
 // The path of the config that a user means (cli/config.cpp). A path is returned unchanged; of
 // a run, that of its config. A bare name ("quickstart") that is not a file here is NAME.json in

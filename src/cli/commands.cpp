@@ -136,9 +136,9 @@ string about(const CLI::Option& o) {
 
 string CommandLine::help() const {
   const int width = clamp(terminal_width(STDOUT_FILENO), 40, 100);
-  string arguments, usage = "usage: " + app_.get_name();
+  string arguments, usage = "usage: " + app.get_name();
   for (const bool positional : {true, false})
-    for (const CLI::Option* o : app_.get_options()) {
+    for (const CLI::Option* o : app.get_options()) {
       if (o->get_positional() != positional) continue;
       const string names = names_of(*o);
       if (positional) usage += o->get_required() ? " " + names : " [" + names + "]";
@@ -147,8 +147,8 @@ string CommandLine::help() const {
       arguments += names.size() + 3 > kNames ? first + "\n" + text + "\n"
                                              : first + text.substr(kNames) + "\n";
     }
-  const string notes = help_notes(name_);
-  return wrapped(app_.get_description() + "\n\n" + usage + " [OPTIONS]\n\n", width) + arguments +
+  const string notes = help_notes(command);
+  return wrapped(app.get_description() + "\n\n" + usage + " [OPTIONS]\n\n", width) + arguments +
          (notes.empty() ? "" : "\n" + wrapped(notes, width) + "\n");
 }
 
@@ -187,7 +187,7 @@ Exit run_command(const vector<string>& args, const Crew& crew) {
       return Exit::ok;
     }
   }
-  const fs::path run = is_run(name) ? fs::path(name) : fs::path("runs") / name;
+  const string run = run_called(name);
   string meant = "heed --help lists the commands";
   if (is_text(name) || (name.ends_with(".json") && path_exists(name)))
     meant = "heed train " + shell_word(name);

@@ -1,6 +1,4 @@
 // heed compare RUN RUN ...
-#include "cli/compare.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -120,8 +118,7 @@ string sentence(const Figure& figure, const Difference& d, const Json& result,
         "They differ in seed alone: this is the luck of a seed, not a better setting. {}. Settings "
         "are compared by several seeds of each: heed compare A1 A2 --to B1 B2.",
         so);
-  return so + (d.shown() ? ": these two models differ; whether their settings do needs seeds."
-                         : ". Whether their settings differ needs seeds.");
+  return so + ". Whether their settings differ needs seeds.";
 }
 
 struct RunComparer {
@@ -134,16 +131,13 @@ struct RunComparer {
 
   // Of one setting, after those before it.
   void measure(const vector<string>& group) {
-    set<string> keys;
     const size_t begin = runs.size();
     for (const string& run : group) {
       measure(run);
       for (const KeyChange& change : changed_keys(runs[begin].config, runs.back().config))
-        if (change.key != "seed") keys.insert(change.key);
+        if (change.key != "seed")
+          log.warn("the runs of a group differ in more than seed: " + change.key);
     }
-    if (!keys.empty())
-      log.warn("the runs of a group differ in more than seed: " +
-               joined({keys.begin(), keys.end()}));
   }
 
   // The first `n` runs with the last `m`: two groups.
@@ -193,10 +187,6 @@ struct RunComparer {
 
   void measure(const string& run) {
     Model m = load_model(run, "");
-    const auto arithmetic = [](const MeasuredRun& r) { return r.config.train.arithmetic; };
-    if (m.config.train.arithmetic == Arithmetic::native &&
-        ranges::count(runs, Arithmetic::portable, arithmetic) > 0)
-      log.warn(run + " is measured with portable arithmetic, as a run before it");
     prepare_arithmetic(m.config.train.arithmetic, pool.threads());
     m.products = make_products(m.config.train.precision);
     const bool pairs = m.objective->traits().pairs(), first = runs.empty();
@@ -356,8 +346,8 @@ Exit run_compare(CommandLine& line) {
   line.add_runs(runs)->required(false);  // else it takes the last one of --to
   line.add_runs(to, "the runs of another setting: compares the two groups", "--to");
   string file, target_file;
-  line.add_file("--file", file, "a text, or source lines (default: the held-out data)", "FILE");
-  line.add_file("--target-file", target_file, "the target lines", "FILE");
+  line.add_file("--file", file, "a text, or source lines (default: the held-out data)");
+  line.add_file("--target-file", target_file, "the target lines");
   line.add_threads();
   line.parse();
   if (runs.empty()) throw usage_error("RUN is missing; it comes before --to.");
@@ -369,10 +359,10 @@ Exit run_compare(CommandLine& line) {
   vector<RunGroup> groups;
   for (const string& run : runs) groups.push_back({run});
   if (!to.empty()) groups = {runs, to};
-  Log log({.quiet = line.quiet()});
-  Pool pool(line.threads() > 0 ? line.threads() : available_cores());
+  Log log({.quiet = line.quiet});
+  Pool pool(line.threads > 0 ? line.threads : available_cores());
   compare_groups(groups, std::move(text), true, pool, log, [&](const Json& compared) {
-    line.json() ? print_line(compared) : print_compared(compared);
+    line.json ? print_line(compared) : print_compared(compared);
   });
   return Exit::ok;
 }

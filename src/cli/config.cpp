@@ -90,8 +90,8 @@ string config_path(const string& typed) {
   if (!name_alone(typed)) throw usage_error("{}: no such file.", typed).hint(missing_hint(typed));
   const auto shipped = shipped_configs();
   if (const auto it = shipped.find(typed); it != shipped.end()) return it->second;
-  if (const fs::path run = fs::path("runs") / typed; is_run(run))
-    return (run / kConfigFile).string();
+  if (const fs::path config = fs::path(run_called(typed)) / kConfigFile; path_exists(config))
+    return config.string();
   const vector<string> names = shipped_names();
   throw usage_error("no file is called \"{}\", and no config in {}{}", excerpt(typed),
                     listed(config_folders()), did_you_mean(nearest(typed, names)))
@@ -116,16 +116,13 @@ Exit run_config(CommandLine& line) {
   bool schema = false, docs = false;
   line.add_file("CONFIG", path, "config file (JSON), or the name of one that comes with heed");
   line.add_sets();
-  line.app().add_flag("--schema", schema, "print the JSON Schema of configs");
-  line.app().add_flag("--docs", docs, "print a markdown table of all keys");
+  line.app.add_flag("--schema", schema, "print the JSON Schema of configs");
+  line.app.add_flag("--docs", docs, "print a markdown table of all keys");
   line.parse();
   line.only_where(!path.empty(), {"--set"}, "with CONFIG");
 
   if (schema + docs + !path.empty() != 1)
     throw usage_error("expected one of CONFIG, --schema and --docs.").hint("heed config --help");
-  if (docs && line.json())
-    throw usage_error("--docs is a table in markdown, not JSON.")
-        .hint("heed config --schema: keys, types, ranges and texts as JSON");
   if (schema) print_data(config_schema());
   if (docs) print_data(config_docs());
   if (path.empty()) return Exit::ok;
@@ -151,15 +148,12 @@ Exit run_config(CommandLine& line) {
 Exit run_init(CommandLine& line) {
   OwnText text;
   string output;
-  line.app()
-      .add_option("TEXT", text.files, "files or folders of text")
-      ->type_name("PATH")
-      ->default_str("");
+  line.add_file("TEXT", text.files, "files or folders of text")->default_str("");
   const CLI::Option* like = line.add_like(text.like);
   line.add_minutes(text.minutes);
   line.add_file("--output", output,
-                "the config to write; - is standard output (default: TEXT.json)", "FILE");
-  line.app().remove_option(line.app().get_option("--json"));  // a config has comments
+                "the config to write; - is standard output (default: TEXT.json)");
+  line.app.remove_option(line.app.get_option("--json"));  // a config has comments
   line.parse();
 
   const bool no_text = text.files.empty();
@@ -170,7 +164,7 @@ Exit run_init(CommandLine& line) {
     throw usage_error("{}: expected a name that ends in .json, as configs do.", output);
   if (output != "-" && path_exists(output))
     throw usage_error("{} exists already.", output).hint("--output FILE");
-  Log log({.quiet = line.quiet()});
+  Log log({.quiet = line.quiet});
   if (no_text) {
     text.name = first;
     text.facts = {.bytes = 1'000'000, .characters = 1'000'000, .distinct = 90, .common = 70};
@@ -192,12 +186,10 @@ Exit run_init(CommandLine& line) {
   if (!no_text) log.info("tokens: " + suggestion.tokens);
   write_output(output, suggested_config(text, suggestion));
   if (output != "-") {
-    const string run = (fs::path("runs") / fs::path(output).stem()).string();
     log.info(fmt::format(
         "written: {0}; {1}its max_steps is a guess, because nothing was measured; to train it:",
         shell_word(output), no_text ? "change its data.train; " : ""));
-    log.info(fmt::format("  heed train {}{}", shell_word(output),
-                         path_exists(run) ? " --run " + shell_word(run + "-2") : ""));
+    log.info("  heed train " + shell_word(output));
   }
   return Exit::ok;
 }

@@ -14,7 +14,6 @@
 #include "evaluate/test_text.h"
 #include "evaluate/writing.h"
 #include "evaluate/yardsticks.h"
-#include "show/advice.h"
 #include "store/run_folder.h"
 #include "text/utf8.h"
 #include "train/validation.h"
@@ -29,14 +28,11 @@ Json translation_figures(const Sums& sums, size_t references, const BleuOptions&
                        o.lowercase ? "lc" : "mixed", how);
   };
   Json json;
-  for (const Figure& f : figures()) {
-    if (f.needs != Figure::translations) continue;
-    const string key = f.key;
-    json[key] = f.of(sums);
-    if (key == "bleu") json["bleu_line"] = bleu_line(sums);
-    if (key == "bleu") json["signature"] = signature("eff:no|tok:" + o.tokenize + "|smooth:exp");
-    if (key == "chrf") json["chrf_signature"] = signature("eff:yes|nc:6|nw:0|space:no");
-  }
+  for (const Figure& f : figures())
+    if (f.needs == Figure::translations) json[f.key] = f.of(sums);
+  json.update({{"bleu_line", bleu_line(sums)},
+               {"signature", signature("eff:no|tok:" + o.tokenize + "|smooth:exp")},
+               {"chrf_signature", signature("eff:yes|nc:6|nw:0|space:no")}});
   return json;
 }
 
@@ -48,9 +44,7 @@ Json figure_fields(const Json& r) {
     const string line = string(f.key) + "_line", note = r.value(line, f.note);
     fields[f.title] = fmt::format("{} {}", format_fixed(r[f.key].get<double>(), f.digits), note);
   }
-  if (r.contains("signature"))
-    fields["BLEU of"] = plain(r["signature"]) +
-                        (r.contains("beam_size") ? ", beam size " + plain(r["beam_size"]) : "");
+  if (r.contains("signature")) fields["BLEU of"] = r["signature"];
   return fields;
 }
 
@@ -78,12 +72,12 @@ void print_evaluation(const Json& r, const Yardsticks& yardsticks) {
   print_fields(fields);
   if (yardsticks.empty()) return;
   Json rows = r["yardsticks"];
-  rows.push_back({{"name", "this model"}, {"nats_per_token", r["loss"]}});
-  vector<Column> columns = {{"yardsticks", "name"}, {"nats per token", "nats_per_token", fixed<4>}};
-  if (r.contains("bits_per_byte")) {
-    rows.back()["bits_per_byte"] = r["bits_per_byte"];
-    columns.push_back({"bits per byte", "bits_per_byte", fixed<4>});
-  }
+  rows.push_back({{"name", "this model"},
+                  {"nats_per_token", r["loss"]},
+                  {"bits_per_byte", r.value("bits_per_byte", Json())}});
+  const Column columns[] = {{"yardsticks", "name"},
+                            {"nats per token", "nats_per_token", fixed<4>},
+                            {"bits per byte", "bits_per_byte", fixed<4>}};
   print_table(rows, columns);
   print_prose(compared(r["loss"], yardsticks) + "\n");
 }
@@ -118,11 +112,8 @@ Yardsticks yardsticks_on(const EvaluateOptions& o, const TestText& text, OpenMod
     m.log.info("no yardsticks, as they need the training text of the model");
     return {};
   }
-  try {
-    if (o.text.files.empty())
-      if (Yardsticks y = read_events(run_of_checkpoint(m.folder)).yardsticks; !y.empty()) return y;
-  } catch (const Error&) {  // metrics.jsonl cannot be read: they are measured
-  }
+  if (o.text.files.empty())
+    if (Yardsticks y = read_events(run_of_checkpoint(m.folder)).yardsticks; !y.empty()) return y;
   return measure_yardsticks(*m.objective, *m.tokenizers.target, text.run->train, text.split,
                             m.pool);
 }
@@ -148,7 +139,7 @@ Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m)
 void add_bleu(CommandLine& line, BleuOptions& o) {
   line.add_choice("--tokenize", o.tokenize, "how BLEU splits lines (none: at spaces)",
                   {"13a", "none"});
-  line.app().add_flag("--lowercase", o.lowercase, "the figures of translations ignore case");
+  line.app.add_flag("--lowercase", o.lowercase, "the figures of translations ignore case");
 }
 
 // Each token masked in turn (Salazar et al. 2020), line by line as `heed score` does: a forward
@@ -216,21 +207,13 @@ Json measure(const EvaluateOptions& o, const Split& split, OpenModel& m) {
   return result;
 }
 
-// Of the run. Averages and copies of it are no training.
-void say_advice(OpenModel& m) {
-  if (!is_run(m.run) || checkpoint_name(m.folder) != step_folder_name(m.state.step)) return;
-  const Advice advice = advice_on(m.run);
-  if (!advice.text.empty()) m.log.info(advice.text);
-  if (!advice.command.empty()) m.log.info("  " + advice.command);
-}
-
 }  // namespace
 
 Exit run_bleu(CommandLine& line) {
   string path;
   vector<string> files;
   BleuOptions how;
-  line.add_file("HYP", path, "translations, one a line; - is standard input", "FILE")->required();
+  line.add_file("HYP", path, "translations, one a line; - is standard input")->required();
   line.add_list("REF", files, "references, a line for each; one file or several", "FILE")
       ->required()
       ->expected(-1);
@@ -250,7 +233,7 @@ Exit run_bleu(CommandLine& line) {
   for (size_t i = 0; i < hypotheses.size(); ++i)
     sums += translation_counts(hypotheses[i], references[i], how);
   const Json result = translation_figures(sums, files.size(), how);
-  line.json() ? print_line(result) : print_fields(figure_fields(result));
+  line.json ? print_line(result) : print_fields(figure_fields(result));
   return Exit::ok;
 }
 
@@ -268,7 +251,7 @@ Exit run_evaluate(CommandLine& line) {
       "--stride", o.stride,
       "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap", 0,
       1'000'000);
-  line.app().add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, errors");
+  line.app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, errors");
   line.add_beam(o.beam);
   add_bleu(line, o.how);
   line.parse();
@@ -282,9 +265,7 @@ Exit run_evaluate(CommandLine& line) {
   if (o.bleu) result.update(measure_translations(o, text.split, m));
   const bool whole = text.split.dropped == 0;
   if (!whole) print_error("the figures are without pairs that are too long for the model.");
-  line.json() ? print_line(result) : print_evaluation(result, yardsticks);
-  flush_output();  // the figures come first
-  if (!line.json() && m.others.empty()) say_advice(m);
+  line.json ? print_line(result) : print_evaluation(result, yardsticks);
   return whole ? Exit::ok : Exit::data;
 }
 

@@ -60,11 +60,12 @@ Json explanation_json(const OpenModel& m, const Prediction& prediction) {
   const Example& read = prediction.read;
   const Tokenizer& target = *m.tokenizers.target;
   Json json;
-  const bool both = m.net.has_encoder() && m.net.has_decoder();
-  if (both) json["source_ids"] = read.source;
-  if (both) json["source_tokens"] = m.tokenizers.source().pieces(read.source);
-  json["ids"] = m.net.has_decoder() ? read.target : read.source;
-  json["tokens"] = target.pieces(m.net.has_decoder() ? read.target : read.source);
+  const TokenIds& ids = m.net.has_decoder() ? read.target : read.source;
+  if (m.net.has_encoder() && m.net.has_decoder())
+    json = {{"source_ids", read.source},
+            {"source_tokens", m.tokenizers.source().pieces(read.source)}};
+  json["ids"] = ids;
+  json["tokens"] = target.pieces(ids);
   json["row"] = prediction.row;
   Json found = explain(m.net, m.values, prediction);
   name_tokens(found, target);
@@ -83,10 +84,8 @@ string vector_text(const Json& x) {
   return "[" + shown + "...]";
 }
 
-string bar(const Json& share) {
-  string drawn;
-  for (int i = 0; i < 24; ++i) drawn += i < std::lround(24 * share.get<double>()) ? "█" : " ";
-  return drawn;
+string probability_text(const Json& logprob) {
+  return percent(exp(logprob.get<double>()));
 }
 
 string quoted(const Json& token) {
@@ -115,14 +114,8 @@ struct View {
     print_prose(fmt::format("{} {}: {}{}\n", masked ? "in the place of" : "after",
                             quoted(e["tokens"][e["row"].get<int>()]), probable(e["answer"]),
                             e["against"].is_null() ? "" : ", not " + probable(e["against"])));
-    Json top = e["lens"].back()["top"];
-    for (Json& t : top) t["probability"] = exp(t["logprob"].get<double>());
-    print(top,
-          {{"", "token", token_text},
-           {"", "id", "id {}"},
-           {"", "probability", percent},
-           {"", "probability", bar, 1}},
-          1);
+    print(e["lens"].back()["top"],
+          {{"", "token", token_text}, {"", "id", "id {}"}, {"", "logprob", probability_text}}, 1);
   }
 
   void print_lens() const {
@@ -150,7 +143,7 @@ struct View {
     return fmt::format("{} g / {:.4f}", centred, e["norm"]["divisor"].get<double>());
   }
 
-  // The parts with the largest shares, also the strongest head.
+  // The parts with the largest shares.
   void print_shares() const {
     if (!e.contains("norm"))
       return print_prose("no shares: post-norm rescales all that was written before\n");
@@ -164,8 +157,6 @@ struct View {
                       "  share of a part z = {5} . (W_out[{0}] - W_out[{1}]) (show/explain.h)\n",
                       answer, against, logit, logit - total, total, normed("z")));
     vector<Json> rows = largest(e["shares"], "share", formulas ? 14 : 4);
-    if (ranges::find(rows, part_text(e["head"]), part_text) == rows.end())
-      rows.push_back(e["head"]);
     double others = total;
     for (Json& part : rows) {
       others -= part["share"].get<double>();
@@ -202,8 +193,7 @@ struct View {
            {"share", "share", "{:+.4f}"},
            {"v", "v", vector_text, 1},
            {"position", "position"},
-           {"", "weight", percent},
-           {"", "weight", bar, 2}},
+           {"", "weight", percent}},
           7);
     if (formulas) print_arithmetic(h);
   }
@@ -225,15 +215,6 @@ struct View {
   }
 };
 
-void print_explanation(const Json& e, bool masked, bool formulas) {
-  const View view{e, formulas};
-  view.print_answers(masked);
-  view.print_lens();
-  view.print_shares();
-  view.print_head();
-  if (formulas && e.contains("pull")) print_pull(e, view.answer);
-}
-
 }  // namespace
 
 Exit run_explain(CommandLine& line) {
@@ -241,26 +222,28 @@ Exit run_explain(CommandLine& line) {
   line.add_model();
   line.add_texts("the text before the word to explain; for masked models with a [MASK]");
   line.add_targets("what the decoder has written, before the word to explain");
-  line.app().add_option("--answer", o.answer, "explain this token (default: the most probable)");
-  line.app().add_option("--against", o.against, "why the answer, and not this token");
-  line.app().add_flag("--formulas", o.formulas, "also the formulas, with ids, numbers and vectors");
+  line.app.add_option("--answer", o.answer, "explain this token (default: the most probable)");
+  line.app.add_option("--against", o.against, "why the answer, and not this token");
+  line.app.add_flag("--formulas", o.formulas, "also the formulas, with ids, numbers and vectors");
   line.add_file("--html", o.html,
-                "also write the live page of the model, opened here; - is standard output", "FILE");
+                "also write the live page of the model, opened here; - is standard output");
   line.parse();
-  check_page(line, o.html);
-  line.only_where(!line.json(), {"--formulas"}, "without --json");
+  line.only_where(!line.json, {"--formulas"}, "without --json");
   OpenModel m(line);
   line.only_where(m.net.has_decoder(), {"--target", "--target-file"}, "for a decoder");
   const auto answer = [&](const GivenText& text) {
     const Json e = explanation_json(m, prediction_of(o, m, text));
-    if (o.html.empty()) return e;
-    Json opening{{"target", text.target.value_or("")}, {"answer", e["answer"]["id"]}};
-    if (!e["against"].is_null()) opening["against"] = e["against"]["id"];
-    write_live_page(m, o.html, text, e["head"], opening);
+    if (!o.html.empty()) write_live_page(m, o.html, text, e);
     return e;
   };
   const auto view = [&](const Json& e) {
-    if (o.html != "-") print_explanation(e, !m.net.has_decoder(), o.formulas);
+    if (o.html == "-") return;
+    const View shown{e, o.formulas};
+    shown.print_answers(!m.net.has_decoder());
+    shown.print_lens();
+    shown.print_shares();
+    shown.print_head();
+    if (o.formulas && e.contains("pull")) print_pull(e, shown.answer);
   };
   return answer_each(
       m, {"Type a text to see why the model goes on as it does.", {"answer", "against", "html"}},

@@ -119,7 +119,7 @@ void require_free(const fs::path& place) {
 Exit run_export(CommandLine& line) {
   string folder, to = "huggingface", type = "f16";
   line.add_model();
-  line.app().add_option("DIR", folder, "the folder, new or empty")->type_name("PATH")->required();
+  line.add_file("DIR", folder, "the folder, new or empty")->required();
   line.add_choice("--to", to, "the program that opens it", {"huggingface", "gguf"});
   line.add_choice("--type", type, "with --to gguf: the numbers of matrices", kTypes);
   line.parse();
@@ -132,20 +132,16 @@ Exit run_export(CommandLine& line) {
   if (model.config.tokenizer.own_target())
     throw usage_error("the model has a vocabulary for each side; other programs need one.")
         .hint("another training, with --set tokenizer.shared=true and no tokenizer.target");
-  fs::path top = place;  // of the folders that are new
-  while (!path_exists(folder_of(top))) top = folder_of(top);
-  NewFolder made(top);
-  fs::path inner = made.path();
-  for (const fs::path& part : place.lexically_relative(top))
-    if (part != ".") make_folder(inner /= part);
+  fs::create_directories(folder_of(place));
+  NewFolder made(place);
   const string name = place.filename().string();
   if (gguf)
-    write_gguf(inner / "model.gguf", model, name,
+    write_gguf(made.path() / "model.gguf", model, name,
                static_cast<GgufType>(ranges::find(kTypes, type) - kTypes.begin()));
   else
-    write_huggingface(model, name, inner);
+    write_huggingface(model, name, made.path());
   made.put_in_place();
-  if (line.json())
+  if (line.json)
     print_line({{"folder", place.string()}});
   else
     print(place.string() + "\n");

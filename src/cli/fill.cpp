@@ -7,7 +7,6 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "evaluate/writing.h"
-#include "text/piece_model.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -23,23 +22,12 @@ Json candidate_json(const Hypothesis& f, const Tokenizer& tokenizer, bool span) 
           {"log_probability", f.log_probability}};
 }
 
-// A span has a text, and even the best one may be improbable.
-string probability_text(const Json& candidate) {
-  const double p = candidate["probability"];
-  return candidate.contains("text") && p < 0.001 ? fmt::format("{:.1e}", p)
-                                                 : fmt::format("{:.4f}", p);
-}
-
-// Without the space of its first piece.
 string answer_text(const Json& candidate) {
-  string text = token_text(candidate[candidate.contains("text") ? "text" : "token"]);
-  if (text == kSpaceMark) return text;
-  if (text.starts_with(kSpaceMark)) text.erase(0, kSpaceMark.size());
-  return replace_all(text, kSpaceMark, " ");
+  return candidate.contains("text") ? plain(candidate["text"]) : token_text(candidate["token"]);
 }
 
 void print_masks(const Json& answer) {
-  const Column columns[] = {{"", "", probability_text}, {"", "", answer_text}};
+  const Column columns[] = {{"", "probability", "{:.3g}"}, {"", "", answer_text}};
   const Json& masks = answer["masks"];
   for (size_t i = 0; i < masks.size(); ++i) {
     print(fmt::format("{}[MASK] {}\n", i == 0 ? "" : "\n", i + 1));

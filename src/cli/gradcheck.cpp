@@ -119,7 +119,7 @@ Exit run_gradcheck(CommandLine& line) {
   const auto [values, batch] = draw_values(model, config.seed, has_dropout(small), path);
   const Json result =
       checks_json(check_gradients(model, values, batch, config.objective.label_smoothing));
-  if (line.json()) {
+  if (line.json) {
     print_line(result);
   } else {
     print_prose(fmt::format(

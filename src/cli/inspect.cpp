@@ -13,35 +13,26 @@
 namespace heed {
 namespace {
 
-string shape_text(const Json& shape) {
-  vector<string> sizes;
-  for (const Json& size : shape) sizes.push_back(size.dump());
-  return joined(sizes, " x ");
-}
-
 // The tensors, and what the last record knows of a step beside them.
 void print_inspection(Json result, bool averaged) {
   print_prose(fmt::format("{}, step {}, {} parameters\n", printable(plain(result["checkpoint"])),
                           format_count(result["step"]), format_count(result["parameters"])));
+  const Json move = last_move(result["learning"]);
+  Json& tensors = result["tensors"];
   string notes =
       "a matrix begins with random numbers (after --init-from, as another run left it), and each "
       "step moves it against the gradient; norm: length of the tensor as a vector; moved: distance "
       "from its value at step 0; cosine: between now and step 0 (1: same direction)";
-  Json &tensors = result["tensors"], &learning = result["learning"];
-  const auto take = [&](const Json& record, const char* key) {
+  if (!move.is_null()) {
+    notes += fmt::format(
+        "; at step {}, the last that moved a matrix: gradient: its norm before clipping; update: "
+        "how "
+        "far the step moved the matrix, as a share of its norm",
+        plain(move["step"]));
     for (Json& tensor : tensors)
-      if (const auto m = record["matrices"].find(plain(tensor["name"]));
-          m != record["matrices"].end())
-        tensor[key] = (*m)[key];
-  };
-  if (!learning.empty()) {
-    take(learning.back(), "gradient_norm");
-    notes += "; gradient: its norm before clipping, at step " + plain(learning.back()["step"]);
-  }
-  if (const Json moved = last_move(learning); !moved.is_null()) {
-    take(moved, "update_ratio");
-    notes += fmt::format("; update: how far step {} moved the matrix, as a share of its norm",
-                         plain(moved["step"]));
+      for (const char* key : {"gradient_norm", "update_ratio"})
+        tensor[key] =
+            move["matrices"].value(plain(tensor["name"]), Json::object()).value(key, Json());
   }
   if (averaged)
     notes +=
@@ -56,7 +47,7 @@ void print_inspection(Json result, bool averaged) {
       {"gradient", "gradient_norm", "{:.5f}", 3},
       {"update", "update_ratio", "{:.5f}", 5},
       {"at start", "initial_norm", "{:.3f}", 1},
-      {"shape", "shape", shape_text, 2},
+      {"shape", "shape", plain, 2},
   };
   print_table(tensors, columns);
 }
@@ -69,13 +60,13 @@ Exit run_inspect(CommandLine& line) {
   const OpenModel m(line);
   const fs::path folder = run_of_checkpoint(m.folder);
   const Json result{// The initial weights are in no folder.
-                    {"checkpoint", line.checkpoint() == "initial" ? "initial" : m.folder.string()},
+                    {"checkpoint", line.checkpoint == "initial" ? "initial" : m.folder.string()},
                     {"step", m.state.step},
                     {"parameters", m.net.table.size()},
                     {"tensors", tensor_table(m.net.table, m.values,
                                              initial_weights(m.net, m.config.seed, folder))},
                     {"learning", learning_json(read_frames(folder, m.state.step).frames)}};
-  line.json() ? print_line(result) : print_inspection(result, m.config.train.ema_decay > 0);
+  line.json ? print_line(result) : print_inspection(result, m.config.train.ema_decay > 0);
   return Exit::ok;
 }
 

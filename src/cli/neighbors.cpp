@@ -43,7 +43,7 @@ Exit run_neighbors(CommandLine& line) {
   line.add_model();
   line.add_texts("words, or an analogy: king - man + woman; on a terminal heed asks for them");
   line.add_number("--top-k", top_k, "how many neighbours, among tokens that the training text has",
-                  1, 100000);
+                  1);
   line.add_side();
   line.parse();
   OpenModel m(line);

@@ -34,12 +34,12 @@ constexpr int kLeastText = 24;  // columns for a text beside the others
 Json value_of(const Json& row, const Column& column) {
   const Json value = column.key.empty() ? row : row.value(column.key, Json());
   const bool nan = value.is_number_float() && isnan(value.get<double>());
-  return nan ? Json() : value;
+  return nan || value.empty() ? Json() : value;
 }
 
-string cell_of(const Json& row, const Column& column) {
+string cell_of(const Json& row, const Column& column, const char* unknown) {
   const Json value = value_of(row, column);
-  return value.is_null() ? "-" : printable(column.text(value));
+  return value.is_null() ? unknown : printable(column.text(value));
 }
 
 struct FilledColumn {
@@ -47,6 +47,7 @@ struct FilledColumn {
   int width = 0;
   bool right = true;
   int leaves = 0;
+  Column::Long is_long = Column::none;
 
   string aligned(size_t row) const {
     const string pad(width - columns_of(cells[row]), ' ');
@@ -57,8 +58,9 @@ struct FilledColumn {
 FilledColumn filled(const Json& rows, const Column& column) {
   FilledColumn out{{column.heading}};
   out.leaves = column.leaves;
+  out.is_long = column.is_long;
   for (const Json& row : rows) {
-    out.cells.push_back(cell_of(row, column));
+    out.cells.push_back(cell_of(row, column, "-"));
     const Json value = value_of(row, column);
     out.right &= value.is_number() || value.is_null();
   }
@@ -222,9 +224,12 @@ string alternatives_text(const Json& alternatives) {
 void print_table(const Json& rows, span<const Column> columns, const string& begin) {
   const int room = output_columns() - columns_of(begin);
   vector<FilledColumn> table;
-  for (const Column& column : columns) table.push_back(filled(rows, column));
-  const Column::Long is_long = columns.back().is_long;
+  for (const Column& column : columns) {
+    const auto known = [&](const Json& row) { return !value_of(row, column).is_null(); };
+    if (rows.empty() || ranges::any_of(rows, known)) table.push_back(filled(rows, column));
+  }
   const FilledColumn texts = table.back();
+  const Column::Long is_long = texts.is_long;
   if (is_long != Column::none) table.pop_back();
   const int kept = is_long == Column::cut ? min(texts.width, kLeastText) + kGap : 0;
   leave_out(table, room - kept);
@@ -258,7 +263,7 @@ void print_tabs(const Json& rows, span<const Column> columns, const string& begi
   for (const Column& c : columns) cells.push_back(c.heading);
   if (begin.empty()) print(joined(cells, "\t") + "\n");
   for (const Json& row : rows) {
-    ranges::transform(columns, cells.begin(), [&](const Column& c) { return cell_of(row, c); });
+    ranges::transform(columns, cells.begin(), [&](const Column& c) { return cell_of(row, c, ""); });
     print(begin + joined(cells, "\t") + "\n");
   }
 }

@@ -59,7 +59,7 @@ void show_help(CommandLine& line, const TextSource& source, Log& log) {
   log.info(source.instructions);
   for (const string& name : source.settings)
     log.info(in_prompt_words(
-        source, fmt::format("  :{} VALUE  {}", name, about(*line.app().get_option("--" + name)))));
+        source, fmt::format("  :{} VALUE  {}", name, about(*line.app.get_option("--" + name)))));
   log.info(kHowToEnd);
 }
 
@@ -77,7 +77,7 @@ bool obeys(CommandLine& line, const TextSource& source, const string& typed, Log
     throw usage_error("\"{}\" is nothing that can be set here.", excerpt(words[0]))
         .hint(":help; a space before it, if it is text");
   const vector<string> values(words.begin() + 1, words.end());
-  source.set ? source.set(name, values) : line.set(name, values);
+  line.set(name, values);
   log.info(fmt::format("{}: {}", name, joined(values, " ")));
   return true;
 }
@@ -93,7 +93,7 @@ Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,
   begin_editing();
   log.info(source.instructions);
   log.info(kHowToEnd);
-  while (const optional<string> typed = typed_line(line.name() + "> ")) {
+  while (const optional<string> typed = typed_line(line.command + "> ")) {
     if (ranges::count(kEnds, *typed) > 0) break;
     if (typed->empty() && !source.allow_empty) {
       log.info(source.instructions);
@@ -107,9 +107,7 @@ Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,
       // Not about the text, nor the page of it.
       if (e.exit() != Exit::data && e.exit() != Exit::usage && e.exit() != Exit::store) throw;
       flush_output();
-      const string all = e.what(), &text_alone = e.text();
-      const bool of_shell = all.find("heed ", text_alone.size()) != all.npos;  // a command to try
-      print_error(in_prompt_words(source, of_shell ? text_alone : all).c_str());
+      print_error(in_prompt_words(source, e.text()).c_str());  // a hint may be of the shell
     }
   }
   return Exit::ok;

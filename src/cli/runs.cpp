@@ -21,6 +21,7 @@
 #include "store/run_folder.h"
 #include "store/run_writer.h"
 #include "store/safetensors.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -99,18 +100,10 @@ ListedRun list_run(const fs::path& folder) {
 
 // Keys that follow from the time or the end of the run, or that the data's column shows: among
 // those in which runs differ, they say little, as do kOfThisProcess.
-constexpr const char* kDerived[] = {"data.train",
-                                    "data.source",
-                                    "data.target",
-                                    "data.pairs",
-                                    "data.valid_fraction",
-                                    "optimizer.decay_steps",
-                                    "optimizer.min_learning_rate",
-                                    "optimizer.warmup_steps",
-                                    "train.max_steps",
-                                    "train.log_every",
-                                    "train.eval_every",
-                                    "train.save_every"};
+constexpr string_view kDerived =
+    "data.train data.source data.target data.pairs data.valid_fraction optimizer.decay_steps "
+    "optimizer.min_learning_rate optimizer.warmup_steps train.max_steps train.log_every "
+    "train.eval_every train.save_every";
 
 // Leaves each run the keys in which not all are the same, and adds "own_keys": those that its
 // command gave, and those in which it differs from others on the same data.
@@ -129,7 +122,7 @@ void add_keys(vector<ListedRun>& runs) {
     Json &keys = runs[i].row["keys"], &chosen = runs[i].row["own_keys"] = Json::object();
     for (const string& key : runs[i].origin.given)
       if (keys.contains(key)) chosen[key] = keys[key];
-    for (const char* key : kDerived) own[i].erase(key);
+    for (const string_view key : split_words(kDerived)) own[i].erase(string(key));
     for (const char* key : kOfThisProcess) own[i].erase(fmt::format("train.{}", key));
     chosen.update(Json(own[i]));
     keys = differing[i];
@@ -137,9 +130,7 @@ void add_keys(vector<ListedRun>& runs) {
 }
 
 string metric_text(const Json& metric) {
-  return metric.empty()
-             ? "-"
-             : metric.begin().key() + fmt::format(" {:.3g}", metric.front().get<double>());
+  return fmt::format("{} {:.3g}", metric.begin().key(), metric.front().get<double>());
 }
 
 string rate_text(const Json& number) {
@@ -153,12 +144,8 @@ string keys_text(const Json& keys) {
   return joined(all, " ");
 }
 
-string few_keys_text(const Json& keys) {
-  return shortened(keys_text(keys), 80);
-}
-
 void print_runs(Json runs, bool every_key) {
-  vector<Column> columns = {
+  const Column columns[] = {
       {"run", "name"},
       {"step", "step"},
       {"state", "state"},
@@ -169,12 +156,8 @@ void print_runs(Json runs, bool every_key) {
       {"data", "data", plain, 4},
       {"branch", "branch", plain, 2},
       {"date", "date", plain, 1},
-      {"keys", every_key ? "keys" : "own_keys", every_key ? keys_text : few_keys_text, 0,
-       Column::cut},
+      {"keys", every_key ? "keys" : "own_keys", keys_text, 0, Column::cut},
   };
-  erase_if(columns, [&](const Column& c) {
-    return ranges::all_of(runs, [&](const Json& run) { return run[c.key].empty(); });
-  });
   for (Json& run : runs) {
     if (!on_terminal()) break;
     run["name"] = shortened(printable(plain(run["name"])), max(16, output_columns() / 4));
@@ -187,22 +170,18 @@ void print_runs(Json runs, bool every_key) {
 Json flat(Json row) {
   const Json metric = row["metric"], keys = row["keys"];
   row["metric"] = metric.empty() ? Json() : metric.front();
-  for (const char* part : {"keys", "own_keys"}) row.erase(part);
+  row.erase("keys");
+  row.erase("own_keys");
   row.update(metric);
   row.update(keys);
   return row;
 }
 
-// What is not known is empty.
 void print_tsv(const Json& runs) {
   Json rows = Json::array(), names;
   for (const Json& run : runs) names.update(rows.emplace_back(flat(run)));
   vector<Column> columns;
-  for (const auto& [name, any] : names.items()) {
-    columns.push_back({name, name});
-    for (Json& row : rows)
-      if (row.value(name, Json()).is_null()) row[name] = "";
-  }
+  for (const auto& [name, any] : names.items()) columns.push_back({name, name});
   print_tabs(rows, columns);
 }
 
@@ -248,15 +227,15 @@ Exit run_runs(CommandLine& line) {
   string sort;
   bool tsv = false, all = false, every_key = false;
   line.add_runs(places, "runs, or folders of runs (default: runs)", "RUN|DIR");
-  CLI::App& app = line.app();
+  CLI::App& app = line.app;
   app.add_option("--sort", sort,
                  "by a column or a key: loss, metric, model.d_model (default: date)");
   app.add_flag("--keys", every_key, "all keys of the config that differ");
   app.add_flag("--all", all, "also NAME.old-K, what --force replaced");
   app.add_flag("--tsv", tsv, "columns separated by tabs, one for each such key");
   line.parse();
-  line.only_where(!line.json(), {"--tsv"}, "without --json");
-  line.only_where(!tsv && !line.json(), {"--keys"}, "without --tsv and --json, which have them");
+  line.only_where(!line.json, {"--tsv"}, "without --json");
+  line.only_where(!tsv && !line.json, {"--keys"}, "without --tsv and --json, which have them");
   if (places.empty()) places = {"runs"};
   set<fs::path> found;
   for (const string& place : places) found.merge(runs_at(place, all));
@@ -267,7 +246,7 @@ Exit run_runs(CommandLine& line) {
   add_keys(runs);
   Json result = Json::array();
   for (ListedRun& run : runs) result.push_back(std::move(run.row));
-  if (line.json())
+  if (line.json)
     for (const Json& run : result) print_line(run);
   else if (tsv)
     print_tsv(result);

@@ -25,7 +25,7 @@ class SamplePrinter {
   SamplePrinter(const OpenModel& m, const SampleRequest& r, const vector<string>& stops,
                 const string& prompt, bool before_space)
       : tokenizer_(*m.tokenizers.target),
-        json_(m.line.json()),
+        json_(m.line.json),
         streams_(r.num_samples == 1),
         prompt_(to_valid_utf8(prompt)),
         shown_prompt_(m.objective->continues() && !json_ ? prompt_ : "") {
@@ -128,14 +128,6 @@ string read_prompt(const optional<string>& path, OpenModel& m) {
   return text;
 }
 
-// Adds what depends on the model: prompt ids, banned ids, the limit on tokens.
-void complete_request(OpenModel& m, const TokenizedText& prompt, SampleRequest& r) {
-  r.prompt = prompt.ids();
-  r.banned = m.objective->never_written(*m.tokenizers.target);
-  r.writing.not_next = prompt.not_next;
-  if (!m.objective->continues()) r.max_tokens = min(r.max_tokens, most_positions(m.config.model));
-}
-
 void add_sample_options(CommandLine& line, SampleRequest& r) {
   line.add_model();
   line.add_with();
@@ -175,23 +167,22 @@ Exit run_sample(CommandLine& line) {
   line.parse();
   line.only_where(r.rules.temperature > 0, {"--top-p", "--min-p", "--seed"},
                   "with a --temperature above 0");
-  line.only_where(r.rules.temperature > 0 || line.json(), {"--top-k"},
+  line.only_where(r.rules.temperature > 0 || line.json, {"--top-k"},
                   "with a --temperature above 0, or --json");
-  if (line.json()) r.n_best = r.rules.top_k > 0 ? r.rules.top_k : 5;
+  if (line.json) r.n_best = r.rules.top_k > 0 ? r.rules.top_k : 5;
   OpenModel m(line);
   m.objective->check_use("sample", m.run);
   line.only_where(!m.objective->continues(), {"--min-tokens"},
                   "for a model whose texts end (pairs, spans)");
-  for (string& stop : stops) {
-    if (stop.empty())
-      throw usage_error("--stop: expected a text, found an empty one.").hint("heed sample --help");
-    stop = replace_all(replace_all(stop, "\\n", "\n"), "\\t", "\t");
-  }
+  for (string& stop : stops) stop = replace_all(replace_all(stop, "\\n", "\n"), "\\t", "\t");
   if (!line.texts.text && !prompts(line)) line.texts.text = read_prompt(line.texts.file, m);
+  r.banned = m.objective->never_written(*m.tokenizers.target);
   const auto answer = [&](span<const GivenText> texts) {
     const string& prompt = texts.front().text;
     const TokenizedText read = m.texts.prompt(prompt);
-    complete_request(m, read, r);
+    if (!m.objective->continues()) r.max_tokens = min(r.max_tokens, most_positions(m.config.model));
+    r.prompt = read.ids();
+    r.writing.not_next = read.not_next;
     SamplePrinter printer(m, r, stops, prompt, read.before_space);
     draw_samples(
         m.predictor(), *m.objective, m.pool, r,

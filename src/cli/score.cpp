@@ -139,18 +139,15 @@ Exit run_score(CommandLine& line) {
   line.add_precision();
   line.add_texts("one line to score; \"source ||| target\" in quotes");
   line.add_targets("score this, given TEXT");
-  line.app().add_flag("--tokens", tokens,
-                      "also print each token and what was expected in its place");
+  line.app.add_flag("--tokens", tokens, "also print each token and what was expected in its place");
   line.add_number("--top-k", top_k, "with --tokens or --json: how many alternatives to list", 0,
                   1'000'000);
-  line.app()
-      .add_option("--against", against,
-                  "with --file: how often is a line of it more probable than that of FILE?")
-      ->type_name("FILE");
+  line.add_file("--against", against,
+                "with --file: how often is a line of it more probable than that of this file?");
   line.parse();
   line.only_where(line.texts.file.has_value(), {"--against"}, "with --file");
   if (!line.texts.file) against.reset();
-  line.only_where(tokens || line.json(), {"--top-k"}, "with --tokens or --json");
+  line.only_where(tokens || line.json, {"--top-k"}, "with --tokens or --json");
   line.only_where(!against, {"--tokens", "--top-k", "--target-file"}, "without --against");
 
   OpenModel m(line);
@@ -159,18 +156,18 @@ Exit run_score(CommandLine& line) {
       answer_texts(m,
                    {m.objective->traits().pairs() ? "Type a source ||| its target."
                                                   : "Type a text to see its log-probability.",
-                    vector<string>(tokens || line.json() ? 1 : 0, "top-k")},
+                    vector<string>(tokens || line.json ? 1 : 0, "top-k")},
                    [&](span<const GivenText> texts) {
-                     const auto scores = scores_of(m, texts, tokens || line.json() ? top_k : -1);
+                     const auto scores = scores_of(m, texts, tokens || line.json ? top_k : -1);
                      for (size_t i = 1; against && i < scores.size(); i += 2)
                        comparison.add(scores[i - 1], scores[i]);
                      if (against) return;
                      for (const Json& score : scores)
-                       line.json() ? print_line(score) : print_score(score, tokens);
+                       line.json ? print_line(score) : print_score(score, tokens);
                    });
   if (!against) return exit;
   const Json compared = comparison_json(comparison);
-  line.json() ? print_line(compared) : print_comparison(compared);
+  line.json ? print_line(compared) : print_comparison(compared);
   return exit;
 }
 
@@ -178,7 +175,7 @@ Exit run_tokenize(CommandLine& line) {
   bool ids = false;
   line.add_model();
   line.add_texts("one line; its words need no quotes");
-  line.app().add_flag("--ids", ids, "numbers instead of pieces");
+  line.app.add_flag("--ids", ids, "numbers instead of pieces");
   line.add_side();
   line.parse();
 

@@ -14,12 +14,11 @@
 #include "base/log.h"
 #include "base/std_names.h"
 #include "base/utf8.h"
-#include "cli/command.h"
+#include "cli/answers.h"
 #include "cli/output.h"
 #include "data/corpus.h"
 #include "data/objective.h"
 #include "math/blas.h"
-#include "show/film.h"
 #include "show/page.h"
 #include "store/model.h"
 #include "store/run.h"
@@ -31,68 +30,29 @@
 namespace heed {
 namespace {
 
-constexpr double kSmallPage = 3e6;  // bytes
-
-// A few words of a text, on one line, but none with part of a character (U+FFFD); or "TEXT".
-string some_words(const string& text) {
-  constexpr size_t kMost = 60;
-  string words;
-  for (const string_view word : split_words(text))
-    if (word.find("\uFFFD") == word.npos && words.size() + word.size() < kMost)
-      words += (words.empty() ? "" : " ") + string(word);
-  return words.empty() ? "TEXT" : words;
-}
-
-// Logs what the model that commands use writes, and returns words of it to look at; "TEXT" if the
-// run has no film.
-string show_sample(const RunResult& result, const Objective& objective, Log& log) {
+// Logs what the model that commands use writes, if the run has a film.
+void show_sample(const RunResult& result, Log& log) {
   const auto [probe, frames] = read_frames(result.run);
   const auto best = ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
-  if (best == frames.end() || probe.prompts.empty()) return "TEXT";
-  const auto show = [&](const string& what, const string& text) {
-    log.detail(what);
-    const string ended = text + "\n";  // an empty text is a line too
-    for (const string_view line : lines_of(ended)) log.detail("  | " + printable(line));
-  };
-  const bool fills = objective.fills(), continues = objective.continues();
+  if (best == frames.end() || probe.prompts.empty()) return;
   const size_t shown = probe.prompts.size() > 1;  // of four pairs the second
-  const string filled = best->filled.value_or(""), &prompt = probe.prompts[shown],
-               &written = best->written[shown];
-  show(fmt::format("a text, and {}{}:", objective.use().gives, fills ? ", ›so‹" : ""),
-       string(stripped(fills ? filled : prompt)));
-  if (!fills)
-    show(continues ? "continues as" : "becomes",
-         string(continues ? whole_words(written, written.size()) : written));
-  log.brief(shortened("it writes: " + printable(fills ? filled : prompt + " | " + written),
-                      terminal_width(STDERR_FILENO)));
-  return some_words(fills ? replace_all(replace_all(filled, "›", ""), "‹", "") : prompt);
-}
-
-// Writes RUN/live.html where train.live wants it, for a model of so many weights.
-bool write_live(const string& run, const string& live, double weights, const string& path,
-                Log& log) try {
-  if (live == "false" || (live == "auto" && weights > kSmallPage / 2)) return false;
-  const string page = live_page(load_model(run, ""), "train.live false", {{"report", kReportPage}});
-  if (live == "auto" && double(page.size()) >= kSmallPage) return false;
-  write_output(path, page);
-  return true;
-} catch (const std::exception& e) {
-  log.warn(e.what());
-  return false;
+  const string text =
+      best->filled.value_or(probe.prompts[shown] + " | " + best->written[shown]) + "\n";
+  log.detail(best->filled ? "it writes ›so‹ in its masks:" : "it writes:");
+  for (const string_view line : lines_of(text)) log.detail("  | " + printable(line));
+  log.brief(shortened("it writes: " + printable(stripped(text)), terminal_width(STDERR_FILENO)));
 }
 
 // The end of a run: what its model writes, RUN/live.html, RUN/report.html, and what to try next.
 // The run is already complete, so a failure is only a warning.
 void show_first_results(const RunResult& result, Log& log) try {
   const string& run = result.run;
-  const auto in_run = [&](const char* name) { return (fs::path(run) / name).string(); };
   const RunConfig config = config_of_run(run);
-  const auto objective = make_objective(config);
-  const string words = show_sample(result, *objective, log), name = shell_word(run),
-               live = in_run(kLivePage), page = in_run(kReportPage);
+  const Use& use = make_objective(config)->use();
+  const string name = shell_word(run), page = (fs::path(run) / kReportPage).string();
+  show_sample(result, log);
   Json story = report(run);
-  const double weights = story["parameter_count"];
-  if (write_live(run, config.train.live, weights, live, log)) story["live"] = kLivePage;
+  const string live = write_live(run, config.train.live, story, log);
   try {
     write_output(page, page_with(report_html, story));
     log.info("the whole story, for a browser: " + page);
@@ -103,14 +63,9 @@ void show_first_results(const RunResult& result, Log& log) try {
   const bool over = result.reason == "finished" || result.reason == "early_stopping";
   if (over && !advice.empty()) log.info(advice);
   log.info("try next:");
-  if (story.contains("live"))
-    log.info("  open " + shell_word(live) + " in a browser: type to the model");
-  else if (2 * weights <= kMostLiveBytes)
-    log.info(fmt::format("  heed report {} --live --html {}  # a page to type to", name,
-                         shell_word(live)));
-  log.info(fmt::format("  heed {} {}  # asks for {}", objective->use().command, name,
-                       objective->use().takes));
-  log.detail(fmt::format("  heed attend {} {}", name, shell_word(words)));
+  if (!live.empty()) log.info("  " + live);
+  log.info(fmt::format("  heed {} {}  # asks for {}", use.command, name, use.takes));
+  log.detail(fmt::format("  heed attend {}", name));
   const char* measures = config.data.has_validation() ? "evaluate" : "inspect";
   log.info("  " + (!over              ? "heed resume " + name
                    : !command.empty() ? command
@@ -122,16 +77,16 @@ void show_first_results(const RunResult& result, Log& log) try {
 // Adds the options of both commands, and parses; the caller adds the keys. What the log shows.
 LogOptions parse_shared(CommandLine& line, RunRequest& request) {
   bool verbose = false;
-  line.app().add_flag("--verbose", verbose,
-                      "in a terminal: every line of train.log, not one for each tenth of the run");
+  line.app.add_flag("--verbose", verbose,
+                    "in a terminal: every line of train.log, not one for each tenth of the run");
   line.add_sets();
   line.add_threads();
   line.add_steps("--stop-at", request.stop_at, "save and stop after this step, as a signal would");
   request.command = line.as_typed();
   line.parse();
-  request.threads = line.threads();
-  request.crew = line.crew();
-  return {.quiet = line.quiet(), .brief = !verbose};
+  request.threads = line.threads;
+  request.crew = line.crew;
+  return {.quiet = line.quiet, .brief = !verbose};
 }
 
 void print_result(const RunResult& r, bool json) {
@@ -161,21 +116,15 @@ Exit finish(Train&& train, bool json, Log& log) try {
   throw;
 }
 
-string run_named(const string& name) {
-  return (fs::path("runs") / name).string();
+[[noreturn]] void refuse_run(const string& run) {
+  throw usage_error("{} is a run; expected a text or a config.", run)
+      .hint("heed resume " + shell_word(run));
 }
 
 void check_text(const string& path) {
   if (path == "-") return;
-  if (!path_exists(path)) {
-    const string hint = missing_hint(path);
-    throw data_error("{}: no such file.", path)
-        .hint(hint.empty() ? "the path of a text or of a folder of texts; - is standard input"
-                           : hint);
-  }
-  if (is_run(path))
-    throw usage_error("{} is a run; expected a text or a config.", path)
-        .hint("heed resume " + shell_word(path));
+  if (!path_exists(path)) throw data_error("{}: no such file.", path).hint(missing_hint(path));
+  if (is_run(path)) refuse_run(path);
   for (const char* end : {".yaml", ".yml", ".toml"})
     if (path.ends_with(end))
       throw usage_error("{}: a config is JSON, which heed init writes.", path)
@@ -187,57 +136,47 @@ void check_text(const string& path) {
 Exit run_train(CommandLine& line) {
   TrainRequest request;
   OwnText text;
-  line.app()
-      .add_option("CONFIG|TEXT", text.files,
-                  "a config (.json, or the name of one that comes with heed); or the text to train "
-                  "on: files, folders, or - (standard input)")
-      ->type_name("PATH")
+  line.add_file("CONFIG|TEXT", text.files,
+                "a config (.json, or the name of one that comes with heed); or the text to train "
+                "on: files, folders, or - (standard input)")
       ->default_str("")
       ->required();
   line.add_file("--run", request.run.folder, "run folder (default: runs/<name of config or text>)");
-  CLI::Option* like = line.add_like(text.like);
-  const CLI::Option* minutes = line.add_minutes(text.minutes);
-  like->excludes(
+  line.add_minutes(text.minutes);
+  line.add_like(text.like)->excludes(
       line.add_run(request.init_from,
                    "start at step 0 with the weights and tokenizer of this run; a text also takes "
                    "its objective and model",
                    "--init-from"));
-  line.app().add_flag("--force", request.run.force, "rename an existing run folder to NAME.old-K");
+  line.app.add_flag("--force", request.run.force, "rename an existing run folder to NAME.old-K");
   bool no_live = false;
-  string prompt;
-  line.app().add_flag("--no-live", no_live, "write no live.html at the end (train.live false)");
-  const CLI::Option* begins =
-      line.app()
-          .add_option("--prompt", prompt,
-                      "what samples begin with (train.prompt; default: chosen from held-out text)")
-          ->type_name("TEXT")
-          ->default_str("");
+  optional<string> prompt;
+  line.app.add_flag("--no-live", no_live, "write no live.html at the end (train.live false)");
+  line.app
+      .add_option("--prompt", prompt,
+                  "what samples begin with (train.prompt; default: chosen from held-out text)")
+      ->type_name("TEXT");
   Log log(parse_shared(line, request.run));
-  check_utf8(prompt, "--prompt");
+  check_utf8(prompt.value_or(""), "--prompt");
   vector<string> sets;
   if (no_live) sets.push_back("train.live=false");
-  if (begins->count() > 0) sets.push_back("train.prompt=" + Json(prompt).dump());
+  if (prompt) sets.push_back("train.prompt=" + Json(*prompt).dump());
   request.run.given = line.given(sets);
 
   const auto config = ranges::find_if(text.files, names_config);
   if (config == text.files.end()) {
     for (const string& file : text.files) check_text(file);
-    if (request.run.folder.empty())
-      request.run.folder = run_named(name_of_text(text.files.front()));
-    return finish([&] { return train_on_text(request, text, log); }, line.json(), log);
+    if (request.run.folder.empty()) request.run.folder = "runs/" + name_of_text(text.files.front());
+    return finish([&] { return train_on_text(request, text, log); }, line.json, log);
   }
   const string path = config_path(*config);
   const bool by_name = !config->ends_with(".json");
-  if (const fs::path run = fs::path(path).parent_path(); by_name && is_run(run))
-    throw usage_error("{} is a run; expected a text or a config.", *config)
-        .hint("heed resume " + shell_word(run.string()));
+  if (const fs::path run = fs::path(path).parent_path(); by_name && is_run(run)) refuse_run(run);
   if (text.files.size() > 1)
     throw usage_error("{} is a config, which stands alone; found {}.", *config, joined(text.files))
         .hint("the texts alone; or the config, with --set data.train=...");
-  if (like->count() + minutes->count() > 0)
-    throw usage_error("--like and --minutes are for texts; {} is a config.", *config)
-        .hint("heed init, which writes a config; or --set train.max_minutes=M");
-  if (request.run.folder.empty()) request.run.folder = run_named(fs::path(path).stem());
+  line.only_where(false, {"--like", "--minutes"}, "for a text; a config has train.max_minutes");
+  if (request.run.folder.empty()) request.run.folder = "runs/" + fs::path(path).stem().string();
   RunConfig read = load_config(path, request.run.given);
   // Of those that come with heed, which train everywhere.
   if (by_name && read.train.arithmetic == Arithmetic::portable &&
@@ -246,7 +185,7 @@ Exit run_train(CommandLine& line) {
       log.warn(fault + " So this run trains native; its digits can differ from those in the docs.");
       read.train.arithmetic = Arithmetic::native;
     }
-  return finish([&] { return train_run(request, read, data_folder_of(path), log); }, line.json(),
+  return finish([&] { return train_run(request, read, data_folder_of(path), log); }, line.json,
                 log);
 }
 
@@ -270,16 +209,16 @@ Exit run_resume(CommandLine& line) {
   line.add_file("--branch", request.branch,
                 "leave RUN alone and continue its newest checkpoint in this new run, "
                 "whose schedule (wsd) decays to --max-steps");
-  line.app()
+  line.app
       .add_option("--checkpoint", request.checkpoint,
                   "with --branch: begin at this one instead: last, best or step-N")
       ->needs("--branch");
-  line.app()
+  line.app
       .add_flag("--force", request.run.force, "with --branch: rename an existing run to NAME.old-K")
       ->needs("--branch");
   Log log(parse_shared(line, request.run));
   request.run.given = line.given();
-  return finish([&] { return resume_run(request, log); }, line.json(), log);
+  return finish([&] { return resume_run(request, log); }, line.json, log);
 }
 
 }  // namespace heed

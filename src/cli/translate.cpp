@@ -44,8 +44,6 @@ void print_plain(const Json& line) {
 
 // Completes the options by what every translation begins with.
 void set_prefix(OpenModel& m, const string& text, BeamOptions& beam) {
-  if (text.find('\n') != text.npos)
-    throw usage_error("--prefix has several lines; this model translates one line.");
   const TokenizedText prefix = m.texts.inspected(Side::target, text, "--prefix", false);
   const string unknown = m.tokenizers.target->unknown(prefix.text).summary();
   if (!unknown.empty()) throw data_error("--prefix has {}, which the model cannot write.", unknown);
@@ -98,12 +96,10 @@ Exit run_translate(CommandLine& line) {
   line.add_beam(options);
   line.add_number("--n-best", options.n_best,
                   "translations to print for each line, if the search finds that many", 1, 1000);
-  line.app()
-      .add_option("--prefix", prefix, "what every translation begins with")
-      ->type_name("TEXT");
+  line.app.add_option("--prefix", prefix, "what every translation begins with")->type_name("TEXT");
   line.parse();
-  const bool n_best = line.app().count("--n-best") > 0;
-  line.only_where(options.beam_size > 1 || n_best || line.json(), {"--length-penalty"},
+  const bool n_best = line.app.count("--n-best") > 0;
+  line.only_where(options.beam_size > 1 || n_best || line.json, {"--length-penalty"},
                   "with a --beam-size above 1, or for scores");
   if (options.n_best > options.beam_size)
     throw usage_error("--n-best {0} needs a --beam-size of at least {0}; found {1}.",
@@ -121,7 +117,7 @@ Exit run_translate(CommandLine& line) {
     vector<string> cut;
     for (size_t i = 0; i < lines.size(); ++i) {
       const Json json = line_json(number++, lines[i], found[i], refused[i], n_best);
-      line.json() ? print_line(json) : print_plain(json);
+      line.json ? print_line(json) : print_plain(json);
       if (!found[i].empty() && !found[i].front().ended) cut.push_back(texts[i].name);
     }
     if (!cut.empty())

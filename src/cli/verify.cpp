@@ -161,7 +161,7 @@ Exit run_verify(CommandLine& line) {
       fields[part["name"]] = whole ? "whole" : "NOT WHOLE: " + plain(part["wrong"]);
       if (!whole) wrong.push_back(part["name"]);
     }
-  if (line.json()) {
+  if (line.json) {
     print_line({{"run", run},
                 {"whole", wrong.empty()},
                 {"checkpoints", v.checkpoints},

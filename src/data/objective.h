@@ -69,15 +69,12 @@ struct Question {
 struct Use {
   string_view command;       // of heed
   string_view takes;         // "texts to continue"
-  string_view gives;         // what a sample shows: "how the model continues it"
   string_view instructions;  // what to type
 };
-inline constexpr Use kContinues{"sample", "texts to continue", "how the model continues it",
+inline constexpr Use kContinues{"sample", "texts to continue",
                                 "Type how a text begins, or nothing."},
-    kTranslates{"translate", "texts to translate", "what the model answers",
-                "Type a line to translate."},
-    kFills{"fill", "texts with a [MASK]", "what the model puts in its masks",
-           "Type a text with one [MASK] or more."};
+    kTranslates{"translate", "texts to translate", "Type a line to translate."},
+    kFills{"fill", "texts with a [MASK]", "Type a text with one [MASK] or more."};
 
 // Tokens [begin, end) of a text.
 struct Tile {

@@ -13,7 +13,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,12 +26,12 @@ namespace heed {
 
 // Which heads to look at.
 struct HeadChoice {
-  string kind = {};                     // empty: every kind
-  optional<int> layer = {}, head = {};  // absent: every one
-  bool any() const { return !kind.empty() || layer || head; }
-  bool has(AttentionKind k) const { return kind.empty() || kind == attention_name(k); }
-  bool has(AttentionKind k, int l, int h) const {
-    return has(k) && layer.value_or(l) == l && head.value_or(h) == h;
+  string kind = "all";
+  int layer = -1, head = -1;  // -1: all
+  bool any() const { return kind != "all" || layer >= 0 || head >= 0; }
+  bool has(string_view k) const { return kind == "all" || kind == k; }
+  bool has(string_view k, int64_t l, int64_t h) const {
+    return has(k) && (layer < 0 || layer == l) && (head < 0 || head == h);
   }
 };
 
@@ -66,7 +65,7 @@ void for_heads(const AttentionMaps& maps, const HeadChoice& choice, Body&& body)
     const AttentionMap& map = map_of(maps, kind);
     for (int layer = 0; layer < map.layers; ++layer)
       for (int head = 0; head < map.heads; ++head)
-        if (choice.has(kind, layer, head)) body(kind, map, layer, head);
+        if (choice.has(attention_name(kind), layer, head)) body(kind, map, layer, head);
   }
 }
 // How many keys a query sees: a decoder's tokens see none that follow them.

@@ -13,7 +13,6 @@
 #include "show/head_words.h"
 #include "show/learning_record.h"
 #include "show/page.h"
-#include "show/prompt.h"
 #include "show/pull.h"
 #include "text/utf8.h"
 
@@ -116,18 +115,17 @@ FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
 
 // Of each kind the weights, what its heads do in words and, where the piece has a loss, its pull.
 void Film::add_maps(const ParamVec<float>& values, const AttentionMaps& maps, Frame& frame) const {
-  const auto heads = heads_in_words(input_tokens(question_.read, tokenizers_), maps);
   if (isfinite(frame.probe_loss)) frame.pull = packed_pulls(model_, values, question_.read);
   frame.words.emplace();
   for (const AttentionKind kind : kAttentionKinds) {
     const AttentionMap& map = map_of(maps, kind);
     if (map.empty()) continue;
     frame.weights.push_back(packed_weights(map));
-    const HeadInWords first = clearest_head(heads, kind);
-    KindInWords words{int64_t{first.layer} * map.heads + first.head, {}};
-    for (const HeadInWords& head : heads)
-      if (head.kind == kind) words.heads.push_back(head.sentence());
-    frame.words->push_back(std::move(words));
+    const auto heads =
+        heads_in_words(input_tokens(question_.read, tokenizers_), maps, {attention_name(kind)});
+    KindInWords& words = frame.words->emplace_back();
+    words.first = &clearest_head(heads) - heads.data();
+    for (const HeadInWords& head : heads) words.heads.push_back(head.sentence());
   }
 }
 
@@ -164,30 +162,29 @@ TokenIds Film::written(const Predictor& predictor, size_t prompt) const {
 
 // The first prompt with its masks filled in: "the ›fox‹ saw".
 string Film::completed(const TokenIds& ids, const char* open, const char* close) const {
-  const TokenIds& prompt = question_.prompts[0];
-  TokenIds text;
+  const Tokenizer& target = *tokenizers_.target;
   string out;
-  size_t shown = 0;
-  const auto gained = [&] {  // as text, since the last call
-    const string all = tokenizers_.target->decode(text);
-    return all.substr(min(exchange(shown, all.size()), all.size()));
+  int last = -1;
+  const auto add = [&](int id) {
+    out += target.text_after(last, id);
+    if (!target.is_special(id)) last = id;
   };
   auto next = ids.begin();
-  for (size_t i = 0; i < prompt.size(); ++i) {
-    if (!objective_->is_mask(prompt[i])) {
-      text.push_back(prompt[i]);
+  for (const int id : question_.prompts[0]) {
+    if (!objective_->is_mask(id)) {
+      add(id);
       continue;
     }
-    out += gained();
+    const size_t begin = out.size();
     if (!model_.has_decoder())
-      text.push_back(*next++);
-    else if (next = ranges::find(ids, prompt[i]); next != ids.end())
-      while (++next != ids.end() && !objective_->is_mask(*next)) text.push_back(*next);
-    const string answer = gained();
-    const bool spaced = answer.size() > 1 && answer[0] == ' ';
-    out += (spaced ? " " : "") + (open + answer.substr(spaced)) + close;
+      add(*next++);
+    else if (next = ranges::find(ids, id); next != ids.end())
+      while (++next != ids.end() && !objective_->is_mask(*next)) add(*next);
+    const bool spaced = out.size() > begin + 1 && out[begin] == ' ';
+    out.insert(begin + spaced, open);
+    out += close;
   }
-  return out + gained();
+  return out;
 }
 
 string Film::prompt() const {

@@ -125,15 +125,10 @@ vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMap
   return heads;
 }
 
-HeadInWords clearest_head(const vector<HeadInWords>& heads, AttentionKind kind) {
-  HeadInWords best;
-  double most = -1;
-  for (const HeadInWords& h : heads)
-    if (const double clear = h.parked ? 0 : h.simple + h.share; h.kind == kind && clear > most) {
-      most = clear;
-      best = h;
-    }
-  return best;
+const HeadInWords& clearest_head(const vector<HeadInWords>& heads) {
+  return *ranges::max_element(heads, {}, [&](const HeadInWords& h) {
+    return h.kind != heads.back().kind ? -1 : h.parked ? 0 : h.simple + h.share;
+  });
 }
 
 namespace {
@@ -162,26 +157,10 @@ Json recorded_names(const Model& model, const HeadChoice& choice) {
       named_at = frame.step;
       heads = *frame.heads;
     }
-  erase_if(heads, [&](const HeadName& h) {
-    return (!choice.kind.empty() && h.kind != choice.kind) ||
-           (choice.layer && h.layer != *choice.layer) || (choice.head && h.head != *choice.head);
-  });
+  erase_if(heads, [&](const HeadName& h) { return !choice.has(h.kind, h.layer, h.head); });
   return {{"named_at", named_at},
           {"held_out", model.config.data.has_validation()},
           {"head_names", heads}};
-}
-
-string names_in_words(const Json& recorded) {
-  if (recorded["named_at"].is_null()) return "the run has no record of its heads' names\n";
-  string out =
-      fmt::format("over {} text, at step {} (weight; untrained; with the keys in random order):\n",
-                  recorded["held_out"] ? "held-out" : "training", recorded["named_at"].dump());
-  for (const auto& h : recorded["head_names"])
-    out += fmt::format("{}, layer {}, head {}: {} ({:.2f}; {:.2f}; {:.2f})\n",
-                       h["kind"].get<string>(), h["layer"].dump(), h["head"].dump(),
-                       h["name"].get<string>(), h["score"].get<double>(),
-                       h["untrained"].get<double>(), h["shuffled"].get<double>());
-  return recorded["head_names"].empty() ? out + "no head has a name\n" : out;
 }
 
 HeadProbe::HeadProbe(const Transformer& model, const Tokenizers& tokenizers,

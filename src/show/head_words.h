@@ -66,9 +66,9 @@ HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights, span<con
 vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMaps& maps,
                                    const HeadChoice& choice = {});
 
-// The head of a kind to show first: the one whose simple pattern has the largest share; else, of
-// those that are not parked, the one with the largest weights. The first among equals.
-HeadInWords clearest_head(const vector<HeadInWords>& heads, AttentionKind kind);
+// The head of the last kind to show first: the one whose simple pattern has the largest share;
+// else, of those that are not parked, the one with the largest weights. The first among equals.
+const HeadInWords& clearest_head(const vector<HeadInWords>& heads);
 
 // What a head is for over held-out text: names, from the same list of patterns.
 //
@@ -85,7 +85,6 @@ HeadInWords clearest_head(const vector<HeadInWords>& heads, AttentionKind kind);
 // or the last one before it that has names, or null; "held_out": over held-out text, else over
 // training text; "head_names"}.
 Json recorded_names(const Model& model, const HeadChoice& choice);
-string names_in_words(const Json& recorded);
 
 class HeadProbe {
  public:

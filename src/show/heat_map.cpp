@@ -95,30 +95,59 @@ vector<int> strongest_keys(Mat<const float> rows) {
   return keys;
 }
 
+// One line that explains the colours or shades.
+string heat_map_legend(const HeatMapStyle& style) {
+  if (style.largest != 0)
+    return fmt::format(
+        "tenths of {:.2g} (9 at most): above 0 the score should grow, below 0 shrink\n",
+        style.largest);
+  string scale;
+  if (style.colour)
+    for (size_t step = 0; step < kColours.size(); ++step) scale += coloured(step, "  ");
+  else
+    scale = "\"" + string(kShades) + "\"";
+  return fmt::format("weight 0 {} 1; a row looks at columns\n", scale);
+}
+
+string draw_part(Mat<const float> map, span<const string> queries, span<const string> keys,
+                 const HeatMapStyle& style) {
+  const int first = max(0, map.rows - kShownTokens);
+  const Mat<const float> rows = map.row_range(first, map.rows);
+  const vector<int> kept = strongest_keys(rows);
+  vector<float> weights;
+  vector<string> names;
+  for (int q = 0; q < rows.rows; ++q)
+    for (const int k : kept) weights.push_back(rows(q, k));
+  for (const int k : kept) names.push_back(keys[k]);
+  const int shown = int(kept.size());
+  const string note = fmt::format("(the last {} of {} rows, the {} strongest of {} keys)\n",
+                                  rows.rows, map.rows, shown, map.cols);
+  return draw_heat_map({weights.data(), rows.rows, shown}, queries.subspan(first), names, style) +
+         (first > 0 || shown < map.cols ? note : "");
+}
+
 }  // namespace
 
 string draw_heat_map(Mat<const float> weights, span<const string> queries, span<const string> keys,
                      const HeatMapStyle& style) {
-  vector<string> rows = with_space_marks(queries), names = with_space_marks(keys);
-  const int least = style.largest != 0 || longest(names) > 1 ? 3 : 2, most = style.columns / 4;
+  const vector<string> rows = with_space_marks(queries);
+  vector<string> names = with_space_marks(keys);
+  const int least = style.largest != 0 || longest(names) > 1 ? 3 : 2,
+            label = clamp(longest(rows), 1, style.columns / 4), room = style.columns - label - 1;
   const auto width = [&](const string& name) {
     return clamp(columns_of(name) + 1, least, style.columns / 2);
   };
-  int room = style.columns - min(longest(rows), most) - 1, in_words = 0;
+  int in_words = 0;
   for (const string& name : names) in_words += width(name);
   string out;
   if (in_words > room && in_words > ssize(names) * width(to_string(names.size() - 1))) {
-    const bool same = rows == names;
     out = "columns:";
     for (size_t i = 0; i < names.size(); ++i) {
       out += fmt::format("  {}\u00a0{}", i, names[i]);
-      if (same) rows[i] = fmt::format("{:2} {}", i, rows[i]);
       names[i] = fmt::format("{:2}", i);
     }
-    out = same ? "" : wrapped(out, style.columns, "  ") + "\n";
+    out = wrapped(out, style.columns, "  ") + "\n";
   }
-  const int label = clamp(longest(rows), 1, most);
-  room = style.columns - label - 1;
   for (int begin = 0, end = 0; begin < weights.cols; begin = end) {
     if (begin > 0) out += "\n";
     out += string(label + 1, ' ');
@@ -136,61 +165,36 @@ string draw_heat_map(Mat<const float> weights, span<const string> queries, span<
   return out;
 }
 
-string heat_map_legend(const HeatMapStyle& style) {
-  if (style.largest != 0)
-    return fmt::format(
-        "tenths of {:.2g} (9 at most): above 0 the score should grow, below 0 shrink\n",
-        style.largest);
-  string scale;
-  if (style.colour)
-    for (size_t step = 0; step < kColours.size(); ++step) scale += coloured(step, "  ");
-  else
-    scale = "\"" + string(kShades) + "\"";
-  return fmt::format("weight 0 {} 1; a row looks at columns\n", scale);
-}
-
 string name_of_head(AttentionKind kind, int layer, int head) {
   return fmt::format("{}, layer {}, head {}", attention_name(kind), layer, head);
 }
 
-string draw_part(Mat<const float> map, const vector<string>& queries, const vector<string>& keys,
-                 const HeatMapStyle& style) {
-  const int first = max(0, map.rows - kShownTokens);
-  const Mat<const float> rows = map.row_range(first, map.rows);
-  const vector<int> kept = strongest_keys(rows);
-  vector<float> weights;
-  vector<string> names;
-  for (int q = 0; q < rows.rows; ++q)
-    for (const int k : kept) weights.push_back(rows(q, k));
-  for (const int k : kept) names.push_back(keys[k]);
-  const int shown = int(kept.size());
-  string out =
-      draw_heat_map({weights.data(), rows.rows, shown}, span(queries).subspan(first), names, style);
-  if (first > 0 || shown < map.cols)
-    out += fmt::format("(the last {} of {} rows, the {} strongest of {} keys)\n", rows.rows,
-                       map.rows, shown, map.cols);
-  return out;
+string draw_heads(const HeadChoice& choice, const vector<DrawnHead>& heads, ptrdiff_t clearest,
+                  const InputTokens& tokens, HeatMapStyle style) {
+  const auto line = [&](const DrawnHead& h) { return wrapped(h.line, style.columns, "  "); };
+  const auto map = [&](const DrawnHead& h, auto&& drawing) {
+    const auto &queries = queries_of(tokens, h.kind), &keys = keys_of(tokens, h.kind);
+    style.largest = h.largest;
+    return heat_map_legend(style) +
+           drawing({h.numbers.data(), int(queries.size()), int(keys.size())}, queries, keys, style);
+  };
+  string out;
+  for (const DrawnHead& h : heads)
+    out += choice.any() ? "\n" + line(h) + map(h, draw_heat_map) : line(h);
+  if (choice.any()) return out;
+  return out + "\nthe map of one:\n" + line(heads[clearest]) + map(heads[clearest], draw_part);
 }
 
 string draw_attention(const HeadChoice& choice, const InputTokens& tokens,
                       const AttentionMaps& maps, const HeatMapStyle& style) {
   const vector<HeadInWords> heads = heads_in_words(tokens, maps, choice);
-  const auto prose = [&](const string& text) { return wrapped(text, style.columns, "  "); };
-  const auto draw = [&](const HeadInWords& h, auto&& drawing) {
-    return drawing(map_of(maps, h.kind).head(h.layer, h.head), queries_of(tokens, h.kind),
-                   keys_of(tokens, h.kind), style);
-  };
-  string out = prose(kAboutHeads);
-  if (choice.any()) {
-    out += heat_map_legend(style);
-    for (const HeadInWords& h : heads)
-      out += "\n" + prose(line_of_head(h)) + draw(h, draw_heat_map);
-    return out;
+  vector<DrawnHead> drawn;
+  for (const HeadInWords& h : heads) {
+    const Mat<const float> weights = map_of(maps, h.kind).head(h.layer, h.head);
+    drawn.push_back({line_of_head(h), h.kind, {weights.row(0), weights.row(weights.rows)}});
   }
-  for (const HeadInWords& h : heads) out += prose(line_of_head(h));
-  const HeadInWords clearest = clearest_head(heads, heads.back().kind);
-  return out + "\nthe map of one:\n" + prose(line_of_head(clearest)) + heat_map_legend(style) +
-         draw(clearest, draw_part);
+  return wrapped(kAboutHeads, style.columns, "  ") +
+         draw_heads(choice, drawn, &clearest_head(heads) - heads.data(), tokens, style);
 }
 
 }  // namespace heed

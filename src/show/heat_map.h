@@ -19,23 +19,27 @@ struct HeatMapStyle {
 };
 
 // A column is as wide as its key. Where all of them do not fit into a line, and numbers would be
-// narrower, keys have numbers, from 0: they stand beside the rows if these are the same tokens,
-// else in a line above. What still does not fit goes into further blocks. Spaces of tokens are
-// shown as U+2581. One string per row and per column of the weights.
+// narrower, keys have numbers, from 0, and stand in a line above. What still does not fit goes into
+// further blocks. Spaces of tokens are shown as U+2581. One string per row and per column of the
+// weights.
 string draw_heat_map(Mat<const float> weights, span<const string> queries, span<const string> keys,
                      const HeatMapStyle& style);
 
-// One line that explains the colours or shades.
-string heat_map_legend(const HeatMapStyle& style);
-
 // "cross, layer 1, head 0"
 string name_of_head(AttentionKind kind, int layer, int head);
-// The last 16 rows of a map, with the 16 keys that have the largest numbers in them.
-string draw_part(Mat<const float> map, const vector<string>& queries, const vector<string>& keys,
-                 const HeatMapStyle& style);
-// The whole map of every chosen head with a line about it; or, without a choice, such a line of
-// each head, and a part of the map of the clearest of the last kind: the one on which the page of
-// `heed attend --html` opens.
+
+struct DrawnHead {
+  string line;  // about it
+  AttentionKind kind;
+  vector<float> numbers;  // [query][key]
+  double largest = 0;     // HeatMapStyle::largest
+};
+// With a choice the line and the whole map of each; else the lines of all, and of the `clearest`
+// one the last 16 rows of its map with the 16 keys that have the largest numbers in them.
+string draw_heads(const HeadChoice& choice, const vector<DrawnHead>& heads, ptrdiff_t clearest,
+                  const InputTokens& tokens, HeatMapStyle style);
+// The weights, with what each head does in words. The clearest head of the last kind is the one on
+// which the page of `heed attend --html` opens.
 string draw_attention(const HeadChoice& choice, const InputTokens& tokens,
                       const AttentionMaps& maps, const HeatMapStyle& style);
 

@@ -35,8 +35,8 @@ string page_with(string_view page, const Json& data);
 // logged. Error (Exit::store) if it has nothing to show.
 Json report(const string& run);
 
-// One line: what the page shows, without its attention maps.
-string report_json(Json report);
+// What the page shows, without its attention maps.
+Json without_maps(Json report);
 
 // Of several runs: their curves in one chart, and the config keys in which they differ. An object
 // for each, the data of web/comparison.html: {"run", "best_step", "best_loss", "keys", "train",

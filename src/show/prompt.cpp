@@ -1,4 +1,4 @@
-#include "show/prompt.h"
+#include "show/film.h"
 
 #include <algorithm>
 #include <cmath>

@@ -172,34 +172,24 @@ TokenIds labels_of(const Model& model, const Example& read, const string& words)
 }
 
 string draw_pull(const HeadChoice& choice, const InputTokens& tokens, const AttentionMaps& maps,
-                 HeatMapStyle style) {
-  const bool whole = choice.any();
-  string out =
-      "\nthe pull: which way the loss of this text moves each score, in nats per unit of score\n";
-  string drawn;
-  double most = -1;
+                 const HeatMapStyle& style) {
+  vector<DrawnHead> heads;
   for_heads(maps, choice, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
     const Mat<const double> pulls = map.pulls(layer, head);
-    const double *begin = pulls.data, *end = begin + pulls.rows * pulls.cols;
-    const auto smaller = [](double a, double b) { return abs(a) < abs(b); };
-    const auto at = int(std::max_element(begin, end, smaller) - begin);
-    const string name = name_of_head(kind, layer, head);
-    const auto &queries = queries_of(tokens, kind), &keys = keys_of(tokens, kind);
-    out += fmt::format("{}: most {:+.2g}, of {} to {}\n", name, begin[at],
-                       with_space_marks(queries[at / pulls.cols]),
-                       with_space_marks(keys[at % pulls.cols]));
-    style.largest = abs(begin[at]);
-    if (!whole && style.largest <= most) return;
-    most = style.largest;
-    vector<float> shares;
-    for (const double* x = begin; x < end; ++x) shares.push_back(float(most > 0 ? *x / most : 0));
-    const Mat<const float> shown{shares.data(), pulls.rows, pulls.cols};
-    if (!whole) drawn.clear();
-    drawn += "\n" + name + "\n" + heat_map_legend(style) +
-             (whole ? draw_heat_map(shown, queries, keys, style)
-                    : draw_part(shown, queries, keys, style));
+    const span x(pulls.data, size_t(pulls.rows) * pulls.cols);
+    const auto at = ranges::max_element(x, {}, [](double pull) { return abs(pull); }) - x.begin();
+    const string line =
+        fmt::format("{}: most {:+.2g}, of {} to {}\n", name_of_head(kind, layer, head), x[at],
+                    with_space_marks(queries_of(tokens, kind)[at / pulls.cols]),
+                    with_space_marks(keys_of(tokens, kind)[at % pulls.cols]));
+    DrawnHead& drawn = heads.emplace_back(DrawnHead{line, kind, {}, abs(x[at])});
+    for (const double pull : x)
+      drawn.numbers.push_back(float(drawn.largest > 0 ? pull / drawn.largest : 0));
   });
-  return wrapped(out, style.columns, "  ") + drawn;
+  const auto most = ranges::max_element(heads, {}, &DrawnHead::largest) - heads.begin();
+  const char* about =
+      "\nthe pull: which way the loss of this text moves each score, in nats per unit of score\n";
+  return wrapped(about, style.columns, "  ") + draw_heads(choice, heads, most, tokens, style);
 }
 
 }  // namespace heed

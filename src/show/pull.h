@@ -54,6 +54,6 @@ TokenIds labels_of(const Model& model, const Example& read, const string& words)
 // For a terminal: the strongest pull of each head, and the whole map of each chosen one or, without
 // a choice, a part of that of the one that is pulled most.
 string draw_pull(const HeadChoice& choice, const InputTokens& tokens, const AttentionMaps& maps,
-                 HeatMapStyle style);
+                 const HeatMapStyle& style);
 
 }  // namespace heed

@@ -26,8 +26,7 @@ fs::path folder_of_run(const string& run) {  // or of one of its checkpoints
   const fs::path folder = run_of_checkpoint(run);
   if (!fs::is_directory(folder / kCheckpoints))
     throw store_error("{} is a checkpoint outside its run, which has logged what it learnt.",
-                      quoted_path(run))
-        .hint("heed attend " + shell_word(run) + " TEXT --html FILE");
+                      quoted_path(run));
   return folder;
 }
 
@@ -113,16 +112,11 @@ Json curves_json(const LoggedEvents& logged) {
 
 // How the training losses of a run are measured, compared with the held-out ones.
 string training_loss_note(const RunConfig& c) {
-  string note = has_dropout(c.model)
-                    ? "Training losses are measured with dropout; held-out losses are "
-                      "measured without it, so "
-                      "they can be lower."
-                    : "Held-out losses are those of the weights at their step.";
-  note +=
-      " A training loss is the mean over the steps since the log's line before, drawn in their "
-      "middle; those before the log's first line are of single steps.";
-  if (c.train.ema_decay > 0)
-    note += " Held-out losses are those of the averaged weights (train.ema_decay).";
+  string note =
+      "A training loss is the mean over the steps since the log's line before, drawn in their "
+      "middle; held-out losses are those of the weights at their step";
+  if (c.train.ema_decay > 0) note += ", averaged (train.ema_decay)";
+  note += has_dropout(c.model) ? ", without the dropout of training: they can be lower." : ".";
   if (c.objective.label_smoothing > 0) note += " Neither has label smoothing.";
   const auto objective = make_objective(c);
   if (objective->traits().decoder() && !objective->continues())
@@ -138,20 +132,21 @@ Json report(const string& run) {
   if (!newest && !damaged.empty())
     throw store_error("no checkpoint of {} is intact.", quoted_path(folder))
         .hint("heed verify " + shell_word(folder.string()) + ", which says what is wrong");
-  const Run stored = read_run(folder, newest ? newest->state.step : kAnyStep);
+  const int64_t up_to = newest ? newest->state.step : kAnyStep;
+  const Run stored = read_run(folder, up_to);
   const LoggedEvents& logged = stored.logged;
-  const RecordedFrames recorded = read_frames(folder, newest ? newest->state.step : kAnyStep);
+  const RecordedFrames recorded = read_frames(folder, up_to);
   const RunConfig config = newest ? checkpoint_config(*newest) : stored.config;
   vector<string> notes;
   for (const DamagedCheckpoint& d : damaged) notes.push_back("Skipped: " + d.reason);
   if (stored.locked) notes.push_back("It is still training.");
-  int64_t last_step = newest ? newest->state.step : 0;
+  int64_t last_step = up_to;
   if (!newest) {
     notes.push_back("The run has no checkpoint yet: this is what it has logged.");
     if (logged.train.empty() && recorded.frames.empty())
       throw store_error("{} has neither a checkpoint nor a line of what it learnt yet.",
                         quoted_path(folder));
-    if (!logged.train.empty()) last_step = logged.train.back().step;
+    last_step = logged.train.empty() ? 0 : logged.train.back().step;
     if (!recorded.frames.empty()) last_step = max(last_step, recorded.frames.back().step);
     if (!logged.events.empty() && logged.events.back().event == "diverged")
       notes.push_back(logged.events.back().text);  // why it ended
@@ -181,12 +176,12 @@ Json report(const string& run) {
   return data;
 }
 
-string report_json(Json report) {
+Json without_maps(Json report) {
   for (const char* of_page : {"kinds", "first", "follows", "last_move"}) report.erase(of_page);
   report["config"] = Json::parse(report["config"].get<string>());
   for (Json& frame : report["frames"])
     for (const char* maps : {"weights", "pull"}) frame.erase(maps);
-  return text_of(with_short_numbers(std::move(report))) + "\n";
+  return report;
 }
 
 Json comparison(const vector<string>& names) {

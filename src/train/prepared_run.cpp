@@ -19,7 +19,6 @@
 #include "evaluate/yardsticks.h"
 #include "math/blas.h"
 #include "show/film.h"
-#include "show/prompt.h"
 #include "step/optimizers.h"
 #include "step/schedule.h"
 #include "store/model.h"

@@ -193,7 +193,7 @@ class Export(RunsTest):
         self.check("train", "hf/model.safetensors", status=3, facts="model.safetensors")
 
     def test_what_no_class_computes_is_refused_by_key(self):
-        self.check("export", "other", "new/out", status=2, facts=["prefix_lm", "seq2seq"])
+        self.check("export", "other", "out", status=2, facts=["prefix_lm", "seq2seq"])
         for run, words in ("pairs", "model.encoder_layers"), ("other", "no class of gguf"), ("gpt2", "model.norm_type"):
             self.check("export", run, "out", "--to", "gguf", status=2, facts=words)
         self.check("export", "qwen3", "typed", "--type", "f16", facts="--to gguf")
@@ -207,11 +207,10 @@ class Export(RunsTest):
         for place in "qwen3/out", "qwen3/checkpoints/out", "qwen3/checkpoints/best/out", "qwen3":
             self.check("export", "llama", place, status=2)
         self.assertEqual(self.snapshot("qwen3"), before)
-        for place in "small", "new/small":
-            r = self.limited("-f 4", "export", "qwen3", place)
-            self.assertEqual(r.status, 4, r.err)
+        r = self.limited("-f 4", "export", "qwen3", "small")
+        self.assertEqual(r.status, 4, r.err)
         self.check("export", "qwen3", "a.txt/out", status=4)
-        self.assertEqual([*self.folder.glob("*small*"), *self.folder.glob("*new*")], [])
+        self.assertEqual([*self.folder.glob("*small*")], [])
 
     def test_an_empty_folder_stays_what_it_is(self):
         (self.folder / "target").mkdir()

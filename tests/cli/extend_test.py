@@ -179,7 +179,7 @@ class Extend(RunsTest):
             for later in (["--more", 2], ["--max-steps", 8 if run != "epochs" else 1000]):
                 self.resume(run, *later, status=2, facts="optimizer.min_learning_rate")
             self.assertEqual(self.snapshot(run), before)
-        self.check("evaluate", "fallen", facts=["heed train fallen/config.json"])
+        self.assertIn("heed train fallen/config.json", self.json("report", "fallen")[0]["advice"]["command"])
         self.resume("fallen", "--more", 2, "--set", "optimizer.min_learning_rate=1e-4")
         self.resume("falling")
         self.resume("epochs", facts=["nothing to do", "epochs-2", "optimizer.decay_steps=50"])

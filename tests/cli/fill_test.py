@@ -34,17 +34,6 @@ class Fill(RunsTest):
         for gap in ("<mask>", "[mask]", "___", "<MASK>", "______"):
             self.assertEqual(self.json("fill", "run", f"the {gap} saw {gap}"), [wanted])
 
-    def test_pieces_are_shown_without_the_mark_of_their_space(self):
-        pieces = {"type": "bpe", "vocab_size": 340}
-        self.train(self.config(**{**SMALL, "family": "masked_lm", "tokenizer": pieces}), "pieces")
-        j, = self.json("fill", "pieces", "the[MASK] saw", "--top-k", 330)
-        shown = self.out("fill", "pieces", "the[MASK] saw", "--top-k", 330).splitlines()[1:]
-        tokens = [c["token"] for c in j["masks"][0]["candidates"]]
-        words = [line.split("  ")[-1] for line in shown]
-        self.assertIn("\u2581the", tokens)
-        self.assertIn("the", words)
-        self.assertNotIn("\u2581the", words)
-
     def test_an_unknown_word_is_named_and_a_missing_mask_is_an_error(self):
         r = self.check("fill", "run", "--json", stdin="the [MASK]\nthe xyz [MASK]\nthe\na [MASK]\n", status=3, facts=["3", "[MASK]", "xyz"])
         self.assertEqual([json.loads(line)["masks"] is None for line in r.out.splitlines()], [False, False, True, False])

@@ -196,7 +196,7 @@ class Learnt(OfTheLesson):
         a, = self.json(*attend, "--names")
         self.assertEqual((a["named_at"], a["head_names"]), (frames[-1]["step"], last))
         self.assertNotIn("head_names", self.json(*attend)[0])
-        self.assertRegex(self.out(*attend, "--names"), r"decoder, layer 1, head \d: induction \(0\.\d+; 0\.\d+; 0\.\d+\)")
+        self.assertRegex(self.out(*attend, "--names"), r"decoder, layer 1, head \d +induction( +0\.\d+){3}")
         for layer, head in (0, None), (1, last[-1]["head"]):
             chosen, = self.json(*attend, "--names", "--layer", layer, *([] if head is None else ["--head", head]))
             self.assertEqual(chosen["head_names"], [h for h in last if h["layer"] == layer and head in (None, h["head"])])

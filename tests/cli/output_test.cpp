@@ -30,14 +30,14 @@ TEST(Table, NumbersEndAtTheRightAndUnknownOnesAreADash) {
 }
 
 TEST(Table, WithoutHeadingsThereIsNoLineOfThem) {
-  const std::vector<Column> columns = {{"", "name"}, {"", "missing"}};
+  const std::vector<Column> columns = {{"", "name"}, {"", "loss"}, {"", "missing"}};
   EXPECT_EQ(printed([&] { print_table(kRows, columns, "  "); }),
-            "  a            -\n  b<0x1B>[2J\u00e9  -\n");
+            "  a           12.5\n  b<0x1B>[2J\u00e9     -\n");
 }
 
 TEST(Table, TabsSeparateCellsForOtherPrograms) {
   EXPECT_EQ(printed([] { print_tabs(kRows, kColumns); }),
-            "run\tloss\tkeys\na\t12.5\tx=1 y=2\nb<0x1B>[2J\u00e9\t-\t\n");
+            "run\tloss\tkeys\na\t12.5\tx=1 y=2\nb<0x1B>[2J\u00e9\t\t\n");
   EXPECT_EQ(printed([] { print_tabs(Json::array({kRows[0]}), kColumns, "\t"); }),
             "\ta\t12.5\tx=1 y=2\n");
 }

@@ -78,7 +78,7 @@ class OwnText(RunsTest):
         pieces = ["--set", "tokenizer.type=bpe", "--set", "tokenizer.vocab_size=320"]
         for like, run, options in (("bert", "pieces", pieces), ("bert", "characters", []), ("t5", "spans", pieces)):
             r = self.start("mine.txt", "--like", like, "--run", run, *options, facts=["›so‹", f"heed fill {run}"] if like == "bert" else "›so‹")
-            filled = r.err.split("›so‹:\n")[1].split("the whole story")[0]
+            filled = r.err.split("›so‹ in its masks:\n")[1].split("the whole story")[0]
             for wrong in ("\u2581", "<s>", "[MASK]", "<extra_id"):
                 self.assertNotIn(wrong, filled)
             self.assertRegex(filled, "›[^›‹]*‹" if like == "t5" else "›[^›‹]+‹")  # t5 may write nothing for a span

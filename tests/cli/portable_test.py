@@ -52,8 +52,6 @@ class Portable(RunsTest):
         self.assertEqual(self.out("sample", "run", *text), self.out("sample", "run", *text, env=OLD))
         self.check("evaluate", "run", "--precision", "float32")
         self.check("evaluate", "run", "--precision", "bfloat16", facts="train.arithmetic")
-        for *runs, warns in ("native", "run", False), ("run", "native", True), ("native", "run", "native", True):
-            self.assertEqual("portable" in self.check("compare", *runs, env=OLD).err, warns, runs)
 
     def test_what_versions_of_a_library_learn_differently_is_refused(self):
         pieces = {"type": "unigram", "vocab_size": 300}

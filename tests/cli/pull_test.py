@@ -70,7 +70,7 @@ class PullTest(RunsTest):
         self.assertIn("nats per unit of score", " ".join(text.split()))
         self.assertIn("-9", text)
         one = self.out("attend", "causal", "the old", "--pull", "--layer", 0, "--head", 1)
-        self.assertEqual(one.count("layer 0, head 1"), 3)  # its weights, its line, its map
+        self.assertEqual(one.count("layer 0, head 1"), 2)  # its weights, its pull
 
     def test_a_frame_of_the_film_has_the_pull_of_its_probe(self):
         for run in ("causal", "masked", "pairs", "prefix"):

@@ -34,10 +34,9 @@ ROWS = {2: r"""
     --nonsense => heed --help
     config => --schema, --docs
     config --schema --docs => CONFIG, --schema, --docs
-    config --docs --json => --schema
     config --bad => --bad, heed config --help
     config /nonexistent.json => /nonexistent.json, no such file
-    config a.json --set => --set, a.b=value
+    config a.json --set => --set, heed config --help
     sample run --temprature 0.3 => --temprature, --temperature
     sample run --top=3 => --top=3, --top-k, --top-p
     evaluate run another => another, heed evaluate --help
@@ -74,7 +73,7 @@ ROWS = {2: r"""
     train c.json --thread 1 => --threads
     train c.json --threads 100000 => 1024
     train c.json --stop-at 0 => 1
-    train c.json --set => a.b=value
+    train c.json --set => KEY=VALUE, heed train --help
     train c.json --set model.d_model => KEY=VALUE
     train c.json --set =3 => KEY=VALUE
     train c.json --run "" => --run, heed train --help
@@ -84,7 +83,7 @@ ROWS = {2: r"""
     average run --last 0 => 1
     gradcheck a.txt => heed init a.txt
     config a.txt => heed init a.txt
-    attend run --layer -1 => --layer, 0, -1
+    attend run --layer -2 => --layer, -1, -2
     attend run --gold x => scripts/gold.py
     attend run --source text => TEXT, --file
     score pairs the --target-file lines => --file, --target-file
@@ -129,14 +128,12 @@ ROWS = {2: r"""
     sample run --stop "" => heed sample --help
     sample run -s 3 => --stop, --seed
     evaluate run --stride 9 => target_length, 8
-    resume run --more => --set train.patience=0
+    resume run --more => heed resume --help
     train a.txt --resume => RUN
     train c.json --layers 3 => --set model.decoder_layers=VALUE
     train quikstart => quickstart, reverse
     train quickstart.json => quickstart.json
     train a.txt c.json => c.json
-    train c.json --minutes 3 => train.max_minutes
-    train c.json --like gpt => c.json
     train joey.yaml => heed init, heed train - < joey.yaml
     train a.txt --minutes 0 => 0.001
     train a.txt --set model.d_modle=8 => model.d_model
@@ -256,6 +253,7 @@ ROWS = {2: r"""
     PAIRS data.source=null --set data.target=null --set data.pairs=p.tsv --stop-at 1 => 2, 83, p.tsv:2
     train page.xml --run new --minutes 0.01 --set train.max_steps=2 => page.xml, HTML
     init gpt --output - => merges.txt
+    train c.json --run new --minutes 3 --like gpt --stop-at 2 => --like, --minutes, train.max_minutes
     NEW data.train=packed --stop-at 2 => stopped and saved at step 2
     init p.tsv --output - => 2, 83, p.tsv:2
     score characters --file b --against b => b, jq -r .sentence_good, jq -r .sentence_bad

@@ -86,7 +86,6 @@ class TranslateLongTargets(RunsTest):
         for command in ("translate", "sample"):
             self.assertGreaterEqual(len(self.out(command, "run", "--min-tokens", 35, "k00").split()), 35, command)
         self.check("translate", "run", "--prefix", "w3 else", "k00", status=3, facts="'else'")
-        self.check("translate", "run", "--prefix", "w3\nw5", "k00", status=2)
         self.check("translate", "run", "--prefix", "w3 w5 w3", "--max-length", 2, "k00", status=2, facts=["3", "--max-length 2"])
         # Where nothing may follow, the text has ended.
         words = self.check("translate", "run", "--no-repeat", 1, "--min-tokens", 90, "--max-length", 200, "k00")

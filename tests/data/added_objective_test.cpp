@@ -24,8 +24,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
 
-constexpr Use kAnswers{"sample", "texts to answer", "what the model answers",
-                       "Type a text for the model to answer."};
+constexpr Use kAnswers{"sample", "texts to answer", "Type a text for the model to answer."};
 
 // The encoder reads [BACK] and a tile of a text; the decoder writes the tile backwards and </s>.
 class Backwards final : public TextObjective {

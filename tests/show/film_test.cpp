@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "data/splits.h"
-#include "show/prompt.h"
 #include "text/trained_tokenizers.h"
 
 namespace heed {

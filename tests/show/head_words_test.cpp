@@ -107,9 +107,9 @@ TEST(HeadInWords, AListHasEveryHeadWithItsPlace) {
 
 TEST(ClearestHead, HasTheLargestShareOfItsPatternInTheListAndIsNotParked) {
   const auto [tokens, maps] = three_heads("a");
-  EXPECT_EQ(clearest_head(heads_in_words(tokens, maps), AttentionKind::decoder_self).head, 0);
+  EXPECT_EQ(clearest_head(heads_in_words(tokens, maps)).head, 0);
   const auto [framed, same] = three_heads("<s>");  // where heads park
-  EXPECT_EQ(clearest_head(heads_in_words(framed, same), AttentionKind::decoder_self).head, 1);
+  EXPECT_EQ(clearest_head(heads_in_words(framed, same)).head, 1);
 }
 
 }  // namespace

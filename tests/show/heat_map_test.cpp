@@ -50,12 +50,6 @@ TEST(HeatMap, ColumnsAreAsWideAsTheirWordsWhereThereIsRoom) {
             "  1\u00a0,  2\u00a0Belilus\n"
             "    0  1  2 \n"
             "he    @@    \n");
-  const float square[] = {1, 0, 0, 1, 0, 0, 1, 0, 0};
-  EXPECT_EQ(draw_heat_map({square, 3, 3}, keys, keys, {.columns = 24}),
-            "        0  1  2 \n"
-            " 0 Be… @@       \n"
-            " 1 ,   @@       \n"
-            " 2 Be… @@       \n");
 }
 
 TEST(HeatMap, FitsTheWidthWhateverTheTokens) {

@@ -1,0 +1,71 @@
+// What writes a page with a model inside: heed attend and explain with --html, heed report --live,
+// and the end of a training.
+#include <exception>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/std_names.h"
+#include "cli/answers.h"
+#include "cli/output.h"
+#include "show/page.h"
+#include "store/run_folder.h"
+
+namespace heed {
+
+void write_live_page(OpenModel& m, const string& html, const GivenText& given, const Json& found) {
+  const bool asks = prompts(m.line);
+  if (given.is_line)
+    throw usage_error("--html writes the page of one text; lines of a file may be many.")
+        .hint("one of them as TEXT, no --html, or --json");
+  if (html == "-" && (asks || m.line.json))
+    throw usage_error("--html - needs standard output for itself; name a file.");
+  const Json& head = found["head"];
+  Json opening{
+      {"text", given.text},
+      {"target", found.value("target", given.target.value_or(""))},
+      {"head", joined({plain(head["kind"]), plain(head["layer"]), plain(head["head"])}, ".")}};
+  for (const char* answer : {"answer", "against"})
+    if (const Json token = found.value(answer, Json()); !token.is_null())
+      opening[answer] = token["id"];
+  write_page(
+      html,
+      live_page(m, "the same without --html, or --json", {{"opening", opening}, {"reloads", asks}}),
+      m.log);
+}
+
+Exit report_live(const vector<string>& runs, const string& html, Log& log) {
+  if (runs.size() > 2)
+    throw usage_error("--live makes the page of one model, or of two; found {}.", runs.size());
+  const string smaller = "heed report without --live, or a smaller model";
+  const Model model = load_model(runs[0], "");
+  write_page(html,
+             runs.size() == 1 ? live_page(model, smaller, {})
+                              : pair_page(model, load_model(runs[1], ""), smaller),
+             log);
+  return Exit::ok;
+}
+
+string write_live(const string& run, const string& live, Json& story, Log& log) try {
+  constexpr double kSmallPage = 3e6;  // bytes
+  if (live == "false") return "";
+  const Model model = load_model(run, "");
+  const double bytes = 2.0 * double(model.net.table.size());
+  const string path = (fs::path(run) / kLivePage).string();
+  if (live == "true" || bytes <= kSmallPage) {
+    const string page = live_page(model, "train.live false", {{"report", kReportPage}});
+    if (live == "true" || double(page.size()) < kSmallPage) {
+      write_output(path, page);
+      story["live"] = kLivePage;
+      return "open " + shell_word(path) + " in a browser: type to the model";
+    }
+  }
+  if (bytes > kMostLiveBytes) return "";
+  return fmt::format("heed report {} --live --html {}  # a page to type to", shell_word(run),
+                     shell_word(path));
+} catch (const std::exception& e) {
+  log.warn(e.what());
+  return "";
+}
+
+}  // namespace heed
