@@ -1,6 +1,6 @@
 // What would make a run's model better: the one place that reads its curves and its plan for that.
-// The warnings while training and its last lines, heed resume and the report say what this says. Its
-// commands work as they stand.
+// The warnings while training and its last lines, heed resume and the report say what this says.
+// Its commands work as they stand.
 #pragma once
 
 #include <filesystem>

@@ -32,7 +32,7 @@ TEST(Table, NumbersEndAtTheRightAndUnknownOnesAreADash) {
 TEST(Table, WithoutHeadingsThereIsNoLineOfThem) {
   const std::vector<Column> columns = {{"", "name"}, {"", "loss"}, {"", "missing"}};
   EXPECT_EQ(printed([&] { print_table(kRows, columns, "  "); }),
-            "  a           12.5\n  b<0x1B>[2J\u00e9     -\n");
+            "  a            12.5\n  b<0x1B>[2J\u00e9     -\n");
 }
 
 TEST(Table, TabsSeparateCellsForOtherPrograms) {

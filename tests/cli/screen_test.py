@@ -103,7 +103,7 @@ class Screen(RunsTest):
 
     def test_a_map_takes_the_width_that_there_is(self):
         whole = ("attend", "run", "the old", "--layer", 0, "--head", 0)
-        rows = [len(re.findall(r"\n(?: *\d+ )?<s> ", self.shown(*whole, columns=columns))) for columns in (28, 60)]
+        rows = [len(re.findall(r"\n(?: *\d+ )?<s> ", self.shown(*whole, columns=columns))) for columns in (24, 60)]
         self.assertEqual(rows, [2, 1])  # of blocks
 
 
