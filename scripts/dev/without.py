@@ -56,9 +56,9 @@ ROWS = {
 
                      ("src/config/train_config.h", "tensorboard"), ("src/config/train_config.cpp", r'{"tensorboard"(.|\n)*?},', "")]),
     "chain": ("src/store/chain.cpp tests/store/chain_test.cpp", "chain",
-              [("src/store/run_writer.cpp", "stem_ = chain_hash"), ("src/store/run_writer.h", "string stem_;|string (next_)?chain_"),
+              [("src/store/run_writer.cpp", "stem_ = chain_hash"), ("src/store/run_writer.h", "string stem_;|string (next_)?chain_|string stem_hash"),
                ("src/store/run_writer.cpp", r"(?s)  try {\n    if \(const auto line = next_chain_line.*?\n  }\n  const auto point", "  const auto point"),
-               ("src/store/run_folder.h", "kChain ="),
+               ("src/store/run_writer.cpp", r"\) &&\s*stem_hash\(.*?branched_at\)", ")"), ("src/store/run_folder.h", "kChain ="),
                ("src/store/run_folder.h", r",\s*kChain", ""), ("src/cli/verify.cpp", r" \|\| file == kChain|kChain, ", ""),
                ("src/store/run_records.cpp", "bool of_chain"), ("src/store/run_records.cpp", " && !of_chain", "")]),
     "prompt": ("src/cli/prompt.* tests/cli/prompt_test.py", "Terminal",
@@ -115,7 +115,7 @@ ROWS = {
               ("src/cli/attend.cpp", r"(?s)^    if \(!r\.html\.empty\(\)\)\n.*?;\n", ""), ("src/cli/explain.cpp", r"write_live_page"),
               ("src/cli/train.cpp", r"write_live\(|no_live|!live\.empty"), ("src/store/run_folder.h", r', \*kLivePage = "live\.html"', ""),
               ("src/cli/verify.cpp", ", kLivePage", ""), ("src/config/train_config.h", "string live ="), ("src/data/run_config.h", r'"live",\s*', ""),
-              ("src/config/train_config.cpp", r'(?s)      {"live".*?},\n', ""),
+              ("src/config/train_config.cpp", r'(?s)      {\.key = "live".*?},\n', ""),
               ("CMakeLists.txt", r" live pair report\)", " report)"), ("tests/CMakeLists.txt", r" live pair report\)", " report)")]),
     # What reads the film of an older run stays, with its format (store/run_records.h).
     "film": ("src/show/film.* src/show/prompt.cpp src/train/film_listener.cpp ~src/show/report.cpp ~src/show/page.h ~src/show/head_words.* "

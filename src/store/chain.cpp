@@ -46,6 +46,12 @@ string next_chain_line(const fs::path& run, int64_t step, const string& stem) {
                              last.empty() ? stem : sha256(last));
 }
 
+string stem_hash(const fs::path& run) {
+  const string text = chain_text(run), before = "\"before\":\"";
+  const size_t at = text.find(before), begin = at + before.size();
+  return at == text.npos ? "" : text.substr(begin, text.find('"', begin) - begin);
+}
+
 string chain_hash(const fs::path& run, int64_t step) {
   std::istringstream lines(chain_text(run));
   string hash;

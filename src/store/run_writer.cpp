@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <fstream>
 #include <optional>
 #include <system_error>
@@ -41,6 +42,13 @@ int64_t holder(const fs::path& lock) {
                     id > 0 ? fmt::format("process {}", id) : "another process", quoted_path(run),
                     path.string())
       .hint("wait until it is done, or stop it");
+}
+
+// The name of the run that this one is a branch of; "" if it is none.
+string stem_name(const fs::path& run) try {
+  return fs::path(read_origin(run.string()).branched_from).filename();
+} catch (const Error&) {
+  return "";
 }
 
 // Removes what starts of this run left that were killed.
@@ -108,10 +116,30 @@ fs::path free_name(const fs::path& path) {
       return name;
 }
 
+bool is_branch_of(const fs::path& other, const fs::path& run) try {
+  const Origin origin = read_origin(other.string());
+  const fs::path stem = fs::path(origin.branched_from).filename();
+  return (stem == with_name(run).filename() || stem == fs::canonical(run).filename()) &&
+         stem_hash(other) != "" && stem_hash(other) == chain_hash(run, origin.branched_at);
+} catch (const Error&) {
+  return false;
+}
+
 fs::path next_name(const fs::path& run) {
-  for (int k = 2;; ++k)
-    if (const fs::path next = fmt::format("{}-{}", with_name(run).string(), k); !path_exists(next))
-      return next;
+  string name = with_name(run).string();
+  const size_t digits = name.find_last_not_of("0123456789") + 1;
+  int64_t k = 2;
+  if (0 < digits && digits < name.size() && name[digits - 1] == '-') {
+    const string before = name.substr(0, digits - 1), own = fs::path(before).filename(),
+                 stem = stem_name(run);
+    if (stem == own || stem.starts_with(own + "-")) {
+      std::from_chars(name.data() + digits, name.data() + name.size(), k);
+      ++k;
+      name = before;
+    }
+  }
+  for (;; ++k)
+    if (const fs::path next = fmt::format("{}-{}", name, k); !path_exists(next)) return next;
 }
 
 RunWriter::RunWriter(fs::path run, RunLock lock) : run_(std::move(run)), lock_(std::move(lock)) {

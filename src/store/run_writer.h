@@ -48,8 +48,10 @@ class RunLock {
 fs::path with_name(const fs::path& path);
 // "a/NAME.old-K" for "a/NAME", K the first free number.
 fs::path free_name(const fs::path& path);
-// "a/NAME-K" for "a/NAME", K the first free number from 2 on.
+// "a/NAME-2" for the run "a/NAME", and "a/NAME-3" for its branch "a/NAME-2": the first free one.
 fs::path next_name(const fs::path& run);
+// Does `other` say that it is a branch of `run`, of these very steps?
+bool is_branch_of(const fs::path& other, const fs::path& run);
 
 // The files that a run begins with.
 struct FirstFiles {
@@ -138,6 +140,9 @@ class RunWriter {
 // The line that says that the checkpoint of this step is there now; "" if the last one says so. The
 // first one follows the line with the hash `stem`. Cuts off a torn last line.
 string next_chain_line(const fs::path& run, int64_t step, const string& stem);
+
+// The hash that the first line follows, or "".
+string stem_hash(const fs::path& run);
 
 // The hash of the last line of this step, or "".
 string chain_hash(const fs::path& run, int64_t step);

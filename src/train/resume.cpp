@@ -42,10 +42,12 @@ bool contains(const string& outer, const string& inner) {
 NewestCheckpoint beginning_of(const string& run, const string& checkpoint) {
   if (checkpoint.empty()) return newest_checkpoint(run);
   Checkpoint chosen = open_checkpoint(run, checkpoint);
-  error_code none;
-  if (!fs::equivalent(chosen.folder, step_folder(run, chosen.state.step), none))
-    throw usage_error("{} cannot be continued: it is not a step of {}.", chosen.folder.string(),
-                      quoted_path(run))
+  if (!chosen.has_training || !fs::equivalent(run_of_checkpoint(chosen.folder), run) ||
+      checkpoint_name(chosen.folder) != step_folder_name(chosen.state.step))
+    throw usage_error(
+        "{} cannot be continued: it is not a step of {} with its optimizer "
+        "state.",
+        chosen.folder.string(), quoted_path(run))
         .hint("--checkpoint step-N");
   return {std::move(chosen), {}};
 }
@@ -165,10 +167,30 @@ int64_t first_step_of_other_rate(const StoredRun& run, RunConfig config) {
   return first_other_rate(run.trained, config, saved.empty() ? 0 : saved.back());
 }
 
+// Error (usage) if a branch of the run is still to be finished, or ends at `end` (0: unknown) or
+// later. `from`: the checkpoint from which another one would go on.
+void refuse_second_branch(const fs::path& run, int64_t end, const string& from) {
+  for (const string& name : names_of_runs(folder_of(run))) {
+    const fs::path branch = run.parent_path() / name;
+    if (!is_branch_of(branch, run)) continue;
+    const TrainConfig config = config_of_run(branch).train;
+    const vector<State> states = states_of(branch);
+    if (states.empty()) continue;
+    const State& last = states.back();
+    const bool over = end_of(config, last) != Stop::none;
+    if (over && (end == 0 || last.step < end)) continue;
+    throw usage_error("{} has the branch {}, which {}.", quoted_path(run), quoted_path(branch),
+                      over ? fmt::format("ends at step {}", last.step) : "is not finished")
+        .hint(fmt::format("heed resume {}{}; or, for another one, --branch DIR --checkpoint {}",
+                          shell_word(branch.string()), over ? " --more N" : "", from));
+  }
+}
+
 // Of a run of which steps from `other` on are done with another rate than `config` gives them: goes
 // on from before them, in a branch.
 RunResult branch_before(int64_t other, StoredRun& run, const RunConfig& config,
                         const RunRequest& request, Log& log) {
+  const int64_t end = plan_of(config, run.data.train).steps;
   NewestCheckpoint before = newest_checkpoint(run.folder, other - 1);
   say_skipped(before, log);
   vector<string> changes;
@@ -182,15 +204,11 @@ RunResult branch_before(int64_t other, StoredRun& run, const RunConfig& config,
         .hint(fmt::format("--set optimizer.decay_steps={}, where the rate has fallen; --branch "
                           "DIR; or heed train with --init-from {}",
                           fall_of(run.trained.optimizer).to, shell_word(run.folder.string())));
+  const string from = step_folder_name(before.checkpoint->state.step);
+  refuse_second_branch(run.folder, end, from);
   run.checkpoint = std::move(before.checkpoint);
   run.trained = checkpoint_config(*run.checkpoint);
-  const string branch = with_name(run.folder).string() + "-2";
-  if (path_exists(branch))
-    throw usage_error("{} is to go on in its branch {}, which is there already.",
-                      quoted_path(run.folder), quoted_path(branch))
-        .hint(fmt::format("heed resume {} --more N; or, for another branch, --branch DIR "
-                          "--checkpoint step-{}",
-                          shell_word(branch), run.steps_done()));
+  const string branch = next_name(run.folder).string();
   log.info(
       fmt::format("{0} is a branch of {1} from step {2}: with {3} the steps after it have another "
                   "rate; {1} stays as it is",

@@ -41,7 +41,8 @@ struct ResumeRequest {
 };
 
 // Errors before a training begins leave the run as it was. Error (usage) if a branch's config does
-// not fit the steps done, or if its folder is taken.
+// not fit the steps done or, as heed train, if its folder is taken, or if a run that would get a
+// branch has one that is still to be finished, or that ends at the end asked for or later.
 RunResult resume_run(const ResumeRequest& request, Log& log);
 
 // A stored run as a resume or a branch finds it.

@@ -76,7 +76,7 @@ class Branch(RunsTest):
                     facts=["1", "learning_rate", "warmup_steps"])
         self.branch("--max-steps", 20, "--set", "optimizer.clip_norm=3", status=2, facts="--set optimizer.clip_norm=1")
         self.branch("--max-steps", 20, "--set", "seed=4", status=2, facts="seed")
-        self.branch("--max-steps", 12, status=2, facts=["12", "stem", "--max-steps"])
+        self.branch("--max-steps", 12, status=2, facts=["12", "stem", "train.max_steps", "--max-steps"])
         self.assertEqual(self.traces(), before)
         self.resume("stem", "--set", "optimizer.warmup_steps=8", status=2, facts=["optimizer.warmup_steps", "--init-from", "--branch"])
         self.resume("stem", "--max-steps", 100, "--stop-at", 85)

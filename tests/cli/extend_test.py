@@ -66,36 +66,45 @@ class Extend(RunsTest):
                 if back:
                     run = self.branch_of(run, "--more", 5)
                 else:
-                    self.resume(run, "--more", 5, facts=said("resuming", stop))
+                    self.resume(run, "--more", 5, facts=["--more", "20", said("resuming", stop)])
                 self.equals_a_run_planned_so(run, 25)
                 self.assertEqual((self.folder / f"run{stop}-2").exists(), back is not None)
 
-    def test_a_branch_is_branched_too(self):
+    def test_a_branch_is_branched_too_and_names_that_exist_are_skipped(self):
         self.start()
+        (self.folder / "run-3").mkdir()
         self.assertEqual(self.branch_of("run", "--more", 20), "run-2")
-        self.assertEqual(self.branch_of("run-2", "--max-steps", 50, step=32), "run-2-2")
-        self.assertIn("with train.max_steps from 40 to 50", (self.folder / "run-2-2/train.log").read_text())
-        self.equals_a_run_planned_so("run-2-2", 50)
+        self.assertEqual(self.branch_of("run-2", "--max-steps", 50, step=32), "run-4")
+        self.assertIn("with train.max_steps from 40 to 50", (self.folder / "run-4/train.log").read_text())
+        self.equals_a_run_planned_so("run-4", 50)
+        self.start("odd-7")
+        self.assertEqual(self.branch_of("odd-7", "--more", 4), "odd-7-2")
 
-    def test_a_second_branch_is_refused(self):
+    def test_a_second_branch_to_the_same_end_is_refused(self):
         self.start()
         self.resume("run", "--more", 10, "--stop-at", 10, status=2, facts=["--stop-at", "16"])
         self.resume("run", "--more", 10, "--set", "optimizer.decay_fraction=0.5", status=2, facts="optimizer.decay_fraction")
         self.resume("run", "--more", 10, "--stop-at", 17)
         before = sorted(os.listdir(self.folder))
-        for end in (20, 10):
-            self.check("resume", "run", "--more", end, status=2, facts=["run-2", "heed resume run-2", "--branch DIR --checkpoint step-16"])
-        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        self.check("resume", "run", "--more", 20, status=2, facts=["run-2", "heed resume run-2", "--branch DIR --checkpoint step-00000016"])
         self.resume("run-2")
+        for end in (10, 5):
+            self.resume("run", "--more", end, status=2, facts=["run-2", "30", "--branch DIR"])
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        self.assertEqual(self.branch_of("run", "--more", 20), "run-3")
         self.check("resume", "run", "--more", 10, "--branch", "mine", "--checkpoint", "step-16")
         self.same_checkpoint("run-2", "mine", 30)
+        # A run that took the name of another has its own branches.
+        self.start("run", "--force", "--set", "seed=2")
+        self.assertEqual(self.branch_of("run", "--more", 10), "run-4")
 
     def test_a_branch_without_a_known_end(self):
-        """What another schedule changes is named."""
+        """What another schedule changes is named; a finished branch is no reason to refuse a second one."""
         self.start()
         given = ["--set", "train.max_steps=0", "--set", "train.max_minutes=1", "--set", "optimizer.decay_steps=22"]
-        self.resume("run", *given, "--stop-at", 18, facts=["run-2", "optimizer.decay_steps"])
-        self.resume("run-2", "--max-steps", 19)
+        for branch in ("run-2", "run-3"):
+            self.resume("run", *given, "--stop-at", 18, facts=[branch, "optimizer.decay_steps"])
+            self.resume(branch, "--max-steps", 19)
 
     def test_a_key_may_be_set_to_what_it_is(self):
         self.start("run", "--stop-at", 4)
@@ -113,6 +122,14 @@ class Extend(RunsTest):
         self.assertEqual((self.checkpoints() / "damaged-step-00000020/model.safetensors").stat().st_size, len(model.read_bytes()) - 1)
         self.check("verify", "run")
 
+    def test_names_that_the_user_gave_are_kept_whole(self):
+        self.start("2024")
+        self.assertEqual(self.branch_of("2024", "--more", 4), "2024-2")
+        self.check("resume", "2024", "--more", 6, "--branch", "cool-7", "--checkpoint", "step-16")
+        self.check("resume", "cool-7", "--more", 6, facts="cool-7-2")
+        os.symlink("2024", self.folder / "link")
+        self.check("resume", "link", "--more", 4, status=2, facts="2024-2")
+
     def test_a_number_of_steps_can_become_the_end_and_an_end_a_number_of_steps(self):
         self.start("run", "--set", "train.keep_last=0", "--set", "train.save_every=4", "--set", "optimizer.decay_steps=20", "--set", "optimizer.min_learning_rate=0")
         self.resume("run", "--more", 10, status=2, facts="--set optimizer.decay_steps=end")
@@ -120,8 +137,8 @@ class Extend(RunsTest):
                     facts=said("changed", "optimizer.decay_steps", 20, '"end"'))
         self.assertEqual((self.link("last"), self.link("last", "run-2")), (20, 30))
         self.resume("run-2", "--set", "train.max_steps=40", "--set", "optimizer.decay_steps=35")
-        self.check("train", "run-2-2/config.json", "--run", "fresh")
-        self.same_checkpoint("run-2-2", "fresh", 40)
+        self.check("train", "run-3/config.json", "--run", "fresh")
+        self.same_checkpoint("run-3", "fresh", 40)
 
     def test_a_fall_without_a_checkpoint_from_before_it_is_refused(self):
         for what in ("damaged", "removed"):
@@ -138,7 +155,8 @@ class Extend(RunsTest):
 
     def test_a_run_that_stopped_early_needs_more_patience(self):
         self.start("run", "--set", "train.patience=1", "--set", "optimizer.learning_rate=1", end="train.max_steps=100")
-        self.resume("run", "--more", 10, facts="stopped early")
+        r = self.resume("run", "--more", 10, facts=said("early"))
+        self.assertNotIn("counts from", r.err)
         self.assertIn("--set train.patience=0", self.out("resume", "--help"))
 
     def test_minutes_are_steps_at_the_logged_speed(self):

@@ -128,15 +128,21 @@ class LaterEnd(crashes.Crashes):
     def finish(self, lines_lost=False):
         """Goes on as the user would who types the same command again and does what it says."""
         done = self.start()
-        if done.returncode == 2 and "which is there already" in done.stderr:
-            done = self.run("resume", done.stderr.split('"')[3], "--threads", self.draw.randint(1, 3), "--json")
+        if done.returncode == 2 and "which is not finished" in done.stderr:
+            branch = done.stderr.split('"')[3]
+            done = self.run("resume", branch, "--threads", self.draw.randint(1, 3), "--json")
+        elif done.returncode == 2 and ", which ends at step" in done.stderr:
+            branch = done.stderr.split('"')[3]
+            done.returncode = 0
+        elif done.returncode == 0:
+            branch = json.loads(done.stdout)["run"]
         if done.returncode != 0:
             raise Finding(f"gets no later end any more, exit {done.returncode}: {done.stderr}")
         self.check("at its later end")
         left = [str(p) for p in self.root.rglob(".tmp-*")]
         if left:
             raise Finding(f"left behind: {left}")
-        self.written = os.path.basename(json.loads(done.stdout)["run"])
+        self.written = os.path.basename(branch)
         self.compare(lines_lost)
 
     def run_case(self, kind, call, how):
