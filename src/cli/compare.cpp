@@ -186,6 +186,7 @@ struct RunComparer {
   }
 
   void measure(const string& run) {
+    if (const string now = still_training(run); !now.empty()) log.info(now);
     Model m = load_model(run, "");
     prepare_arithmetic(m.config.train.arithmetic, pool.threads());
     m.products = make_products(m.config.train.precision);

@@ -83,7 +83,8 @@ const When* unmet(const Field& field) {
 }
 
 bool is_dumped(const Field& field) {
-  return ranges::all_of(field.when, [](const When& w) { return w.dumped || w.why_not.empty(); });
+  return field.dumped &&
+         ranges::all_of(field.when, [](const When& w) { return w.dumped || w.why_not.empty(); });
 }
 
 vector<Leaf> fields_and_sections(const vector<Field>& fields) {

@@ -133,6 +133,7 @@ struct Field {
   // then means "not given" and may be out of range.
   string default_note = "";
   vector<When> when = {};  // it has meaning where all of these hold
+  bool dumped = true;
 };
 
 // The field, or the fields of a section, with one more condition.

@@ -139,7 +139,7 @@ Json report(const string& run) {
   const RunConfig config = newest ? checkpoint_config(*newest) : stored.config;
   vector<string> notes;
   for (const DamagedCheckpoint& d : damaged) notes.push_back("Skipped: " + d.reason);
-  if (stored.locked) notes.push_back("It is still training.");
+  if (const string now = still_training(folder); !now.empty()) notes.push_back(now + ".");
   int64_t last_step = up_to;
   if (!newest) {
     notes.push_back("The run has no checkpoint yet: this is what it has logged.");

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -61,6 +62,8 @@ Origin read_origin(const string& run) {
     const fs::path path = folder / kOriginFile;
     if (ranges::count(folder == run ? names_in(folder) : readable_names(folder), kOriginFile) == 0)
       continue;
+    if (type_of(path) != fs::file_type::regular)
+      throw store_error("{} is not a file.", quoted_path(path)).hint(kRemedy);
     const JsonSource source{.name = quoted_path(path), .verdict = "damaged: ", .hint = kRemedy};
     Origin origin;
     Faults faults;
@@ -72,6 +75,42 @@ Origin read_origin(const string& run) {
     return origin;
   }
   return {};
+}
+
+optional<KeptBest> best_elsewhere(const fs::path& run) try {
+  const Origin origin = read_origin(run.string());
+  const RunConfig config = config_of_run(run);
+  vector<fs::path> others;
+  if (!origin.branched_from.empty()) others.push_back(origin.branched_from);
+  for (const string& name : names_of_runs(folder_of(run), true))
+    if (name.starts_with(run.filename().string() + string(kOldRun)))
+      others.push_back(run.parent_path() / name);
+  const auto matters = [](const KeyChange& change) {
+    return ranges::any_of(std::array{"data.", "tokenizer.", "objective.", "train.select_by"},
+                          [&](const char* key) { return change.key.starts_with(key); });
+  };
+  optional<KeptBest> found;
+  for (const fs::path& other : others) {
+    const optional<State> best = best_of(states_of(other));
+    if (best && (!found || is_better(*best, found->best)) &&
+        read_origin(other.string()).hash == origin.hash &&
+        ranges::none_of(changed_keys(config, config_of_run(other)), matters))
+      found = {other.string(), *best};
+  }
+  return found;
+} catch (const Error&) {
+  return nullopt;
+}
+
+string still_training(const fs::path& folder) try {
+  if (!is_run(folder) || !is_locked(folder)) return "";
+  const vector<TrainEvent> lines = read_events(folder).train;
+  const int64_t end = config_of_run(folder).train.max_steps;
+  return fmt::format("{} is still training: step {}{}", folder.string(),
+                     lines.empty() ? 0 : lines.back().step,
+                     end > 0 ? fmt::format(" of {}", end) : "");
+} catch (const Error&) {
+  return "";
 }
 
 Run read_run(const fs::path& folder, int64_t up_to) {

@@ -85,6 +85,17 @@ struct Run {
   Stop end() const { return states.empty() ? Stop::none : end_of(config.train, states.back()); }
 };
 
+// The best checkpoint of the runs that this one branched from or has replaced (NAME.old-K), as far
+// as they are measured alike: on the same data, with the same tokenizer and objective.
+struct KeptBest {
+  string run;
+  State best;
+};
+optional<KeptBest> best_elsewhere(const fs::path& run);
+
+// "RUN is still training: step 700 of 1000", or "".
+string still_training(const fs::path& folder);
+
 // Checkpoints and events of steps up to one. Error (Exit::store) if it is no run, or if one of its
 // files cannot be read.
 Run read_run(const fs::path& folder, int64_t up_to = kAnyStep);

@@ -48,6 +48,16 @@ void refuse_other_data(const StoredRun& run) {
       .hint("restore the file, or train a new run");
 }
 
+// Training never reaches such a cursor: an epoch takes at least one step.
+void refuse_cursor_beyond_data(const StoredRun& run, const RunConfig& config) {
+  const State& state = run.checkpoint->state;
+  const auto [epoch, index] = state.cursor;
+  if (epoch > state.step ||
+      (index > 0 && index >= make_objective(config)->count(run.data.train, epoch)))
+    throw store_error("{}: epoch {}, example {} is beyond the data",
+                      (run.checkpoint->folder / kStateFile).string(), epoch, index);
+}
+
 // Those that the steps done know of.
 vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& config) {
   vector<KeyChange> changes = changed_keys(trained, config);
@@ -128,6 +138,7 @@ void load_data(StoredRun& run, const RunConfig& config, Log& log) {
     run.tokenizers = Tokenizers::load(run.checkpoint->tokenizers, run.checkpoint->folder);
   run.data = load_dataset(config, run.origin.folder, run.tokenizers);
   refuse_other_data(run);
+  if (run.checkpoint) refuse_cursor_beyond_data(run, config);
 }
 
 GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {

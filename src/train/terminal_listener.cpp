@@ -8,6 +8,7 @@
 #include "base/std_names.h"
 #include "evaluate/figures.h"
 #include "train/listener.h"
+#include "train/validation.h"
 
 namespace heed {
 namespace {
@@ -74,10 +75,10 @@ class Terminal : public Listener {
     const auto best = run_.best();
     if (best && isfinite(best->valid_loss)) {
       const Figure* by = isfinite(best->valid_metric) ? metric_ : nullptr;
-      text += fmt::format("; best validation {} @ {}",
+      text += fmt::format("; best validation {} @ {}{}",
                           by ? fmt::format("{} {:.{}f}", by->title, best->valid_metric, by->digits)
                              : fmt::format("loss {:.4f}", best->valid_loss),
-                          best->step);
+                          best->step, less_than_elsewhere(*best, best_elsewhere(run_.path()), by));
     }
     log_.info(text);
   }

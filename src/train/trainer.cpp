@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <utility>
 
 #include "base/format.h"
@@ -72,6 +73,7 @@ Stop Trainer::reason_to_stop(int64_t stop_at) const {
 Stop Trainer::run(int64_t stop_at) {
   const TrainConfig& t = prepared_.config.train;
   begin_together(stop_at);
+  if (run_) elsewhere_ = best_elsewhere(run_->path());
   tell(&Listener::began, moment());
   if (prepared_.config.data.has_validation() && !validates_)
     tell(&Listener::remarked, "no validation: the held-out part has no token to predict");
@@ -146,8 +148,17 @@ bool Trainer::validate(bool on_grid) {
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
   stepper_.gather_used_weights(Exchange::To::all);
-  optional<ValidEvent> line =
-      measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
+  optional<ValidEvent> line;
+  try {
+    line =
+        measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
+  } catch (const bad_alloc&) {
+    if (!crew_.alone()) throw;  // the others cannot save
+    state_.validation_due = on_grid;
+    save();
+    throw Error(Exit::memory, "not enough memory for the validation.",
+                "fewer --threads, or other held-out data; heed resume validates first");
+  }
   if (!line) {
     state_.validation_due = on_grid;
     last_.requests |= kStop;  // of whichever process
@@ -156,8 +167,8 @@ bool Trainer::validate(bool on_grid) {
   if (!isfinite(line->loss)) not_finite();
   state_.valid_loss = line->loss;
   state_.valid_metric = line->metric.value_or(kNotMeasured);
-  const bool best =
-      judge_validation(prepared_, *line, state_, on_grid, run_ ? run_->best() : nullopt);
+  const bool best = judge_validation(prepared_, *line, state_, on_grid,
+                                     run_ ? run_->best() : nullopt, elsewhere_);
   validated_ = state_.step;
   tell(&Listener::validated, *line, moment());
   return best;

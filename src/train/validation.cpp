@@ -13,6 +13,7 @@
 #include "evaluate/scorer.h"
 #include "evaluate/writing.h"
 #include "store/run_folder.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -98,11 +99,19 @@ optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective&
   return line;
 }
 
+string less_than_elsewhere(const State& state, const optional<KeptBest>& elsewhere,
+                           const Figure* by) {
+  if (!elsewhere || !is_better(elsewhere->best, state)) return "";
+  return fmt::format(", not better than {} of {}", named(elsewhere->best, by), elsewhere->run);
+}
+
 bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
-                      const optional<State>& best) {
+                      const optional<State>& best, const optional<KeptBest>& elsewhere) {
   const Figure* by = line.metric ? selecting_figure(*line.metric_name) : nullptr;
-  line.verdict =
-      best && !is_better(state, *best) ? "not better than " + named(*best, by) : "new best";
+  const string less = less_than_elsewhere(state, elsewhere, by);
+  line.verdict = best && !is_better(state, *best) ? "not better than " + named(*best, by)
+                 : less.empty()                   ? "new best"
+                                                  : "best here" + less;
   const bool better = on_grid && (state.best_step < 0 || is_better(state, best_so_far(state)));
   if (better) {
     state.best_loss = line.loss;

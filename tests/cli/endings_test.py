@@ -1,4 +1,5 @@
 """How a run ends: what it says and leaves, what it advises, and whether that works; and how that agrees with other commands."""
+import fcntl
 import json
 import re
 import shlex
@@ -44,7 +45,7 @@ class Endings(RunsTest):
                 r = self.train(self.config(name, **{**SMALL, **changes}), name, *options)
                 self.assertEqual((self.folder / name / "live.html").exists(), written)
                 self.assertEqual("live" in self.page((self.folder / name / "report.html").read_text()), written)
-                self.assertEqual(self.run_config(name)["train"]["live"], {"no": False, "asked": True, "never": False}.get(name, "auto"))
+                self.assertEqual(self.run_config(name)["train"].get("live"), {"no": False, "asked": True, "never": False}.get(name))
                 if name == "large":
                     proposed, = [line for line in r.err.splitlines() if "--live" in line]
                     self.check(*shlex.split(proposed, comments=True)[1:])
@@ -83,6 +84,31 @@ class Endings(RunsTest):
         self.assertIn(again, self.resume("run").err)
         self.assertIn(again, json.loads(self.out("report", self.folder / "run", "--json"))["advice"]["command"])
 
+    def test_a_best_that_is_worse_than_one_kept_elsewhere_says_so(self):
+        config = self.config(**{**SMALL, "train__eval_every": 4})
+        self.train(config, "run")
+        for new, told in (("run", self.train(config, "run", "--force", "--stop-at", 4).err),
+                          ("branch", self.resume("run.old-1", "--branch", "branch", "--checkpoint", "step-4", "--max-steps", 8).err)):
+            self.assertIn("best here, not better than ", told)
+            self.assertNotIn("| new best", told)
+            self.assertRegex(told.split("stopped and saved" if new == "run" else "finished")[1], r"@ \d+, not better than [\d.]+ @ 12 of \S*run.old-1\n")
+        self.assertNotIn("best here", self.resume("run").err.split("valid    12")[1])
+
+    def test_a_best_that_became_better_than_one_kept_elsewhere_is_one(self):
+        config = self.config(**{**SMALL, "train__eval_every": 4})
+        self.train(config, "run", "--stop-at", 4)
+        told = self.train(config, "run", "--force", "--set", "optimizer.learning_rate=1e-3", "--set", "train.max_steps=200").err
+        self.assertIn("best here, not better than ", told)
+        self.assertIn("| new best", told)
+        self.assertNotIn("not better than ", told.split("finished")[1].split("\n")[0])
+
+    def test_a_run_that_is_still_training_says_so(self):
+        self.train(self.config(family="causal_lm", **SMALL), "run")
+        with open(self.folder / "run/.lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for command in (["evaluate"], ["sample", "--max-tokens", 1], ["compare", "run"]):
+                self.check(command[0], "run", *command[1:], facts="still training: step 12 of 12", stdin="")
+        self.assertNotIn("still training", self.check("evaluate", "run").err)
 
 
 class Memorised(RunsTest):

@@ -213,9 +213,9 @@ class FilmTest(RunsTest):
                 self.assertEqual(frames[-1]["probe_loss"] is None, family != "causal_lm")
                 self.assertEqual(len(self.report(family + "2")["frames"]), len(STEPS))
                 self.same_checkpoint(family, family + "2", 20)
-                kept = [json.loads((self.folder / run / "config.json").read_text())["train"]["prompt"]
+                kept = [json.loads((self.folder / run / "config.json").read_text())["train"].get("prompt")
                         for run in (family, family + "2")]
-                self.assertEqual(kept, ["", text])
+                self.assertEqual(kept, [None, text])
 
     def test_a_prompt_that_no_model_can_begin_with_leaves_no_run(self):
         for family, text, facts, status in (("causal_lm", "ЖЖ", "U+0416", 3), ("masked_lm", "mill", "[MASK]", 2)):

@@ -136,10 +136,13 @@ TEST(RunConfig, TheEffectiveConfigIsCompleteAndReadsBackTheSame) {
     EXPECT_EQ(dump_config(parse_config(dump, "config.json")), dump);
     EXPECT_EQ(dump_config(parse_config(dump, "mine.json", {})), dump);  // one that a user writes
   }
-  const Sets spans = {"objective.type=span_corruption", "tokenizer.type=word",
-                      "optimizer.type=muon", "optimizer.schedule=wsd"};  // all keys
+  const Sets spans = {
+      "objective.type=span_corruption", "tokenizer.type=word", "optimizer.type=muon",
+      "optimizer.schedule=wsd",         "train.live=true",     "train.prompt=The"};  // all keys
   const Json dump = Json::parse(dump_config(config(spans)));
   EXPECT_FALSE(Json::parse(dump_config(config({})))["objective"].contains("mean_span"));
+  EXPECT_FALSE(Json::parse(dump_config(config({})))["train"].contains("live"));
+  EXPECT_FALSE(Json::parse(dump_config(config({})))["train"].contains("prompt"));
   const Json schema = Json::parse(config_schema());
   for (const auto& [section, part] : schema["properties"].items()) {
     const Json keys = part.value("properties", Json::object());
