@@ -84,8 +84,14 @@ string vector_text(const Json& x) {
   return "[" + shown + "...]";
 }
 
+string share_text(const Json& share) {  // and a bar
+  string drawn;
+  for (int i = 0; i < 24; ++i) drawn += i < std::lround(24 * share.get<double>()) ? "█" : " ";
+  return fmt::format("{:>6} {}", percent(share), drawn);
+}
+
 string probability_text(const Json& logprob) {
-  return percent(exp(logprob.get<double>()));
+  return share_text(exp(logprob.get<double>()));
 }
 
 string quoted(const Json& token) {
@@ -193,7 +199,7 @@ struct View {
            {"share", "share", "{:+.4f}"},
            {"v", "v", vector_text, 1},
            {"position", "position"},
-           {"", "weight", percent}},
+           {"", "weight", share_text, 2}},
           7);
     if (formulas) print_arithmetic(h);
   }

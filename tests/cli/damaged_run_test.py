@@ -62,6 +62,18 @@ class BadRuns(RunsTest):
                 self.assertEqual(self.snapshot(title), before)
         self.assertFalse((self.folder / "new").exists())
 
+    def test_a_place_beyond_the_data_is_refused(self):
+        for name, epoch, index in (("epoch", 3, 0), ("epochs", 2**63 - 1, 0), ("index", 0, 2**63 - 1), ("end", 0, 10**6)):
+            with self.subTest(name):
+                shutil.copytree(self.folder / "run", self.folder / name, symlinks=True)
+                state = self.state(2, name)
+                state["cursor"] = {"epoch": epoch, "index": index}
+                (self.step(2, name) / "state.json").write_text(json.dumps(state))
+                seal(self.step(2, name))
+                before = self.snapshot(name)
+                self.check("resume", name, "--more", 1, status=STORE, facts=["state.json", str(epoch), str(index)])
+                self.assertEqual(self.snapshot(name), before)
+                self.check("inspect", name)
 
 
 if __name__ == "__main__":
