@@ -32,19 +32,38 @@ const char* hint_for(int error) {
       return "check the permissions of that path and of the folders above it";
     case EFBIG:
       return "a larger limit on file sizes: ulimit -f unlimited";
-    case EISDIR:
-      return "that is a folder: name a file, or move the folder away";
     case ENOTEMPTY:
     case EEXIST:
       return "something else has that name: remove it or move it away";
     case ENOENT:
       return "check the path";
     case EXDEV:
-      return "a folder from a lower layer of a container image cannot be renamed; use another run "
-             "folder, --run DIR";
+      return "a folder of a container image cannot be renamed; use another run folder, --run DIR";
     default:
       return "";
   }
+}
+
+SystemCalls& in_use(SystemCalls* other = nullptr) {
+  static SystemCalls real;
+  static SystemCalls* calls = &real;
+  return *(other ? exchange(calls, other) : calls);
+}
+
+// Calls make(temporary) and renames the result to `path`, durably. Removes it on failure.
+template <class Make>
+void make_and_rename(const fs::path& path, Make make) {
+  // A name that nobody can have prepared.
+  const fs::path temporary =
+      folder_of(path) / fmt::format(".tmp-{}-{:08x}", ::getpid(), std::random_device()());
+  try {
+    make(temporary);
+    rename_path(temporary, path);
+  } catch (const Error&) {
+    system_calls().remove_all(temporary.c_str());
+    throw;
+  }
+  sync_folder(folder_of(path));
 }
 
 }  // namespace
@@ -71,16 +90,6 @@ int SystemCalls::rename_new(const char* from, const char* to) {
   const bool can = result == 0 || (errno != EINVAL && errno != ENOSYS);
   return can ? result : rename(from, to);  // which replaces files and empty folders alone
 }
-
-namespace {
-
-SystemCalls& in_use(SystemCalls* other = nullptr) {
-  static SystemCalls real;
-  static SystemCalls* calls = &real;
-  return *(other ? exchange(calls, other) : calls);
-}
-
-}  // namespace
 
 SystemCalls& system_calls() {
   return in_use();
@@ -127,7 +136,7 @@ OutputFile::OutputFile(string_view operation, int flag, const fs::path& path, co
     : path_(named) {
   refuse_link_or_pipe(path);
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flag;
-  fd_ = repeat_if_interrupted([&] { return system_calls().open(path.c_str(), flags, mode); });
+  fd_ = repeat_if_interrupted(&SystemCalls::open, path.c_str(), flags, mode);
   if (fd_ < 0) throw_file_error(operation, path_, errno);
 }
 
@@ -137,8 +146,7 @@ OutputFile::~OutputFile() {
 
 void OutputFile::write(span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t n = repeat_if_interrupted(
-        [&] { return system_calls().write(fd_, bytes.data(), bytes.size()); });
+    const ssize_t n = repeat_if_interrupted(&SystemCalls::write, fd_, bytes.data(), bytes.size());
     if (n < 0) throw_file_error("write", path_, errno);
     if (n == 0) throw_file_error("write", path_, EIO);
     bytes = bytes.subspan(size_t(n));
@@ -146,8 +154,7 @@ void OutputFile::write(span<const std::byte> bytes) {
 }
 
 void OutputFile::sync() {
-  if (repeat_if_interrupted([&] { return system_calls().fsync(fd_); }) != 0)
-    throw_file_error("sync", path_, errno);
+  if (repeat_if_interrupted(&SystemCalls::fsync, fd_) != 0) throw_file_error("sync", path_, errno);
 }
 
 void OutputFile::finish() {
@@ -170,26 +177,6 @@ void AppendFile::append_line(string_view line) {
   }
 }
 
-namespace {
-
-// Calls make(temporary) and renames the result to `path`, durably. Removes it on failure.
-template <class Make>
-void make_and_rename(const fs::path& path, Make make) {
-  // A name that nobody can have prepared.
-  const fs::path temporary =
-      folder_of(path) / fmt::format(".tmp-{}-{:08x}", ::getpid(), std::random_device()());
-  try {
-    make(temporary);
-    rename_path(temporary, path);
-  } catch (const Error&) {
-    system_calls().remove_all(temporary.c_str());
-    throw;
-  }
-  sync_folder(folder_of(path));
-}
-
-}  // namespace
-
 void replace_file(const fs::path& path, string_view bytes, mode_t mode) {
   make_and_rename(path, [&](const fs::path& temporary) {
     OutputFile file(temporary, path, mode);
@@ -207,14 +194,13 @@ void copy_file(const fs::path& from, const fs::path& to) {
 
 void replace_symlink(const fs::path& path, const string& target) {
   make_and_rename(path, [&](const fs::path& temporary) {
-    if (repeat_if_interrupted(
-            [&] { return system_calls().symlink(target.c_str(), temporary.c_str()); }) == 0)
+    if (repeat_if_interrupted(&SystemCalls::symlink, target.c_str(), temporary.c_str()) == 0)
       return;
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
       throw_file_error("create the link", temporary, errno);
     throw store_error("cannot create the link {}: its file system has no symbolic links",
                       quoted_path(path))
-        .hint("use another file system: vfat, exFAT and some network shares have no links");
+        .hint("use another file system: vfat and exFAT have no links");
   });
 }
 
@@ -259,17 +245,16 @@ vector<string> readable_names(const fs::path& path) try {
 }
 
 bool make_folder(const fs::path& path) {
-  if (repeat_if_interrupted([&] { return system_calls().mkdir(path.c_str(), 0777); }) == 0)
-    return true;
+  if (repeat_if_interrupted(&SystemCalls::mkdir, path.c_str(), 0777) == 0) return true;
   if (errno == EEXIST) return false;
   throw_file_error("create the folder", path, errno);
 }
 
 void sync_folder(const fs::path& path) {
-  const int fd = repeat_if_interrupted(
-      [&] { return system_calls().open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); });
+  const int fd = repeat_if_interrupted(&SystemCalls::open, path.c_str(),
+                                       O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   if (fd < 0) throw_file_error("open the folder", path, errno);
-  const int result = repeat_if_interrupted([&] { return system_calls().fsync(fd); });
+  const int result = repeat_if_interrupted(&SystemCalls::fsync, fd);
   const int error = errno;
   const int closed = system_calls().close(fd);
   // How file systems report that they cannot sync a folder (CIFS, some of FUSE).
@@ -280,9 +265,7 @@ void sync_folder(const fs::path& path) {
 
 void rename_path(const fs::path& from, const fs::path& to, bool replace) {
   const auto rename = replace ? &SystemCalls::rename : &SystemCalls::rename_new;
-  if (repeat_if_interrupted([&] { return (system_calls().*rename)(from.c_str(), to.c_str()); }) ==
-      0)
-    return;
+  if (repeat_if_interrupted(rename, from.c_str(), to.c_str()) == 0) return;
   const int error = errno;
   throw_file_error("rename " + quoted_path(from) + " to", to, error);
 }
@@ -328,7 +311,7 @@ void NewFolder::put_in_place() {
 }
 
 void remove_tree(const fs::path& path) {
-  if (repeat_if_interrupted([&] { return system_calls().remove_all(path.c_str()); }) != 0)
+  if (repeat_if_interrupted(&SystemCalls::remove_all, path.c_str()) != 0)
     throw_file_error("remove", path, errno);
 }
 

@@ -50,10 +50,11 @@ SystemCalls& system_calls();
 SystemCalls& use_system_calls(SystemCalls& calls);  // returns those before
 
 // Repeats a call while a signal interrupts it.
-template <class Call>
-auto repeat_if_interrupted(Call call) {
-  auto result = call();
-  while (result == -1 && errno == EINTR) result = call();
+template <class Result, class... Parameters>
+Result repeat_if_interrupted(Result (SystemCalls::*call)(Parameters...),
+                             type_identity_t<Parameters>... arguments) {
+  Result result = (system_calls().*call)(arguments...);
+  while (result == -1 && errno == EINTR) result = (system_calls().*call)(arguments...);
   return result;
 }
 

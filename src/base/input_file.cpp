@@ -48,7 +48,7 @@ bool may_be_compressed(string_view bytes) {
 
 constexpr string_view kUtf32Mark("\xFF\xFE\0\0", 4);  // little-endian
 constexpr size_t kPiece = 1 << 16;
-constexpr size_t kBlock = 16 << 20;  // of a StoredInput
+constexpr double kRoom = 16 << 20;  // that a StoredInput leaves
 constexpr string_view kFolder = "/proc/self/fd/";
 
 int open_input(const fs::path& path, InputFile::Allow allow) {
@@ -58,7 +58,7 @@ int open_input(const fs::path& path, InputFile::Allow allow) {
   int flags = O_RDONLY | O_CLOEXEC;
   if (!any) flags |= O_NONBLOCK;  // opening a pipe must not block before it is refused
   if (allow == Allow::file) flags |= O_NOFOLLOW;
-  return repeat_if_interrupted([&] { return system_calls().open(path.c_str(), flags, 0); });
+  return repeat_if_interrupted(&SystemCalls::open, path.c_str(), flags, 0);
 }
 
 [[noreturn]] void refuse(const fs::path& name, Exit exit, const string& what,
@@ -263,14 +263,9 @@ optional<string> InputLines::next() {
 StoredInput::StoredInput() : fd_(::memfd_create("standard input", MFD_CLOEXEC)) {
   InputFile input("-", InputFile::Allow::anything, Exit::data);
   std::ofstream file(path(), std::ios::binary);
-  size_t stored = 0, room = 0;  // it is kept in memory
   for (string block; file && input.append_to(block, 1 << 20); block.clear()) {
-    if (stored + block.size() > room) {
-      require_memory(kBlock, "standard input");
-      room = stored + kBlock;
-    }
+    require_memory(kRoom, "standard input");  // it is kept in memory
     file << block;
-    stored += block.size();
   }
   if (!file.flush()) throw_file_error("keep", "standard input", errno, Exit::memory);
   if (file.tellp() == 0) throw data_error("standard input is empty; expected text.");

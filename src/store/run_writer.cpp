@@ -328,8 +328,7 @@ void RunWriter::remove_checkpoint(int64_t step) {
   const fs::path removed = checkpoints() / (string(kRemoving) + name);
   remove_tree(removed);
   const fs::path folder = checkpoints() / name;
-  if (repeat_if_interrupted(
-          [&] { return system_calls().rename(folder.c_str(), removed.c_str()); }) != 0) {
+  if (repeat_if_interrupted(&SystemCalls::rename, folder.c_str(), removed.c_str()) != 0) {
     if (errno != EXDEV) throw_file_error("rename", folder, errno);
     // In a lower layer of an overlay. Without its state it is no checkpoint.
     remove_tree(folder / kStateFile);
