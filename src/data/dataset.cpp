@@ -44,15 +44,6 @@ string remedy(const string& key, const string& written, const string& path) {
                      (*file.begin()).stem().string(), set);
 }
 
-// "; 952 of 2,000 tokens occur", of pieces
-string occurring(const Tokenizer& tokenizer, const Split& train, optional<Side> side) {
-  if (!is_subword(tokenizer.type())) return "";
-  const auto counts = counts_of(train, side);
-  return fmt::format("; {} of {} tokens occur",
-                     format_count(ssize(counts) - ranges::count(counts, 0)),
-                     format_count(tokenizer.size()));
-}
-
 bool learns(const RunConfig& c, TokenizerConfig::Type type) {
   const auto one = [type](const TokenizerConfig& t) { return t.type == type && t.file.empty(); };
   return one(c.tokenizer) || one(c.tokenizer.of_target());
@@ -81,15 +72,18 @@ unique_ptr<Tokenizer> make_tokenizer(const RunConfig& c, const TokenizerConfig& 
   } else {
     made = read_vocabulary(own, further_specials(c), resolve_path(folder, own.file));
   }
+  if (made.tokenizer->serialize().size() > Tokenizer::kMaxFileBytes)
+    throw data_error("the vocabulary would take more than {}.",
+                     format_bytes(Tokenizer::kMaxFileBytes))
+        .hint("set tokenizer.vocab_size or tokenizer.min_frequency");
   d.details.push_back(made.note);
   return std::move(made.tokenizer);
 }
 
 Dataset load_dataset(const RunConfig& c, const string& folder, Tokenizers& tokenizers) {
-  const bool new_tokenizers = !tokenizers.target;
   // Versions of SentencePiece learn different unigram pieces, and the same bpe pieces, if in
   // another order now and then.
-  const bool portable = new_tokenizers && c.train.arithmetic == Arithmetic::portable;
+  const bool portable = !tokenizers.target && c.train.arithmetic == Arithmetic::portable;
   if (portable && learns(c, TokenizerConfig::unigram))
     throw usage_error("train.arithmetic portable does not learn unigram pieces.")
         .hint("tokenizer.file, a run's tokenizer.model; or another tokenizer.type");
@@ -97,11 +91,6 @@ Dataset load_dataset(const RunConfig& c, const string& folder, Tokenizers& token
                                  : load_text_dataset(c, folder, tokenizers);
   if (const string leak = leaks(d.train.facts, d.valid.facts); !leak.empty())
     d.warnings.push_back(leak);
-  const bool two = tokenizers.separate_source != nullptr;
-  if (new_tokenizers && two) d.details[0] += occurring(tokenizers.source(), d.train, Side::source);
-  if (new_tokenizers)
-    d.details[two] +=
-        occurring(*tokenizers.target, d.train, two ? optional(Side::target) : nullopt);
   if (portable && learns(c, TokenizerConfig::bpe))
     d.warnings.push_back(
         "another version of SentencePiece can give these bpe pieces other ids, and the run other "
@@ -111,9 +100,7 @@ Dataset load_dataset(const RunConfig& c, const string& folder, Tokenizers& token
     if (split->unknown.count > 0) d.notes.push_back(name + split->unknown.summary());
     d.add(*split, name);
   }
-  const auto& trained_on = c.data.train.paths;
-  if (d.hash.valid == d.hash.data ||
-      ranges::find_first_of(c.data.valid.paths, trained_on) != c.data.valid.paths.end())
+  if (d.hash.valid == d.hash.data)
     d.warnings.push_back("held-out data is training data too: it can't show what was learnt");
   if (unknown_share(d) > 0.02) d.warnings.push_back(unknown_in_words(d));
   return d;
@@ -128,7 +115,7 @@ ReadOptions read_options(const RunConfig& c) {
 string data_path(const string& folder, const string& key, const string& written) {
   if (written == "-")
     throw data_error("data.{}: - is standard input; expected a file, which can be read again.", key)
-        .hint(key == "train" ? "heed train -, which stores the text" : "write it to a file");
+        .hint("write it to a file; heed train - does that");
   const string path = resolve_path(folder, written);
   error_code ignored;
   if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found)

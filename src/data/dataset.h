@@ -48,8 +48,8 @@ Split load_text(const vector<string>& paths, const RunConfig& config, const Toke
 Split load_pairs(const Pairs& pairs, const RunConfig& config, const Tokenizers& tokenizers,
                  size_t at_once = 1);
 
-// The held-out pairs of a config as text, in the order of Dataset::valid.
-Pairs read_held_out_pairs(const RunConfig& config, const string& folder);
+// The pairs of a config as text, among them those held out, which Split::lines finds.
+Pairs written_pairs(const RunConfig& config, const string& folder);
 
 // load_dataset() of a text and of pairs.
 Dataset load_text_dataset(const RunConfig& config, const string& folder, Tokenizers& tokenizers);

@@ -22,49 +22,40 @@ size_t split_pairs(size_t n, double valid_fraction) {
 }
 
 // The pairs [begin, end). Those for training are dropped if they are longer than data.max_length;
-// the others if the model cannot read them, even `at_once` together. Error if none of these is
-// left.
+// the others if the model cannot read them, even `at_once` together. Error if none is left.
 Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig& c,
                    const Tokenizers& tokenizers, bool training, size_t at_once = 1) {
   Split s(tokenizers.source().size(), tokenizers.target->size());
   s.lossy = c.data.changes_text() || pairs.replaced;
   s.source_begin = s.target_begin = {0};
-  s.source_file = pairs.source_path;
-  s.target_file = pairs.target_path;
-  const size_t limit = c.data.max_length;
+  const int limit = c.data.max_length;
   const auto objective = make_objective(c);
   const bool joined = objective->traits().joined;
   optional<Error> first;
   for (size_t i = begin; i < end; ++i) {
     s.facts.add(pairs.source[i], pairs.target[i]);
-    const auto before = training ? Unknown() : s.unknown;
-    const bool lossy = s.lossy;
     TextToIds(tokenizers.source()).take(pairs.source[i], s, s.source);
-    const uint64_t of_source = s.unknown.count;
     TextToIds to_ids(*tokenizers.target);
     to_ids.take(pairs.target[i], s, s.target);
-    s.lossy = s.lossy || s.unknown.count > of_source || !to_ids.exact();
+    s.lossy = s.lossy || !to_ids.exact();
     const size_t of_first = s.source.size() - s.source_begin.back(),
                  of_second = s.target.size() - s.target_begin.back(),
-                 longest = max(of_first, of_second),
-                 read = joined ? 2 + of_first + of_second : 1 + longest;
-    bool drops = training && longest > limit;
-    if (!training) try {
-        const string& path = of_first > of_second ? s.source_file : s.target_file;
-        (void)objective->fit(Side::target, read, fmt::format("{}:{}", path, pairs.lines[i]),
+                 longest = max(of_first, of_second);
+    const auto name = [&] {
+      return fmt::format("{}:{}", of_first > of_second ? pairs.source_path : pairs.target_path,
+                         pairs.lines[i]);
+    };
+    try {
+      if (!training)
+        (void)objective->fit(Side::target, joined ? 2 + of_first + of_second : 1 + longest, name(),
                              at_once);
-      } catch (const Error& e) {
-        drops = true;
-        if (!first) first = e;
-      }
-    if (drops) {
+      else if (std::cmp_greater(longest, limit))
+        throw data_error("{} is longer than data.max_length {} tokens.", name(), limit)
+            .hint(fmt::format("--set data.max_length={}", 2 * limit));
+    } catch (const Error& e) {
+      if (s.dropped++ == 0) first = e;
       s.source.truncate(s.source_begin.back());
       s.target.truncate(s.target_begin.back());
-      if (!training) {  // left out of all figures
-        s.unknown = before;
-        s.lossy = lossy;
-      }
-      if (s.dropped++ == 0) s.first_dropped = pairs.lines[i];
       continue;
     }
     s.source_begin.push_back(s.source.size());
@@ -75,7 +66,7 @@ Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig
   if (first && s.sentences() == 0) throw *first;
   if (first)
     s.warnings.push_back(fmt::format("left out {} of {}, the first: {}", s.dropped,
-                                     counted(to_string(end - begin), "pair"), first->what()));
+                                     counted(to_string(end - begin), "pair"), first->text()));
   return s;
 }
 
@@ -156,14 +147,6 @@ Dataset load_pair_dataset(const RunConfig& c, const string& folder, Tokenizers& 
     d.hash.valid = hash_of(valid);
     d.valid.add(valid);
   }
-  if (d.train.sentences() == 0)
-    throw data_error("every pair is longer than data.max_length {} tokens.", c.data.max_length)
-        .hint(fmt::format("--set data.max_length={}", 2 * c.data.max_length));
-  if (d.train.dropped > 0)
-    d.warnings.push_back(
-        fmt::format("left out {} of {} longer than data.max_length {} tokens, the first on line {}",
-                    d.train.dropped, counted(to_string(used), "pair"), c.data.max_length,
-                    d.train.first_dropped));
   return d;
 }
 
@@ -174,13 +157,8 @@ Split load_pairs(const Pairs& pairs, const RunConfig& c, const Tokenizers& token
   return split;
 }
 
-Pairs read_held_out_pairs(const RunConfig& c, const string& folder) {
-  if (c.data.has_valid_files()) return read_pairs(c, folder, true);
-  Pairs pairs = read_pairs(c, folder);
-  const auto n = ptrdiff_t(split_pairs(pairs.size(), c.data.valid_fraction));
-  for (auto* side : {&pairs.source, &pairs.target}) side->erase(side->begin(), side->begin() + n);
-  pairs.lines.erase(pairs.lines.begin(), pairs.lines.begin() + n);
-  return pairs;
+Pairs written_pairs(const RunConfig& c, const string& folder) {
+  return read_pairs(c, folder, c.data.has_valid_files());
 }
 
 }  // namespace heed

@@ -10,11 +10,11 @@
 #include "base/cgroup.h"
 #include "base/format.h"
 #include "base/std_names.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
 
-constexpr size_t kMostOfLine = 1 << 16;  // bytes: a longer one is several
 const std::hash<string_view> line_hash{};
 
 bool is_long(string_view line) {  // in characters
@@ -38,17 +38,6 @@ void Ids::grow() {
   reserve(max<size_t>(1 << 10, size() + size() / 2));
 }
 
-string Split::longest_in_words() const {
-  if (sentences() == 0) return "";
-  const int64_t source_length = longest(Side::source), most = longest(Side::target);
-  const bool of_source = source_length >= most;
-  const auto& begin = of_source ? source_begin : target_begin;
-  size_t at = 0;
-  while (std::cmp_less(begin[at + 1] - begin[at], of_source ? source_length : most)) ++at;
-  return fmt::format("{}:{}, {} tokens", of_source ? source_file : target_file, lines[at],
-                     begin[at + 1] - begin[at]);
-}
-
 int64_t Split::longest(Side side) const {
   const auto& begin = side == Side::source ? source_begin : target_begin;
   uint64_t most = 0;
@@ -70,36 +59,23 @@ void TextToIds::take(string_view part, Split& split, Ids& ids) {
   size_t after = 0;  // the last token
   tokenizer_.scan(part, [&](const Token& t) {
     ids.push_back(t.id);
-    const size_t from = exchange(after, t.end);
     if (t.id == Tokenizer::kUnk) {
       split.unknown.add(part.substr(t.begin, t.end - t.begin));
-      between_.clear();
-      mid_text_ = true;
-    } else if (loses && same_) {
-      const string text = between_ + string(part.substr(from, t.end - from));
-      const string given = tokenizer_.text_after(previous_, t.id);
-      same_ = text == given || (mid_text_ && text == " " + given);
-      previous_ = t.id;
-      between_.clear();
-      mid_text_ = false;
+      same_ = false;
     }
+    if (!loses || !same_) return;
+    between_ += part.substr(after, t.end - after);
+    after = t.end;
+    same_ = between_ == tokenizer_.text_after(previous_, t.id);
+    previous_ = t.id;
+    between_.clear();
   });
-  if (loses) between_ += part.substr(after);
+  if (loses && same_) between_ += part.substr(after);
 }
 
 void LineFacts::add(string_view text) {
-  while (!text.empty()) {
-    const size_t end = min(text.find('\n'), kMostOfLine - open_.size());
-    open_ += text.substr(0, end);
-    text.remove_prefix(min(end, text.size()));
-    if (open_.size() < kMostOfLine) {
-      if (text.empty()) return;
-      text.remove_prefix(1);  // \n
-    }
-    const string_view line = trimmed(open_);
-    if (is_long(line)) hashes.push_back(line_hash(line));
-    open_.clear();
-  }
+  for (const string_view line : lines_of(text))
+    if (is_long(trimmed(line))) hashes.push_back(line_hash(trimmed(line)));
 }
 
 void LineFacts::add(string_view source, string_view target) {

@@ -55,16 +55,12 @@ enum class Side { source, target };
 
 // Of the lines of a text, or of pairs: a 64-bit hash of each line of at least 40 characters, or
 // of each pair.
-class LineFacts {
- public:
-  void add(string_view text);  // the next part of a text, cut anywhere
+struct LineFacts {
+  void add(string_view text);  // the next part of a text, cut between lines
   void add(string_view source, string_view target);
 
   bool pairs = false;
   vector<uint64_t> hashes;
-
- private:
-  string open_;  // the line that goes on
 };
 
 // Text is one stream, `target`, whichever half of the model will read it; pairs are two, with the
@@ -76,20 +72,16 @@ struct Split : Notes {  // on the text
   vector<uint64_t> source_begin, target_begin;  // pairs: sentence i is [i], [i + 1)
   uint64_t target_bytes = 0;  // UTF-8 bytes of the target text, one newline per sentence
   bool lossy = false;    // the tokens do not give back the files' text: bytes were not predicted
-  uint64_t dropped = 0;  // pairs that are too long,
-  size_t first_dropped = 0;         // on this line first
-  Unknown unknown;                  // what became <unk>, both sides
-  LineFacts facts;                  // of its lines, or of all pairs that were read
-  string source_file, target_file;  // held-out pairs: where they are written,
-  vector<size_t> lines;             // and on which lines
+  uint64_t dropped = 0;  // pairs that are too long
+  Unknown unknown;       // what became <unk>, both sides
+  LineFacts facts;       // of its lines, or of all pairs that were read
+  vector<size_t> lines;  // held-out pairs: where each is written
 
   bool pairs() const { return !target_begin.empty(); }
   size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }
   // Tokens of the longest sentence of a side, without <s> and </s>; 0 for a text.
   int64_t longest(Side side) const;
   vector<int> sentence(Side side, int64_t i) const;
-  // "a.tsv:12, 3000 tokens": the longest sentence of either side; "" for a text.
-  string longest_in_words() const;
 };
 
 // How many of the held-out hashes the training data has too.
@@ -103,18 +95,14 @@ vector<int64_t> counts_of(const Split& split, optional<Side> side = {});
 // Encodes a text, part after part, and notices where its tokens do not give it back.
 class TextToIds {
  public:
-  // `mid_text`: it begins in the middle of a line, perhaps with the space before a word. (So it
-  // does after <unk>.)
-  explicit TextToIds(const Tokenizer& tokenizer, bool mid_text = false)
-      : tokenizer_(tokenizer), mid_text_(mid_text) {}
+  explicit TextToIds(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
   // Appends the part's ids to `ids`, one of the split's sides, and counts what became <unk>.
   void take(string_view part, Split& split, Ids& ids);
-  bool exact() const { return same_ && between_.empty(); }  // the known tokens have given back all
+  bool exact() const { return same_ && between_.empty(); }  // the tokens have given back all
 
  private:
   const Tokenizer& tokenizer_;
-  bool mid_text_;
   int previous_ = -1;
   string between_;    // the text since the last token
   bool same_ = true;  // so far

@@ -45,11 +45,10 @@ TrainingLines training_lines(string run, LineFacts read) {
 
 const Pairs& written_pairs(const Model& m, NamedText& named) {
   if (!named.pairs)
-    named.pairs = named.files.empty()
-                      ? read_held_out_pairs(as_written(config_of_data(m)), data_folder(m))
-                      : read_parallel(named.files[0], named.target_files[0],
-                                      read_options(as_written(m.config)),
-                                      span(named.target_files).subspan(1));
+    named.pairs = named.files.empty() ? written_pairs(as_written(config_of_data(m)), data_folder(m))
+                                      : read_parallel(named.files[0], named.target_files[0],
+                                                      read_options(as_written(m.config)),
+                                                      span(named.target_files).subspan(1));
   return *named.pairs;
 }
 

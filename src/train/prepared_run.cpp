@@ -84,7 +84,7 @@ void measure_passes(MemoryPlan& plan, double available, const Transformer& model
                  pass_memory(model, products, values, nullptr,
                              longest_example(*objective, validates ? data.valid : data.train),
                              kForwardTokens, available - plan.training());
-  check_memory(plan, available, data.valid.longest_in_words());
+  check_memory(plan, available);
 }
 
 double id_bytes(const Split& split) {
@@ -111,17 +111,15 @@ MemoryPlan counted_memory(const Transformer& model, const RunConfig& config, int
           .record = film_memory(model.table)};
 }
 
-void check_memory(const MemoryPlan& plan, double available, const string& held_out) {
+void check_memory(const MemoryPlan& plan, double available) {
   const double all = plan.training();
   if (all <= available) return;
   throw Error(
       Exit::memory,
-      fmt::format("training needs {} of memory, {} of it for parameters, moments and gradients{}, "
+      fmt::format("training needs {} of memory, {} of it for parameters, moments and gradients, "
                   "but {} are available.",
                   std::isinf(all) ? "more" : "about " + format_bytes(all),
-                  format_bytes(plan.parameters),
-                  held_out.empty() ? "" : "; the longest sentence to validate is " + held_out,
-                  format_bytes(available)),
+                  format_bytes(plan.parameters), format_bytes(available)),
       "a smaller model or vocabulary (tokenizer.vocab_size, tokenizer.min_frequency), fewer "
       "train.shards, a smaller train.micro_batch_tokens, or fewer --threads; data.max_length drops "
       "long pairs of the training data, but none that are held out");

@@ -36,9 +36,8 @@ struct MemoryPlan {
 // Parameters and record.
 MemoryPlan counted_memory(const Transformer& model, const RunConfig& config, int threads);
 
-// Error (memory) if so many `available` bytes are too few for the training; for validation, if its
-// longest sentence is named.
-void check_memory(const MemoryPlan& plan, double available, const string& held_out = "");
+// Error (memory) if so many `available` bytes are too few for the training.
+void check_memory(const MemoryPlan& plan, double available);
 
 // The end of a run, as far as it is known in steps.
 struct Plan {

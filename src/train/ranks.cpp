@@ -30,8 +30,7 @@ void share_split(Exchange& x, Split& split) {
     if (vocab != ids->vocab()) *ids = Ids(vocab);
     ids->visit([&](auto& numbers) { x.share(numbers); });
   }
-  x.share(split.source_begin, split.target_begin, split.lines, split.source_file, split.target_file,
-          split.target_bytes, split.lossy);
+  x.share(split.source_begin, split.target_begin, split.lines, split.target_bytes, split.lossy);
 }
 
 void share_parts(Exchange& x, Dataset& data, vector<NamedBytes>& tokenizers, int& threads) {

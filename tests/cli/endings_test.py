@@ -1,7 +1,6 @@
 """How a run ends: what it says and leaves, what it advises, and whether that works; and how that agrees with other commands."""
 import fcntl
 import json
-import re
 import shlex
 import unittest
 
@@ -160,8 +159,6 @@ class Neighbors(RunsTest):
         origin.write_text(origin.read_text().replace(str(self.trained), "/nowhere"))
         self.check("neighbors", "run", "Miller", facts=["/nowhere/a.txt"])
         self.assertIn("<0x", self.check("neighbors", "run", "miller", "--top-k", 400).out)
-        occur, of = map(int, re.search(r"(\d+) of (\d+) tokens occur", (self.folder / "run/train.log").read_text()).groups())
-        self.assertLess(occur, of)
 
 
 if __name__ == "__main__":

@@ -248,7 +248,6 @@ ROWS = {2: r"""
     NEW model.d_model=20000 --set model.d_ff=80000 --set model.encoder_layers=60 => memory
 """, 0: r"""
     NEW data.train=same.txt --set data.valid=same.txt --set data.valid_fraction=null --stop-at 1 => warning:
-    NEW 'data.train=["good","same.txt"]' --set data.valid=same.txt --set data.valid_fraction=null --stop-at 1 => warning:
     NEW data.train=bytes --set tokenizer.type=byte --stop-at 2 => stopped and saved at step 2
     PAIRS data.source=null --set data.target=null --set data.pairs=p.tsv --stop-at 1 => 2, 83, p.tsv:2
     train page.xml --run new --minutes 0.01 --set train.max_steps=2 => page.xml, HTML
