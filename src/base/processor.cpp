@@ -12,9 +12,9 @@ void require_processor(int, char**, char**) {
       __builtin_cpu_supports("bmi2"))
     return;
   static constexpr char kMessage[] =
-      "heed: error: this build is for x86-64-v3 (AVX2 and FMA: Intel's processors since 2013, "
-      "AMD's since 2015), and this processor is older.\n"
-      "  try: a build for it: cmake -S . -B build -DHEED_NATIVE=ON && cmake --build build\n";
+      "heed: error: this build is for processors with AVX2 (Intel's since 2013, AMD's since "
+      "2015).\n"
+      "  try: cmake -S . -B build -DHEED_NATIVE=ON && cmake --build build\n";
   (void)!::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
   ::_exit(2);
 #endif

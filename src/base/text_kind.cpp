@@ -13,8 +13,6 @@
 #include "base/utf8.h"
 
 namespace heed {
-const char* const kEmptyKind = "empty";
-
 namespace {
 
 using namespace std::string_view_literals;
@@ -41,8 +39,7 @@ constexpr pair<string_view, const char*> kBeginnings[] = {
 constexpr const char* kPandoc = "pandoc -t plain FILE > text.txt";
 constexpr const char* kMinimalPairs =  // as BLiMP has them
     "jq -r .sentence_good FILE > good.txt; jq -r .sentence_bad FILE > bad.txt";
-// In lower case. Marks that begin with \n may stand at the start of any line; before and in the
-// others white space does not count.
+// In lower case. White space before and in the marks does not count.
 struct Markup {
   string_view marks, kind, command = "";
 };
@@ -51,15 +48,11 @@ constexpr Markup kMarkup[] = {
     {"<html", "HTML", kPandoc},
     {"<!--", "HTML or XML", kPandoc},
     {"<?xml", "XML"},
-    {"<?php", "PHP"},
     {"{\\rtf", "RTF", kPandoc},
     {"\\documentclass", "LaTeX", kPandoc},
     {"{\"", "JSON", "jq -r .KEY FILE > text.txt"},
     {"[{", "JSON", "jq -r '.[].KEY' FILE > text.txt"},
     {"[\"", "JSON", "jq -r '.[]' FILE > text.txt"},
-    {"\nmsgid \"", "a PO catalogue"},
-    {"\nmessage-id: <", "mail"},
-    {"\n[[category:", "MediaWiki", "pandoc -f mediawiki -t plain FILE > text.txt"},
 };
 
 // Begins with <NAME, and has </NAME.
@@ -72,14 +65,11 @@ bool is_tagged(string_view text) {
 }  // namespace
 
 string other_program(const fs::path& path) {
-  constexpr string_view kModels[] = {".pt",   ".pth",     ".ckpt",        ".onnx",
-                                     ".gguf", ".msgpack", ".safetensors", ".keras"};
-  // These may be data (train.bin).
-  constexpr string_view kPerhaps[] = {".bin", ".npz", ".pkl", ".h5", ".pb", ".index", ".tflite"};
+  constexpr string_view kModels[] = {".pt",          ".pth",     ".ckpt",   ".onnx",
+                                     "model.bin",    "model.pb", ".gguf",   ".msgpack",
+                                     ".safetensors", ".keras",   "model.h5"};
   const auto of_another = [&](const string& name) {
-    const auto ends = [&](string_view ending) { return name.ends_with(ending); };
-    return ranges::any_of(kModels, ends) ||
-           (name.find("model") != name.npos && ranges::any_of(kPerhaps, ends));
+    return ranges::any_of(kModels, [&](string_view ending) { return name.ends_with(ending); });
   };
   if (const string name = path.filename(); of_another(name)) return name;
   for (const string& name : readable_names(path))
@@ -95,7 +85,6 @@ void throw_other_program(const fs::path& path, const string& name, Exit exit) {
 }
 
 string other_kind(string_view first) {
-  if (first.empty()) return kEmptyKind;
   for (const auto& [bytes, kind] : kBeginnings)
     if (first.starts_with(bytes)) return kind;
   size_t zeros[2] = {};  // of Western text in UTF-16, about half of the bytes are
@@ -111,31 +100,28 @@ string other_kind(string_view first) {
 
 string markup_in_words(const string& name, string_view first) {
   first.remove_prefix(min(first.find_first_not_of(" \t\r\n\xEF\xBB\xBF"), first.size()));
-  const string text = "\n" + lower_case(first);
-  string beginning = text.substr(0, 80);
+  string beginning = lower_case(first.substr(0, 80));
   erase_if(beginning, [](unsigned char c) { return std::isspace(c) != 0; });
-  const auto row = ranges::find_if(kMarkup, [&](const Markup& m) {
-    return m.marks[0] == '\n' ? text.find(m.marks) != text.npos : beginning.starts_with(m.marks);
-  });
+  const auto row =
+      ranges::find_if(kMarkup, [&](const Markup& m) { return beginning.starts_with(m.marks); });
   const string ending = fs::path(lower_case(name)).extension();
   if (row == std::end(kMarkup) && !is_tagged(first) && ending != ".html" && ending != ".htm")
     return "";
   Markup is = row == std::end(kMarkup) ? Markup{"", "HTML or XML", kPandoc} : *row;
-  if (is.kind == "JSON" && text.find("\"sentence_good\"") != text.npos) is.command = kMinimalPairs;
+  if (is.kind == "JSON" && first.find("\"sentence_good\"") != first.npos)
+    is.command = kMinimalPairs;
   return fmt::format(
-      "{} looks like {}, which is read as it stands, with its marks and names; for the text in it "
-      "alone, extract that to a file of its own{}",
+      "{} looks like {}, which is read as it stands, with its marks; extract its text for that "
+      "alone{}",
       name, is.kind, is.command.empty() ? "" : fmt::format(" ({})", is.command));
 }
 
-void throw_no_text(const string& name, const string& kind, bool is_file) {
+void throw_no_text(const string& name, const string& kind) {
   string hint =
-      "its text as plain text (unpacked, pdftotext, a word processor, iconv -f ENCODING -t UTF-8); "
-      "heed train --set tokenizer.type=byte takes any bytes";
+      "its text as plain text (pdftotext, a word processor, iconv -f ENCODING -t UTF-8); "
+      "tokenizer.type byte takes any bytes";
   if (kind.starts_with(kUtf16) || kind == kUtf32)
-    hint = fmt::format("iconv -f {} -t UTF-8 {} > utf8.txt", kind.substr(kind.find("UTF")),
-                       is_file && name != "standard input" ? shell_word(name) : "FILE");
-  if (kind == kEmptyKind) hint = "a file with text in it";
+    hint = fmt::format("iconv -f {} -t UTF-8 FILE > utf8.txt", kind.substr(kind.find("UTF")));
   throw data_error("{}: this is {}; expected text in UTF-8.", name, kind).hint(hint);
 }
 

@@ -207,8 +207,7 @@ JsonText parse_json(string_view text, const string& source) {
 
 JsonText read_json_file(const string& path) {
   const string text = read_file(path, kMaxBytes, InputFile::Allow::link, Exit::usage);
-  const string kind = other_kind(text);
-  if (!kind.empty() && kind != kEmptyKind)
+  if (const string kind = other_kind(text); !kind.empty())
     throw usage_error("{}: this is {}; expected JSON in UTF-8.", path, kind);
   return parse_json(text, path);
 }

@@ -31,34 +31,28 @@ void check_data(const DataConfig& d) {
   const bool text = !d.train.empty(), pairs = !d.pairs.empty(),
              parallel = !d.source.empty() || !d.target.empty();
   require(text + parallel + pairs == 1,
-          fmt::format("expected one of data.train (text), data.source and data.target (parallel "
-                      "lines) and data.pairs (TSV); found {}.",
-                      text + parallel + pairs == 0 ? "none" : "several"),
+          "expected one of data.train (text), data.source and data.target (parallel lines) and "
+          "data.pairs (TSV).",
           "--set data.train=/path/to/book.txt");
-  require(d.source.empty() == d.target.empty(), "data.source and data.target belong together.");
-  require(d.valid_source.empty() == d.valid_target.empty(),
-          "data.valid_source and data.valid_target belong together.");
-  require(text ? d.valid_source.empty() && d.valid_pairs.empty() : d.valid.empty(),
-          "held-out text (data.valid) goes with data.train, held-out pairs (data.valid_source and "
-          "data.valid_target, or data.valid_pairs) with pairs.");
-  require(d.valid_source.empty() || d.valid_pairs.empty(),
-          "data.valid_source + data.valid_target and data.valid_pairs exclude each other.");
+  require(
+      d.source.empty() == d.target.empty() && d.valid_source.empty() == d.valid_target.empty(),
+      "data.source and data.target belong together, and data.valid_source and data.valid_target.");
+  const bool lines = !d.valid_source.empty(), table = !d.valid_pairs.empty();
+  require(text ? !lines && !table : d.valid.empty() && !(lines && table),
+          "data.valid goes with data.train; with pairs go data.valid_source and data.valid_target, "
+          "or data.valid_pairs.");
 }
 
 // The objective must fit the halves of the model and the data.
 void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
   const string& name = c.objective.type;
   const bool pairs = objective.pairs();
-  const char* gives = pairs                  ? "train is text"
-                      : c.data.pairs.empty() ? "source gives pairs"
-                                             : "pairs gives pairs";
+  const char *text = "text (data.train)", *pair = "pairs (data.pairs, or data.source and target)";
   require(c.data.has_pairs() == pairs,
-          fmt::format("objective.type {} learns from {}, but data.{}.", name,
-                      pairs ? "pairs" : "text", gives),
-          fmt::format("objective.type {}, or {}", objectives_on(!pairs),
-                      pairs ? "pairs in data.pairs (TSV; heed init FILE.tsv makes a config) or in "
-                              "data.source and data.target"
-                            : "text in data.train"));
+          fmt::format("objective.type {} learns from {}, but the data are {}.", name,
+                      pairs ? pair : text, pairs ? text : pair),
+          fmt::format("objective.type {}, or heed init FILE, which makes a config for a file",
+                      objectives_on(!pairs)));
   const auto layers = [&](const char* key, int found, bool wanted) {
     require((found > 0) == wanted, fmt::format("objective.type {} needs {} {}; found {}.", name,
                                                key, wanted ? "of at least 1" : "0", found));
@@ -79,8 +73,7 @@ void check_vocabularies(const RunConfig& c, bool joined) {
       !joined || t.shared,
       "a decoder alone (model.encoder_layers 0) reads both sides of a pair with one vocabulary, "
       "but tokenizer.shared is false.",
-      t.own_target() ? "no tokenizer.target, or model.encoder_layers above 0"
-                     : "--set tokenizer.shared=true, or model.encoder_layers above 0");
+      "tokenizer.shared true and no tokenizer.target, or model.encoder_layers above 0");
   require(!t.own_target() || !t.shared,
           "tokenizer.target is a vocabulary of the target's own, but tokenizer.shared is true.",
           unset("tokenizer.shared"));
@@ -106,19 +99,17 @@ void check_model(const ModelConfig& m) {
                                    {"cross", &a.cross}})
     require(kv_heads(m) == m.n_heads ||
                 (kind->key != Projection::identity && kind->value != Projection::identity),
-            fmt::format("model.attention.{0}.key and model.attention.{0}.value can be the identity "
-                        "only where every head of queries has its own; found model.n_kv_heads {1} "
-                        "for {2} heads.",
+            fmt::format("model.attention.{0}.key and model.attention.{0}.value cannot be the "
+                        "identity where heads share them: model.n_kv_heads is {1} for {2} heads.",
                         name, kv_heads(m), m.n_heads),
             unset("model.n_kv_heads"));
-  const int d_head = m.d_model / m.n_heads;
-  require(m.positions != Positions::rotary || d_head % 2 == 0,
-          fmt::format("rotary positions turn pairs of numbers: model.d_model / model.n_heads must "
-                      "be even; found {}.",
-                      d_head));
-  require(m.positions != Positions::sinusoidal || m.d_model % 2 == 0,
-          fmt::format("sinusoidal positions come in pairs: model.d_model must be even; found {}.",
-                      m.d_model));
+  const bool rotary = m.positions == Positions::rotary;
+  const int turned = rotary                                 ? m.d_model / m.n_heads
+                     : m.positions == Positions::sinusoidal ? m.d_model
+                                                            : 0;
+  require(turned % 2 == 0,
+          fmt::format("{} must be even, because these positions come in pairs: found {}.",
+                      rotary ? "model.d_model / model.n_heads (rotary)" : "model.d_model", turned));
 }
 
 void check_training(const RunConfig& c, bool pairs) {

@@ -50,8 +50,7 @@ class TextFile {
       if (options_.notes && options_.notes->markup.empty())
         options_.notes->markup = markup_in_words(name_, rest);
       if (!options_.any_bytes)
-        if (const string kind = other_kind(rest); !kind.empty() && kind != kEmptyKind)
-          throw_no_text(name_, kind);
+        if (const string kind = other_kind(rest); !kind.empty()) throw_no_text(name_, kind);
       if (rest.starts_with(kByteOrderMark)) {
         rest.remove_prefix(kByteOrderMark.size());
         in_file_ = in_line_ = kByteOrderMark.size();
@@ -225,14 +224,12 @@ void scan_text(span<const string> paths, const ReadOptions& options,
   flush(text.size());
 }
 
-string utf16_in_words(const vector<string>& names) {
-  return "read as the same text in UTF-8: " + some_of(names) + ", written in UTF-16";
-}
-
 Notes TextNotes::in_words() const {
   const auto n = [](uint64_t x) { return format_count(int64_t(x)); };
   Notes all;
-  if (!utf16.empty()) all.notes.push_back(utf16_in_words(utf16));
+  if (!utf16.empty())
+    all.notes.push_back("read as the same text in UTF-8: " + some_of(utf16) +
+                        ", written in UTF-16");
   if (!markup.empty()) all.warnings.push_back(markup);
   if (bad_bytes > 0)
     all.warnings.push_back(fmt::format(
@@ -256,7 +253,7 @@ string read_text(span<const string> paths, const ReadOptions& options) {
 }
 
 void check_utf8(string_view text, const string& where) {
-  if (text.find('\0') != string_view::npos) throw_no_text(where, other_kind(text), false);
+  if (text.find('\0') != string_view::npos) throw_no_text(where, other_kind(text));
   const size_t bad = find_invalid_utf8(text);
   if (bad == string_view::npos) return;
   throw data_error("{}: not valid UTF-8 at byte {}: found 0x{:02X}.", where, bad + 1,
@@ -314,10 +311,7 @@ Pairs read_tsv(const string& path, const ReadOptions& options) {
     if (tabs != 1 && !is_blank(line))
       throw data_error("{}:{}: found {} tabs; expected exactly one, between source and target.",
                        path, i + 1, tabs)
-          .hint(tabs == 0
-                    ? "a tab between the two sides; of two files of parallel lines: "
-                      "data.source and data.target"
-                    : "of more columns only two (cut -f1,2); a space for a tab in a sentence");
+          .hint("of more columns only two (cut -f1,2); two files are data.source and data.target");
     const size_t tab = min(line.find('\t'), line.size());
     add(pairs, {path, path}, i + 1, {line.substr(0, tab), line.substr(min(tab + 1, line.size()))});
   }
@@ -334,7 +328,8 @@ FoundTexts find_texts(const vector<string>& paths, bool any_bytes) {
     const size_t before = found.files.size();
     for (const string& file : text_files({path})) {
       refuse_pipe(file);
-      const string kind = any_bytes ? "" : other_kind(first_bytes(file));
+      const string first = first_bytes(file);
+      const string kind = first.empty() ? "empty" : any_bytes ? "" : other_kind(first);
       if (!kind.empty() && !folder) throw_no_text(shown_path(file), kind);
       (kind.empty() ? found.files : found.left_out).push_back(file);
     }
@@ -366,12 +361,12 @@ void check_writable(const string& path) {
         .hint("another name for the file or folder; or a link elsewhere");
 }
 
-TextFacts text_facts(span<const string> files, bool any_bytes) {
+TextFacts text_facts(span<const string> files) {
   TextFacts facts;
   vector<uint64_t> counts(0x110000);  // of each code point
   for (const string& file : files) {
     uint64_t size = 0, bad = 0, &lines = facts.lines.emplace_back();
-    scan_text({&file, 1}, {.any_bytes = true, .decoded = !any_bytes}, [&](string_view text) {
+    scan_text({&file, 1}, {.any_bytes = true, .decoded = true}, [&](string_view text) {
       each_code_point(text, [&](CodePoint c, size_t at) {
         if (c.value == kInvalidCodePoint) {
           ++bad;

@@ -34,9 +34,6 @@ struct TextNotes {
   Notes in_words() const;
 };
 
-// Says that these are in UTF-16.
-string utf16_in_words(const vector<string>& names);
-
 struct ReadOptions {
   bool any_bytes = false;                 // tokenizer `byte`: invalid UTF-8 is data
   bool lowercase = false;                 // data.lowercase
@@ -134,8 +131,7 @@ struct TextFacts {
   int common = 0;                 // the most frequent ones that make up 99.995 % of the text
 };
 
-// Reads the files once, as bytes if `any_bytes`. Memory: a chunk. Errors as scan_text(), except
-// invalid UTF-8.
-TextFacts text_facts(span<const string> files, bool any_bytes = false);
+// Reads the files once. Memory: a chunk. Errors as scan_text(), except invalid UTF-8.
+TextFacts text_facts(span<const string> files);
 
 }  // namespace heed

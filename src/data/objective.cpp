@@ -49,11 +49,7 @@ string Objective::fit(Side side, size_t ids, const string& name, size_t at_once)
   const string what = fmt::format("{} has {} tokens, with <s> or </s>; the model {} at most {}",
                                   name, ids, reads_longer ? "was trained on" : "reads", most);
   if (reads_longer) return what + ": the result may be poor and slow";
-  const char* key = traits_.pairs()        ? "data.max_length"
-                    : side == Side::source ? "objective.source_length"
-                                           : "objective.target_length";
-  throw data_error("{}.", what)
-      .hint(fmt::format("a shorter text, or a model trained with a larger {}", key));
+  throw data_error("{}.", what).hint("a shorter text, or a model trained on longer ones");
 }
 
 void Objective::join(Example& pair) const {

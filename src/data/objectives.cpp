@@ -209,10 +209,7 @@ class SpanCorruption final : public TextObjective {
     size_t masks = 0;
     for (size_t at; (at = text.find(kMaskText)) != text.npos; ++masks) {
       if (masks == most_masks())
-        throw data_error(
-            "the text has too many [MASK]: this model fills in at most {}, by its objective's "
-            "source_length, mask_fraction and mean_span.",
-            masks);
+        throw data_error("the text has too many [MASK]: this model fills in at most {}.", masks);
       out += string(text.substr(0, at)) + traits().specials[masks];
       text.remove_prefix(at + kMaskText.size());
     }

@@ -118,10 +118,7 @@ TokenizedText UserTexts::prompt(const string& text) {
 TokenizedText UserTexts::inspected(Side side, const string& text, const string& name, bool is_line,
                                    bool cut) {
   if (text.empty() && side == objective_.text_side() && !is_line)
-    throw data_error("{} is empty; expected a text.", name)
-        .hint(objective_.traits().scored_given == Given::maybe_source
-                  ? "--target alone, which is read as the beginning of a text"
-                  : "");
+    throw data_error("{} is empty; expected a text.", name);
   TokenizedText read =
       encode_known(side, side == Side::source ? objective_.with_mask_tokens(text) : text, name);
   const size_t frame = objective_.framed(side, read.ids()).size() - read.tokens.size(),

@@ -197,7 +197,7 @@ bool is_usable(const Piece& piece, bool by_line) {
   return piece.type == Piece::kNormal;
 }
 
-AdoptedPieces adopt(const AnyModel& any, const string& path, const vector<string>& specials) {
+PieceModel adopt(const AnyModel& any, const string& path, const vector<string>& specials) {
   const string& name = any.reading.normalizer;
   if (any.type != kUnigramType && any.type != kBpeType)
     refuse(path, "its type is neither bpe nor unigram");
@@ -206,8 +206,7 @@ AdoptedPieces adopt(const AnyModel& any, const string& path, const vector<string
     refuse(path, fmt::format("its normaliser (\"{}\") is not one of SentencePiece's own: {}",
                              excerpt(name), joined(kNormalizers)));
   if (any.suffix_spaces) refuse(path, "it has spaces at the ends of words");
-  AdoptedPieces adopted;
-  PieceModel& model = adopted.model;
+  PieceModel model;
   model.unigram = any.type == kUnigramType;
   model.specials = specials;
   model.reading = any.reading;
@@ -219,15 +218,11 @@ AdoptedPieces adopt(const AnyModel& any, const string& path, const vector<string
   const vector<Piece> fixed = fixed_pieces(specials);
   unordered_set<string_view> seen;
   for (const Piece& piece : fixed) seen.insert(piece.text);
-  for (const Piece& piece : any.pieces) {
-    if (!is_learnt(piece)) continue;  // heed adds its own
-    if (is_usable(piece, model.by_line) && seen.insert(piece.text).second)
+  for (const Piece& piece : any.pieces)  // heed adds its own that are not learnt
+    if (is_learnt(piece) && is_usable(piece, model.by_line) && seen.insert(piece.text).second)
       model.pieces.push_back(piece);
-    else
-      adopted.left_out.push_back(piece.text);
-  }
   if (model.pieces.empty()) refuse(path, "it has no usable piece");
-  return adopted;
+  return model;
 }
 
 // The table ("precompiled charsmap") of one of SentencePiece's own normalisers, which the library
@@ -299,7 +294,7 @@ class PieceTokenizer final : public Tokenizer {
       auto found = cache.find(word);
       if (found == cache.end()) {
         if (cache.size() >= kMaxCachedWords) cache.clear();
-        found = cache.emplace(word, encode_word(word)).first;
+        found = cache.emplace(word, processor_.EncodeAsIds(word)).first;
       }
       for (const int id : found->second) {
         const size_t next = at + bytes_[id].size();
@@ -325,17 +320,6 @@ class PieceTokenizer final : public Tokenizer {
   }
 
  private:
-  vector<int> encode_word(string_view word) const {
-    vector<int> ids;
-    const auto status = processor_.Encode(word, &ids);
-    string covered;
-    for (const int id : ids) covered += bytes_[id];
-    if (status.ok() && covered == word) return ids;
-    ids.clear();  // SentencePiece changed the text: use bytes, which are exact
-    for (const char byte : word) ids.push_back(byte_id(byte));
-    return ids;
-  }
-
   void scan_lines(string_view text, const Sink& sink) const {
     for (size_t begin = 0; begin < text.size();) {
       const size_t end = min(text.find('\n', begin), text.size());
@@ -431,13 +415,13 @@ PieceModel read_piece_model(string_view bytes, const string& path) {
   for (size_t id = Tokenizer::kFirstFurther;
        id < any.pieces.size() && any.pieces[id].type == Piece::kControl; ++id)
     specials.push_back(any.pieces[id].text);
-  PieceModel model = adopt(any, path, specials).model;
+  PieceModel model = adopt(any, path, specials);
   if (!ranges::all_of(specials, is_special_name) || write_piece_model(model) != bytes)
     refuse(path, "heed writes it otherwise");
   return model;
 }
 
-AdoptedPieces adopt_pieces(string_view bytes, const string& path, const vector<string>& specials) {
+PieceModel adopt_pieces(string_view bytes, const string& path, const vector<string>& specials) {
   return adopt(read_model(bytes, path), path, specials);
 }
 

@@ -73,14 +73,11 @@ PieceModel read_piece_model(string_view bytes, const string& path);
 
 // Any SentencePiece model: the ordinary and user-defined pieces with their scores, in order, after
 // `specials` and the bytes, and its way of reading a line. So the texts of its pieces are
-// SentencePiece's; newlines and characters without a piece are bytes.
-struct AdoptedPieces {
-  PieceModel model;
-  vector<string> left_out;  // pieces that are too long, or are heed's own already
-};
+// SentencePiece's; newlines and characters without a piece are bytes. Pieces that are too long, or
+// are heed's own already, are left out.
 // Error (store) as above if the bytes are not a bpe or unigram model, if no piece is usable, or if
 // its normaliser is not one of SentencePiece's own.
-AdoptedPieces adopt_pieces(string_view bytes, const string& path, const vector<string>& specials);
+PieceModel adopt_pieces(string_view bytes, const string& path, const vector<string>& specials);
 
 // The SentencePiece model that its trainer learns from these lines. Error (data) if it cannot.
 string learn_pieces(const unordered_map<string, string>& settings, const vector<string>& lines);

@@ -92,9 +92,9 @@ int vocabulary_size(const TokenizerConfig& config, int minimum) {
   if (config.vocab_size == 0) return max(4000, 2 * minimum);
   if (config.vocab_size >= minimum) return config.vocab_size;
   throw usage_error(
-      "tokenizer.vocab_size is {}; this text needs at least {} with tokenizer.type \"{}\": the "
-      "special ids, 256 bytes, every character of the text and one more.",
-      config.vocab_size, minimum, type_name(config.type))
+      "tokenizer.vocab_size is {}; this text needs at least {}: the special ids, 256 bytes, every "
+      "character of the text and one more.",
+      config.vocab_size, minimum)
       .hint(fmt::format("set tokenizer.vocab_size to {}, or leave it out", max(minimum * 2, 1000)));
 }
 
@@ -130,7 +130,7 @@ PieceModel train_pieces(const TokenizerConfig& config, const vector<string>& spe
       {"control_symbols", joined(specials, ",")},
       {"minloglevel", "3"},
   };
-  return adopt_pieces(learn_pieces(settings, parts), "the trained model", specials).model;
+  return adopt_pieces(learn_pieces(settings, parts), "the trained model", specials);
 }
 
 constexpr size_t kMaxWordBytes = 1000;  // longer words become <unk>
@@ -159,9 +159,7 @@ TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, vector<string>
                                    uint64_t seed)
     : config_(config),
       specials_(std::move(specials)),
-      characters_(config.type == TokenizerConfig::char_  ? 0x110000
-                  : config.type == TokenizerConfig::byte ? 256
-                                                         : 0),
+      characters_(config.type == TokenizerConfig::char_ ? 0x110000 : 0),
       sample_(seed, size_t(config.sample_bytes)) {
   const int least = first_id() + (config.type == TokenizerConfig::byte ? 256 : 2);
   const bool fixed = config.type == TokenizerConfig::byte;
@@ -177,25 +175,19 @@ TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, vector<string>
 
 void TokenizerTrainer::add(string_view text) {
   bytes_ += text.size();
-  switch (config_.type) {
-    case TokenizerConfig::char_:
-      each_code_point(text, [&](CodePoint c, size_t) { ++characters_[c.value]; });
-      break;
-    case TokenizerConfig::byte:
-      for (const char byte : text) ++characters_[static_cast<unsigned char>(byte)];
-      break;
-    case TokenizerConfig::word:
-      each_word(text, config_.punctuation, [&](size_t begin, size_t end) {
-        if (end - begin > kMaxWordBytes) return;
-        const string_view word = text.substr(begin, end - begin);
-        if (const auto found = words_.find(word); found != words_.end())
-          ++found->second;
-        else
-          words_.emplace(word, 1);
-      });
-      break;
-    default:
-      sample_.add(text);
+  if (config_.type == TokenizerConfig::char_) {
+    each_code_point(text, [&](CodePoint c, size_t) { ++characters_[c.value]; });
+  } else if (config_.type == TokenizerConfig::word) {
+    each_word(text, config_.punctuation, [&](size_t begin, size_t end) {
+      if (end - begin > kMaxWordBytes) return;
+      const string_view word = text.substr(begin, end - begin);
+      if (const auto found = words_.find(word); found != words_.end())
+        ++found->second;
+      else
+        words_.emplace(word, 1);
+    });
+  } else if (is_subword(config_.type)) {
+    sample_.add(text);
   }
 }
 
@@ -209,12 +201,7 @@ void TokenizerTrainer::add_held_out(string_view text) {
 
 TrainedTokenizer TokenizerTrainer::finish_tokens() {
   TokenList list{config_.type, config_.punctuation, specials_};
-  if (config_.type == TokenizerConfig::byte) {
-    const auto n = characters_.size() - ranges::count(characters_, 0);
-    const auto but_lines = n - (characters_['\n'] > 0);
-    need_two(but_lines, but_lines, "byte");
-    return {tokenizer_of(list), fmt::format("{} of 256 bytes occur", n)};
-  }
+  if (config_.type == TokenizerConfig::byte) return {tokenizer_of(list), "one for each byte"};
   for (char32_t c = 0; c < characters_.size(); ++c)
     if (characters_[c] > 0) words_.emplace(encode_utf8(c), characters_[c]);
   const bool words = config_.type == TokenizerConfig::word;
@@ -250,9 +237,6 @@ TrainedTokenizer TokenizerTrainer::finish_pieces() {
 TrainedTokenizer TokenizerTrainer::finish() {
   TrainedTokenizer trained = is_subword(config_.type) ? finish_pieces() : finish_tokens();
   const Tokenizer& tokenizer = *trained.tokenizer;
-  if (tokenizer.serialize().size() > Tokenizer::kMaxFileBytes)
-    throw data_error("the vocabulary would take more than {}.", megabytes(Tokenizer::kMaxFileBytes))
-        .hint("set tokenizer.vocab_size or tokenizer.min_frequency");
   trained.note =
       fmt::format("tokenizer {}: {} ids from {} of training text; {}", type_name(config_.type),
                   tokenizer.size(), megabytes(bytes_), trained.note);

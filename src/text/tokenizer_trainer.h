@@ -75,7 +75,7 @@ class TokenizerTrainer {
   TokenizerConfig config_;
   vector<string> specials_;
   uint64_t bytes_ = 0;
-  // Counts of code points (char) or bytes, by value, and of words.
+  // Counts of code points (char), by value, and of words.
   vector<int64_t> characters_;
   StringMap<int64_t> words_;
   int held_out_ = 0;  // characters that only held-out text has

@@ -34,19 +34,15 @@ void require_same(const string& key, string_view found, string_view wanted, cons
 
 TrainedTokenizer pieces_from(string_view bytes, const TokenizerConfig& config,
                              const vector<string>& specials, const string& path) {
-  AdoptedPieces adopted = adopt_pieces(bytes, path, specials);
-  require_same("type",
-               type_name(adopted.model.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe),
+  PieceModel model = adopt_pieces(bytes, path, specials);
+  require_same("type", type_name(model.unigram ? TokenizerConfig::unigram : TokenizerConfig::bpe),
                type_name(config.type), path);
   string note;
-  if (adopted.model.by_line)
+  if (model.by_line)
     note = fmt::format("; lines are read as SentencePiece reads them (normaliser {})",
-                       adopted.model.reading.normalizer);
+                       model.reading.normalizer);
   note += "; newlines and characters without a piece are single bytes";
-  vector<string> names;
-  for (const string& text : adopted.left_out) names.push_back("'" + excerpt(text) + "'");
-  if (!names.empty()) note += "; left out as unusable: " + some_of(names);
-  return {tokenizer_of(std::move(adopted.model), path), note};
+  return {tokenizer_of(std::move(model), path), note};
 }
 
 // One token per line; names of special tokens are skipped.
@@ -96,9 +92,6 @@ TrainedTokenizer read_vocabulary(const TokenizerConfig& config, const vector<str
   // Zero bytes occur in the scores of a model, never in a list.
   const auto read = bytes.find('\0') != string::npos ? pieces_from : tokens_from;
   TrainedTokenizer t = read(bytes, config, specials, path);
-  if (t.tokenizer->size() > Tokenizer::kMaxSize ||
-      t.tokenizer->serialize().size() > Tokenizer::kMaxFileBytes)
-    throw data_error("{}: the vocabulary is too large.", path);
   t.note = fmt::format("tokenizer {}: {} ids from {}{}", type_name(config.type),
                        t.tokenizer->size(), path, t.note);
   return t;

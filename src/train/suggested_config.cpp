@@ -183,7 +183,7 @@ void read_own_text(OwnText& text, bool any_bytes, Log& log) {
   FoundTexts found = find_texts(text.files, any_bytes);
   text.files = std::move(found.files);
   text.name = names_of(text.files);
-  const TextFacts& f = text.facts = text_facts(text.files, any_bytes);
+  const TextFacts& f = text.facts = text_facts(text.files);
   string line = fmt::format("text: {}, {}", text.name, format_bytes(double(f.bytes)));
   if (text.files.size() > 1) line += fmt::format(" in {} files", text.files.size());
   if (f.bad_files.empty())
