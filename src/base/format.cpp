@@ -1,6 +1,6 @@
 #include "base/format.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
@@ -74,9 +74,7 @@ string counted(const string& n, const string& what) {
 }
 
 string joined(const vector<string>& parts, const string& between) {
-  string out;
-  for (size_t i = 0; i < parts.size(); ++i) out += (i == 0 ? "" : between) + parts[i];
-  return out;
+  return fmt::format("{}", fmt::join(parts, between));
 }
 
 string listed(vector<string> parts, const string& before_last) {

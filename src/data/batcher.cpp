@@ -36,10 +36,8 @@ Batcher::Taken Batcher::take(Cursor& cursor) {
 Batcher::Ahead Batcher::ahead(int64_t epochs, int64_t most) {
   Ahead ahead;
   Cursor cursor;
-  for (; cursor.epoch < epochs && ahead.steps < most; ++ahead.steps) {
-    const Taken taken = take(cursor);
-    ahead.tokens += taken.tokens;
-  }
+  for (; cursor.epoch < epochs && ahead.steps < most; ++ahead.steps)
+    ahead.tokens += take(cursor).tokens;
   ahead.epochs = epochs_at(objective_, split_, cursor);
   return ahead;
 }

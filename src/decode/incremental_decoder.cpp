@@ -107,7 +107,7 @@ Mat<float> IncrementalDecoder::step(span<const Tokens> given) {
   for (const Tokens& t : tokens) lengths_[t.slot] += int(t.ids.size());
   vector<Mat<float>> theirs;
   for (IncrementalDecoder& other : others_) theirs.push_back(other.step(given));
-  average(logits, theirs, pool_);
+  if (!theirs.empty()) pool_.run(n, [&](int row, int) { average_row(logits, theirs, row); });
   return logits;
 }
 

@@ -11,8 +11,6 @@
 
 namespace heed {
 
-namespace {
-
 // The logits of the first model plus ln(mean exp d_i), where d_i = l_i - l_0: the same but for a
 // shift of the whole row.
 void average_row(Mat<float> logits, const vector<Mat<float>>& others, int row) {
@@ -34,13 +32,6 @@ void average_row(Mat<float> logits, const vector<Mat<float>>& others, int row) {
     const auto n = double(1 + d.size());
     own = float(own + most + std::log((exp(-most) + sum) / n));
   }
-}
-
-}  // namespace
-
-void average(Mat<float> logits, const vector<Mat<float>>& others, Pool& pool) {
-  const int rows = others.empty() ? 0 : logits.rows;
-  pool.run(rows, [&](int row, int) { average_row(logits, others, row); });
 }
 
 Pass<float> Predictor::pass(Workspace& workspace, Observer<float>* observer) const {

@@ -30,7 +30,7 @@ struct Predictor {  // what it refers to must outlive it
 };
 
 // `others`: the same rows of the other models' logits.
-void average(Mat<float> logits, const vector<Mat<float>>& others, Pool& pool);
+void average_row(Mat<float> logits, const vector<Mat<float>>& others, int row);
 
 // The keys in which a config differs from that of the first model, if its model cannot read the
 // same texts and predict the same labels.

@@ -82,13 +82,8 @@ int translation_limit(int64_t longest_target) {
 
 string cut_in_words(int max_length, const Model& model) {
   const int most = most_positions(model.config.model);
-  const bool learned = model.config.model.positions == Positions::learned;
-  const char* limit = max_length >= most ? "the model has no more positions"
-                      : learned && model.objective->traits().joined
-                          ? "--max-length, or where source and target fill the model's positions"
-                          : "--max-length";
-  return fmt::format("did not end within {} ({})",
-                     counted(to_string(min(max_length, most)), "token"), limit);
+  return fmt::format("did not end within {} (--max-length, or the model's positions)",
+                     counted(to_string(min(max_length, most)), "token"));
 }
 
 vector<vector<Translation>> translate(const Model& model, Pool& pool,
@@ -146,8 +141,8 @@ TokenIds generate(const Predictor& predictor, const Objective& objective, const 
   draw_samples(
       predictor, objective, pool, request,
       [&](int, const TokenOdds& token) {
-        if (token.id != Tokenizer::kEos) ids.push_back(token.id);
-        return token.id != Tokenizer::kEos;
+        ids.push_back(token.id);
+        return true;
       },
       [](int) {});
   return ids;

@@ -20,8 +20,7 @@ struct Translation : Hypothesis {
 // The most tokens of a translation, unless a user says otherwise: those of the longest target that
 // was trained on (State::longest_target), and a quarter of them.
 int translation_limit(int64_t longest_target);
-// Of a translation that was cut: "did not end within 40 tokens (--max-length)", or that the model
-// can write no more.
+// Of a translation that was cut: "did not end within 40 tokens (...)".
 string cut_in_words(int max_length, const Model& model);
 
 // For each source (ids without </s>) its options.n_best different translations, best first, chosen

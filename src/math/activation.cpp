@@ -10,66 +10,51 @@ struct ValueAndSlope {
   T value, slope;
 };
 
-struct Relu {
-  template <class T>
-  static ValueAndSlope<T> at(T u) {
-    return {u > T{0} ? u : (u <= T{0} ? T{0} : u),  // NaN stays NaN
-            u > T{0} ? T{1} : T{0}};
-  }
+// f(u) and f'(u), as functions whose types tell them apart, so that loops have no branch.
+constexpr auto kRelu = []<class T>(T u) -> ValueAndSlope<T> {
+  return {u > T{0} ? u : (u <= T{0} ? T{0} : u),  // NaN stays NaN
+          u > T{0} ? T{1} : T{0}};
 };
 
 // relu2(u) = max(0, u)^2;  relu2'(u) = 2 max(0, u)
-struct SquaredRelu {
-  template <class T>
-  static ValueAndSlope<T> at(T u) {
-    const T positive = Relu::at(u).value;
-    return {positive * positive, T{2} * positive};
-  }
+constexpr auto kSquaredRelu = []<class T>(T u) -> ValueAndSlope<T> {
+  const T positive = kRelu(u).value;
+  return {positive * positive, T{2} * positive};
 };
 
 // gelu(u) = u Phi(u);  gelu'(u) = Phi(u) + u phi(u)
-struct Gelu {
-  template <class T>
-  static ValueAndSlope<T> at(T u) {
-    const Normal<T> n = standard_normal(u);
-    return {u * n.cdf, fuse(u, n.pdf, n.cdf)};
-  }
+constexpr auto kGelu = []<class T>(T u) -> ValueAndSlope<T> {
+  const Normal<T> n = standard_normal(u);
+  return {u * n.cdf, fuse(u, n.pdf, n.cdf)};
 };
 
 // silu(u) = u s(u), s the logistic function;  silu'(u) = s + u s (1 - s)
-struct Silu {
-  template <class T>
-  static ValueAndSlope<T> at(T u) {
-    const T s = T{1} / (T{1} + fast_exp(-u));
-    return {u * s, fuse(u * s, T{1} - s, s)};
-  }
+constexpr auto kSilu = []<class T>(T u) -> ValueAndSlope<T> {
+  const T s = T{1} / (T{1} + fast_exp(-u));
+  return {u * s, fuse(u * s, T{1} - s, s)};
 };
 
 // gelu_tanh(u) = u (1 + tanh z) / 2 = u s(2z),  z = sqrt(2/pi) (u + 0.044715 u^3)
-struct GeluTanh {
-  template <class T>
-  static ValueAndSlope<T> at(T u) {
-    constexpr T kTwice = T(1.5957691216057308), kCubic = T(0.044715);
-    const T s = T{1} / (T{1} + fast_exp(-kTwice * u * fuse(kCubic * u, u, T{1})));
-    const T slope = kTwice * fuse(T{3} * kCubic * u, u, T{1});  // of 2z
-    return {u * s, s * fuse(u * (T{1} - s), slope, T{1})};
-  }
+constexpr auto kGeluTanh = []<class T>(T u) -> ValueAndSlope<T> {
+  constexpr T kTwice = T(1.5957691216057308), kCubic = T(0.044715);
+  const T s = T{1} / (T{1} + fast_exp(-kTwice * u * fuse(kCubic * u, u, T{1})));
+  const T slope = kTwice * fuse(T{3} * kCubic * u, u, T{1});  // of 2z
+  return {u * s, s * fuse(u * (T{1} - s), slope, T{1})};
 };
 
-// Calls body with the function as a type, so that loops have no branch.
 template <class Body>
 void with_function(Activation f, Body&& body) {
   switch (f) {
     case Activation::relu:
-      return body(Relu{});
+      return body(kRelu);
     case Activation::gelu:
-      return body(Gelu{});
+      return body(kGelu);
     case Activation::silu:
-      return body(Silu{});
+      return body(kSilu);
     case Activation::relu2:
-      return body(SquaredRelu{});
+      return body(kSquaredRelu);
     case Activation::gelu_tanh:
-      return body(GeluTanh{});
+      return body(kGeluTanh);
   }
 }
 
@@ -81,7 +66,7 @@ void activate(Activation function, In<T> u, Mat<T> h, const Dropout& dropout) {
     for_rows<T>(u.rows, dropout, [&](int r, auto mask) {
       const T* __restrict p = u.row(r);
       T* __restrict q = h.row(r);
-      for (int c = 0; c < u.cols; ++c) q[c] = mask(c) * f.at(p[c]).value;
+      for (int c = 0; c < u.cols; ++c) q[c] = mask(c) * f(p[c]).value;
     });
   });
 }
@@ -93,7 +78,7 @@ void activate_with_slope(Activation function, Mat<T> u, Mat<T> h, const Dropout&
       T* __restrict p = u.row(r);
       T* __restrict q = h.row(r);
       for (int c = 0; c < u.cols; ++c) {
-        const auto at = f.at(p[c]);
+        const auto at = f(p[c]);
         const T k = mask(c);
         q[c] = k * at.value;
         p[c] = k * at.slope;

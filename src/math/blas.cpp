@@ -52,8 +52,7 @@ void map_buffers(int threads) {
     if (!has_room(kBuffer))
       throw Error(Exit::memory,
                   "not enough memory: OpenBLAS needs 128 MiB of address space for each of " +
-                      to_string(threads) + " threads, but there is room for " +
-                      (i == 0 ? "none." : "only " + to_string(i) + "."),
+                      to_string(threads) + " threads, but there is room for " + to_string(i) + ".",
                   kMoreRoom);
     buffers.push_back(blas_memory_alloc(0));
   }
@@ -120,11 +119,8 @@ void require_room_for_blas() {
 }
 
 void prepare_blas(int threads) {
-  if (const int parallel = openblas_get_parallel(); parallel != OPENBLAS_THREAD)
-    throw Error(Exit::usage,
-                string("this OpenBLAS was built ") +
-                    (parallel == OPENBLAS_OPENMP ? "with OpenMP" : "without threads and locks") +
-                    ", which heed's threads cannot share.",
+  if (openblas_get_parallel() != OPENBLAS_THREAD)
+    throw Error(Exit::usage, "heed's threads cannot share this OpenBLAS, which has not its own.",
                 "install the pthread build: apt-get install libopenblas0-pthread, then "
                 "update-alternatives --config libopenblas.so.0-$(uname -m)-linux-gnu");
   map_buffers(threads);

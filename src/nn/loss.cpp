@@ -32,10 +32,6 @@ void for_labelled_rows(Pass<T>& pass, const Linear& output, In<T> hidden, const 
   }
 }
 
-void add_row(LossSums& sums, const RowLoss& row) {
-  sums += {row.objective, row.nll, 1};
-}
-
 void refuse_ruined(double x) {
   if (isfinite(x)) return;
   throw Error(Exit::diverged, "the model's logits are NaN or infinite: its weights are ruined.",
@@ -62,7 +58,7 @@ LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const vector<in
         for (int i = 0; i < logits.rows; ++i) {
           const RowLoss row =
               cross_entropy<T>(logits.row(i), logits.cols, labels[numbers[i]], smoothing);
-          add_row(sums, row);
+          sums += {row.objective, row.nll, 1};
           if (seen) seen(numbers[i], {logits.row(i), size_t(logits.cols)}, row.nll);
         }
       });
@@ -78,9 +74,11 @@ LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden, const 
   set_zero(dhidden);
   for_labelled_rows(
       pass, output, hidden, labels, [&](span<const int> numbers, Mat<T> h, Mat<T> logits) {
-        for (int i = 0; i < logits.rows; ++i)
-          add_row(sums, cross_entropy_backward(logits.row(i), logits.cols, labels[numbers[i]],
-                                               options.smoothing, T(options.scale)));
+        for (int i = 0; i < logits.rows; ++i) {
+          const RowLoss row = cross_entropy_backward(logits.row(i), logits.cols, labels[numbers[i]],
+                                                     options.smoothing, T(options.scale));
+          sums += {row.objective, row.nll, 1};
+        }
         const Mat<T> dh = pass.zeros(h.rows, h.cols);
         output.backward(pass, h, logits, dh);  // logits now holds dlogits
         for (int i = 0; i < h.rows; ++i) copy_row(dh, i, dhidden, numbers[i]);

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <set>
 #include <vector>
@@ -41,16 +40,6 @@ TEST(Noise, KeysAreUniform) {
     expect_uniform_bytes([&](int i) { return (noise_key(i, Purpose::order, 3) >> shift) & 255; },
                          "seed");
   }
-}
-
-TEST(Noise, OneBitOfTheColumnChangesHalfOfTheBits) {
-  double changed = 0;
-  int pairs = 0;
-  for (std::uint32_t column = 0; column < 500; ++column)
-    for (int bit = 0; bit < 12; ++bit, ++pairs)
-      changed +=
-          std::popcount(noise32(hash64(9), column) ^ noise32(hash64(9), column ^ (1u << bit)));
-  EXPECT_NEAR(changed / pairs, 16, 0.5);
 }
 
 TEST(Noise, SeedsPurposesAndPartsAllMatter) {
@@ -110,13 +99,6 @@ TEST(Permuted, StaysInRangeForHugeLengths) {
 TEST(Permuted, TheFirstIsAnyoneEquallyOften) {
   expect_uniform_bytes([](int i) { return permuted(hash64(i), 256, 0); }, "first of 256");
   expect_uniform_bytes([](int i) { return permuted(hash64(i), 256, 255); }, "last of 256");
-}
-
-TEST(Permuted, KeysGiveDifferentOrders) {
-  int same = 0;
-  for (int i = 0; i < 1000; ++i)
-    same += permuted(hash64(1), 1000, i) == permuted(hash64(2), 1000, i);
-  EXPECT_LT(same, 10);  // one is expected
 }
 
 }  // namespace
