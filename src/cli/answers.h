@@ -85,13 +85,15 @@ void warn_of_markup(const string& name, string_view text, Log& log);
 // without any, or if something stands beside one in its word: of words that keep their punctuation,
 // the answer to "[MASK]" is one like "big.".
 string with_masks(const OpenModel& model, const GivenText& given);
-// Pages with the model inside (cli/live.cpp). The first is opened at a text, and at what was
-// `found`: the "kind", "layer" and "head" of a head, and if there are these the "target", and the
-// "id" of the "answer" and of what it was "against". Error (usage) if there may be more texts, or
-// if standard output is also for something else. The last is RUN/live.html, where train.live wants
-// it, which then is in the run's `story`, too; it returns what to try next.
+// Pages with the model inside (cli/live.cpp). Error (usage) if there may be more texts than one, or
+// if standard output is also for something else.
+void check_page(const CommandLine& line, const string& html);
+// Opened at a text, and at what was `found`: the "kind", "layer" and "head" of a head, and if there
+// are these the "target", and the "id" of the "answer" and of what it was "against".
 void write_live_page(OpenModel& m, const string& html, const GivenText& given, const Json& found);
 Exit report_live(const vector<string>& runs, const string& html, Log& log);
+// RUN/live.html, where train.live wants it, which then is in the run's `story`, too; an older one
+// goes. Returns what to try next.
 string write_live(const string& run, const string& live, Json& story, Log& log);
 // Of runs of several settings on one page: those that differ in seed alone are a group, unless all
 // do. Adds to those of all but the first how they compare with it, as heed compare --json does, or

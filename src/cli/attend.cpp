@@ -194,6 +194,7 @@ HeatMapStyle terminal_style() {
 }
 
 void print_names(const Json& recorded) {
+  if (recorded["head_names"].empty()) return print("\nno head has a name\n");
   if (recorded["named_at"].is_null()) return print("\nthe run has no record of its heads' names\n");
   print(fmt::format("\nover {} text, at step {}:\n", recorded["held_out"] ? "held-out" : "training",
                     recorded["named_at"].dump()));
@@ -224,6 +225,7 @@ Exit run_attend(CommandLine& line) {
   AttendOptions r;
   add_attend_options(line, r);
   line.parse();
+  check_page(line, r.html);
   r.prompts = prompts(line);
   r.draws = !line.json && (r.prompts || r.html.empty());
   OpenModel m(line);

@@ -19,9 +19,13 @@ Json average_checkpoints(const string& folder, size_t n) {
   RunWriter run = RunWriter::open(folder);
   vector<int64_t> steps = list_steps(folder);
   erase(steps, 0);  // before training
-  if (steps.size() < n)
-    throw usage_error("expected {} checkpoints of steps in {}; found {}.", n, folder, steps.size())
+  if (steps.size() < n) {
+    vector<string> names;
+    for (const int64_t step : steps) names.push_back(step_folder_name(step));
+    throw usage_error("expected {} checkpoints of steps in {}; found {}: {}.", n, folder,
+                      steps.size(), joined(names))
         .hint("a smaller number; more are kept with --set train.keep_last=N");
+  }
   steps.erase(steps.begin(), steps.end() - ptrdiff_t(n));
   const auto open = [&](int64_t step) { return Checkpoint::open(step_folder(folder, step)); };
   const Checkpoint newest = open(steps.back());

@@ -135,7 +135,7 @@ struct RunComparer {
     for (const string& run : group) {
       measure(run);
       for (const KeyChange& change : changed_keys(runs[begin].config, runs.back().config))
-        if (change.key != "seed")
+        if (change.key != "seed" && named.told.insert(change.key).second)
           log.warn("the runs of a group differ in more than seed: " + change.key);
     }
   }

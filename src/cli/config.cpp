@@ -189,7 +189,9 @@ Exit run_init(CommandLine& line) {
     log.info(fmt::format(
         "written: {0}; {1}its max_steps is a guess, because nothing was measured; to train it:",
         shell_word(output), no_text ? "change its data.train; " : ""));
-    log.info("  heed train " + shell_word(output));
+    const string run = (fs::path("runs") / fs::path(output).stem()).string();
+    log.info(fmt::format("  heed train {}{}", shell_word(output),
+                         path_exists(run) ? " --run " + shell_word(run + "-2") : ""));
   }
   return Exit::ok;
 }

@@ -149,7 +149,7 @@ struct View {
     return fmt::format("{} g / {:.4f}", centred, e["norm"]["divisor"].get<double>());
   }
 
-  // The parts with the largest shares.
+  // The parts with the largest shares, also the strongest head.
   void print_shares() const {
     if (!e.contains("norm"))
       return print_prose("no shares: post-norm rescales all that was written before\n");
@@ -163,6 +163,8 @@ struct View {
                       "  share of a part z = {5} . (W_out[{0}] - W_out[{1}]) (show/explain.h)\n",
                       answer, against, logit, logit - total, total, normed("z")));
     vector<Json> rows = largest(e["shares"], "share", formulas ? 14 : 4);
+    if (ranges::find(rows, part_text(e["head"]), part_text) == rows.end())
+      rows.push_back(e["head"]);
     double others = total;
     for (Json& part : rows) {
       others -= part["share"].get<double>();
@@ -234,6 +236,7 @@ Exit run_explain(CommandLine& line) {
   line.add_file("--html", o.html,
                 "also write the live page of the model, opened here; - is standard output");
   line.parse();
+  check_page(line, o.html);
   line.only_where(!line.json, {"--formulas"}, "without --json");
   OpenModel m(line);
   line.only_where(m.net.has_decoder(), {"--target", "--target-file"}, "for a decoder");

@@ -13,13 +13,17 @@
 
 namespace heed {
 
-void write_live_page(OpenModel& m, const string& html, const GivenText& given, const Json& found) {
-  const bool asks = prompts(m.line);
-  if (given.is_line)
+void check_page(const CommandLine& line, const string& html) {
+  const bool asks = prompts(line);
+  if (!html.empty() && !asks && !line.texts.text && !line.texts.target)
     throw usage_error("--html writes the page of one text; lines of a file may be many.")
         .hint("one of them as TEXT, no --html, or --json");
-  if (html == "-" && (asks || m.line.json))
+  if (html == "-" && (asks || line.json))
     throw usage_error("--html - needs standard output for itself; name a file.");
+}
+
+void write_live_page(OpenModel& m, const string& html, const GivenText& given, const Json& found) {
+  const bool asks = prompts(m.line);
   const Json& head = found["head"];
   Json opening{
       {"text", given.text},
@@ -48,16 +52,18 @@ Exit report_live(const vector<string>& runs, const string& html, Log& log) {
 
 string write_live(const string& run, const string& live, Json& story, Log& log) try {
   constexpr double kSmallPage = 3e6;  // bytes
+  const string path = (fs::path(run) / kLivePage).string();
+  error_code none;
+  fs::remove(path, none);  // that of an earlier step
   if (live == "false") return "";
   const Model model = load_model(run, "");
   const double bytes = 2.0 * double(model.net.table.size());
-  const string path = (fs::path(run) / kLivePage).string();
   if (live == "true" || bytes <= kSmallPage) {
     const string page = live_page(model, "train.live false", {{"report", kReportPage}});
     if (live == "true" || double(page.size()) < kSmallPage) {
       write_output(path, page);
       story["live"] = kLivePage;
-      return "open " + shell_word(path) + " in a browser: type to the model";
+      return fmt::format("xdg-open {}  # in a browser: type to the model", shell_word(path));
     }
   }
   if (bytes > kMostLiveBytes) return "";

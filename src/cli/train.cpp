@@ -40,7 +40,11 @@ void show_sample(const RunResult& result, Log& log) {
       best->filled.value_or(probe.prompts[shown] + " | " + best->written[shown]) + "\n";
   log.detail(best->filled ? "it writes ›so‹ in its masks:" : "it writes:");
   for (const string_view line : lines_of(text)) log.detail("  | " + printable(line));
-  log.brief(shortened("it writes: " + printable(stripped(text)), terminal_width(STDERR_FILENO)));
+  const int columns = terminal_width(STDERR_FILENO);
+  const string prompt = end_of_text(printable(probe.prompts[shown]), size_t(columns / 3));
+  const string all =
+      best->filled ? printable(text) : prompt + " | " + printable(best->written[shown]);
+  log.brief(shortened("it writes: " + string(stripped(all)), columns));
 }
 
 // The end of a run: what its model writes, RUN/live.html, RUN/report.html, and what to try next.
@@ -175,7 +179,9 @@ Exit run_train(CommandLine& line) {
   if (text.files.size() > 1)
     throw usage_error("{} is a config, which stands alone; found {}.", *config, joined(text.files))
         .hint("the texts alone; or the config, with --set data.train=...");
-  line.only_where(false, {"--like", "--minutes"}, "for a text; a config has train.max_minutes");
+  if (line.app.count("--like") + line.app.count("--minutes") > 0)
+    throw usage_error("--like and --minutes are for texts; {} is a config.", *config)
+        .hint("heed init, which writes a config; or --set train.max_minutes=M");
   if (request.run.folder.empty()) request.run.folder = "runs/" + fs::path(path).stem().string();
   RunConfig read = load_config(path, request.run.given);
   // Of those that come with heed, which train everywhere.

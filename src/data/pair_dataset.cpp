@@ -34,10 +34,13 @@ Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig
   optional<Error> first;
   for (size_t i = begin; i < end; ++i) {
     s.facts.add(pairs.source[i], pairs.target[i]);
+    const Unknown before = s.unknown;
+    const bool lossy = s.lossy;
     TextToIds(tokenizers.source()).take(pairs.source[i], s, s.source);
+    const uint64_t of_source = s.unknown.count;
     TextToIds to_ids(*tokenizers.target);
     to_ids.take(pairs.target[i], s, s.target);
-    s.lossy = s.lossy || !to_ids.exact();
+    s.lossy = s.lossy || s.unknown.count > of_source || !to_ids.exact();
     const size_t of_first = s.source.size() - s.source_begin.back(),
                  of_second = s.target.size() - s.target_begin.back(),
                  longest = max(of_first, of_second);
@@ -56,6 +59,7 @@ Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig
       if (s.dropped++ == 0) first = e;
       s.source.truncate(s.source_begin.back());
       s.target.truncate(s.target_begin.back());
+      if (!training) s.unknown = before, s.lossy = lossy;  // left out of all figures
       continue;
     }
     s.source_begin.push_back(s.source.size());

@@ -59,18 +59,21 @@ void TextToIds::take(string_view part, Split& split, Ids& ids) {
   size_t after = 0;  // the last token
   tokenizer_.scan(part, [&](const Token& t) {
     ids.push_back(t.id);
+    const size_t from = exchange(after, t.end);
     if (t.id == Tokenizer::kUnk) {
       split.unknown.add(part.substr(t.begin, t.end - t.begin));
-      same_ = false;
+      between_.clear();
+      mid_text_ = true;
+    } else if (loses && same_) {
+      const string text = between_ + string(part.substr(from, t.end - from));
+      const string given = tokenizer_.text_after(previous_, t.id);
+      same_ = text == given || (mid_text_ && text == " " + given);
+      previous_ = t.id;
+      between_.clear();
+      mid_text_ = false;
     }
-    if (!loses || !same_) return;
-    between_ += part.substr(after, t.end - after);
-    after = t.end;
-    same_ = between_ == tokenizer_.text_after(previous_, t.id);
-    previous_ = t.id;
-    between_.clear();
   });
-  if (loses && same_) between_ += part.substr(after);
+  if (loses) between_ += part.substr(after);
 }
 
 void LineFacts::add(string_view text) {

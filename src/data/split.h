@@ -95,14 +95,18 @@ vector<int64_t> counts_of(const Split& split, optional<Side> side = {});
 // Encodes a text, part after part, and notices where its tokens do not give it back.
 class TextToIds {
  public:
-  explicit TextToIds(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
+  // `mid_text`: it begins in the middle of a line, perhaps with the space before a word. (So it
+  // does after <unk>.)
+  explicit TextToIds(const Tokenizer& tokenizer, bool mid_text = false)
+      : tokenizer_(tokenizer), mid_text_(mid_text) {}
 
   // Appends the part's ids to `ids`, one of the split's sides, and counts what became <unk>.
   void take(string_view part, Split& split, Ids& ids);
-  bool exact() const { return same_ && between_.empty(); }  // the tokens have given back all
+  bool exact() const { return same_ && between_.empty(); }  // the known tokens have given back all
 
  private:
   const Tokenizer& tokenizer_;
+  bool mid_text_;
   int previous_ = -1;
   string between_;    // the text since the last token
   bool same_ = true;  // so far

@@ -140,16 +140,20 @@ void read_parts(const RunConfig& c, const vector<string>& paths, const Cuts& cut
                 const Tokenizer& tokenizer, Dataset& d) {
   d.train = d.valid = Split(tokenizer.size(), tokenizer.size());
   if (has_an_id_per_character(c)) d.train.target.reserve(min(cuts.training, cuts.characters));
-  TextToIds to_ids[2] = {TextToIds(tokenizer), TextToIds(tokenizer)};  // held out; for training
-  bool replaced[2] = {};                                               // a bad byte, likewise
+  TextToIds training_ids(tokenizer);
+  optional<TextToIds> held_out_ids;
+  char before = '\n';     // the part held out
+  bool replaced[2] = {};  // a bad byte, in the part held out; in that for training
   Sha256 hash;
   TextNotes notes;
   scan_parts(c, paths, cuts, notes, [&](string_view s, Part part) {
     hash.update(s);
+    if (part != Part::held_out) before = s.back();
     if (part == Part::left_out) return;
     const bool training = part == Part::training;
     Split& split = training ? d.train : d.valid;
-    to_ids[training].take(s, split, split.target);
+    if (!training && !held_out_ids) held_out_ids.emplace(tokenizer, before != '\n');
+    (training ? training_ids : *held_out_ids).take(s, split, split.target);
     split.target_bytes += s.size();
     split.facts.add(s);
     replaced[training] = replaced[training] || s.find("\uFFFD") != s.npos;
@@ -157,9 +161,10 @@ void read_parts(const RunConfig& c, const vector<string>& paths, const Cuts& cut
   d.hash.data = hash.hex();
   for (const bool training : {false, true}) {
     Split& s = training ? d.train : d.valid;
-    s.lossy = c.data.changes_text() || !to_ids[training].exact() ||
+    const bool exact = training ? training_ids.exact() : !held_out_ids || held_out_ids->exact();
+    s.lossy = c.data.changes_text() || s.unknown.count > 0 || !exact ||
               (replaced[training] && notes.bad_bytes > 0);
-    if (!to_ids[training].exact() && s.unknown.count == 0)
+    if (!exact)
       s.notes.push_back(
           "the tokens do not give back the text exactly: there may be no bits per byte");
   }

@@ -134,7 +134,7 @@ Advice advise(const Run& run) {
                          passes) +
              a.text;
     a.command = a.way_on;
-  } else if (run.end() != Stop::none && best != valid.end() &&
+  } else if (run.end() != Stop::none && best != valid.end() && (many || !few) &&
              ranges::any_of(logged.yardsticks,
                             [&](const Yardstick& y) { return y.nats_per_token <= best->loss; })) {
     a.text = memorised

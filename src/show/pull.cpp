@@ -186,10 +186,11 @@ string draw_pull(const HeadChoice& choice, const InputTokens& tokens, const Atte
     for (const double pull : x)
       drawn.numbers.push_back(float(drawn.largest > 0 ? pull / drawn.largest : 0));
   });
-  const auto most = ranges::max_element(heads, {}, &DrawnHead::largest) - heads.begin();
+  const auto in_words = heads_in_words(tokens, maps, choice);
+  const auto drawn = &clearest_head(in_words) - in_words.data();  // as the weights
   const char* about =
       "\nthe pull: which way the loss of this text moves each score, in nats per unit of score\n";
-  return wrapped(about, style.columns, "  ") + draw_heads(choice, heads, most, tokens, style);
+  return wrapped(about, style.columns, "  ") + draw_heads(choice, heads, drawn, tokens, style);
 }
 
 }  // namespace heed

@@ -191,6 +191,7 @@ Json comparison(const vector<string>& names) {
   for (const string& name : names) {
     const Run run = read_run(folder_of_run(name));
     keys.push_back(keys_of(run.config));
+    for (const char* key : kOfThisProcess) keys.back().erase(fmt::format("train.{}", key));
     any = any || !run.logged.train.empty() || !run.logged.valid.empty();
     compared.push_back({{"run", name},
                         {"best_step", run.best ? Json(run.best->step) : Json()},

@@ -45,7 +45,8 @@ class FilmListener : public Listener {
     on_ = !film_.empty() && can_be_film(run_.path());
     if (!on_) return;
     continue_film(m.state.step);
-    log_.info(sample_line("prompt", film_.prompt()));
+    // Its end: what is written goes on there.
+    log_.info(sample_line("prompt", end_of_text(printable(film_.prompt()), kSampleColumns)));
     first_weights(m);
     if (m.state.step == 0 && is_next(0, false)) add_now({}, m);
   }

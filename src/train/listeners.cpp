@@ -55,7 +55,7 @@ class YardsticksListener : public Listener {
   void ended(Stop, const Moment&) override {
     const auto best = context_.run.best();
     if (best && isfinite(best->valid_loss) && !yardsticks_.empty())
-      context_.log.detail(compared(best->valid_loss, yardsticks_));
+      context_.log.info(compared(best->valid_loss, yardsticks_));
   }
 
  private:

@@ -199,8 +199,15 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
       config, std::move(tokenizers), std::move(data), std::move(model), memory, {}, std::move(pool),
       all,    std::move(products)};
   plan_steps(run);
-  if (!config.train.prompt.empty())
-    run.prompt = given_prompt(config, run.tokenizers, *make_objective(config));
+  if (const string& prompt = config.train.prompt; !prompt.empty()) {
+    const auto objective = make_objective(config);
+    run.prompt = given_prompt(config, run.tokenizers, *objective);
+    const bool source = objective->text_side() == Side::source;
+    const Unknown unknown =
+        (source ? run.tokenizers.source() : *run.tokenizers.target).unknown(prompt);
+    if (unknown.count > 0 && !objective->fills())
+      run.data.notes.push_back("train.prompt has " + unknown.summary());
+  }
   crew.sum(0);  // a process that could not prepare has ended the job
   return run;
 }
@@ -215,6 +222,12 @@ string schedule_in_words(const OptimizerConfig& c, int64_t end) {
   const ScheduleKind& kind = schedule_of(c);
   const Fall fall = fall_of(c);
   const bool ends = end > 0, falls = fall.to >= 0;
+  if (ends && c.warmup_steps >= end && learning_rate(c, 1, end) >= learning_rate(c, 1, end - 1))
+    return fmt::format("rises to the end of the run, which is within optimizer.warmup_steps ({})",
+                       c.warmup_steps);
+  if (falls && c.warmup_steps > (fall.from >= 0 ? fall.from : c.decay_steps.step - 1))
+    return fmt::format("rises until its fall to {:g} at step {} (optimizer.warmup_steps is {})",
+                       c.min_learning_rate, fall.to, c.warmup_steps);
   string text =
       c.warmup_steps > 0 ? "rises over " + counted(to_string(c.warmup_steps), "step") : "begins";
   if (!kind.factor)

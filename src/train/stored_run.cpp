@@ -168,9 +168,13 @@ string nothing_to_do(const StoredRun& run, const TrainConfig& t, int64_t stop_at
   if (!run.checkpoint) return "";
   const State& s = run.checkpoint->state;
   const Stop end = end_of(t, s, stop_at);
-  return end == Stop::none
-             ? ""
-             : fmt::format("already at step {} ({}); nothing to do", s.step, ending_of(end).words);
+  if (end == Stop::none) return "";
+  const string where = t.max_steps > 0 && s.step >= t.max_steps
+                           ? fmt::format("at step {} of {} (train.max_steps)", s.step, t.max_steps)
+                       : end == Stop::early
+                           ? fmt::format("stopped early at step {}", s.step)
+                           : fmt::format("at step {} ({})", s.step, ending_of(end).words);
+  return "already " + where + "; nothing to do";
 }
 
 PreparedRun prepare_stored_run(StoredRun& run, const RunConfig& config, const RunRequest& request,

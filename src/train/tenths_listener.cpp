@@ -9,6 +9,7 @@
 #include "base/profile.h"
 #include "base/std_names.h"
 #include "base/utf8.h"
+#include "text/utf8.h"
 #include "train/listener.h"
 
 namespace heed {
@@ -17,7 +18,7 @@ namespace {
 constexpr int kRecentSteps = 20;  // that the loss shown is a mean of, about
 
 string short_number(double x) {
-  return isnan(x) ? "-" : fmt::format("{:#.3g}", x);
+  return isnan(x) ? "" : fmt::format("{:#.3g}", x);
 }
 
 class Tenths : public Listener {
@@ -73,8 +74,8 @@ class Tenths : public Listener {
                            terminal_width(STDERR_FILENO)));
     };
     if (shown_ == 0) row("time", "loss", "held out", "what it writes");
-    row(format_duration(seconds_now() - begin_), short_number(loss_), short_number(held_out_),
-        printable(written(m)));
+    row(format_duration(seconds_now() - begin_), short_number(loss_),
+        short_number(exchange(held_out_, kNotMeasured)), printable(stripped(written(m))));
     shown_ = max(1, tenth(m.state.step));
     shown_at_ = m.state.step;
     due_ = false;

@@ -39,7 +39,7 @@ WAYS = {
                                   "resume R --max-steps 20 --branch R2 --checkpoint step-8"],
     "branch by ranks": ["train C R --set train.max_steps=100 --stop-at 12", "2 ranks resume R --max-steps 20 --branch R2"],
     "later end": ["train C R --set train.max_steps=15", "resume R --more 5", "is R-2"],
-    "two later ends": ["train C R --set train.max_steps=10", "resume R --more 2 --threads 2", "resume R-2 --max-steps 20", "is R-2-2"],
+    "two later ends": ["train C R --set train.max_steps=10", "resume R --more 2 --threads 2", "resume R-2 --max-steps 20", "is R-3"],
     "earlier end": ["train C R --set train.max_steps=40 --stop-at 7", "resume R --max-steps 20"],
 }
 # {config: (changes to config(), ways)}; "first" comes first, because others begin with its weights.
@@ -86,7 +86,7 @@ class SameBytes(RunsTest):
 
     def do(self, how, config, way, run):
         """Runs one command of a way. The folder that the run has then."""
-        names = {"C": f"{config}.json", "R": run, "R/config.json": f"{run}/config.json", **{f"R{n}": way + n for n in ("2", "-2", "-2-2")}}
+        names = {"C": f"{config}.json", "R": run, "R/config.json": f"{run}/config.json", **{f"R{n}": way + n for n in ("2", "-2", "-3")}}
         kind, *rest = [names.get(word, word) for word in how.split()]
         if kind == "is":
             return rest[0]
