@@ -54,8 +54,12 @@ class YardsticksListener : public Listener {
 
   void ended(Stop, const Moment&) override {
     const auto best = context_.run.best();
-    if (best && isfinite(best->valid_loss) && !yardsticks_.empty())
-      context_.log.info(compared(best->valid_loss, yardsticks_));
+    if (!best || !isfinite(best->valid_loss) || yardsticks_.empty()) return;
+    context_.log.detail(compared(best->valid_loss, yardsticks_));
+    const Yardstick& y = *ranges::min_element(yardsticks_, {}, &Yardstick::nats_per_token);
+    context_.log.brief(
+        fmt::format("{}better than the best of simpler methods: {} {:.2f}",
+                    best->valid_loss < y.nats_per_token ? "" : "not ", y.name, y.nats_per_token));
   }
 
  private:

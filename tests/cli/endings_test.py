@@ -22,7 +22,7 @@ class Endings(RunsTest):
                 kind = {} if family == "seq2seq" else {"tokenizer": {"type": "word"}}
                 r = self.train(self.config(family, family=family, **SMALL, **kind), family, facts=f"{family}/report.html")
                 self.assertRegex(r.err, r"\n  \| \S.*\n")
-                self.tells(r.err, f"open {self.folder / family / 'live.html'} in a browser")
+                self.tells(r.err, f"xdg-open {self.folder / family / 'live.html'}  # in a browser")
                 self.assertEqual(self.page((self.folder / family / "report.html").read_text())["live"], "live.html")
                 page = self.page((self.folder / family / "live.html").read_text())
                 probe, frames = self.film(family)

@@ -113,7 +113,6 @@ TEST(Schedule, InWords) {
   EXPECT_EQ(words("cosine", 3000),
             "rises over 100 steps to 0.008, falls (cosine) to 0 at step 2000, stays");
   EXPECT_EQ(words("noam"), "rises over 100 steps, falls as 1 / sqrt(step)");
-  c.warmup_steps = 0;
   EXPECT_EQ(words("linear", 20),
             "rises to the end of the run, which is within optimizer.warmup_steps (100)");
   c.warmup_steps = 1900;
@@ -126,6 +125,7 @@ TEST(Schedule, InWords) {
             "rises until its fall to 0 at step 20 (optimizer.warmup_steps is 20)");
   EXPECT_EQ(words("noam", 20),
             "rises to the end of the run, which is within optimizer.warmup_steps (20)");
+  c.warmup_steps = 0;
   c.decay_fraction = 1;
   EXPECT_EQ(words("wsd", 20), "begins at 0.008, falls to 0 at step 20");
   EXPECT_EQ(words("constant"), "begins at 0.008, stays");
