@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -129,7 +130,7 @@ class Lesson(OfTheLesson):
     def test_4_who_is_he(self):
         line = "Alana , Belino and Aletus met by the river . at noon he"
         for noun, word in ("Belino", "he"), ("Alana", "she"):
-            self.assertIn("decoder, layer 0, head 1: no simple pattern", self.shown(f"heed attend runs/noun {line[:-2]}{word}"))
+            self.assertIn("decoder, layer 0, head 1: no simple pattern", self.shown(f"heed attend runs/noun {line[:-2]}{word} --layer 0 --head 1"))
             look, = self.json("attend", "runs/noun", line[:-2] + word, "--layer", 0, "--head", 1)
             row = look["decoder"][0][0][-1]
             self.assertEqual(look["target_tokens"][row.index(max(row))], noun)
@@ -170,6 +171,21 @@ class Lesson(OfTheLesson):
         writes = {step: frame["written"][0].split() for step, frame in frames.items()}
         self.says("at step 128 with any numbers, `{}`".format(" ".join(writes[128][:4])),
                   "at step 200 with `{}`".format(" ".join(writes[200][:7])), "at the end with `{}`".format(" ".join(writes[400][:8])))
+
+
+class Handout(unittest.TestCase):
+    def test_commands_stay_open_and_pictures_do_not(self):
+        sys.path.insert(0, str(ROOT / "scripts"))
+        import lesson
+        page = lesson.folded("<p><strong>What one sees.</strong> A line.</p><figure><svg>drawn</svg></figure>"
+                             "<p>And now:</p>\n<pre>heed sample</pre><p><strong>Question.</strong> <em>Why?</em> Because.</p><h2>Next</h2>")
+        shut = re.findall("<details.*?</details>", page, re.S)
+        self.assertIn("<svg>drawn</svg></figure></details>", shut[0])
+        self.assertIn("<em>Why?</em></summary><p>Because.</p></details>", shut[1])
+        self.assertEqual(re.sub("<.*?>", "", re.sub('(?s)<details.*?</details>|<div class="blank">.*?</div>', "", page)).split(),
+                         "And now: heed sample Next".split())
+        self.assertRegex(page, 'class="blank">.*<svg>drawn</svg></div>')  # whose cells the style empties
+        self.assertRegex(lesson.LOOK, r"\.blank \.cell \{ fill: none;")
 
 
 class Learnt(OfTheLesson):
