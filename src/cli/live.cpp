@@ -24,6 +24,7 @@ void check_page(const CommandLine& line, const string& html) {
 
 void write_live_page(OpenModel& m, const string& html, const GivenText& given, const Json& found) {
   const bool asks = prompts(m.line);
+  check_page(m.line, html);  // a prompt has its own
   const Json& head = found["head"];
   Json opening{
       {"text", given.text},

@@ -26,10 +26,13 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
   for (const string& note : data.notes) log.info(note);
   for (const string& warning : data.warnings) log.warn(warning);
   const auto n = [](auto x) { return format_count(int64_t(x)); };
-  (log.*say)(fmt::format(
-      "model: {} parameters, {} encoder and {} decoder layers, d_model {}, vocabulary {}",
-      n(run.model.table.size()), c.model.encoder_layers, c.model.decoder_layers, c.model.d_model,
-      n(run.tokenizers.target->size())));
+  vector<string> layers;
+  for (const auto& [half, count] :
+       {pair{"encoder", c.model.encoder_layers}, {"decoder", c.model.decoder_layers}})
+    if (count > 0) layers.push_back(counted(to_string(count), string(half) + " layer"));
+  (log.*say)(fmt::format("model: {} parameters, {}, d_model {}, vocabulary {}",
+                         n(run.model.table.size()), listed(layers), c.model.d_model,
+                         n(run.tokenizers.target->size())));
   string text = fmt::format("data: {} training tokens",
                             n(data.train.target.size() + data.train.source.size()));
   if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));
