@@ -279,7 +279,7 @@ function drawShares() {
   $("against").value = now.against?.id ?? "";
   $("about-shares").textContent = (now.shares ? `Its logit (the score before softmax) less ${now.against ? "that of the other" : "the mean of all"} is the sum of what every part adds, its share: what it wrote itself, not what later parts made of it. `
     : "This model norms every sum (norm \"post\"): its parts have no shares that add up. ") + "“If off”: how probable the answer is without that head.";
-  const all = now.shares ?? writers().map((part) => ({ ...part, part: `${part.kind === "cross" ? "cross-attention, " : ""}layer ${part.layer}, head ${part.head}` }));
+  const all = now.shares ?? writers().map((part) => ({ ...part, part: `${two ? (part.kind === "cross" ? "cross-attention, " : `${part.kind}, `) : ""}layer ${part.layer}, head ${part.head}` }));
   const listed10 = (part, i) => i < mostParts || (part.kind && headKey(part) === dearest()), total = (list) => list.reduce((s, p) => s + p.share, 0);
   const parts = all.filter(listed10), rest = all.filter((part, i) => !listed10(part, i)), most = largest(parts.map((p) => Math.abs(p.share)));
   const number = (x) => (isNaN(x) ? "" : x.toFixed(2).replace("-", "−")), cell = (x) => element("td", {}, x);
@@ -302,11 +302,11 @@ function drawSum() {
 }
 
 // In maps.js a head is in words; here, where it looks from the chosen row.
-function wordsOf(name, map, n) {
+function wordsOf({ name, queries, keys }, map, off) {
   const row = name === "encoder" ? now.row - now.sourceBegin : now.row - now.targetBegin;
-  const { queries, keys } = data.kinds.find((k) => k.name === name), q = Math.max(0, Math.min(queries.length - 1, decodes && name === "encoder" ? queries.length - 1 : row));
+  const n = keys.length, q = Math.max(0, Math.min(queries.length - 1, decodes && name === "encoder" ? queries.length - 1 : row));
   const weights = [...map.subarray(q * n, (q + 1) * n)], order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 3);
-  return `“${shown(queries[q] ?? "")}” looks at ` + order.filter((k) => weights[k] >= 0.005).map((k) => `“${shown(keys[k])}” ${percent(weights[k])}`).join(", ");
+  return `${off ? "(off) " : ""}“${shown(queries[q] ?? "")}” ${off ? "would look" : "looks"} at ` + order.filter((k) => weights[k] >= 0.005).map((k) => `“${shown(keys[k])}” ${percent(weights[k])}`).join(", ");
 }
 
 let drawn;  // the kind and the sizes of the pictures
@@ -317,7 +317,7 @@ function drawHeadsOf() {
     k.queries = tokens(k.name === "encoder" ? now.source : now.target);
     k.keys = tokens(k.name === "decoder" ? now.target : now.source);
     unpacked[i] = now.maps[k.name];
-    words[k.name] = now.maps[k.name].map((map) => wordsOf(k.name, map, k.keys.length));
+    words[k.name] = now.maps[k.name].map((map, i) => wordsOf(k, map, state.off.includes(headKey({ kind: k.name, layer: Math.floor(i / k.heads), head: i % k.heads }))));
   });
   const begin = now.targetBegin + now.target.length;
   data.next = decodes && now.row === now.last && begin === now.counts[1] ? { [now.target.length - 1]: [{ token: now.next[0].piece }] } : undefined;
