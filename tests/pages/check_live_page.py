@@ -150,7 +150,7 @@ def check_pairs(browser, page):
     wait(browser, "!busy && state.text === 'a' && now.counts[0] === 2")
     for what in ("cross.9.9", "decoder.0.x", "row=99", "answer=99999", "against=-1", "head=<b>", "temperature=x", "layer=77"):
         check(what in browser.value("$('notice').textContent"), f"{what} is not said to be wrong")
-    check(browser.value("[state.temperature, state.row, state.answer, state.layer]") == [1, None, None, None], "what is not there is kept")
+    check(browser.value("[state.temperature, state.row, state.answer, state.layer]") == [0, None, None, None], "what is not there is kept")
     browser.value("location.hash = '#Source=b&nothing=1'")
     wait(browser, "!busy && state.text === 'b' && $('notice').textContent.includes('nothing')")
     browser.value("location.hash = '#word-3'")  # of the glossary

@@ -2,12 +2,13 @@
 // answer is drawn. maps.js draws the heads.
 
 const config = data.model, encodes = config.encoder_layers > 0, decodes = config.decoder_layers > 0, two = encodes && decodes;
+const pairs = data.objective.type === "seq2seq", usual = pairs ? 0 : 1;  // temperature: as heed translate writes
 const fills = !decodes, masks = data.objective.use === "fill";
 data.kinds = [["encoder", config.encoder_layers], ["decoder", config.decoder_layers], ["cross", two ? config.decoder_layers : 0]]
   .filter(([, layers]) => layers > 0).map(([name, layers]) => ({ name, layers, heads: config.n_heads, queries: [], keys: [] }));
 data.frames = [{ unpacked: {}, words: {} }];
 data.first = Object.fromEntries(data.kinds.map(({ name }) => [name, { layer: 0, head: 0 }]));
-const fresh = () => ({ text: "", target: "", written: [], off: [], row: null, answer: null, against: null, temperature: 1, layer: null, head: null });
+const fresh = () => ({ text: "", target: "", written: [], off: [], row: null, answer: null, against: null, temperature: usual, layer: null, head: null });
 const state = fresh();
 let now = null;     // the last answer
 let held = null;    // what was kept to compare: { word, next }, the guesses after a word
@@ -413,7 +414,7 @@ function keep() {
     add("target", two ? now.text : "", "");
     add("off", state.off.join(" "), "");
     for (const name of ["row", "answer", "against", "layer"]) add(name, state[name], "");
-    add("temperature", state.temperature, 1);
+    add("temperature", state.temperature, usual);
     add("head", nameOfHead(), "");
     add("view", at.view, 0);
     add("wrote", two ? Math.max(0, now.text.length - own.length) : 0, 0);
@@ -463,7 +464,7 @@ function restore() {
   strange = [...of.keys()].filter((name) => !(name in state) && !["view", "hidden", "wrote"].includes(name));
   Object.assign(state, fresh(), { text: of.get("text") ?? "", target: of.get("target") ?? "", off: taken("off", isHead), head: taken("head", isHead)[0] ?? null });
   for (const name of ["row", "answer", "against", "layer"]) state[name] = whole(taken(name, (x) => whole(x) !== null)[0]);
-  state.temperature = Math.round(100 * Math.max(0, Math.min(2, Number(taken("temperature", (x) => !isNaN(x))[0] ?? 1)))) / 100;
+  state.temperature = Math.round(100 * Math.max(0, Math.min(2, Number(taken("temperature", (x) => !isNaN(x))[0] ?? usual)))) / 100;
   hidden = of.getAll("hidden");
   chosenHere = null;
   own = state.target.slice(0, Math.max(0, state.target.length - whole(of.get("wrote"))));
@@ -514,7 +515,7 @@ function startPage() {
     hidden = [];
     own = "";
     for (const box of ["text", "source"]) $(box).value = "";
-    $("heat").value = $("degrees").textContent = 1;
+    $("heat").value = $("degrees").textContent = usual;
     $(two ? "source" : "text").focus();
     ask();
   });
