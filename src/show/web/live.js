@@ -372,7 +372,7 @@ function noteOf({ dropped, source, target, read }) {
 function show(answer, latest) {
   now = answer;
   const used = { row: now.row, answer: now.answer.id, against: now.against?.id, layer: now.lens[state.layer]?.layer };
-  for (const [name, value] of Object.entries(used)) if (latest && state[name] !== null && state[name] !== value) {
+  for (const [name, value] of Object.entries(used)) if (latest && state[name] !== null && state[name] !== value && !(pair && name === "row")) {
     strange.push(`${name}=${state[name]}`);
     state[name] = null;
   }
@@ -409,15 +409,16 @@ let kept = 0;
 function keep() {
   clearTimeout(kept);
   kept = setTimeout(() => {
-    const text = two ? state.text : now.text, of = new URLSearchParams({ text });
+    const apart = pair && answers, text = two || apart ? state.text : now.text, of = new URLSearchParams({ text });
     const add = (name, value, usual) => { if (String(value ?? usual) !== String(usual)) of.set(name, value); };
-    add("target", two ? now.text : "", "");
+    add("target", two ? (apart ? own : now.text) : "", "");
     add("off", state.off.join(" "), "");
     for (const name of ["row", "answer", "against", "layer"]) add(name, state[name], "");
     add("temperature", state.temperature, usual);
     add("head", nameOfHead(), "");
     add("view", at.view, 0);
-    add("wrote", two ? Math.max(0, now.text.length - own.length) : 0, 0);
+    add("wrote", two && !apart ? Math.max(0, now.text.length - own.length) : 0, 0);
+    add("writes", apart && (writing || now.text !== (two ? own : state.text)) ? 1 : 0, 0);
     for (const word of hidden) of.append("hidden", word);
     const hash = "#" + of;
     if (pair) pair(hash);
@@ -425,19 +426,35 @@ function keep() {
   }, 300);
 }
 
-// Beside another model (pair.js) the page of both has the address, and is told what it would be here.
-let pair = null, pairAddress = "";
-function joinPair(told) {
+// Beside another model (pair.js) the page of both has the address, and is told what it would be here. Each writes its own answer.
+const answers = two || pairs;
+let pair = null, other = () => null, pairAddress = "";
+function joinPair(told, otherWindow) {
   pair = told;
+  other = otherWindow;
   document.body.classList.add("paired");
+  if (pairs && !two && data.example) goTo("#" + new URLSearchParams({ text: data.example.text, writes: 1 }));
 }
 function goTo(hash) {
+  const { text, target, written } = state, typedHere = own, goesOn = writing;
   pairAddress = hash.slice(1);
   clearTimeout(kept);
   stop();
   restore();
-  ask();
+  const same = answers && state.text === text && own === typedHere;
+  if (same) Object.assign(state, { target, written });
+  if (same && two) $("text").value = target;
+  if (answers && (same ? goesOn : new URLSearchParams(pairAddress).has("writes"))) write(true);
+  else ask();
 }
+// Writes a token, or on.
+function write(on) {
+  stop();
+  writing = on;
+  if (on) $("on").textContent = "Stop";
+  send("write");
+}
+const onBothSides = (use) => [window, ...(answers ? [other()] : [])].forEach((side) => side && use(side));
 
 // The text that the maps of the run's film are about and, where that is another text, what the model wrote to it.
 function exampleOf({ prompts, written, filled }) {
@@ -461,7 +478,7 @@ function restore() {
   for (const [name, value] of new URLSearchParams(address())) of.append(name.toLowerCase().replace("source", "text"), value);
   // What is asked for and can be: else it is named.
   const taken = (name, can) => (of.get(name) ?? "").split(" ").filter((x) => x && (can(x) || !strange.push(`${name}=${x}`)));
-  strange = [...of.keys()].filter((name) => !(name in state) && !["view", "hidden", "wrote"].includes(name));
+  strange = [...of.keys()].filter((name) => !(name in state) && !["view", "hidden", "wrote", "writes"].includes(name));
   Object.assign(state, fresh(), { text: of.get("text") ?? "", target: of.get("target") ?? "", off: taken("off", isHead), head: taken("head", isHead)[0] ?? null });
   for (const name of ["row", "answer", "against", "layer"]) state[name] = whole(taken(name, (x) => whole(x) !== null)[0]);
   state.temperature = Math.round(100 * Math.max(0, Math.min(2, Number(taken("temperature", (x) => !isNaN(x))[0] ?? usual)))) / 100;
@@ -496,13 +513,10 @@ function startPage() {
   $("how").open = innerWidth > 600 && state.text === "";
   if (innerWidth <= 600) for (const panel of document.querySelectorAll("section > details")) panel.open = false;
   for (const box of ["text", "source"]) $(box).addEventListener("input", typed);
-  $("one").addEventListener("click", () => { stop(); send("write"); });
+  $("one").addEventListener("click", () => onBothSides((side) => side.write?.(false)));
   $("on").addEventListener("click", () => {
-    if (writing) return stop();
-    stop();
-    writing = true;
-    $("on").textContent = "Stop";
-    send("write");
+    const on = !writing;
+    onBothSides((side) => (on ? side.write?.(true) : side.stop()));
   });
   $("heat").addEventListener("input", () => {
     state.temperature = Number($("heat").value);
