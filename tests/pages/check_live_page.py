@@ -120,6 +120,9 @@ def check_pairs(browser, page):
     check(browser.value("state.off.length") == 0, "a click on the chosen head switches it off")
     browser.value("$('off').click()")
     wait(browser, "!busy && $('heads').querySelector('.off') !== null")
+    check("1: (off) “" in browser.value("$('pattern').textContent"), "the words of a head that is off")
+    check(browser.value("/(^|\\d)decoder, layer [01], head/.test($('parts').textContent)"), "the kind of a head")
+    check(browser.value("$('guesses').textContent.includes('\u00a0%') && now.next[0].p < 0.99"), "what is so at temperature 1")
     check(browser.value("$('sum').textContent") == "It is switched off: it adds 0.", "the numbers of a head that is off")
     check(browser.value(GUESSES) != guesses, "a head that is off changes nothing")
     # The answer without each other head is what it is when that head is off, too.
@@ -147,7 +150,7 @@ def check_pairs(browser, page):
     wait(browser, "!busy && state.text === 'a' && now.counts[0] === 2")
     for what in ("cross.9.9", "decoder.0.x", "row=99", "answer=99999", "against=-1", "head=<b>", "temperature=x", "layer=77"):
         check(what in browser.value("$('notice').textContent"), f"{what} is not said to be wrong")
-    check(browser.value("[state.temperature, state.row, state.answer, state.layer]") == [1, None, None, None], "what is not there is kept")
+    check(browser.value("[state.temperature, state.row, state.answer, state.layer]") == [0, None, None, None], "what is not there is kept")
     browser.value("location.hash = '#Source=b&nothing=1'")
     wait(browser, "!busy && state.text === 'b' && $('notice').textContent.includes('nothing')")
     browser.value("location.hash = '#word-3'")  # of the glossary

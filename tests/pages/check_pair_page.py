@@ -13,14 +13,19 @@ from checks import check, check_page, train, wait_until
 
 TEXT = {"data": {"train": "s", "valid_fraction": 0}, "objective": {"type": "causal_lm", "target_length": 32}, "tokenizer": {"type": "word"},
         "model": {"d_model": 16, "n_heads": 4, "d_ff": 16, "dropout": 0, "encoder_layers": 0, "decoder_layers": 2}}
+PAIRS = {"data": {"source": "t", "target": "t", "valid_fraction": 0}, "objective": {"type": "seq2seq"},
+         "model": {**TEXT["model"], "encoder_layers": 1, "decoder_layers": 1}}
+JOINED = {**PAIRS, "model": TEXT["model"]}
 made = {}
 
 
 def make_page(heed, folder):
     made.update(heed=heed, folder=folder)
     (folder / "s").write_text("the old miller saw the river\nthe river saw the mill\n" * 40)
-    for name, more in ("one", {}), ("two", {"seed": 2}), ("chars", {"tokenizer": {"type": "char"}}):
-        train(heed, folder, {**TEXT, **more, "train": {"max_steps": 20, "save_every": 10, "keep_last": 0}}).rename(folder / name)
+    (folder / "t").write_text("the mill\nthe old river\n" * 40)
+    for name, more in ("one", {}), ("two", {"seed": 2}), ("chars", {"tokenizer": {"type": "char"}}), ("able", PAIRS), ("idle", PAIRS), ("alone", JOINED), ("lazy", JOINED):
+        steps = 1 if name in ("idle", "lazy") else 100 if name in ("able", "alone") else 20
+        train(heed, folder, {**TEXT, **more, "train": {"max_steps": steps, "save_every": 10, "keep_last": 0}}).rename(folder / name)
     made["steps"] = pair("one/checkpoints/step-00000010", "one/checkpoints/step-00000020")
     return pair("one", "two")
 
@@ -86,4 +91,25 @@ def check_steps(browser, page):
     pair("one", "chars", status=2)
 
 
-check_page("pair", make_page, check_seeds, check_steps)
+def check_answers(browser, page):
+    """Each model writes its own answer to a source: on opening, when a button is pressed, and at the address."""
+    silent = "frames.every((f) => f.contentDocument.getElementById('on').textContent === 'Write on')"
+    for a, b, box in ("able", "idle", "source"), ("alone", "lazy", "text"):
+        browser.open(pair(a, b), 1400)
+        answers = f"[0, 1].map((i) => {side('i', 'text')}.value)"
+        wait(browser, "addresses.some((address) => address.includes('writes=1')) && " + silent)
+        check(len(set(browser.value(answers))) == 2, f"{a} and {b} open with {browser.value(answers)}")
+        browser.value(f"{side(0, box)}.value = 'the mill'; {side(0, box)}.dispatchEvent(new Event('input'))")
+        wait(browser, f"{side(1, box)}.value === 'the mill' && addresses.every((address) => !address.includes('writes'))")
+        browser.value(f"{side(1, 'on')}.click()")
+        wait(browser, f"addresses[0].includes('writes=1') && {silent}")
+        written = browser.value(answers)
+        check(box == "text" or written[0] == "the mill", f"{a} and {b} write {written}")
+        check(written[1] != written[0], f"{a} and {b} both write {written}")
+        browser.value("location.reload()")
+        time.sleep(1)
+        wait(browser, f"{answers}.join() === {json.dumps(','.join(written))}")
+        check(not browser.errors, f"{browser.errors}")
+
+
+check_page("pair", make_page, check_seeds, check_steps, check_answers)

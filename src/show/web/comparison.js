@@ -61,7 +61,7 @@ const figures = data.flatMap(({ compared }) => Object.values(compared?.figures ?
   f.interval.map(short).filter(Boolean).join(" to "), short(f.p ?? f.p_randomization ?? null)]));
 if (data.some((r) => r.compared)) {
   const said = data.filter((r) => r.compared).map(({ compared: c }) => element("p", {}, c.error ?? c.sentence));
-  if (figures.length > 0) said.push(numbers(["", "figure", "first", "second", "difference", "95 % interval", "p"], figures));
+  if (figures.length > 0) said.push(numbers(["", "figure", "first", "second", "difference", "95\u00a0% interval", "p"], figures));
   find("#luck .scroll").append(...said);
 } else $("luck").remove();
 const keys = [...new Set(data.flatMap((r) => Object.keys(r.keys)))].sort();

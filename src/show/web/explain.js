@@ -49,6 +49,7 @@ function shares(model, stack, embedding, seen, row, answer, against) {
   const w = direction(model.output, answer, against), x = seen.layers.at(-1).out[row], [mean, inverse] = stack.norm.measure(x);
   const u = w.map((a, i) => a * stack.norm.gain[i] * inverse), all = u.reduce((a, b) => a + b, 0) / u.length;
   if (stack.norm.type === "layer") u.forEach((_, i) => { u[i] -= all; });  // (x - mean) u = x (u - mean of u)
+  const stackName = stack.blocks[0].cross ? "decoder, " : "";  // where a model has several kinds
   const parts = [{ part: "embedding", share: dot(u, embedding.token(seen.ids[row])) }];
   if (embedding.kind === "learned" || embedding.kind === "sinusoidal") parts.push({ part: "positions", share: dot(u, embedding.position(row)) });
   const biases = stack.norm.bias ? [dot(w, stack.norm.bias)] : [];
@@ -57,14 +58,14 @@ function shares(model, stack, embedding, seen, row, answer, against) {
     for (const [attention, of] of [[block.self, self], [block.cross, cross]]) {
       if (!attention) continue;
       for (let head = 0; head < attention.heads; ++head)
-        parts.push({ part: `${attention.kind === "cross" ? "cross-attention, " : ""}layer ${layer}, head ${head}`, kind: attention.kind, layer, head,
+        parts.push({ part: `${stackName && (attention.kind === "cross" ? "cross-attention, " : stackName)}layer ${layer}, head ${head}`, kind: attention.kind, layer, head,
           share: dot(u, outPart(attention, of.contexts[row], head)) });
       if (attention.out.bias) biases.push(dot(u, attention.out.bias));
     }
     if (!block.feed) return;
     const bias = block.feed.fc2.bias ? dot(u, block.feed.fc2.bias) : 0;
     if (block.feed.fc2.bias) biases.push(bias);
-    parts.push({ part: `layer ${layer}, feed-forward`, layer, share: dot(u, fed[row]) - bias });
+    parts.push({ part: `${stackName}layer ${layer}, feed-forward`, layer, share: dot(u, fed[row]) - bias });
   });
   if (biases.length > 0) parts.push({ part: "biases", share: biases.reduce((a, b) => a + b) });
   return parts;

@@ -2,12 +2,13 @@
 // answer is drawn. maps.js draws the heads.
 
 const config = data.model, encodes = config.encoder_layers > 0, decodes = config.decoder_layers > 0, two = encodes && decodes;
+const pairs = data.objective.type === "seq2seq", usual = pairs ? 0 : 1;  // temperature: as heed translate writes
 const fills = !decodes, masks = data.objective.use === "fill";
 data.kinds = [["encoder", config.encoder_layers], ["decoder", config.decoder_layers], ["cross", two ? config.decoder_layers : 0]]
   .filter(([, layers]) => layers > 0).map(([name, layers]) => ({ name, layers, heads: config.n_heads, queries: [], keys: [] }));
 data.frames = [{ unpacked: {}, words: {} }];
 data.first = Object.fromEntries(data.kinds.map(({ name }) => [name, { layer: 0, head: 0 }]));
-const fresh = () => ({ text: "", target: "", written: [], off: [], row: null, answer: null, against: null, temperature: 1, layer: null, head: null });
+const fresh = () => ({ text: "", target: "", written: [], off: [], row: null, answer: null, against: null, temperature: usual, layer: null, head: null });
 const state = fresh();
 let now = null;     // the last answer
 let held = null;    // what was kept to compare: { word, next }, the guesses after a word
@@ -279,7 +280,7 @@ function drawShares() {
   $("against").value = now.against?.id ?? "";
   $("about-shares").textContent = (now.shares ? `Its logit (the score before softmax) less ${now.against ? "that of the other" : "the mean of all"} is the sum of what every part adds, its share: what it wrote itself, not what later parts made of it. `
     : "This model norms every sum (norm \"post\"): its parts have no shares that add up. ") + "“If off”: how probable the answer is without that head.";
-  const all = now.shares ?? writers().map((part) => ({ ...part, part: `${part.kind === "cross" ? "cross-attention, " : ""}layer ${part.layer}, head ${part.head}` }));
+  const all = now.shares ?? writers().map((part) => ({ ...part, part: `${two ? (part.kind === "cross" ? "cross-attention, " : `${part.kind}, `) : ""}layer ${part.layer}, head ${part.head}` }));
   const listed10 = (part, i) => i < mostParts || (part.kind && headKey(part) === dearest()), total = (list) => list.reduce((s, p) => s + p.share, 0);
   const parts = all.filter(listed10), rest = all.filter((part, i) => !listed10(part, i)), most = largest(parts.map((p) => Math.abs(p.share)));
   const number = (x) => (isNaN(x) ? "" : x.toFixed(2).replace("-", "−")), cell = (x) => element("td", {}, x);
@@ -302,11 +303,11 @@ function drawSum() {
 }
 
 // In maps.js a head is in words; here, where it looks from the chosen row.
-function wordsOf(name, map, n) {
+function wordsOf({ name, queries, keys }, map, off) {
   const row = name === "encoder" ? now.row - now.sourceBegin : now.row - now.targetBegin;
-  const { queries, keys } = data.kinds.find((k) => k.name === name), q = Math.max(0, Math.min(queries.length - 1, decodes && name === "encoder" ? queries.length - 1 : row));
+  const n = keys.length, q = Math.max(0, Math.min(queries.length - 1, decodes && name === "encoder" ? queries.length - 1 : row));
   const weights = [...map.subarray(q * n, (q + 1) * n)], order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 3);
-  return `“${shown(queries[q] ?? "")}” looks at ` + order.filter((k) => weights[k] >= 0.005).map((k) => `“${shown(keys[k])}” ${percent(weights[k])}`).join(", ");
+  return `${off ? "(off) " : ""}“${shown(queries[q] ?? "")}” ${off ? "would look" : "looks"} at ` + order.filter((k) => weights[k] >= 0.005).map((k) => `“${shown(keys[k])}” ${percent(weights[k])}`).join(", ");
 }
 
 let drawn;  // the kind and the sizes of the pictures
@@ -317,7 +318,7 @@ function drawHeadsOf() {
     k.queries = tokens(k.name === "encoder" ? now.source : now.target);
     k.keys = tokens(k.name === "decoder" ? now.target : now.source);
     unpacked[i] = now.maps[k.name];
-    words[k.name] = now.maps[k.name].map((map) => wordsOf(k.name, map, k.keys.length));
+    words[k.name] = now.maps[k.name].map((map, i) => wordsOf(k, map, state.off.includes(headKey({ kind: k.name, layer: Math.floor(i / k.heads), head: i % k.heads }))));
   });
   const begin = now.targetBegin + now.target.length;
   data.next = decodes && now.row === now.last && begin === now.counts[1] ? { [now.target.length - 1]: [{ token: now.next[0].piece }] } : undefined;
@@ -371,7 +372,7 @@ function noteOf({ dropped, source, target, read }) {
 function show(answer, latest) {
   now = answer;
   const used = { row: now.row, answer: now.answer.id, against: now.against?.id, layer: now.lens[state.layer]?.layer };
-  for (const [name, value] of Object.entries(used)) if (latest && state[name] !== null && state[name] !== value) {
+  for (const [name, value] of Object.entries(used)) if (latest && state[name] !== null && state[name] !== value && !(pair && name === "row")) {
     strange.push(`${name}=${state[name]}`);
     state[name] = null;
   }
@@ -408,15 +409,16 @@ let kept = 0;
 function keep() {
   clearTimeout(kept);
   kept = setTimeout(() => {
-    const text = two ? state.text : now.text, of = new URLSearchParams({ text });
+    const apart = pair && answers, text = two || apart ? state.text : now.text, of = new URLSearchParams({ text });
     const add = (name, value, usual) => { if (String(value ?? usual) !== String(usual)) of.set(name, value); };
-    add("target", two ? now.text : "", "");
+    add("target", two ? (apart ? own : now.text) : "", "");
     add("off", state.off.join(" "), "");
     for (const name of ["row", "answer", "against", "layer"]) add(name, state[name], "");
-    add("temperature", state.temperature, 1);
+    add("temperature", state.temperature, usual);
     add("head", nameOfHead(), "");
     add("view", at.view, 0);
-    add("wrote", two ? Math.max(0, now.text.length - own.length) : 0, 0);
+    add("wrote", two && !apart ? Math.max(0, now.text.length - own.length) : 0, 0);
+    add("writes", apart && (writing || now.text !== (two ? own : state.text)) ? 1 : 0, 0);
     for (const word of hidden) of.append("hidden", word);
     const hash = "#" + of;
     if (pair) pair(hash);
@@ -424,19 +426,35 @@ function keep() {
   }, 300);
 }
 
-// Beside another model (pair.js) the page of both has the address, and is told what it would be here.
-let pair = null, pairAddress = "";
-function joinPair(told) {
+// Beside another model (pair.js) the page of both has the address, and is told what it would be here. Each writes its own answer.
+const answers = two || pairs;
+let pair = null, other = () => null, pairAddress = "";
+function joinPair(told, otherWindow) {
   pair = told;
+  other = otherWindow;
   document.body.classList.add("paired");
+  if (pairs && !two && data.example) goTo("#" + new URLSearchParams({ text: data.example.text, writes: 1 }));
 }
 function goTo(hash) {
+  const { text, target, written } = state, typedHere = own, goesOn = writing;
   pairAddress = hash.slice(1);
   clearTimeout(kept);
   stop();
   restore();
-  ask();
+  const same = answers && state.text === text && own === typedHere;
+  if (same) Object.assign(state, { target, written });
+  if (same && two) $("text").value = target;
+  if (answers && (same ? goesOn : new URLSearchParams(pairAddress).has("writes"))) write(true);
+  else ask();
 }
+// Writes a token, or on.
+function write(on) {
+  stop();
+  writing = on;
+  if (on) $("on").textContent = "Stop";
+  send("write");
+}
+const onBothSides = (use) => [window, ...(answers ? [other()] : [])].forEach((side) => side && use(side));
 
 // The text that the maps of the run's film are about and, where that is another text, what the model wrote to it.
 function exampleOf({ prompts, written, filled }) {
@@ -460,10 +478,10 @@ function restore() {
   for (const [name, value] of new URLSearchParams(address())) of.append(name.toLowerCase().replace("source", "text"), value);
   // What is asked for and can be: else it is named.
   const taken = (name, can) => (of.get(name) ?? "").split(" ").filter((x) => x && (can(x) || !strange.push(`${name}=${x}`)));
-  strange = [...of.keys()].filter((name) => !(name in state) && !["view", "hidden", "wrote"].includes(name));
+  strange = [...of.keys()].filter((name) => !(name in state) && !["view", "hidden", "wrote", "writes"].includes(name));
   Object.assign(state, fresh(), { text: of.get("text") ?? "", target: of.get("target") ?? "", off: taken("off", isHead), head: taken("head", isHead)[0] ?? null });
   for (const name of ["row", "answer", "against", "layer"]) state[name] = whole(taken(name, (x) => whole(x) !== null)[0]);
-  state.temperature = Math.round(100 * Math.max(0, Math.min(2, Number(taken("temperature", (x) => !isNaN(x))[0] ?? 1)))) / 100;
+  state.temperature = Math.round(100 * Math.max(0, Math.min(2, Number(taken("temperature", (x) => !isNaN(x))[0] ?? usual)))) / 100;
   hidden = of.getAll("hidden");
   chosenHere = null;
   own = state.target.slice(0, Math.max(0, state.target.length - whole(of.get("wrote"))));
@@ -495,13 +513,10 @@ function startPage() {
   $("how").open = innerWidth > 600 && state.text === "";
   if (innerWidth <= 600) for (const panel of document.querySelectorAll("section > details")) panel.open = false;
   for (const box of ["text", "source"]) $(box).addEventListener("input", typed);
-  $("one").addEventListener("click", () => { stop(); send("write"); });
+  $("one").addEventListener("click", () => onBothSides((side) => side.write?.(false)));
   $("on").addEventListener("click", () => {
-    if (writing) return stop();
-    stop();
-    writing = true;
-    $("on").textContent = "Stop";
-    send("write");
+    const on = !writing;
+    onBothSides((side) => (on ? side.write?.(true) : side.stop()));
   });
   $("heat").addEventListener("input", () => {
     state.temperature = Number($("heat").value);
@@ -514,7 +529,7 @@ function startPage() {
     hidden = [];
     own = "";
     for (const box of ["text", "source"]) $(box).value = "";
-    $("heat").value = $("degrees").textContent = 1;
+    $("heat").value = $("degrees").textContent = usual;
     $(two ? "source" : "text").focus();
     ask();
   });

@@ -100,7 +100,7 @@ class Machine {
 
   // How probable the answer is at a row if one more head is off.
   without({ without, ...request }) {
-    const { seen, side } = this.forward({ ...request, off: [...request.off, without] }), heat = request.temperature || 1e-3;
+    const { seen, side } = this.forward({ ...request, off: [...request.off, without] }), heat = request.temperature || 1;
     const row = Math.min(request.row, side.ids.length - 1);
     return Math.exp(logSoftmax(this.model.logits(seen.hidden[row]).map((x) => x / heat))[request.answer]);
   }
@@ -180,7 +180,7 @@ class Machine {
     const logits = this.model.logits(seen.hidden[row]), logs = logSoftmax(logits);
     if (logs.some(Number.isNaN)) throw new Error("The model's numbers overflow: nothing can be shown.");
     const never = row < side.ids.length - 1 ? () => false : this.notNext(request, side.ids);
-    const heat = request.temperature || 1e-3, warm = logSoftmax(logits.map((x) => x / heat));
+    const heat = request.temperature || 1, warm = logSoftmax(logits.map((x) => x / heat));
     const chance = (id) => Math.exp((heat === 1 ? logs : warm)[id]);
     const named = (list, tokenizer = this.target) => list.map((x) => ({ ...x, piece: name(tokenizer, x.id) }));
     const out = {

@@ -113,7 +113,7 @@ function drawMap({ name, colour, against, row, of = () => "in percent of each ro
   const cell = (x) => {
     const share = Math.abs(x), number = share >= 0.005 ? (100 * x).toFixed(0).replace("-", "−") : "";
     const e = element("td", {}, number);
-    if (number) e.title = number + " %";
+    if (number) e.title = number + "\u00a0%";
     e.style.cssText = (x < 0 ? below : shades)[Math.round(100 * share)];
     return e;
   };

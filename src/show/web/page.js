@@ -21,7 +21,7 @@ const signs = (text) => text.replace(/[\0-\x1f]/g, (c) => (c === "\n" ? "↵" : 
 const shown = (token) => (token === "" ? "∅" : signs(token.replaceAll(" ", "␣")
   .replace(/^\\n$/, "\n").replace(/^<0x([01][0-9A-F])>$/, (_, byte) => String.fromCharCode(parseInt(byte, 16)))
   .replace(/.*[\u0590-\u08ff\ufb1d-\ufefc].*/s, "\u2068$&\u2069")));
-const percent = (x) => (x > 0 && x < 1e-6 ? "≈ 0" : x > 0 && x < 0.01 ? String(Number((100 * x).toPrecision(2))) : (100 * x).toFixed(1)) + " %";
+const percent = (x) => (x > 0 && x < 1e-6 ? "≈ 0" : x > 0 && x < 0.01 ? String(Number((100 * x).toPrecision(2))) : (100 * x).toFixed(1)) + "\u00a0%";
 
 // Three significant digits: "12.3k", "0.0123", "9.1e-7". Null becomes "".
 function short(x) {
