@@ -123,7 +123,7 @@ ROWS = {
              r"HeadProbe|\bis_frame\b|\breport\(|--names|film|Film",
              [("src/train/listeners.cpp", r"film_listener,\s*", ""), ("src/train/listener.h", r"show/film\.h|  Film& film;"),
               ("src/train/prepared_run.cpp", r",\s*\.record = film_memory\(model\.table\)", ""), ("src/train/prepared_run.cpp", r"show/film\.h"),
-              ("src/train/prepared_run.cpp", r"(?s)  if \(!config\.train\.prompt\.empty\(\)\)\n.*?;\n", ""),
+              ("src/train/prepared_run.cpp", r"(?s)^  if \(const string& prompt = .*?^  }\n", ""),
               ("src/train/training_run.cpp", r"show/film\.h|  Film film\("), ("src/train/training_run.cpp", "so_far, film, ", "so_far, "),
               ("src/train/tenths_listener.cpp", r"film_\(context\.film\),\s*", ""), ("src/train/tenths_listener.cpp", r"const Film& film_;"),
               ("src/train/tenths_listener.cpp", r"return film_\.empty\(\).*;", 'return "";'),
@@ -145,7 +145,7 @@ ROWS = {
                     ("src/train/start.cpp", r'b\.text \? b\.text->path\(\) : ""', '""'), ("src/cli/train.cpp", r"(?s)^void check_text.*?^}\n\n", ""),
                     ("src/cli/train.cpp", "OwnText text", "struct { vector<string> files; } text"),
                     ("src/cli/train.cpp", r"(?s)^  line\.add_minutes\(.*?\n|^  line\.add_like\(text\.like\)->excludes\((?=\n)", "("),
-                    ("src/cli/train.cpp", r'"--like", "--minutes"'),
+                    ("src/cli/train.cpp", r'(?s)  if \(line\.app\.count\("--like"\).*?;\n', ""),
                     ("src/cli/train.cpp", r"ranges::find_if\(text.files, names_config\)", "text.files.begin()"),
                     ("src/cli/train.cpp", r"(?s)  if \(config == text.files.end\(\)\) {.*?^  }\n", "")]),
 }
