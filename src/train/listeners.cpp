@@ -57,9 +57,9 @@ class YardsticksListener : public Listener {
     if (!best || !isfinite(best->valid_loss) || yardsticks_.empty()) return;
     context_.log.detail(compared(best->valid_loss, yardsticks_));
     const Yardstick& y = *ranges::min_element(yardsticks_, {}, &Yardstick::nats_per_token);
-    context_.log.brief(
-        fmt::format("{}better than the best of simpler methods: {} {:.2f}",
-                    best->valid_loss < y.nats_per_token ? "" : "not ", y.name, y.nats_per_token));
+    context_.log.brief(fmt::format("{}better than the best of simpler methods: {} {:.2f}",
+                                   best->valid_loss < y.nats_per_token ? "" : "not ", y.name,
+                                   y.nats_per_token));
   }
 
  private:
