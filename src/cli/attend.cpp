@@ -194,8 +194,8 @@ HeatMapStyle terminal_style() {
 }
 
 void print_names(const Json& recorded) {
-  if (recorded["head_names"].empty()) return print("\nno head has a name\n");
   if (recorded["named_at"].is_null()) return print("\nthe run has no record of its heads' names\n");
+  if (recorded["head_names"].empty()) return print("\nno head has a name\n");
   print(fmt::format("\nover {} text, at step {}:\n", recorded["held_out"] ? "held-out" : "training",
                     recorded["named_at"].dump()));
   const Column columns[] = {{"head", "", part_text},

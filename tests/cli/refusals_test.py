@@ -136,6 +136,7 @@ ROWS = {2: r"""
     train a.txt c.json => c.json
     train joey.yaml => heed init, heed train - < joey.yaml
     train a.txt --minutes 0 => 0.001
+    train c.json --like gpt => c.json, --like, --minutes, train.max_minutes
     train a.txt --set model.d_modle=8 => model.d_model
     attend pairs --target b => TEXT
     attend pairs the --file a => TEXT
@@ -252,7 +253,6 @@ ROWS = {2: r"""
     PAIRS data.source=null --set data.target=null --set data.pairs=p.tsv --stop-at 1 => 2, 83, p.tsv:2
     train page.xml --run new --minutes 0.01 --set train.max_steps=2 => page.xml, HTML
     init gpt --output - => merges.txt
-    train c.json --run new --minutes 3 --like gpt --stop-at 2 => --like, --minutes, train.max_minutes
     NEW data.train=packed --stop-at 2 => stopped and saved at step 2
     init p.tsv --output - => 2, 83, p.tsv:2
     score characters --file b --against b => b, jq -r .sentence_good, jq -r .sentence_bad
