@@ -12,7 +12,7 @@ namespace {
 std::unique_ptr<Tokenizer> read(int kind, std::string_view bytes) {
   if (kind == 0) return load_tokenizer(kTokenizerJson, bytes, "tokenizer");
   if (kind == 1) return load_tokenizer(kTokenizerModel, bytes, "tokenizer");
-  return tokenizer_of(adopt_pieces(bytes, "model", {"[MASK]"}).model, "model");
+  return tokenizer_of(adopt_pieces(bytes, "model", {"[MASK]"}), "model");
 }
 
 }  // namespace
