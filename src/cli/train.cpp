@@ -38,13 +38,15 @@ void show_sample(const RunResult& result, Log& log) {
   const size_t shown = probe.prompts.size() > 1;  // of four pairs the second
   const string text =
       best->filled.value_or(probe.prompts[shown] + " | " + best->written[shown]) + "\n";
-  log.detail(best->filled ? "it writes ›so‹ in its masks:" : "it writes:");
+  const string who =
+      best->step == result.state.step ? "it" : fmt::format("the best, of step {},", best->step);
+  log.detail(who + (best->filled ? " writes ›so‹ in its masks:" : " writes:"));
   for (const string_view line : lines_of(text)) log.detail("  | " + printable(line));
   const int columns = terminal_width(STDERR_FILENO);
-  const string prompt = end_of_text(printable(probe.prompts[shown]), size_t(columns / 3));
+  const string prompt = end_of_text(printable(probe.prompts[shown]), columns / 3);
   const string all =
       best->filled ? printable(text) : prompt + " | " + printable(best->written[shown]);
-  log.brief(shortened("it writes: " + string(stripped(all)), columns));
+  log.brief(shortened(who + " writes: " + string(stripped(all)), columns));
 }
 
 // The end of a run: what its model writes, RUN/live.html, RUN/report.html, and what to try next.
@@ -168,9 +170,11 @@ Exit run_train(CommandLine& line) {
   request.run.given = line.given(sets);
 
   const auto config = ranges::find_if(text.files, names_config);
-  if (config == text.files.end()) {
+  const bool texts = config == text.files.end();
+  if (request.run.folder.empty())
+    request.run.folder = "runs/" + name_of_text(texts ? text.files.front() : *config);
+  if (texts) {
     for (const string& file : text.files) check_text(file);
-    if (request.run.folder.empty()) request.run.folder = "runs/" + name_of_text(text.files.front());
     return finish([&] { return train_on_text(request, text, log); }, line.json, log);
   }
   const string path = config_path(*config);
@@ -181,8 +185,7 @@ Exit run_train(CommandLine& line) {
         .hint("the texts alone; or the config, with --set data.train=...");
   if (line.app.count("--like") + line.app.count("--minutes") > 0)
     throw usage_error("--like and --minutes are for texts; {} is a config.", *config)
-        .hint("heed init, which writes a config; or --set train.max_minutes=M");
-  if (request.run.folder.empty()) request.run.folder = "runs/" + fs::path(path).stem().string();
+        .hint("heed init, which writes a config; or heed train - < FILE, if it is a text");
   RunConfig read = load_config(path, request.run.given);
   // Of those that come with heed, which train everywhere.
   if (by_name && read.train.arithmetic == Arithmetic::portable &&

@@ -214,7 +214,8 @@ JsonText read_json_file(const string& path) {
 
 Places read_fields(const JsonText& text, const vector<Field>& fields) {
   if (!text.json.is_object())
-    throw usage_error("{}: expected a JSON object; found {}.", text.source, shown(text.json));
+    throw usage_error("{}: expected a JSON object; found {}.", text.source, shown(text.json))
+        .hint("heed train - < FILE, if it is a text");
   Reader reader{text, fields};
   reader.section(text.json, fields, "");
   return std::move(reader.given);

@@ -153,14 +153,14 @@ Advice advice_on(const fs::path& folder) try {
   return {};
 }
 
-string overfitting(const LoggedEvents& logged, bool patience) {
+string overfitting(const LoggedEvents& logged) {
   const ValidEvent* lowest = lowest_before_rise(logged);
   if (lowest == nullptr) return "";
   return fmt::format(
       "held-out loss has risen since step {} ({:#.4g} to {:#.4g}) while training loss falls: the "
-      "model is memorising the training data; more text, a smaller model{} may help",
-      lowest->step, lowest->loss, logged.valid.back().loss,
-      patience ? " or more dropout" : ", more dropout or train.patience");
+      "model is memorising the training data; more text, a smaller model, more dropout or "
+      "train.patience may help",
+      lowest->step, lowest->loss, logged.valid.back().loss);
 }
 
 }  // namespace heed

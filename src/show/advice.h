@@ -34,7 +34,6 @@ Advice advice_on(const fs::path& folder);
 // the last one is above the lowest: by 10 % if it is the next one, by 1 % if it is a later one.
 // Training losses are compared as means of five, since each is measured on a few batches only.
 // Held-out losses that are NaN do not count, and a model with the best metric so far is not worse.
-// `patience`: the run has train.patience.
-string overfitting(const LoggedEvents& logged, bool patience);
+string overfitting(const LoggedEvents& logged);
 
 }  // namespace heed

@@ -167,7 +167,7 @@ Json report(const string& run) {
   add_frames(recorded, logged, data);
   data.update(curves_json(logged));
   data["yardsticks"] = logged.yardsticks;
-  data["overfitting"] = overfitting(logged, config.train.patience > 0);
+  data["overfitting"] = overfitting(logged);
   const Advice advice = advise(stored);
   data["advice"] = {{"text", advice.text}, {"command", advice.command}};
   data["training_loss_note"] = training_loss_note(config);

@@ -24,12 +24,10 @@
 namespace heed {
 namespace {
 
-constexpr size_t kSampleColumns = 76;
+constexpr int kSampleColumns = 76;
 
 string sample_line(const string& name, const string& sample) {
-  const string text = printable(sample);
-  const bool fits = text.size() <= kSampleColumns;
-  return fmt::format("{:11} | {}", name, fits ? text : whole_words(text, kSampleColumns));
+  return fmt::format("{:11} | {}", name, shortened(printable(sample), kSampleColumns));
 }
 
 class FilmListener : public Listener {
@@ -48,7 +46,7 @@ class FilmListener : public Listener {
     // Its end: what is written goes on there.
     log_.info(sample_line("prompt", end_of_text(printable(film_.prompt()), kSampleColumns)));
     first_weights(m);
-    if (m.state.step == 0 && is_next(0, false)) add_now({}, m);
+    if (m.state.step == 0 && is_next(0, false)) say_sample(0, add_now({}, m));
   }
 
   bool looks_at(int64_t step, bool validates) override {
@@ -71,8 +69,7 @@ class FilmListener : public Listener {
     valid_loss_ = line.loss;
     const bool planned = validates_ || m.last.tokens == 0;  // else the end of a run
     if (!planned || !on_ || !is_next(line.step, true)) return;
-    const string sample = add_now({.valid_loss = line.loss}, m);
-    if (!sample.empty()) log_.detail(sample_line(fmt::format("sample{:5}", line.step), sample));
+    say_sample(line.step, add_now({.valid_loss = line.loss}, m));
   }
 
   void ended(Stop, const Moment& m) override {
@@ -83,6 +80,10 @@ class FilmListener : public Listener {
   }
 
  private:
+  void say_sample(int64_t step, const string& sample) {
+    if (!sample.empty()) log_.detail(sample_line(fmt::format("sample{:5}", step), sample));
+  }
+
   // Another prompt than before has another probe.
   void continue_film(int64_t step) {
     const RecordedFrames so_far = read_frames(run_.path());

@@ -7,6 +7,7 @@
 #include "base/std_names.h"
 #include "evaluate/yardsticks.h"
 #include "show/advice.h"
+#include "step/schedule.h"
 #include "train/listener.h"
 
 namespace heed {
@@ -72,21 +73,21 @@ class Remarks : public Listener {
  public:
   explicit Remarks(const ListenerContext& context)
       : log_(context.log),
-        patience_(context.prepared.config.train.patience > 0),
+        constant_(fall_of(context.prepared.config.optimizer).from),
         logged_(context.so_far),
-        said_(!overfitting(logged_, patience_).empty()) {}
+        said_(!overfitting(logged_).empty()) {}
   void logged(const TrainEvent& line) override { logged_.train.push_back(line); }
   void validated(const ValidEvent& line, const Moment&) override {
     logged_.valid.push_back(line);
-    const string text = said_ ? "" : overfitting(logged_, patience_);
-    if (text.empty()) return;
+    // While the rate is constant, held-out loss comes and goes; the fall brings it down.
+    const string text = line.step <= constant_ ? "" : overfitting(logged_);
+    if (text.empty() || exchange(said_, true)) return;
     log_.detail(text);
-    said_ = true;
   }
 
  private:
   Log& log_;
-  const bool patience_;
+  const int64_t constant_;  // until this step
   LoggedEvents logged_;
   bool said_;
 };

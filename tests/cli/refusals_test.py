@@ -136,7 +136,7 @@ ROWS = {2: r"""
     train a.txt c.json => c.json
     train joey.yaml => heed init, heed train - < joey.yaml
     train a.txt --minutes 0 => 0.001
-    train c.json --like gpt => c.json, --like, --minutes, train.max_minutes
+    train c.json --like gpt => c.json, --like, --minutes, train - <
     train a.txt --set model.d_modle=8 => model.d_model
     attend pairs --target b => TEXT
     attend pairs the --file a => TEXT

@@ -22,40 +22,38 @@ LoggedEvents curves(const std::vector<double>& held_out, double slope = -1) {
 }
 
 TEST(Overfitting, IsSaidOnceHeldOutLossHasClearlyRisen) {
-  EXPECT_THAT(overfitting(curves({3, 2, 2.1, 2.2}), false),
-              HasSubstr("since step 200 (2.000 to 2.200)"));
-  EXPECT_THAT(overfitting(curves({3, 2, 2.3}), false), HasSubstr("train.patience"));
-  EXPECT_THAT(overfitting(curves({3, 2, 2.3}), true), Not(HasSubstr("patience")));  // it is on
+  EXPECT_THAT(overfitting(curves({3, 2, 2.1, 2.2})), HasSubstr("since step 200 (2.000 to 2.200)"));
+  EXPECT_THAT(overfitting(curves({3, 2, 2.3})), HasSubstr("train.patience"));
 }
 
 TEST(Overfitting, IsNotSaidOfNoise) {
-  EXPECT_EQ(overfitting(curves({3, 2, 2.1}), false), "");          // one validation, less than 10 %
-  EXPECT_EQ(overfitting(curves({3, 2, 2.5, 2.01}), false), "");    // it has come back
-  EXPECT_EQ(overfitting(curves({3, 2, 2.5, 1.9}), false), "");     // a new best
-  EXPECT_EQ(overfitting(curves({3, 2, 2.005, 2.01}), false), "");  // less than 1 %
+  EXPECT_EQ(overfitting(curves({3, 2, 2.1})), "");          // one validation, less than 10 %
+  EXPECT_EQ(overfitting(curves({3, 2, 2.5, 2.01})), "");    // it has come back
+  EXPECT_EQ(overfitting(curves({3, 2, 2.5, 1.9})), "");     // a new best
+  EXPECT_EQ(overfitting(curves({3, 2, 2.005, 2.01})), "");  // less than 1 %
 }
 
 TEST(Overfitting, IsNotSaidWhereTrainingLossRisesTooOrIsNotKnown) {
-  EXPECT_EQ(overfitting(curves({3, 2, 2.3, 2.4}, 1), false), "");
+  EXPECT_EQ(overfitting(curves({3, 2, 2.3, 2.4}, 1)), "");
   LoggedEvents c = curves({3, 2, 2.3, 2.4});
   c.train.clear();
-  EXPECT_EQ(overfitting(c, false), "");
-  EXPECT_EQ(overfitting({}, false), "");
+  EXPECT_EQ(overfitting(c), "");
+  EXPECT_EQ(overfitting({}), "");
 }
 
 TEST(Overfitting, ComparesMeansOfTrainingLosses) {
   LoggedEvents c = curves({3, 2, 2.3, 2.4}, 1);
   c.train.back().loss = 9.5;  // one lucky batch
-  EXPECT_EQ(overfitting(c, false), "");
+  EXPECT_EQ(overfitting(c), "");
 }
 
 TEST(Overfitting, IsNotSaidWhileTheMetricThatChoosesGetsBetter) {
   LoggedEvents c = curves({3, 2, 2.3, 2.4});
   for (std::size_t i = 0; i < c.valid.size(); ++i)
     c.valid[i].metric = 10.0 + static_cast<double>(i);
-  EXPECT_EQ(overfitting(c, false), "");
+  EXPECT_EQ(overfitting(c), "");
   c.valid[1].metric = 20;
-  EXPECT_NE(overfitting(c, false), "");
+  EXPECT_NE(overfitting(c), "");
 }
 
 // A run that has ended at the last validation, after so many times through its data. `planned`: at
