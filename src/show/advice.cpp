@@ -158,8 +158,7 @@ string overfitting(const LoggedEvents& logged) {
   if (lowest == nullptr) return "";
   return fmt::format(
       "held-out loss has risen since step {} ({:#.4g} to {:#.4g}) while training loss falls: the "
-      "model is memorising the training data; more text, a smaller model, more dropout or "
-      "train.patience may help",
+      "model is memorising the training data; more text, dropout or train.patience may help",
       lowest->step, lowest->loss, logged.valid.back().loss);
 }
 

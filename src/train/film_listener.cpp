@@ -26,10 +26,6 @@ namespace {
 
 constexpr int kSampleColumns = 76;
 
-string sample_line(const string& name, const string& sample) {
-  return fmt::format("{:11} | {}", name, shortened(printable(sample), kSampleColumns));
-}
-
 class FilmListener : public Listener {
  public:
   explicit FilmListener(const ListenerContext& context)
@@ -43,8 +39,7 @@ class FilmListener : public Listener {
     on_ = !film_.empty() && can_be_film(run_.path());
     if (!on_) return;
     continue_film(m.state.step);
-    // Its end: what is written goes on there.
-    log_.info(sample_line("prompt", end_of_text(printable(film_.prompt()), kSampleColumns)));
+    log_.info("prompt      | " + end_of_text(printable(film_.prompt()), kSampleColumns));
     first_weights(m);
     if (m.state.step == 0 && is_next(0, false)) say_sample(0, add_now({}, m));
   }
@@ -81,7 +76,9 @@ class FilmListener : public Listener {
 
  private:
   void say_sample(int64_t step, const string& sample) {
-    if (!sample.empty()) log_.detail(sample_line(fmt::format("sample{:5}", step), sample));
+    if (!sample.empty())
+      log_.detail(
+          fmt::format("sample{:5} | {}", step, shortened(printable(sample), kSampleColumns)));
   }
 
   // Another prompt than before has another probe.

@@ -81,8 +81,7 @@ class Remarks : public Listener {
     logged_.valid.push_back(line);
     // While the rate is constant, held-out loss comes and goes; the fall brings it down.
     const string text = line.step <= constant_ ? "" : overfitting(logged_);
-    if (text.empty() || exchange(said_, true)) return;
-    log_.detail(text);
+    if (!text.empty() && !exchange(said_, true)) log_.detail(text);
   }
 
  private:
