@@ -38,8 +38,7 @@ void show_sample(const RunResult& result, Log& log) {
   const size_t shown = probe.prompts.size() > 1;  // of four pairs the second
   const string text =
       best->filled.value_or(probe.prompts[shown] + " | " + best->written[shown]) + "\n";
-  const string who =
-      best->step == result.state.step ? "it" : fmt::format("the best, of step {},", best->step);
+  const string who = best->step == result.state.step ? "it" : fmt::format("step {}", best->step);
   log.detail(who + (best->filled ? " writes ›so‹ in its masks:" : " writes:"));
   for (const string_view line : lines_of(text)) log.detail("  | " + printable(line));
   const int columns = terminal_width(STDERR_FILENO);
