@@ -155,8 +155,14 @@ void CommandLine::add_side() {
              {"source", "target"});
 }
 
-CLI::Option* CommandLine::add_like(string& like) {
-  return add_choice("--like", like, "text: the kind of model", families());
+CLI::Option* CommandLine::add_like(OwnText& text) {
+  app.add_option("--columns", text.columns,
+                  "table: the columns of source and target, as 1,3:2 (default: 1:2)")
+      ->type_name("COLUMNS")
+      ->default_str("");
+  return add_choice("--like", text.like,
+                    "text: the kind of model (default: pairs for a table, else gpt)", families())
+      ->default_str("");
 }
 
 CLI::Option* CommandLine::add_minutes(double& minutes) {

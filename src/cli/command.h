@@ -37,6 +37,8 @@
 #include "step/crew.h"
 
 namespace heed {
+struct OwnText;
+
 
 // Checks that an option is a number from `low` to `high`, or at least `low`; the message says
 // what was expected. It becomes decimal: 010 is octal to CLI11.
@@ -134,8 +136,8 @@ class CommandLine {
   void add_beam(BeamOptions& beam);
   void add_rules(WritingRules& rules);  // --no-repeat, --min-tokens
   void add_side();                      // --side source|target
-  // --like and --minutes, for a config made from a text.
-  CLI::Option* add_like(string& like);
+  // --like, --columns and --minutes, for a config made from a text.
+  CLI::Option* add_like(OwnText& text);
   CLI::Option* add_minutes(double& minutes);
   // A whole number from 1; 0 means "not given".
   CLI::Option* add_steps(const string& name, int64_t& steps, const string& text);

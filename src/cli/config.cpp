@@ -149,7 +149,7 @@ Exit run_init(CommandLine& line) {
   OwnText text;
   string output;
   line.add_file("TEXT", text.files, "files or folders of text")->default_str("");
-  const CLI::Option* like = line.add_like(text.like);
+  line.add_like(text);
   line.add_minutes(text.minutes);
   line.add_file("--output", output,
                 "the config to write; - is standard output (default: TEXT.json)");
@@ -167,16 +167,12 @@ Exit run_init(CommandLine& line) {
   Log log({.quiet = line.quiet});
   if (no_text) {
     text.name = first;
+    if (text.like.empty()) text.like = "gpt";
     text.facts = {.bytes = 1'000'000, .characters = 1'000'000, .distinct = 90, .common = 70};
   } else {
     read_own_text(text, false, log);
-    text.pairs = text.files.size() == 1 && is_tsv(first) && like->count() == 0;
-    if (text.pairs)
-      for (const string& remark :
-           read_tsv(text.files[0], {.any_bytes = !text.facts.bad_files.empty()}).warnings)
-        log.warn(remark);
     for (string& file : text.files) {  // relative to the config's folder
-      if (!text.pairs) warn_of_markup(file, first_bytes(file), log);
+      if (!text.pairs()) warn_of_markup(file, first_bytes(file), log);
       if (fs::path(file).is_relative())
         file = fs::proximate(file, output == "-" ? "." : folder_of(output)).string();
       check_writable(file);

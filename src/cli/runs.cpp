@@ -71,7 +71,7 @@ ListedRun list_run(const fs::path& folder) {
   }
   const State best = run.best.value_or(State());
   const Origin& origin = run.origin;
-  if (isfinite(best.valid_metric)) metric[run.config.train.select_by] = best.valid_metric;
+  if (isfinite(best.valid_metric)) metric[run.config.train.select_by] = abs(best.valid_metric);
   for (const ValidEvent& valid : run.logged.valid)
     if (valid.bits_per_byte && valid.step == best.step && valid.loss == best.valid_loss)
       bits = *valid.bits_per_byte;

@@ -148,7 +148,7 @@ Exit run_train(CommandLine& line) {
       ->required();
   line.add_file("--run", request.run.folder, "run folder (default: runs/<name of config or text>)");
   line.add_minutes(text.minutes);
-  line.add_like(text.like)->excludes(
+  line.add_like(text)->excludes(
       line.add_run(request.init_from,
                    "start at step 0 with the weights and tokenizer of this run; a text also takes "
                    "its objective and model",
@@ -182,8 +182,8 @@ Exit run_train(CommandLine& line) {
   if (text.files.size() > 1)
     throw usage_error("{} is a config, which stands alone; found {}.", *config, joined(text.files))
         .hint("the texts alone; or the config, with --set data.train=...");
-  if (line.app.count("--like") + line.app.count("--minutes") > 0)
-    throw usage_error("--like and --minutes are for texts; {} is a config.", *config)
+  if (line.app.count("--like") + line.app.count("--columns") + line.app.count("--minutes") > 0)
+    throw usage_error("--like, --columns and --minutes are for texts; {} is a config.", *config)
         .hint("heed init, which writes a config; or heed train - < FILE, if it is a text");
   RunConfig read = load_config(path, request.run.given);
   // Of those that come with heed, which train everywhere.

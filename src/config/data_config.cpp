@@ -21,6 +21,11 @@ vector<Field> fields(DataConfig& c, const When& pairs) {
       {"pairs", &c.pairs,
        "pairs, one per line: source, tab, target; those with an empty side are left out", kAny,
        kMoved},
+      only(pairs, {.key = "columns",
+                   .ref = &c.columns,
+                   .doc = "of a table with more columns than two, the numbers of the source's and, "
+                          "after a colon, of the target's: 1,3:2; several are joined by a space",
+                   .dumped = !c.columns.empty()}),
       {"valid", &c.valid, "held-out text, like `train`", kAny, kMoved},
       {"valid_source", &c.valid_source, "held-out source sentences", kAny, kMoved},
       {"valid_target", &c.valid_target, "held-out target sentences", kAny, kMoved},
@@ -34,8 +39,9 @@ vector<Field> fields(DataConfig& c, const When& pairs) {
        "train only on this much from the start of the data: bytes of text, to the end of the line, "
        "or pairs; 0 = all; the held-out part stays the same",
        between(0, 1e12)},
-      {"normalize", choice(c.normalize, {"none", "nfc", "nfkc"}),
-       "nfc: one form for each character; nfkc: also for ligatures, full-width letters and such"},
+      {"normalize", choice(c.normalize, {"none", "nfc", "nfkc", "nfd", "nfkd"}),
+       "nfc: one form for each character; nfd: in its parts, as letters and accents, or Korean "
+       "letters; nfkc, nfkd: also for ligatures, full-width letters and such"},
       {"lowercase", &c.lowercase, "convert all text to lower case"},
       only(pairs,
            {"max_length", &c.max_length, "pairs with more tokens than this on one side are dropped",

@@ -15,13 +15,17 @@
 namespace heed {
 
 // A normalisation form of Unicode (UAX #15).
-enum class Normalize { none, nfc, nfkc };
+enum class Normalize { none, nfc, nfkc, nfd, nfkd };
+constexpr bool is_decomposed(Normalize form) {
+  return form == Normalize::nfd || form == Normalize::nfkd;
+}
 
 struct DataConfig {
   PathList train;  // text: files and folders
   string source;   // parallel lines
   string target;
-  string pairs;  // source <tab> target
+  string pairs;    // source <tab> target
+  string columns;  // of pairs: "1,3:2"; "": both
   PathList valid;
   string valid_source;
   string valid_target;

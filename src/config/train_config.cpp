@@ -69,7 +69,8 @@ vector<Field> fields(TrainConfig& c, const When& validated) {
       {"ema_decay", &c.ema_decay,
        "decay of the averaged weights, in step t at most t / (9 + t); 0 = off", kFraction},
       only(validated,
-           {"select_by", choice(c.select_by, {"loss", "accuracy", "bleu", "chrf", "exact"}),
+           {"select_by",
+            choice(c.select_by, {"loss", "accuracy", "bleu", "chrf", "token_errors", "exact"}),
             "what decides the best checkpoint; bleu, chrf, exact (percent of the lines): "
             "of greedy translations; bleu splits them at spaces (tokenize none)"}),
       {"max_steps", &c.max_steps, "stop after this many steps; 0 = no limit", between(0, 1e12),

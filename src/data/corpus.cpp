@@ -145,6 +145,45 @@ Pairs checked(Pairs pairs, const string& path) {
   throw data_error("{}: no pair has words on both sides; {}.", path, pairs.warnings.back());
 }
 
+vector<string_view> cells_of(string_view line) {
+  vector<string_view> cells;
+  for (size_t tab; (tab = line.find('\t')) != line.npos; line.remove_prefix(tab + 1))
+    cells.push_back(line.substr(0, tab));
+  cells.push_back(line);
+  return cells;
+}
+
+struct Columns {
+  vector<size_t> source, target;  // from 1
+  size_t least;                   // that a line must have
+};
+
+// Of data.columns.
+Columns chosen_columns(const string& written) {
+  Columns columns{{}, {}, 0};
+  vector<size_t>* side = &columns.source;
+  size_t number = 0;
+  for (const char c : (written.empty() ? "1:2" : written) + ",") {
+    if (c >= '0' && c <= '9') {
+      number = min<size_t>(10 * number + size_t(c - '0'), 1'000'000);
+      continue;
+    }
+    const bool ends_source = c == ':' && side == &columns.source;
+    if (number == 0 || (c != ',' && !ends_source))
+      throw usage_error(
+          "data.columns: expected the numbers of the source's columns, a colon and those of the "
+          "target's, as 1,3:2; found {}.",
+          written);
+    columns.least = max(columns.least, number);
+    side->push_back(exchange(number, 0));
+    if (ends_source) side = &columns.target;
+  }
+  if (columns.target.empty())
+    throw usage_error(
+        "data.columns: expected a colon and columns of the target, as 1,3:2; found {}.", written);
+  return columns;
+}
+
 // Appends the text of a file of pairs.
 void read_file_of(Pairs& pairs, const string& path, ReadOptions options) {
   TextNotes notes;
@@ -300,22 +339,41 @@ Pairs read_parallel(const string& source_path, const string& target_path,
   return checked(std::move(pairs), source_path);
 }
 
-Pairs read_tsv(const string& path, const ReadOptions& options) {
+Pairs read_tsv(const string& path, const ReadOptions& options, const string& columns) {
+  const Columns chosen = chosen_columns(columns);
   Pairs pairs;
   pairs.source_path = pairs.target_path = path;
   read_file_of(pairs, path, options);
+  const auto side = [&](const vector<string_view>& cells, const vector<size_t>& of) {
+    if (of.size() == 1) return cells[of[0] - 1];
+    vector<string> words;
+    for (const size_t column : of) words.emplace_back(cells[column - 1]);
+    return string_view(pairs.texts.emplace_back(joined(words, " ")));
+  };
   const auto lines = lines_of(pairs.texts[0]);
   for (size_t i = 0; i < lines.size(); ++i) {
-    const string_view line = lines[i];
-    const auto tabs = ranges::count(line, '\t');
-    if (tabs != 1 && !is_blank(line))
-      throw data_error("{}:{}: found {} tabs; expected exactly one, between source and target.",
-                       path, i + 1, tabs)
-          .hint("of more columns only two (cut -f1,2); two files are data.source and data.target");
-    const size_t tab = min(line.find('\t'), line.size());
-    add(pairs, {path, path}, i + 1, {line.substr(0, tab), line.substr(min(tab + 1, line.size()))});
+    vector<string_view> cells = cells_of(lines[i]);
+    if (is_blank(lines[i])) cells.resize(chosen.least);
+    if (cells.size() < chosen.least || (columns.empty() && cells.size() > 2))
+      throw data_error(
+          "{}:{}: found {}; expected {}.", path, i + 1, counted(to_string(cells.size()), "column"),
+          columns.empty() ? "exactly one tab, between source and target" : "the columns " + columns)
+          .hint(cells.size() > 2 ? "data.columns for a table with more of them: --columns 1,3:2"
+                                 : "a tab between the two sides; --like gpt, if it is a text; of "
+                                   "two files of parallel lines: data.source and data.target");
+    add(pairs, {path, path}, i + 1, {side(cells, chosen.source), side(cells, chosen.target)});
   }
   return checked(std::move(pairs), path);
+}
+
+size_t table_columns(const string& path) {
+  const string first = first_bytes(path);
+  auto lines = lines_of(first);
+  if (first.size() == kBlock) lines.pop_back();  // is cut
+  erase_if(lines, is_blank);
+  const size_t columns = lines.size() > 1 ? cells_of(lines[0]).size() : 1;
+  const auto alike = [&](string_view line) { return cells_of(line).size() == columns; };
+  return ranges::all_of(lines, alike) ? columns : 1;
 }
 
 FoundTexts find_texts(const vector<string>& paths, bool any_bytes) {
@@ -347,11 +405,6 @@ FoundTexts find_texts(const vector<string>& paths, bool any_bytes) {
         found.left_out.push_back((inner / "").string());
   }
   return found;
-}
-
-bool is_tsv(const string& path) {
-  const string name = lower_case(path);
-  return name.ends_with(".tsv") || name.ends_with(".tsv.gz");
 }
 
 void check_writable(const string& path) {

@@ -98,8 +98,12 @@ Pairs read_parallel(const string& source_path, const string& target_path,
                     const ReadOptions& options, span<const string> more = {});
 // Error (data), which names the first line too many, unless `path` has `n` lines as `other` has.
 void require_lines(const string& path, size_t n, const string& other, size_t lines);
-// One pair a line: source, one tab, target. Errors: as above; not exactly one tab.
-Pairs read_tsv(const string& path, const ReadOptions& options);
+// One pair a line: source, one tab, target; or the data.columns of a table. Errors: as above; other
+// columns; Error (usage) on columns that name none.
+Pairs read_tsv(const string& path, const ReadOptions& options, const string& columns = "");
+
+// The columns that all lines at the beginning of a file have, at least two of them; else 1.
+size_t table_columns(const string& path);
 
 // Error (data) naming `where` (say, "prompt") unless the text is valid UTF-8 without NULs.
 void check_utf8(string_view text, const string& where);
@@ -114,9 +118,6 @@ struct FoundTexts {
 // is mostly not UTF-8 is not a text, unless any_bytes. Error (data) on a named file that is not a
 // text, or a folder without any.
 FoundTexts find_texts(const vector<string>& paths, bool any_bytes);
-
-// Is it a table of pairs (source, tab, target) by its name, perhaps packed?
-bool is_tsv(const string& path);
 
 // Error (usage) if a config cannot write this path, because it is not UTF-8.
 void check_writable(const string& path);

@@ -118,7 +118,7 @@ Pairs read_pairs(const RunConfig& c, const string& folder, bool valid = false) {
                      valid ? held_out : training);
   };
   if (!(valid ? d.valid_pairs : d.pairs).empty())
-    return read_tsv(path("pairs", d.pairs, d.valid_pairs), read_options(c));
+    return read_tsv(path("pairs", d.pairs, d.valid_pairs), read_options(c), d.columns);
   return read_parallel(path("source", d.source, d.valid_source),
                        path("target", d.target, d.valid_target), read_options(c));
 }

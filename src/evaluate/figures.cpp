@@ -20,10 +20,10 @@ namespace {
 
 // Where the counts of a figure begin: of BLEU matches and n-grams of the hypothesis for each order,
 // and the reference's length; of chrF2 n-grams of both sides and matches for each order; of
-// characters errors and the reference's length; exact lines and all lines.
+// characters and of tokens errors and the reference's length; exact lines and all lines.
 constexpr size_t kBleuOrder = 4, kChrfOrder = 6, kBleu = kTranslation,
                  kChrf = kBleu + 2 * kBleuOrder + 1, kCharacters = kChrf + 3 * kChrfOrder,
-                 kExact = kCharacters + 2;
+                 kTokenErrors = kCharacters + 2, kExact = kTokenErrors + 2, kEnd = kExact + 2;
 
 using Lines = vector<string>;
 using Symbols = std::u32string;  // characters, or the numbers of words
@@ -100,25 +100,40 @@ string tokenize_13a(string_view line) {
       spaced, [](char a, char b) { return is_digit(a) && b == '-'; }, true);
 }
 
-Sums bleu_counts(const string& line, const Lines& references, const string& tokenizer) {
+// A translation and its references.
+struct Sides {
+  Symbols hypothesis;
+  vector<Symbols> references;
+};
+
+// split(line, add) calls add(word) for each of its words.
+template <class Split>
+Sides numbered(const string& line, const Lines& references, Split split) {
   unordered_map<string, char32_t> numbers;
   const auto symbols = [&](const string& text) {
     Symbols words;
-    const string spaced = bleu_words(text, tokenizer);
-    for (const string_view word : split_words(spaced))
+    split(text, [&](string_view word) {
       words += numbers.try_emplace(string(word), numbers.size()).first->second;
+    });
     return words;
   };
-  const Symbols hypothesis = symbols(line);
-  vector<Symbols> all;
-  for (const string& reference : references) all.push_back(symbols(reference));
+  Sides sides{symbols(line), {}};
+  for (const string& reference : references) sides.references.push_back(symbols(reference));
+  return sides;
+}
+
+Sums bleu_counts(const string& line, const Lines& references, const string& tokenizer) {
+  const auto [hypothesis, all] = numbered(line, references, [&](const string& text, auto add) {
+    ranges::for_each(split_words(bleu_words(text, tokenizer)), add);
+  });
   Sums counts;
   for (size_t n = 1; n <= kBleuOrder; ++n) {
     const NgramCounts c = count_ngrams(hypothesis, all, n);
     counts.insert(counts.end(), {c.matches, c.hypothesis});
   }
+  const auto length = ssize(hypothesis);
   const Symbols closest = ranges::min(all, {}, [&](const Symbols& reference) {
-    return pair(abs(ssize(hypothesis) - ssize(reference)), reference.size());
+    return pair(abs(length - ssize(reference)), reference.size());
   });
   counts.push_back(double(closest.size()));
   return counts;
@@ -201,14 +216,28 @@ int64_t distance(const Symbols& a, const Symbols& b) {
 }
 
 // Of two references equally near the longer.
-Sums character_counts(const string& line, const Lines& references) {
+Sums error_counts(const Sides& sides) {
   pair<double, double> least{INFINITY, 0};  // errors, -length
-  for (const string& text : references) {
-    const Symbols reference = characters(text, true);
-    const auto errors = distance(characters(line, true), reference);
-    least = min(least, {double(errors), -double(reference.size())});
-  }
+  for (const Symbols& reference : sides.references)
+    least = min(least, {double(distance(sides.hypothesis, reference)), -double(reference.size())});
   return {least.first, -least.second};
+}
+
+Sums character_counts(const string& line, const Lines& references) {
+  Sides sides{characters(line, true), {}};
+  for (const string& text : references) sides.references.push_back(characters(text, true));
+  return error_counts(sides);
+}
+
+Sums token_counts(const string& line, const Lines& references, const Tokenizer* units) {
+  const bool words = units == nullptr || units->type() == TokenizerConfig::char_ ||
+                     units->type() == TokenizerConfig::byte;
+  return error_counts(numbered(line, references, [&](const string& text, auto add) {
+    if (words) return void(ranges::for_each(split_words(text), add));
+    units->scan(text, [&](const Token& token) {
+      add(string_view(text).substr(token.begin, token.end - token.begin));
+    });
+  }));
 }
 
 double percent(const Sums& sums, size_t place) {  // of the sum in the next place
@@ -240,9 +269,13 @@ constexpr Figure kFigures[] = {
     {"chrf", "chrF2", "", 2, Figure::translations, [](const Sums& s) { return chrf_of(&s[kChrf]); },
      "chrF2", false, kChrf, kCharacters},
     {"cer", "character errors", "%", 2, Figure::translations,
-     [](const Sums& s) { return percent(s, kCharacters); }},
-    {"exact_match", "exact match", "%", 2, Figure::translations,
-     [](const Sums& s) { return percent(s, kExact); }},
+     [](const Sums& s) { return percent(s, kCharacters); }, "% character errors", true, kCharacters,
+     kTokenErrors},
+    {"token_errors", "token errors", "%", 2, Figure::translations,
+     [](const Sums& s) { return percent(s, kTokenErrors); }, "% token errors", true, kTokenErrors,
+     kExact},
+    {"exact", "exact match", "%", 2, Figure::translations,
+     [](const Sums& s) { return percent(s, kExact); }, "% exact match", false, kExact, kEnd},
 };
 
 }  // namespace
@@ -262,8 +295,7 @@ const Figure& figure(string_view key) {
 }
 
 const Figure* selecting_figure(string_view select_by) {
-  if (select_by == "loss") return nullptr;
-  return &figure(select_by == "exact" ? "exact_match" : select_by);
+  return select_by == "loss" ? nullptr : &figure(select_by);
 }
 
 Sums translation_counts(string line, Lines references, const BleuOptions& how) {
@@ -272,11 +304,16 @@ Sums translation_counts(string line, Lines references, const BleuOptions& how) {
     for (string& reference : references) reference = to_lower(reference);
   }
   Sums counts(kTranslation);
-  for (const Sums& more : {bleu_counts(line, references, how.tokenize),
-                           chrf_counts(line, references), character_counts(line, references),
-                           Sums{ranges::count(references, line) > 0 ? 1.0 : 0.0, 1.0}})
+  for (const Sums& more :
+       {bleu_counts(line, references, how.tokenize), chrf_counts(line, references),
+        character_counts(line, references), token_counts(line, references, how.units),
+        Sums{ranges::count(references, line) > 0 ? 1.0 : 0.0, 1.0}})
     counts.insert(counts.end(), more.begin(), more.end());
   return counts;
+}
+
+pair<int, int> token_errors(const Sums& counts) {
+  return {int(counts[kTokenErrors]), int(counts[kTokenErrors + 1])};
 }
 
 string bleu_line(const Sums& sums) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/std_names.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 
@@ -39,6 +40,8 @@ struct BleuOptions {
   string tokenize = "13a";  // how lines become words, as sacreBLEU's tokenizer of that name
                             // does it: that of mteval-v13a; or "none", at spaces
   bool lowercase = false;   // all figures of translations ignore case: sacreBLEU's -lc
+  const Tokenizer* units = nullptr;  // whose tokens token errors count; null, characters and bytes:
+                                     // what spaces split
 };
 
 // What a translation adds to the sums. The figures made of these are
@@ -51,8 +54,12 @@ struct BleuOptions {
 //     against the reference of the best chrF2, the mean over the orders that both sides have;
 //   character errors: the Levenshtein distance (1966) to the nearest reference, in characters
 //     inserted, deleted and replaced, over that one's length, in percent;
+//   token errors: the same in tokens (phonemes, words: the PER and WER of speech);
 //   exact match: percent of those that equal a reference.
 Sums translation_counts(string hypothesis, vector<string> references, const BleuOptions& how = {});
+
+// The token errors of one translation, and the tokens of its reference.
+pair<int, int> token_errors(const Sums& counts);
 
 // "BLEU = 41.02 71.8/48.6/34.5/24.6 (BP = 1.000 ratio = 1.003 hyp_len = 12103 ref_len = 12070)"
 string bleu_line(const Sums& sums);

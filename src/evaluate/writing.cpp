@@ -13,6 +13,7 @@
 #include "evaluate/scorer.h"
 #include "nn/transformer.h"
 #include "text/tokenizer.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -32,6 +33,11 @@ void score_as_spelt(const Model& model, Pool& pool, const TokenIds& source, doub
   static_cast<Hypothesis&>(t) =
       beam_search(model.predictor(), pool, {&source, 1}, only).front().front();
   t.ended = ended;
+}
+
+// Files mostly have composed characters, whatever form the model reads and writes.
+string composed(string text, const Model& model) {
+  return is_decomposed(model.config.data.normalize) ? normalize(text, Normalize::nfc) : text;
 }
 
 // Best first, each text once.
@@ -105,12 +111,14 @@ vector<vector<Translation>> translate(const Model& model, Pool& pool,
         score_as_spelt(model, pool, framed[i], options.length_penalty, t);
     }
     put_in_order(result[i], n_best);
+    for (Translation& t : result[i]) t.text = composed(t.text, model);
   }
   return result;
 }
 
 TranslatedPairs translate_pairs(const Model& m, const Split& split, const Pairs& written,
-                                const BeamOptions& beam, const BleuOptions& how, Pool& pool) {
+                                const BeamOptions& beam, BleuOptions how, Pool& pool) {
+  how.units = m.tokenizers.target.get();
   vector<TokenIds> sources;
   for (size_t i = 0; i < split.sentences(); ++i)
     sources.push_back(split.sentence(Side::source, int64_t(i)));
@@ -118,11 +126,14 @@ TranslatedPairs translate_pairs(const Model& m, const Split& split, const Pairs&
   const auto found = translate(m, pool, sources, beam);
   for (size_t i = 0; i < found.size(); ++i) {
     const size_t at = pair_on(written, split.lines[i]);
-    vector<string> references{string(written.target[at])};
-    for (const auto& lines : written.references) references.emplace_back(lines[at]);
+    vector<string> references{composed(string(written.target[at]), m)};
+    for (const auto& lines : written.references)
+      references.push_back(composed(string(lines[at]), m));
     const bool any = !found[i].empty();
+    translated.texts.push_back(any ? found[i][0].text : "");
     translated.not_ended += any && !found[i][0].ended;
-    translated.counts.push_back(translation_counts(any ? found[i][0].text : "", references, how));
+    translated.longer += ssize(split.sentence(Side::target, int64_t(i))) > beam.max_length;
+    translated.counts.push_back(translation_counts(translated.texts.back(), references, how));
   }
   return translated;
 }

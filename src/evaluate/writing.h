@@ -33,10 +33,12 @@ vector<vector<Translation>> translate(const Model& model, Pool& pool,
 // The counts of the translation of each of the split's pairs, against the written targets.
 struct TranslatedPairs {
   System counts;
+  vector<string> texts;
   int not_ended = 0;  // translations that were cut
+  int longer = 0;     // written targets that are longer than a translation may be
 };
 TranslatedPairs translate_pairs(const Model& model, const Split& split, const Pairs& written,
-                                const BeamOptions& beam, const BleuOptions& how, Pool& pool);
+                                const BeamOptions& beam, BleuOptions how, Pool& pool);
 
 // At most `max_tokens` tokens that continue `prompt` (a source without special tokens, or the
 // beginning of a decoder's text), without </s>. Temperature 0: always the most probable token;

@@ -27,7 +27,8 @@ struct State {
   int64_t tokens_seen = 0;
   uint64_t seed = 0;
   // The validation of this very checkpoint; NaN: there was none, or no BLEU. What makes one
-  // checkpoint of a run better than another (store/run_folder.h).
+  // checkpoint of a run better than another (store/run_folder.h): a metric of which less is better
+  // is negative here.
   double valid_loss = kNotMeasured, valid_metric = kNotMeasured;
   // For train.patience alone, over the validations at multiples of eval_every: the best so far (its
   // step -1: none yet), and how many there have been since.

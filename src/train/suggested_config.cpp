@@ -80,8 +80,11 @@ struct Family {
   const char* like;
   void (*shape)(RunConfig& config, int n);
 };
-constexpr Family kFamilies[] = {
-    {"gpt", shape_gpt}, {"prefix_lm", shape_prefix_lm}, {"bert", shape_bert}, {"t5", shape_t5}};
+constexpr Family kFamilies[] = {{"gpt", shape_gpt},
+                                {"prefix_lm", shape_prefix_lm},
+                                {"bert", shape_bert},
+                                {"t5", shape_t5},
+                                {"pairs", shape_translation}};
 
 // bpe needs ids for the characters that make up most of the text, 256 bytes and special tokens.
 int pieces_for(const TextFacts& f) {
@@ -124,8 +127,7 @@ double minutes_before(const OwnText& text) {
 }
 
 void choose_size(Suggestion& s, const OwnText& text) {
-  const auto shape =
-      text.pairs ? shape_translation : ranges::find(kFamilies, text.like, &Family::like)->shape;
+  const auto shape = ranges::find(kFamilies, text.like, &Family::like)->shape;
   for (const Size& row : kSizes) {
     if (double(text.facts.bytes) < row.bytes) break;
     RunConfig larger = s.config;
@@ -152,6 +154,31 @@ int validations_in(double steps, double validation) {
 // To so many digits: for people to read.
 double rounded(double x, int digits) {
   return std::stod(fmt::format("{:.{}g}", x, digits));
+}
+
+// Chooses between pairs and a text, if the user has not.
+void choose_kind(OwnText& text, Log& log) {
+  const auto columns = [](const string& file) { return table_columns(file); };
+  const auto table = ranges::find_if(text.files, [&](const string& f) { return columns(f) > 1; });
+  if (!text.columns.empty() && text.like.empty()) text.like = "pairs";
+  if (text.like.empty()) text.like = table == text.files.end() ? "gpt" : "pairs";
+  if (!text.pairs()) return;
+  if (text.files.size() > 1)
+    throw usage_error("{} is a table of pairs, which stands alone; found {} files.",
+                      printable(shown_path(*table)), text.files.size())
+        .hint("cat A B > pairs.tsv; or --like gpt, which reads them as one text");
+  const string& file = text.files[0];
+  if (const size_t n = table_columns(file); text.columns.empty() && n > 2)
+    throw data_error(
+        "{} is a table of {} columns; expected a source, a tab and a target in each line.",
+        printable(shown_path(file)), n)
+        .hint(
+            "--columns 1,3:2 names those of the source and, after the colon, of the target; or "
+            "--like gpt, which reads it as a text");
+  for (const string& remark :
+       read_tsv(file, {.any_bytes = !text.facts.bad_files.empty()}, text.columns).warnings)
+    log.warn(remark);
+  log.info("pairs: each line is a source, a tab and a target (--like gpt reads it as a text)");
 }
 
 string names_of(const vector<string>& files) {
@@ -193,8 +220,9 @@ void read_own_text(OwnText& text, bool any_bytes, Log& log) {
   if (two && f.lines.size() == 2 && f.lines[0] == f.lines[1] && f.lines[0] > 1)
     log.info(fmt::format(
         "both have {} lines, and are read as one text, the second after the first; for pairs to "
-        "translate:\n  paste {} {} > pairs.tsv && heed init pairs.tsv",
+        "translate:\n  paste {} {} > pairs.tsv && heed train pairs.tsv",
         format_count(int64_t(f.lines[0])), shell_word(text.files[0]), shell_word(text.files[1])));
+  choose_kind(text, log);
   if (!found.left_out.empty())
     log.info("left out (not text, or a folder in the folder): " + names_of(found.left_out));
 }
@@ -229,8 +257,8 @@ Suggestion suggest(const OwnText& text) {
   const auto bytes = double(text.facts.bytes);
   Suggestion s;
   RunConfig& c = s.config;
-  if (text.pairs)
-    c.data.pairs = text.files[0];
+  if (text.pairs())
+    c.data.pairs = text.files[0], c.data.columns = text.columns;
   else
     c.data.train = {text.files, text.files.size() > 1};
   c.model.positions = Positions::rotary;
@@ -238,7 +266,7 @@ Suggestion suggest(const OwnText& text) {
   c.model.init = Init::gpt2;
   c.optimizer.type = "muon";
   c.optimizer.betas = {0.9, 0.95};
-  c.optimizer.schedule = text.pairs ? "cosine" : "wsd";
+  c.optimizer.schedule = text.pairs() ? "cosine" : "wsd";
   c.train.batch_tokens = kBatchTokens;
   if (!text.facts.bad_files.empty()) {
     c.tokenizer.type = TokenizerConfig::byte;
@@ -249,7 +277,7 @@ Suggestion suggest(const OwnText& text) {
         text.facts.bad_files.size() < text.files.size()
             ? ", or leave " + some_of(text.facts.bad_files) + " out"
             : "");
-  } else if (text.pairs || bytes >= kFewBytes) {
+  } else if (text.pairs() || bytes >= kFewBytes) {
     c.tokenizer.type = TokenizerConfig::bpe;
     c.tokenizer.vocab_size = pieces_for(text.facts);
     c.tokenizer.sample_bytes = 1'000'000;
@@ -261,10 +289,10 @@ Suggestion suggest(const OwnText& text) {
   const double pass = steps_of_a_pass(text, c), share = held_out_tokens(text.minutes) / pass,
                held_out = bytes < 500 ? 0 : min(0.1, share / kBatchTokens);
   c.data.valid_fraction = rounded(held_out, 3);
-  c.train.patience = text.pairs && c.data.valid_fraction > 0 ? 5 : 0;
+  c.train.patience = text.pairs() && c.data.valid_fraction > 0 ? 5 : 0;
   c.optimizer.min_learning_rate = rounded(c.optimizer.learning_rate / 20, 6);
   c.optimizer.weight_decay = rounded(weight_decay_for(c.optimizer.learning_rate, pass), 1);
-  const bool gpt = !text.pairs && text.like == "gpt";
+  const bool gpt = !text.pairs() && text.like == "gpt";
   const bool both = c.model.encoder_layers > 0 && c.model.decoder_layers > 0;
   s.passes = useful_passes(gpt);
   s.validation = held_out * pass / 3;
@@ -286,12 +314,13 @@ string suggested_config(const OwnText& text, const Suggestion& s) {
   RunConfig config = s.config;
   map<string, string, std::less<>> values = {
       {"name", printable(text.name)},
-      {"kind", text.pairs ? "pairs" : "train"},
+      {"kind", text.pairs() ? "pairs" : "train"},
       {"minutes", counted(fmt::format("{:g}", text.minutes), "minute")}};
   const vector<Field> all = fields(config);
   for (const Leaf& leaf : leaves(all))
     if (!unmet(*leaf.field)) values[leaf.key] = dump_value(*leaf.field).dump();
   values["files"] = values["data." + values["kind"]];
+  if (!text.columns.empty()) values["files"] += R"(, "columns": )" + Json(text.columns).dump();
   string out;
   for (string_view line : lines_of(suggested_config_json)) {
     string filled;

@@ -14,18 +14,20 @@ namespace heed {
 
 struct OwnText {
   vector<string> files;  // named by the user; once read, each file
-  string like = "gpt";   // one of families()
+  string like = "";      // one of families(); "": pairs if the file is a table, else gpt
+  string columns = "";   // data.columns
   double minutes = 5;    // that training may take
   string name = "";      // for people: "a.txt, b.txt, c.txt and 9 more"
   TextFacts facts = {};
-  bool pairs = false;  // one file of pairs (TSV), for a model that translates
+  bool pairs() const { return like == "pairs"; }  // one file, for a model that translates
 };
 
 // What to call a text: "mine" for "a/mine.txt", "stdin" for "-".
 string name_of_text(const string& path);
 
-// Finds the texts that the user named, reads them once and logs what they are. Errors as
-// find_texts().
+// Finds the texts that the user named, reads them once and logs what they are, also if that is a
+// table of pairs. Errors as find_texts(); (data) of a table whose columns are not named; (usage) of
+// several.
 void read_own_text(OwnText& text, bool any_bytes, Log& log);
 
 // The values of --like.

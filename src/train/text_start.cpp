@@ -44,12 +44,12 @@ void check_given(const GivenKeys& given) {
 }
 
 // The keys of tokenizer, objective and model of the run that training begins with. Error (usage) if
-// it is not for texts.
-GivenKeys model_of(const string& init_from) {
+// it is not for such a text.
+GivenKeys model_of(const string& init_from, bool pairs) {
   const RunConfig first = checkpoint_config(open_checkpoint(init_from));
-  if (first.data.has_pairs())
-    throw usage_error("--init-from {}: it was trained on pairs, not on a text.", init_from)
-        .hint("a config with data.pairs, or source and target");
+  if (first.data.has_pairs() != pairs)
+    throw usage_error("--init-from {}: it was trained on {}.", init_from,
+                      pairs ? "a text, not on pairs" : "pairs, not on a text");
   GivenKeys keys = given_keys(first);
   erase_if(keys.keys, [](const auto& entry) {
     const string section = entry.first.substr(0, entry.first.find('.'));
@@ -79,10 +79,10 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   choice.given = request.run.given;
   GivenKeys& given = choice.given;
   for (string& path : given.values.data.valid.paths) path = absolute_path(path);
+  if (string& path = given.values.data.valid_pairs; !path.empty()) path = absolute_path(path);
   TokenizersConfig& tokenizer = given.values.tokenizer;
   if (!tokenizer.file.empty()) tokenizer.file = absolute_path(tokenizer.file);
   const bool goes_on = !request.init_from.empty();
-  if (goes_on) choice.model = model_of(request.init_from);
   if (choice.text.files.front() == "-" && choice.text.files.size() == 1) {
     if (::isatty(STDIN_FILENO) != 0)
       log.info("type or paste the text; Ctrl-D at the start of a line ends it");
@@ -93,6 +93,7 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   read_own_text(choice.text, own_tokenizer && tokenizer.type == TokenizerConfig::byte, log);
   for (string& file : choice.text.files) file = absolute_path(file);
 
+  if (goes_on) choice.model = model_of(request.init_from, choice.text.pairs());
   choice.suggestion = suggest(choice.text);
   RunConfig& c = choice.suggestion.config;
   if (given.contains("model.d_model")) set_width(c.model, given.values.model.d_model);
@@ -116,7 +117,8 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const string&
                bytes = format_bytes(double(text.facts.bytes));
   log.info(init_from.empty()
                ? fmt::format("model: {} with {} weights, a size for {} of text and --minutes {:g}",
-                             text.like, weights, bytes, text.minutes)
+                             text.pairs() ? "encoder-decoder" : text.like, weights, bytes,
+                             text.minutes)
                : fmt::format("tokenizer, objective and model: those of {}, {} weights", init_from,
                              weights));
 }
@@ -159,7 +161,10 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   const bool reached = epochs > 0 && of_epochs < end;
   set_steps(s.config, reached ? of_epochs : end, s.validation);
   if (reached) s.config.train.max_steps = 0;
-  if (choice.piped) s.config.data.train.paths = {kRunText};
+  if (choice.piped && choice.text.pairs())
+    s.config.data.pairs = kRunText;
+  else if (choice.piped)
+    s.config.data.train.paths = {kRunText};
   run.config = choice.config();
   plan_steps(run);
   if (run.plan.steps > 0) end = run.plan.steps;

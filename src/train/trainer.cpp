@@ -166,7 +166,7 @@ bool Trainer::validate(bool on_grid) {
   }
   if (!isfinite(line->loss)) not_finite();
   state_.valid_loss = line->loss;
-  state_.valid_metric = line->metric.value_or(kNotMeasured);
+  state_.valid_metric = quality(*line);
   const bool best = judge_validation(prepared_, *line, state_, on_grid,
                                      run_ ? run_->best() : nullopt, elsewhere_);
   validated_ = state_.step;

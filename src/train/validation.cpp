@@ -34,7 +34,7 @@ string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers)
 string named(const State& best, const Figure* by) {
   return fmt::format(
       "{} @ {}",
-      by ? format_fixed(best.valid_metric, by->digits) : format_fixed(best.valid_loss, 4),
+      by ? format_fixed(abs(best.valid_metric), by->digits) : format_fixed(best.valid_loss, 4),
       best.step);
 }
 
@@ -56,7 +56,8 @@ Sums translation_sums(const PreparedRun& run, const Objective& objective,
     for (const auto& found : beam_search(run.with(values), run.crew.pool(), few, options)) {
       const string written = found.empty() ? "" : target.decode(found.front().ids);
       const TokenIds expected = valid.sentence(Side::target, int64_t(begin++));
-      sums += translation_counts(written, {target.decode(expected, true)}, {.tokenize = "none"});
+      sums += translation_counts(written, {target.decode(expected, true)},
+                                 {.tokenize = "none", .units = &target});
     }
   });
   for (double& sum : sums) sum = run.crew.sum(sum);
@@ -105,6 +106,11 @@ string less_than_elsewhere(const State& state, const optional<KeptBest>& elsewhe
   return fmt::format(", not better than {} of {}", named(elsewhere->best, by), elsewhere->run);
 }
 
+double quality(const ValidEvent& line) {
+  if (!line.metric) return kNotMeasured;
+  return selecting_figure(*line.metric_name)->less_is_better ? -*line.metric : *line.metric;
+}
+
 bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
                       const optional<State>& best, const optional<KeptBest>& elsewhere) {
   const Figure* by = line.metric ? selecting_figure(*line.metric_name) : nullptr;
@@ -115,7 +121,7 @@ bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bo
   const bool better = on_grid && (state.best_step < 0 || is_better(state, best_so_far(state)));
   if (better) {
     state.best_loss = line.loss;
-    state.best_metric = line.metric.value_or(state.best_metric);
+    if (line.metric) state.best_metric = state.valid_metric;
     state.best_step = line.step;
     state.stalled = 0;
   } else if (on_grid) {
