@@ -27,6 +27,7 @@
 #include "base/std_names.h"
 #include "cli/command.h"
 #include "data/user_text.h"
+#include "evaluate/comparison.h"
 #include "store/model.h"
 
 namespace heed {
@@ -99,6 +100,9 @@ string write_live(const string& run, const string& live, Json& story, Log& log);
 // do. Adds to those of all but the first how they compare with it, as heed compare --json does, or
 // why they do not. `runs`: of show/page.h's comparison().
 void add_comparisons(Json& runs, Log& log);
+// Of two files with translations of the same lines, by their counts: prints what heed compare does.
+void compare_outputs(const array<string, 2>& files, const array<System, 2>& counts,
+                     const string& references, CommandLine& line);
 // Of what heed explain answers with: where the loss of the answer, so named, pulls most
 // (cli/pull.cpp).
 void print_pull(const Json& explained, const string& answer);

@@ -157,7 +157,7 @@ void CommandLine::add_side() {
 
 CLI::Option* CommandLine::add_like(OwnText& text) {
   app.add_option("--columns", text.columns,
-                  "table: the columns of source and target, as 1,3:2 (default: 1:2)")
+                 "table: the columns of source and target, as 1,3:2 (default: 1:2)")
       ->type_name("COLUMNS")
       ->default_str("");
   return add_choice("--like", text.like,

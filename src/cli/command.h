@@ -39,7 +39,6 @@
 namespace heed {
 struct OwnText;
 
-
 // Checks that an option is a number from `low` to `high`, or at least `low`; the message says
 // what was expected. It becomes decimal: 010 is octal to CLI11.
 template <class T>

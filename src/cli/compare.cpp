@@ -91,12 +91,8 @@ Json figure_json(const Figure& figure, const Difference& d) {
   return json;
 }
 
-// Of a difference in the first figure that the runs have. `changes`: between their configs.
-string sentence(const Figure& figure, const Difference& d, const Json& result,
-                const vector<KeyChange>& changes) {
-  if (isnan(d.interval.low))
-    return fmt::format("{}: too few to tell; expected at least {}.", units_in_words(result),
-                       kFewestUnits);
+// Which is better? `luck`: the two differ in that alone.
+string verdict(const Figure& figure, const Difference& d, const Json& result, bool luck = false) {
   const vector<string> first = result["first"], second = result["second"];
   const bool rose = d.value >= 0;
   const auto& better = figure.less_is_better != rose ? second : first;
@@ -104,14 +100,22 @@ string sentence(const Figure& figure, const Difference& d, const Json& result,
   const auto [low, high] = std::minmax({sign * d.interval.low, sign * d.interval.high});
   const string by =
       fmt::format("{} {} [{}, {}]", small(sign * d.value), figure.unit, small(low), small(high));
-  const bool luck = changes.size() == 1 && changes[0].key == "seed" && isnan(d.p_seeds);
-  const string so =
-      d.shown() ? fmt::format("{} {} {} by {}", listed(better), better.size() > 1 ? "are" : "is",
-                              luck ? "ahead" : "better", by)
-                : fmt::format("No difference is shown: {} less {} is {}", listed(second),
-                              listed(first), by);
+  return isnan(d.interval.low) ? fmt::format("{}: too few to tell; expected at least {}",
+                                             units_in_words(result), kFewestUnits)
+         : d.shown()           ? fmt::format("{} {} {} by {}", listed(better),
+                                   better.size() > 1 ? "are" : "is", luck ? "ahead" : "better", by)
+                     : fmt::format("No difference is shown: {} less {} is {}", listed(second),
+                                   listed(first), by);
+}
+
+// `changes`: between the configs.
+string sentence(const Figure& figure, const Difference& d, const Json& result,
+                const vector<KeyChange>& changes, bool luck) {
+  const string so = verdict(figure, d, result, luck);
+  if (isnan(d.interval.low)) return so + ".";
   if (!isnan(d.p_seeds))
-    return fmt::format("{}, over {} and {} seeds.", so, first.size(), second.size());
+    return fmt::format("{}, over {} and {} seeds.", so, result["first"].size(),
+                       result["second"].size());
   if (changes.empty()) return so + ". Their configs are the same.";
   if (luck)
     return fmt::format(
@@ -166,13 +170,17 @@ struct RunComparer {
     result["unit"] = runs[0].pairs ? "pair" : "line";
     result["units"] = units.size();
     result["different"] = systems[0][0].size();
+    const RunConfig &first = groups[0][0].config, &second = groups[1][0].config;
+    const auto changes = changed_keys(first, second);
+    const bool luck = runs.size() == 2 && changes.size() == 1 && changes[0].key == "seed";
+    const string &by = first.train.select_by, &other = second.train.select_by;
+    const Figure* selects = luck || by != other ? nullptr : selecting_figure(by);
     for (const Figure& figure : figures()) {
       const auto has_it = [&](const MeasuredRun& r) { return has(r, figure); };
       if (!ranges::all_of(groups[0], has_it) || !ranges::all_of(groups[1], has_it)) continue;
       const Difference d = difference(systems[0], systems[1], figure, pool);
-      if (!result.contains("sentence"))
-        result["sentence"] =
-            sentence(figure, d, result, changed_keys(groups[0][0].config, groups[1][0].config));
+      if (!result.contains("sentence") || &figure == selects)
+        result["sentence"] = sentence(figure, d, result, changes, luck);
       result["figures"][figure.key] = figure_json(figure, d);
     }
     if (!result.contains("figures"))
@@ -275,7 +283,8 @@ struct RunComparer {
   }
 };
 
-void print_compared(const Json& r) {
+// `remark` ends it.
+void print_compared(const Json& r, const string& remark) {
   const auto name = [&](const char* key) {  // "runs/a1 +2": of three
     const Json& runs = r[key];
     return plain(runs[0]) + (runs.size() > 1 ? fmt::format(" +{}", runs.size() - 1) : "");
@@ -289,10 +298,9 @@ void print_compared(const Json& r) {
                             {"95 % interval", "interval", range_text},
                             {"p", figures[0].contains("p") ? "p" : "p_randomization", fixed<4>}};
   print_table(figures, columns);
-  print_prose(fmt::format(
-      "\n{} Measured on {} of {}.{}\n", plain(r["sentence"]), units_in_words(r),
-      r["data"] == "validation" ? "the held-out data" : plain(r["data"]),
-      r["figures"].contains("loss") ? "" : " Their tokens differ, so losses do not compare."));
+  print_prose(fmt::format("\n{} Measured on {} of {}.{}\n", plain(r["sentence"]), units_in_words(r),
+                          r["data"] == "validation" ? "the held-out data" : plain(r["data"]),
+                          remark));
 }
 
 // Each further group with the first: `take` gets the objects that heed compare --json prints
@@ -316,6 +324,20 @@ void compare_groups(const vector<RunGroup>& groups, NamedText text, bool transla
 }
 
 }  // namespace
+
+void compare_outputs(const array<string, 2>& files, const array<System, 2>& counts,
+                     const string& references, CommandLine& line) {
+  Pool pool(available_cores());
+  Json result{{"first", {files[0]}}, {"second", {files[1]}},      {"data", references},
+              {"unit", "pair"},      {"units", counts[0].size()}, {"different", counts[0].size()}};
+  for (const Figure& figure : figures()) {
+    if (figure.needs != Figure::translations) continue;
+    const Difference d = difference({&counts[0], 1}, {&counts[1], 1}, figure, pool);
+    if (!result.contains("sentence")) result["sentence"] = verdict(figure, d, result) + ".";
+    result["figures"][figure.key] = figure_json(figure, d);
+  }
+  line.json ? print_line(result) : print_compared(result, "");
+}
 
 void add_comparisons(Json& runs, Log& log) {
   const auto without_seed = [](Json keys) {
@@ -363,7 +385,10 @@ Exit run_compare(CommandLine& line) {
   Log log({.quiet = line.quiet});
   Pool pool(line.threads > 0 ? line.threads : available_cores());
   compare_groups(groups, std::move(text), true, pool, log, [&](const Json& compared) {
-    line.json ? print_line(compared) : print_compared(compared);
+    const bool losses = compared["figures"].contains("loss");
+    line.json
+        ? print_line(compared)
+        : print_compared(compared, losses ? "" : " Their tokens differ, so losses do not compare.");
   });
   return Exit::ok;
 }

@@ -30,7 +30,8 @@ Json translation_figures(const Sums& sums, size_t references, const BleuOptions&
   Json json;
   for (const Figure& f : figures())
     if (f.needs == Figure::translations) json[f.key] = f.of(sums);
-  json.update({{"bleu_line", bleu_line(sums)},
+  json.update({{"exact_match", json["exact"]},
+               {"bleu_line", bleu_line(sums)},
                {"signature", signature("eff:no|tok:" + o.tokenize + "|smooth:exp")},
                {"chrf_signature", signature("eff:yes|nc:6|nw:0|space:no")}});
   return json;
@@ -42,7 +43,12 @@ Json figure_fields(const Json& r) {
   for (const Figure& f : figures()) {
     if (!r.contains(f.key)) continue;
     const string line = string(f.key) + "_line", note = r.value(line, f.note);
-    fields[f.title] = fmt::format("{} {}", format_fixed(r[f.key].get<double>(), f.digits), note);
+    const Json of = r.contains("intervals") ? r["intervals"].value(f.key, Json()) : Json();
+    fields[f.title] = fmt::format(
+        "{} {}{}", format_fixed(r[f.key].get<double>(), f.digits), note,
+        of.is_null() || of[0].is_null() || isnan(of[0].get<double>())
+            ? ""
+            : fmt::format(" (95 %: {:.2f} to {:.2f})", of[0].get<double>(), of[1].get<double>()));
   }
   if (r.contains("signature")) fields["BLEU of"] = r["signature"];
   return fields;
@@ -127,12 +133,36 @@ Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m)
   if (translated.not_ended > 0)
     m.log.warn(fmt::format("{} of {} translations {}", translated.not_ended,
                            translated.counts.size(), cut_in_words(o.beam.max_length, m)));
+  if (translated.longer > 0)
+    m.log.warn(fmt::format("{} of {} targets are longer than that: --max-length {}",
+                           translated.longer, translated.counts.size(),
+                           scored.longest(Side::target)));
   Sums sums;
-  for (const Sums& counts : translated.counts) sums += counts;
+  Json lines = Json::array();
+  vector<array<string_view, 2>> pairs;
+  for (size_t i = 0; i < translated.counts.size(); ++i) {
+    const Sums& counts = translated.counts[i];
+    const size_t at = pair_on(written, scored.lines[i]);
+    const auto [errors, tokens] = token_errors(counts);
+    sums += counts;
+    pairs.push_back({written.source[at], written.target[at]});
+    lines.push_back({{"line", scored.lines[i]},
+                     {"translation", to_valid_utf8(translated.texts[i])},
+                     {"exact", figure("exact").of(counts) > 0},
+                     {"token_errors", errors},
+                     {"tokens", tokens}});
+  }
   Json json = translation_figures(sums, 1 + written.references.size(), how);
+  const System units = merged(translated.counts, pairs);
+  for (const Figure& f : figures())
+    if (f.needs == Figure::translations) {
+      const ConfidenceInterval interval = interval_of(units, f, m.pool);
+      json["intervals"][f.key] = {interval.low, interval.high};
+    }
   json.update({{"not_ended", translated.not_ended},
                {"beam_size", o.beam.beam_size},
-               {"length_penalty", o.beam.length_penalty}});
+               {"length_penalty", o.beam.length_penalty},
+               {"lines", lines}});
   return json;
 }
 
@@ -210,17 +240,18 @@ Json measure(const EvaluateOptions& o, const Split& split, OpenModel& m) {
 }  // namespace
 
 Exit run_bleu(CommandLine& line) {
-  string path;
+  string path, other;
   vector<string> files;
   BleuOptions how;
   line.add_file("HYP", path, "translations, one a line; - is standard input")->required();
   line.add_list("REF", files, "references, a line for each; one file or several", "FILE")
       ->required()
       ->expected(-1);
+  line.add_file("--to", other, "other translations of the same lines: which are better?");
   add_bleu(line, how);
   line.parse();
   vector<string> all = files;
-  all.push_back(path);
+  all.insert(all.end(), {path, other});
   line.require_one_input(all);
   const vector<string> hypotheses = read_lines(path);
   vector<vector<string>> references(hypotheses.size());
@@ -229,9 +260,21 @@ Exit run_bleu(CommandLine& line) {
     require_lines(file, lines.size(), path, hypotheses.size());
     for (size_t i = 0; i < lines.size(); ++i) references[i].push_back(lines[i]);
   }
+  const auto counts_of = [&](const vector<string>& lines) {
+    System counts;
+    for (size_t i = 0; i < lines.size(); ++i)
+      counts.push_back(translation_counts(lines[i], references[i], how));
+    return counts;
+  };
+  const System counts = counts_of(hypotheses);
+  if (!other.empty()) {
+    const vector<string> lines = read_lines(other);
+    require_lines(other, lines.size(), path, hypotheses.size());
+    compare_outputs({path, other}, {counts, counts_of(lines)}, joined(files, " + "), line);
+    return Exit::ok;
+  }
   Sums sums;
-  for (size_t i = 0; i < hypotheses.size(); ++i)
-    sums += translation_counts(hypotheses[i], references[i], how);
+  for (const Sums& of_line : counts) sums += of_line;
   const Json result = translation_figures(sums, files.size(), how);
   line.json ? print_line(result) : print_fields(figure_fields(result));
   return Exit::ok;

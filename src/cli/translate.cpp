@@ -5,6 +5,7 @@
 #include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
+#include "data/corpus.h"
 #include "evaluate/writing.h"
 #include "text/utf8.h"
 
@@ -65,11 +66,15 @@ struct Sources {
 Sources read_sources(OpenModel& m, span<const GivenText> texts, size_t prefix) {
   const size_t at_once = min<size_t>(texts.size(), m.pool.threads());
   Sources all{vector<string>(texts.size()), vector<TokenIds>(texts.size()), {}};
+  const Columns table(m.config.data.columns);
   vector<string> spaced;
   for (size_t i = 0; i < texts.size(); ++i) {
     const string& name = texts[i].name;
     all.refused.push_back(m.refusal_of(texts[i], [&] {
-      all.lines[i] = m.texts.normalized(Side::source, texts[i].text, name);
+      std::deque<string> joined;
+      const auto cells = table.of(texts[i].text, joined);
+      const string source = cells && texts[i].is_line ? string((*cells)[0]) : texts[i].text;
+      all.lines[i] = m.texts.normalized(Side::source, source, name);
       if (is_blank(all.lines[i])) return;
       TokenIds ids = m.texts.line(Side::source, all.lines[i], name);
       m.texts.check_length(Side::source, m.objective->framed_source(ids).size() + prefix,
@@ -108,27 +113,34 @@ Exit run_translate(CommandLine& line) {
   OpenModel m(line);
   m.objective->check_use("translate", m.run);
   size_t number = 0;
+  int limit = 0;
+  vector<string> cut;
+  const auto say_cut = [&] {
+    if (!cut.empty())
+      m.log.warn(fmt::format("{} of {}: the translation {}: {}", cut.size(), number,
+                             cut_in_words(limit, m), some_of(exchange(cut, {}))));
+  };
   const auto answer = [&](span<const GivenText> texts) {
     BeamOptions beam = options;  // as set by now
     set_prefix(m, prefix, beam);
     const size_t joined = m.objective->traits().joined ? beam.rules.beginning.size() : 0;
     const auto [lines, sources, refused] = read_sources(m, texts, joined);
     const auto found = translate(m, m.pool, sources, beam);
-    vector<string> cut;
     for (size_t i = 0; i < lines.size(); ++i) {
       const Json json = line_json(number++, lines[i], found[i], refused[i], n_best);
       line.json ? print_line(json) : print_plain(json);
       if (!found[i].empty() && !found[i].front().ended) cut.push_back(texts[i].name);
     }
-    if (!cut.empty())
-      m.log.warn(
-          fmt::format("the translation {}: {}", cut_in_words(beam.max_length, m), some_of(cut)));
+    limit = beam.max_length;
+    if (prompts(line)) say_cut();
   };
-  return answer_texts(
+  const Exit exit = answer_texts(
       m,
       {kTranslates.instructions,
        {"beam-size", "length-penalty", "max-length", "no-repeat", "min-tokens", "prefix"}},
       answer);
+  say_cut();
+  return exit;
 }
 
 }  // namespace heed

@@ -153,37 +153,6 @@ vector<string_view> cells_of(string_view line) {
   return cells;
 }
 
-struct Columns {
-  vector<size_t> source, target;  // from 1
-  size_t least;                   // that a line must have
-};
-
-// Of data.columns.
-Columns chosen_columns(const string& written) {
-  Columns columns{{}, {}, 0};
-  vector<size_t>* side = &columns.source;
-  size_t number = 0;
-  for (const char c : (written.empty() ? "1:2" : written) + ",") {
-    if (c >= '0' && c <= '9') {
-      number = min<size_t>(10 * number + size_t(c - '0'), 1'000'000);
-      continue;
-    }
-    const bool ends_source = c == ':' && side == &columns.source;
-    if (number == 0 || (c != ',' && !ends_source))
-      throw usage_error(
-          "data.columns: expected the numbers of the source's columns, a colon and those of the "
-          "target's, as 1,3:2; found {}.",
-          written);
-    columns.least = max(columns.least, number);
-    side->push_back(exchange(number, 0));
-    if (ends_source) side = &columns.target;
-  }
-  if (columns.target.empty())
-    throw usage_error(
-        "data.columns: expected a colon and columns of the target, as 1,3:2; found {}.", written);
-  return columns;
-}
-
 // Appends the text of a file of pairs.
 void read_file_of(Pairs& pairs, const string& path, ReadOptions options) {
   TextNotes notes;
@@ -339,29 +308,57 @@ Pairs read_parallel(const string& source_path, const string& target_path,
   return checked(std::move(pairs), source_path);
 }
 
+Columns::Columns(const string& written) : all_(written.empty()) {
+  size_t side = 0, number = 0;
+  for (const char c : (all_ ? "1:2" : written) + ",") {
+    if (c >= '0' && c <= '9') {
+      number = min<size_t>(10 * number + size_t(c - '0'), 1'000'000);
+      continue;
+    }
+    if (number == 0 || (c != ',' && (c != ':' || side == 1))) side = 2;
+    if (side < 2) sides_[side].push_back(exchange(number, 0));
+    side += c == ':';
+  }
+  if (side != 1)
+    throw usage_error(
+        "data.columns: expected the numbers of the source's columns, a colon and those of the "
+        "target's, as 1,3:2; found {}.",
+        written);
+}
+
+optional<array<string_view, 2>> Columns::of(string_view line, std::deque<string>& memory) const {
+  const vector<string_view> cells = cells_of(line);
+  array<string_view, 2> pair;
+  if (all_ && cells.size() != 2) return {};
+  for (size_t side = 0; side < 2; ++side) {
+    vector<string> words;
+    for (const size_t column : sides_[side]) {
+      if (column > cells.size()) return {};
+      words.emplace_back(pair[side] = cells[column - 1]);
+    }
+    if (words.size() > 1) pair[side] = memory.emplace_back(joined(words, " "));
+  }
+  return pair;
+}
+
 Pairs read_tsv(const string& path, const ReadOptions& options, const string& columns) {
-  const Columns chosen = chosen_columns(columns);
+  const Columns chosen(columns);
   Pairs pairs;
   pairs.source_path = pairs.target_path = path;
   read_file_of(pairs, path, options);
-  const auto side = [&](const vector<string_view>& cells, const vector<size_t>& of) {
-    if (of.size() == 1) return cells[of[0] - 1];
-    vector<string> words;
-    for (const size_t column : of) words.emplace_back(cells[column - 1]);
-    return string_view(pairs.texts.emplace_back(joined(words, " ")));
-  };
   const auto lines = lines_of(pairs.texts[0]);
   for (size_t i = 0; i < lines.size(); ++i) {
-    vector<string_view> cells = cells_of(lines[i]);
-    if (is_blank(lines[i])) cells.resize(chosen.least);
-    if (cells.size() < chosen.least || (columns.empty() && cells.size() > 2))
+    const auto pair = chosen.of(lines[i], pairs.texts);
+    if (!pair && !is_blank(lines[i]))
       throw data_error(
-          "{}:{}: found {}; expected {}.", path, i + 1, counted(to_string(cells.size()), "column"),
-          columns.empty() ? "exactly one tab, between source and target" : "the columns " + columns)
-          .hint(cells.size() > 2 ? "data.columns for a table with more of them: --columns 1,3:2"
-                                 : "a tab between the two sides; --like gpt, if it is a text; of "
-                                   "two files of parallel lines: data.source and data.target");
-    add(pairs, {path, path}, i + 1, {side(cells, chosen.source), side(cells, chosen.target)});
+          "{}:{}: found {}; expected {}.", path, i + 1,
+          counted(to_string(ranges::count(lines[i], '\t')), "tab"),
+          columns.empty() ? "exactly one, between source and target" : "the columns " + columns)
+          .hint(
+              "two columns: --columns 1,3:2 (data.columns) chooses them; of two files: "
+              "--target-file (data.source and data.target); a text: --like gpt");
+    const auto [source, target] = pair.value_or(array<string_view, 2>{});
+    add(pairs, {path, path}, i + 1, {source, target});
   }
   return checked(std::move(pairs), path);
 }

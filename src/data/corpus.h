@@ -98,8 +98,20 @@ Pairs read_parallel(const string& source_path, const string& target_path,
                     const ReadOptions& options, span<const string> more = {});
 // Error (data), which names the first line too many, unless `path` has `n` lines as `other` has.
 void require_lines(const string& path, size_t n, const string& other, size_t lines);
+// The columns of a table (data.columns) that are source and target: "1,3:2"; "" for a line that has
+// these two alone. Error (usage) on anything else.
+class Columns {
+ public:
+  explicit Columns(const string& written);
+  // Source and target of a line; nothing if it lacks columns. What several make lives in `memory`.
+  optional<array<string_view, 2>> of(string_view line, std::deque<string>& memory) const;
+
+ private:
+  bool all_;  // a line has no others
+  array<vector<size_t>, 2> sides_;
+};
 // One pair a line: source, one tab, target; or the data.columns of a table. Errors: as above; other
-// columns; Error (usage) on columns that name none.
+// columns.
 Pairs read_tsv(const string& path, const ReadOptions& options, const string& columns = "");
 
 // The columns that all lines at the beginning of a file have, at least two of them; else 1.

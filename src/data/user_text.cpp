@@ -178,13 +178,16 @@ ScoredLine UserTexts::scored(const GivenText& asked) {
     source = given.text;
     target = *given.target;
   } else if (needed == Given::source) {
+    std::deque<string> joined;
     const size_t bar = target.find(kBetweenSides);
-    if (bar == target.npos)
-      throw data_error("{}: this model scores pairs: expected a source, \" ||| \" and a target.",
-                       given.name)
+    const auto cells = Columns(config_.data.columns).of(target, joined);
+    if (bar == target.npos && !cells)
+      throw data_error(
+          "{}: this model scores pairs: expected a source, \" ||| \" or a tab, and a target.",
+          given.name)
           .hint("heed score RUN TEXT --target T, or --target-file");
-    source = target.substr(0, bar);
-    target.erase(0, bar + kBetweenSides.size());
+    source = bar == target.npos ? string((*cells)[0]) : target.substr(0, bar);
+    target = bar == target.npos ? string((*cells)[1]) : target.substr(bar + kBetweenSides.size());
   }
   const auto ids = [&](Side side, string_view text) {
     return line(side, normalized(side, text, given.name), given.name);

@@ -71,8 +71,8 @@ class UserTexts {
   // Error (usage) if a target lacks its text.
   ReadText read(const GivenText& asked, bool cut);
   // A line to score: its target, given the text; else the text, which for pairs is "source |||
-  // target". Lengths are not checked. Error (usage or data) if one of them is missing or not for
-  // this model.
+  // target" or a line of a table. Lengths are not checked. Error (usage or data) if one of them is
+  // missing or not for this model.
   ScoredLine scored(const GivenText& asked);
   // A text on one side of a model under inspection. On text_side() it must not be empty, unless it
   // `is_line` of a file. `cut`: of a text that is too long, the beginning is read, and a warning

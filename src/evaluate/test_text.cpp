@@ -44,11 +44,15 @@ TrainingLines training_lines(string run, LineFacts read) {
 }
 
 const Pairs& written_pairs(const Model& m, NamedText& named) {
-  if (!named.pairs)
-    named.pairs = named.files.empty() ? written_pairs(as_written(config_of_data(m)), data_folder(m))
-                                      : read_parallel(named.files[0], named.target_files[0],
-                                                      read_options(as_written(m.config)),
-                                                      span(named.target_files).subspan(1));
+  if (named.pairs) return *named.pairs;
+  const ReadOptions options = read_options(as_written(m.config));
+  if (named.files.empty())
+    named.pairs = written_pairs(as_written(config_of_data(m)), data_folder(m));
+  else if (named.target_files.empty())
+    named.pairs = read_tsv(named.files[0], options, m.config.data.columns);
+  else
+    named.pairs = read_parallel(named.files[0], named.target_files[0], options,
+                                span(named.target_files).subspan(1));
   return *named.pairs;
 }
 
@@ -58,8 +62,8 @@ TestText test_text(Model& m, NamedText& named, const Pool& pool, Log& log) {
     throw usage_error("{} has no held-out data (data.valid_fraction 0).", m.run)
         .hint("another text (--file of evaluate and compare)");
   const bool pairs = m.objective->traits().pairs();
-  if ((pairs && !held_out) == named.target_files.empty())
-    throw usage_error("--file and --target-file belong together, for models of pairs.");
+  if (!named.target_files.empty() && (held_out || !pairs))
+    throw usage_error("--target-file belongs to --file, for models of pairs.");
   TestText text;
   const string from = read_origin(m.run).init_from;
   if (!held_out)
