@@ -54,11 +54,29 @@ class Init(RunsTest):
         self.assertIn('"mine.txt"', (self.folder / "mine.json").read_text())
 
     def test_a_table_of_pairs_gets_a_model_that_translates(self):
-        (self.folder / "pairs.tsv").write_text("".join(f"a {i}\tb {i}\n" for i in range(200)))
-        self.check("init", "pairs.tsv")
-        self.check("train", "pairs.json", "--stop-at", 1)
-        config = json.loads((self.folder / "runs/pairs/config.json").read_text())
-        self.assertEqual(config["objective"]["type"], "seq2seq")
+        (self.folder / "pairs").write_text("".join(f"a {i}\tb {i}\n" for i in range(200)))
+        (self.folder / "three.tsv").write_text("".join(f"a {i}\tb {i}\tX\n" for i in range(200)))
+        (self.folder / "torn.tsv").write_text("a\tb\n" * 200_000 + "c\n")
+        small = ("--stop-at", 1, "--minutes", 0.01, "--set", "model.d_model=32")
+
+        def kind(run):
+            config = self.run_config("runs/" + run)
+            return config["objective"]["type"], config["data"].get("columns")
+
+        self.check("init", "pairs", facts="a source, a tab and a target")
+        self.check("train", "pairs.json", "--stop-at", 1, "--run", "runs/init")
+        self.check("train", "pairs", *small, facts=["--like gpt", "encoder-decoder"])
+        self.check("train", "-", *small, "--run", "runs/piped", stdin=(self.folder / "pairs").read_text())
+        self.check("verify", "runs/piped")
+        self.check("train", "pairs", *small, "--like", "gpt", "--run", "runs/gpt")
+        self.check("train", "three.tsv", *small, status=3, facts=["3 columns", "--columns"])
+        self.check("train", "three.tsv", *small, "--columns", "1,3:2", "--run", "runs/three")
+        self.assertEqual([kind(run) for run in ("init", "pairs", "piped", "gpt", "three")],
+                         [("seq2seq", None)] * 3 + [("causal_lm", None), ("seq2seq", "1,3:2")])
+        self.check("init", "three.tsv", "--columns", "1,3:2", "--output", "three.json")
+        self.assertEqual(json.loads(self.out("config", "three.json"))["data"]["columns"], "1,3:2")
+        self.check("train", "pairs", "three.tsv", *small, status=USAGE, facts=["stands alone", "cat"])
+        self.check("train", "torn.tsv", *small, "--run", "runs/torn", status=3, facts=["torn.tsv:200001", "--like gpt"])
 
 
 if __name__ == "__main__":

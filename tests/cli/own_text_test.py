@@ -115,7 +115,7 @@ class OwnText(RunsTest):
     def test_what_several_texts_are_read_as_is_said(self):
         self.put("tr.en", text(300))
         self.put("tr.de", "".join("ein Wort\n" for _ in text(300).splitlines()))
-        self.start("tr.en", "tr.de", "--stop-at", 1, facts=["paste", "heed init pairs.tsv"])
+        self.start("tr.en", "tr.de", "--stop-at", 1, facts=["paste", "heed train pairs.tsv"])
         r = self.start("tr.en", "a.txt", "tr.de", "--stop-at", 1, "--run", "three")
         self.assertNotIn("paste", r.err)
 

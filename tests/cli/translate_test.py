@@ -66,6 +66,36 @@ class TranslateLongTargets(RunsTest):
         self.assertEqual(self.json("evaluate", "run", "--bleu")[0]["exact_match"], 100)
         self.assertAlmostEqual(self.metrics(kind="valid")[-1]["bleu"], 100, places=9)
 
+    def test_a_table_is_read_as_its_two_sides_are(self):
+        for side, lines in (("s", self.VALUES), ("t", self.VALUES.values())):
+            (self.folder / side).write_text("".join(line + "\n" for line in lines))
+        both = [self.json("evaluate", "run", "--bleu", *files)[0]
+                for files in (("--file", "keys.tsv"), ("--file", "s", "--target-file", "t"))]
+        self.assertEqual(*[{**found, "data": ""} for found in both])
+        self.assertEqual(self.out("translate", "run", "--file", "keys.tsv"), self.out("translate", "run", "--file", "s"))
+        self.assertEqual(self.out("score", "run", "--file", "keys.tsv"), self.out("score", "run", "--file", "s", "--target-file", "t"))
+        self.assertEqual(self.json("compare", "run", "pieces", "--file", "keys.tsv")[0]["figures"],
+                         self.json("compare", "run", "pieces", "--file", "s", "--target-file", "t")[0]["figures"])
+        self.check("evaluate", "run", "--file", "s", status=3, facts=["s:1", "--target-file"])
+
+    def test_figures_of_lines_and_their_intervals(self):
+        found, = self.json("evaluate", "run", "--bleu")
+        self.assertEqual((found["exact"], found["token_errors"], found["intervals"]["exact"]), (100, 0, [100, 100]))
+        self.assertEqual([line["translation"] for line in found["lines"]], list(self.VALUES.values()))
+        worse, = self.json("evaluate", "pieces", "--bleu")
+        errors = sum(line["token_errors"] for line in worse["lines"]), sum(line["tokens"] for line in worse["lines"])
+        self.assertAlmostEqual(worse["token_errors"], 100 * errors[0] / errors[1], places=9)
+
+    def test_which_of_two_outputs_is_better(self):
+        texts = {"ref": "a b c d\n" * 12, "good": "a b c d\n" * 11 + "a b c x\n", "bad": "a b x x\n" * 12}
+        for name, lines in texts.items():
+            (self.folder / name).write_text(lines)
+        found, = self.json("bleu", "bad", "ref", "--to", "good")
+        self.assertEqual((found["first"], found["second"]), (["bad"], ["good"]))
+        self.assertEqual((found["figures"]["token_errors"]["first"], found["figures"]["exact"]["first"]), (50, 0))
+        self.assertLess(found["figures"]["token_errors"]["p_randomization"], 0.01)
+        self.check("bleu", "bad", "ref", "--to", "good", facts="good is better by")
+
     def test_what_does_not_end_is_said_and_marked(self):
         r = self.check("translate", "run", "--max-length", 20, "--json", stdin="k00\nk01\n",
                        facts=["20", "--max-length", "1", "2"])

@@ -220,6 +220,21 @@ TEST_F(Corpus, Tsv) {
   EXPECT_THAT(pairs.target, ElementsAre("c", "e f"));
 }
 
+TEST_F(Corpus, ColumnsOfATable) {
+  const string table = file("t", "go\twent\tV;PAST\nbe\twas\tV;PAST\n");
+  EXPECT_EQ(table_columns(table), 3u);
+  EXPECT_EQ(table_columns(file("two", "a\tb\n\nc\td\n")), 2u);
+  EXPECT_EQ(table_columns(file("uneven", "a\tb\nc\n")), 1u);
+  EXPECT_EQ(table_columns(file("line", "a\tb\n")), 1u);
+  const Pairs pairs = read_tsv(table, {}, "1,3:2");
+  EXPECT_THAT(pairs.source, ElementsAre("go V;PAST", "be V;PAST"));
+  EXPECT_THAT(pairs.target, ElementsAre("went", "was"));
+  expect_error([&] { read_tsv(table, {}); }, Exit::data, {"t:1", "2 tabs", "--columns"});
+  expect_error([&] { read_tsv(table, {}, "1:4"); }, Exit::data, {"t:1", "1:4"});
+  for (const char* wrong : {"1", "1:", ":1", "1:2:3", "1,:2", "0:1", "a:b", "1 : 2"})
+    expect_error([&] { read_tsv(table, {}, wrong); }, Exit::usage, {"data.columns", wrong});
+}
+
 TEST_F(Corpus, EmptyPairsAreLeftOutAndCounted) {
   const Pairs tsv = read_tsv(file("q", "a\tb\n\n\tx\nc\td\nx\t \n \t\n"), {});
   EXPECT_THAT(tsv.source, ElementsAre("a", "c"));
