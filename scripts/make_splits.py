@@ -3,12 +3,12 @@
 was trained on.
 
     make_splits.py scan TASKS SPLIT [--out PREFIX] [--valid N] [--seed S]
-    make_splits.py cogs TRAIN DEV TEST GEN [--out PREFIX]
+    make_splits.py cogs TRAIN GEN [--out PREFIX] [--valid N] [--seed S]
     make_splits.py own SPLIT [--out PREFIX] [--valid N] [--seed S]
 
 scan  TASKS is tasks.txt of SCAN (Lake and Baroni 2018; github.com/brendenlake/SCAN): a command and the actions that it means.
-cogs  four files of COGS (Kim and Linzen 2020; github.com/najoungkim/COGS), or of another form of it: the first two columns of
-      each are source and target; the third of GEN, if there is one, names the kind of generalisation.
+cogs  train.tsv and gen.tsv of COGS (Kim and Linzen 2020; github.com/najoungkim/COGS), or of another form of it: source, target
+      and the kind of generalisation.
 own   a small language of commands made here, which stands in for SCAN where it is not at hand.
 
     SPLIT       trained on                                          tested on
@@ -18,7 +18,7 @@ own   a small language of commands made here, which stands in for SCAN where it 
                 makes up a tenth of the lines (own: "knock")
 
 The files are PREFIX.train.tsv, PREFIX.valid.tsv (N lines taken from the former by chance, 500) and PREFIX.test.tsv; of COGS
-PREFIX.gen.tsv, too, and PREFIX.gen.kinds. The same arguments write the same bytes with every Python from 3.9.
+also PREFIX.test.kinds. The same arguments write the same bytes with every Python from 3.9.
 """
 import argparse
 import itertools
@@ -80,16 +80,16 @@ def split(pairs, kind, word, draw):
 
 
 def write(prefix, name, pairs):
-    text = "".join(f"{source}\t{target}\n" for source, target in pairs)
+    text = "".join(f"{source}\t{target}\n" for source, target, *_ in pairs)
     pathlib.Path(f"{prefix}.{name}.tsv").write_bytes(text.encode())
 
 
-def columns(path):
-    rows = [line.split("\t") for line in path.read_text().splitlines() if line]
-    short = next((i for i, row in enumerate(rows, 1) if len(row) < 2), None)
-    if short:
-        sys.exit(f"make_splits.py: {path}:{short}: expected two columns or more, with tabs between them")
-    return rows
+def rows(path):
+    found = [line.split("\t") for line in path.read_text().splitlines() if line]
+    wrong = next((i for i, row in enumerate(found, 1) if len(row) != 3), None)
+    if wrong:
+        sys.exit(f"make_splits.py: {path}:{wrong}: expected three columns with tabs between them, as COGS has them")
+    return found
 
 
 def main():
@@ -100,21 +100,18 @@ def main():
     parser.add_argument("--valid", type=int, default=500, help="lines to validate on (default: 500)")
     parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
     args = parser.parse_args()
-    expected = {"scan": 2, "cogs": 4, "own": 1}[args.task]
+    expected = {"scan": 2, "cogs": 2, "own": 1}[args.task]
     if len(args.arguments) != expected:
         parser.error(f"{args.task} takes {expected} arguments; found {len(args.arguments)}")
+    draw = random.Random(args.seed)
+    prefix = args.out or (args.task if args.task == "cogs" else f"{args.task}-{args.arguments[-1]}")
     if args.task == "cogs":
-        for name, path in zip(("train", "valid", "test", "gen"), map(pathlib.Path, args.arguments)):
-            rows = columns(path)
-            write(args.out or "cogs", name, [row[:2] for row in rows])
-        kinds = "".join((row[2] if len(row) > 2 else "") + "\n" for row in rows)
-        pathlib.Path(f"{args.out or 'cogs'}.gen.kinds").write_text(kinds)
-        return
-    kind, draw = args.arguments[-1], random.Random(args.seed)
-    pairs = own_commands() if args.task == "own" else scan_commands(pathlib.Path(args.arguments[0]))
-    train, test = split(pairs, kind, "knock" if args.task == "own" else "jump", draw)
+        train, test = (rows(pathlib.Path(file)) for file in args.arguments)
+        pathlib.Path(f"{prefix}.test.kinds").write_text("".join(row[2] + "\n" for row in test))
+    else:
+        pairs = own_commands() if args.task == "own" else scan_commands(pathlib.Path(args.arguments[0]))
+        train, test = split(pairs, args.arguments[-1], "knock" if args.task == "own" else "jump", draw)
     train = shuffled(train, draw)
-    prefix = args.out or f"{args.task}-{kind}"
     write(prefix, "valid", train[:args.valid])
     write(prefix, "train", train[args.valid:])
     write(prefix, "test", test)
