@@ -87,7 +87,7 @@ struct Log::Outputs {
   bool quiet, terminal, brief, bar, colour;
   std::mutex mutex;  // of the terminal: lines and the bar share it
   string drawn;      // the bar on the screen; empty: none
-  chrono::steady_clock::time_point drawn_at;
+  chrono::steady_clock::time_point drawn_at, begun = chrono::steady_clock::now();
   std::mutex file_mutex;
   unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
   vector<string> earlier;           // lines before it was opened
@@ -139,6 +139,12 @@ void Log::progress(const Progress& progress) {
   to.drawn_at = now;
   to.drawn = progress_line(progress, width);
   write_all(to.fd, "\r" + to.drawn + "\x1b[K");
+}
+
+void Log::share_done(double share) {
+  const chrono::duration<double> gone = chrono::steady_clock::now() - outputs_->begun;
+  if (gone.count() < 10 || share <= 0) return;
+  progress({int64_t(100 * share), 100, gone.count() * (1 - share) / share});
 }
 
 void Log::end_progress() {

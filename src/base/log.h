@@ -66,6 +66,8 @@ class Log {
 
   // Draws the bar, at most ten times a second; does nothing without a terminal or when quiet.
   void progress(const Progress& progress);
+  // The same for a command of which this share is done, if it takes longer than ten seconds.
+  void share_done(double share);
   void end_progress();  // removes the bar
 
  private:

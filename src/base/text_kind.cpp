@@ -39,6 +39,9 @@ constexpr pair<string_view, const char*> kBeginnings[] = {
 constexpr const char* kPandoc = "pandoc -t plain FILE > text.txt";
 constexpr const char* kMinimalPairs =  // as BLiMP has them
     "jq -r .sentence_good FILE > good.txt; jq -r .sentence_bad FILE > bad.txt";
+constexpr const char* kTable =
+    "python3 -c 'import csv, sys; [print(*row, sep=\"\\t\") for row in "
+    "list(csv.reader(sys.stdin))[1:]]' < FILE > table.tsv";
 // In lower case. White space before and in the marks does not count.
 struct Markup {
   string_view marks, kind, command = "";
@@ -105,6 +108,9 @@ string markup_in_words(const string& name, string_view first) {
   const auto row =
       ranges::find_if(kMarkup, [&](const Markup& m) { return beginning.starts_with(m.marks); });
   const string ending = fs::path(lower_case(name)).extension();
+  if (ending == ".csv")
+    return fmt::format("{} is read as a text, with its commas; a table for pairs:\n  {}", name,
+                       kTable);
   if (row == std::end(kMarkup) && !is_tagged(first) && ending != ".html" && ending != ".htm")
     return "";
   Markup is = row == std::end(kMarkup) ? Markup{"", "HTML or XML", kPandoc} : *row;

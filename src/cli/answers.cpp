@@ -175,19 +175,30 @@ Exit answer_texts(OpenModel& m, const TextSource& source, const Answer& answer) 
     return Exit::ok;
   }
   const string file = given.file.value_or("-");
-  const auto answer_lines = [&](span<const GivenText> texts) {
+  // A terminal that gets the answers sees how far they are.
+  const bool waits = given.against || ::isatty(STDOUT_FILENO) == 0;
+  const auto answer_lines = [&](span<const GivenText> texts, double share) {
     answer(texts);
     flush_output();
+    if (waits) m.log.share_done(share);
   };
   if (const auto& beside = given.against ? given.against : given.target_file) {
     const vector<GivenText> texts =
         read_both({file, source.limit, m}, {*beside, source.limit, m}, beside == given.against);
     for (size_t i = 0; i < texts.size(); i += kLinesAtOnce)
-      answer_lines(span(texts).subspan(i, min(kLinesAtOnce, texts.size() - i)));
+      answer_lines(span(texts).subspan(i, min(kLinesAtOnce, texts.size() - i)),
+                   double(i) / double(texts.size()));
   } else {
     LineReader reader(file, source.limit, m);
-    for (vector<GivenText> texts; !(texts = reader.read()).empty();) answer_lines(texts);
+    error_code none;
+    const double all = fs::is_regular_file(file, none) ? double(fs::file_size(file, none)) : 0;
+    double read = 0;
+    for (vector<GivenText> texts; !(texts = reader.read()).empty();) {
+      for (const GivenText& text : texts) read += double(text.text.size() + 1);
+      answer_lines(texts, read < all ? read / all : 0);
+    }
   }
+  m.log.end_progress();
   m.texts.say_unknown();
   return m.refused ? Exit::data : Exit::ok;
 }

@@ -135,7 +135,7 @@ class CommandLine {
   void add_beam(BeamOptions& beam);
   void add_rules(WritingRules& rules);  // --no-repeat, --min-tokens
   void add_side();                      // --side source|target
-  // --like, --columns and --minutes, for a config made from a text.
+  // --like, --columns, --for and --minutes, for a config made from a text.
   CLI::Option* add_like(OwnText& text);
   CLI::Option* add_minutes(double& minutes);
   // A whole number from 1; 0 means "not given".

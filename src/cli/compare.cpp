@@ -249,8 +249,8 @@ struct RunComparer {
       r.rows[i][kBytes] = double(written.target[pair_on(written, r.split.lines[i])].size() + 1);
     if (!translates) return;
     const BeamOptions beam{.max_length = translation_limit(m.state.longest_target)};
-    const TranslatedPairs translated =
-        translate_pairs(m, r.split, written, beam, {.lowercase = m.config.data.lowercase}, pool);
+    const TranslatedPairs translated = translate_pairs(
+        m, r.split, written, beam, {.lowercase = m.config.data.lowercase}, pool, log);
     for (size_t i = 0; i < r.rows.size(); ++i) r.rows[i] += translated.counts[i];
   }
 

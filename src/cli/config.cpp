@@ -130,17 +130,15 @@ Exit run_config(CommandLine& line) {
   RunConfig config = load_config(path, line.given());
   // Its paths start from its own folder; what is printed may be kept in another one.
   const string folder = data_folder_of(path);
-  DataConfig& d = config.data;
   error_code none;
   const bool here = fs::equivalent(folder, ".", none);
   const auto from_here = [&](string& file) {
     if (!here && !file.empty())
       file = fs::path(resolve_path(folder, file)).lexically_normal().string();
   };
-  for (string* file : {&d.source, &d.target, &d.pairs, &d.valid_source, &d.valid_target,
-                       &d.valid_pairs, &config.tokenizer.file, &config.tokenizer.target.file})
-    from_here(*file);
-  for (PathList* list : {&d.train, &d.valid}) ranges::for_each(list->paths, from_here);
+  for (const auto& [key, file] : paths_of(config.data)) from_here(*file);
+  from_here(config.tokenizer.file);
+  from_here(config.tokenizer.target.file);
   print_data(dump_config(config));
   return Exit::ok;
 }

@@ -129,7 +129,7 @@ Yardsticks yardsticks_on(const EvaluateOptions& o, const TestText& text, OpenMod
 Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m) {
   const Pairs& written = written_pairs(m, o.text);
   const BleuOptions how{o.how.tokenize, o.how.lowercase || m.config.data.lowercase};
-  const TranslatedPairs translated = translate_pairs(m, scored, written, o.beam, how, m.pool);
+  const TranslatedPairs translated = translate_pairs(m, scored, written, o.beam, how, m.pool, m.log);
   if (translated.not_ended > 0)
     m.log.warn(fmt::format("{} of {} translations {}", translated.not_ended,
                            translated.counts.size(), cut_in_words(o.beam.max_length, m)));
@@ -183,7 +183,7 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
   if (double(split.target.size()) > most)
     return m.log.info(
         fmt::format("no pseudo-perplexity: it takes a forward pass a token, and at most {} are "
-                    "made; of a part of the text: heed evaluate --file",
+                    "made; a --file with fewer lines has one",
                     format_count(int64_t(most))));
   TokenIds line;
   double sum = 0;

@@ -71,6 +71,10 @@ string model_card(const Model& m, const string& name, const string& family) {
       add(*valid.metric_name, format_fixed(*valid.metric, metric->digits));
   }
   const vector<string> card = foreign_table().at("card");
+  // As JSON has it: Python reads the same, but for halves of characters.
+  const string quoted =
+      Json(name).dump(-1, ' ', printable(name) != name, Json::error_handler_t::replace);
+  const bool two = m.tokenizers.separate_source != nullptr;
   return fmt::format(
       fmt::runtime(joined(card, "\n")), pairs ? "translation" : "text-generation",
       in_markdown(name), family, format_count(m.values.size()), rows,
@@ -78,21 +82,31 @@ string model_card(const Model& m, const string& name, const string& family) {
       m.objective->traits().joined
           ? "\nA prompt ends in `</s>`, which this tokenizer adds; the answer follows.\n"
           : "",
-      // As JSON has it: Python reads the same, but for halves of characters.
-      Json(name).dump(-1, ' ', printable(name) != name, Json::error_handler_t::replace));
+      quoted, two ? ", subfolder=\"source\"" : "",
+      two ? fmt::format("AutoTokenizer.from_pretrained({}, subfolder=\"target\")", quoted)
+          : "tokenizer");
 }
 
 void write_huggingface(const Model& m, const string& name, const fs::path& folder) {
   const Json row = foreign_class("huggingface", m.config);
-  const HuggingFaceTokenizer tokenizer = huggingface_tokenizer(*m.tokenizers.target, m.config);
-  const Json config = foreign_config(row, m.config, m.tokenizers.target->size());
-  for (const auto& [file_name, text] :
-       {pair("config.json", config.dump(2) + "\n"),
-        {"generation_config.json", generation_config(m, config).dump(2) + "\n"},
-        {"tokenizer.json", tokenizer.tokenizer},
-        {"tokenizer_config.json", tokenizer.config},
-        {"README.md", model_card(m, name, row.at("class"))}})
-    replace_file(folder / file_name, text);
+  const Json config =
+      foreign_config(row, m.config, m.tokenizers.source().size(), m.tokenizers.target->size());
+  vector<pair<fs::path, string>> texts = {
+      {"config.json", config.dump(2) + "\n"},
+      {"generation_config.json", generation_config(m, config).dump(2) + "\n"},
+      {"README.md", model_card(m, name, row.at("class"))}};
+  const auto add_tokenizer = [&](const fs::path& in, Side side) {
+    HuggingFaceTokenizer files = huggingface_tokenizer(m, side);
+    texts.emplace_back(in / "tokenizer.json", std::move(files.tokenizer));
+    texts.emplace_back(in / "tokenizer_config.json", std::move(files.config));
+  };
+  const bool two = m.tokenizers.separate_source != nullptr;
+  add_tokenizer(two ? "target" : "", Side::target);
+  if (two) add_tokenizer("source", Side::source);
+  for (const auto& [file, text] : texts) {
+    fs::create_directories(folder_of(folder / file));
+    replace_file(folder / file, text);
+  }
   vector<vector<float>> numbers;
   vector<TensorSlot> tensors;
   for (const ForeignTensor& t : foreign_tensors(row, m.net)) {
@@ -129,9 +143,6 @@ Exit run_export(CommandLine& line) {
   const fs::path place = with_name(fs::path(folder).lexically_normal());
   require_free(place);
   OpenModel model(line);
-  if (model.config.tokenizer.own_target())
-    throw usage_error("the model has a vocabulary for each side; other programs need one.")
-        .hint("another training, with --set tokenizer.shared=true and no tokenizer.target");
   fs::create_directories(folder_of(place));
   NewFolder made(place);
   const string name = place.filename().string();

@@ -180,6 +180,8 @@ Exit run_tokenize(CommandLine& line) {
   line.parse();
 
   OpenModel m(line, 1);
+  if (m.tokenizers.separate_source && line.app.count("--side") == 0)
+    m.log.info("as a target; for a source: --side source");
   const Tokenizer& tokenizer =
       line.side() == Side::source ? m.tokenizers.source() : *m.tokenizers.target;
   const auto answer = [&](const GivenText& text) -> Json {

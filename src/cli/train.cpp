@@ -182,9 +182,10 @@ Exit run_train(CommandLine& line) {
   if (text.files.size() > 1)
     throw usage_error("{} is a config, which stands alone; found {}.", *config, joined(text.files))
         .hint("the texts alone; or the config, with --set data.train=...");
-  if (line.app.count("--like") + line.app.count("--columns") + line.app.count("--minutes") > 0)
-    throw usage_error("--like, --columns and --minutes are for texts; {} is a config.", *config)
-        .hint("heed init, which writes a config; or heed train - < FILE, if it is a text");
+  for (const string own : {"--like", "--columns", "--for", "--minutes"})
+    if (line.app.count(own) > 0)
+      throw usage_error("{} is for texts; {} is a config.", own, *config)
+          .hint("heed init, which writes a config; or heed train - < FILE, if it is a text");
   RunConfig read = load_config(path, request.run.given);
   // Of those that come with heed, which train everywhere.
   if (by_name && read.train.arithmetic == Arithmetic::portable &&

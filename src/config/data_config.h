@@ -45,6 +45,9 @@ struct DataConfig {
 };
 
 // `pairs`: where a key is for pairs alone.
+// The paths that it names, with their keys: {"pairs", &d.pairs}.
+vector<pair<string, string*>> paths_of(DataConfig& d);
+
 vector<Field> fields(DataConfig& c, const When& pairs);
 
 // Whether punctuation marks stay attached to words or are tokens of their own.

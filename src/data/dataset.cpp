@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/sha256.h"
 #include "base/std_names.h"
@@ -24,11 +25,12 @@ string unknown_in_words(const Dataset& d) {
                      100 * unknown_share(d), d.train.unknown.summary());
 }
 
-// What to try where data.<key> names no file: the same path from the current folder, or the script
+// What to try where a key names no file: the same path from the current folder, or the script
 // that downloads it: below the current folder, if it cannot write where the config looks.
-string remedy(const string& key, const string& written, const string& path) {
+string remedy(const MissingFile& file) {
   constexpr string_view kDownloads = "data/downloads/";
-  const string set = "--set data." + key + "=";
+  const auto& [key, written, path] = file;
+  const string set = "--set " + key + "=";
   const size_t at = path.find(kDownloads);
   const string downloaded = at == path.npos ? "" : path.substr(at);
   error_code none;
@@ -39,9 +41,17 @@ string remedy(const string& key, const string& written, const string& path) {
   if (downloaded.empty())
     return "check the path; train and resume take another with " + set +
            "PATH (from the folder of the config, or absolute), and then all commands look there";
-  const fs::path file = downloaded.substr(kDownloads.size());
+  const fs::path below = downloaded.substr(kDownloads.size());
   return fmt::format("scripts/get_data.sh {}, which downloads it; or {}PATH",
-                     (*file.begin()).stem().string(), set);
+                     (*below.begin()).stem().string(), set);
+}
+
+void require_files(const RunConfig& config, const string& folder) {
+  const auto missing = missing_files(config.data, folder);
+  if (missing.empty()) return;
+  vector<string> names;
+  for (const MissingFile& file : missing) names.push_back(file.key + ": " + file.path);
+  throw data_error("{}: no such file.", joined(names)).hint(remedy(missing.front()));
 }
 
 bool learns(const RunConfig& c, TokenizerConfig::Type type) {
@@ -80,9 +90,18 @@ unique_ptr<Tokenizer> make_tokenizer(const RunConfig& c, const TokenizerConfig& 
   return std::move(made.tokenizer);
 }
 
+vector<MissingFile> missing_files(DataConfig data, const string& folder) {
+  vector<MissingFile> missing;
+  for (const auto& [key, written] : paths_of(data))
+    if (const string path = resolve_path(folder, *written); *written != "-" && !path_exists(path))
+      missing.push_back({"data." + key, *written, path});
+  return missing;
+}
+
 Dataset load_dataset(const RunConfig& c, const string& folder, Tokenizers& tokenizers) {
   // Versions of SentencePiece learn different unigram pieces, and the same bpe pieces, if in
   // another order now and then.
+  require_files(c, folder);
   const bool portable = !tokenizers.target && c.train.arithmetic == Arithmetic::portable;
   if (portable && learns(c, TokenizerConfig::unigram))
     throw usage_error("train.arithmetic portable does not learn unigram pieces.")
@@ -117,9 +136,6 @@ string data_path(const string& folder, const string& key, const string& written)
     throw data_error("data.{}: - is standard input; expected a file, which can be read again.", key)
         .hint("write it to a file; heed train - does that");
   const string path = resolve_path(folder, written);
-  error_code ignored;
-  if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found)
-    throw data_error("data.{}: {}: no such file.", key, path).hint(remedy(key, written, path));
   refuse_pipe(path);
   return path;
 }

@@ -66,8 +66,14 @@ unique_ptr<Tokenizer> make_tokenizer(const RunConfig& config, const TokenizerCon
 // How they are read.
 ReadOptions read_options(const RunConfig& config);
 
-// Path of the file that data.<key> names, relative to `folder`. Error (data) if it is missing, or
-// is a pipe or a device.
+// The paths of a config's data that do not lead to a file from `folder`.
+struct MissingFile {
+  string key, written, path;
+};
+vector<MissingFile> missing_files(DataConfig data, const string& folder);
+
+// Path of the file that data.<key> names, relative to `folder`. Error (data) if it is a pipe or a
+// device.
 string data_path(const string& folder, const string& key, const string& written);
 
 }  // namespace heed

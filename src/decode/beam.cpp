@@ -155,6 +155,8 @@ vector<vector<Hypothesis>> beam_search(const Predictor& predictor, Pool& pool,
     for (const int m : members) texts.push_back(sources[m]);
     auto found = search_group(predictor, pool, texts, options, longest);
     for (size_t i = 0; i < found.size(); ++i) results[members[i]] = std::move(found[i]);
+    if (options.share_done)
+      options.share_done(double(begin + members.size()) / double(order.size()));
   }
   return results;
 }

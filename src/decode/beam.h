@@ -35,6 +35,7 @@ struct BeamOptions {
   vector<int> banned = {};                 // ids that are never produced
   vector<int> prefix = {Tokenizer::kBos};  // what the decoder reads before a target
   int end = Tokenizer::kEos;               // the id that ends a target
+  function<void(double)> share_done = {};  // is told after each group of sources, if it is there
 };
 
 struct Hypothesis {

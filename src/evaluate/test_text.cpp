@@ -21,8 +21,13 @@ RunConfig as_written(RunConfig config) {
 }  // namespace
 
 RunData run_data(Model& m) {
-  RunData data{load_dataset(config_of_data(m), data_folder(m), m.tokenizers), ""};
-  if (data.hash.all() != m.state.data_hash)
+  const DataPlace place = data_place(m);
+  RunData data{load_dataset(place.config, place.folder, m.tokenizers), ""};
+  if (place.moved) data.valid.notes.push_back(place.in_words());
+  const bool same = data.hash.all() == m.state.data_hash;
+  if (place.moved && !same)
+    throw data_error("the data of {} is missing, and {} has other data.", m.run, place.folder);
+  if (!same)
     data.change = fmt::format("the data files of {} have changed since it was trained", m.run);
   return data;
 }
@@ -46,13 +51,15 @@ TrainingLines training_lines(string run, LineFacts read) {
 const Pairs& written_pairs(const Model& m, NamedText& named) {
   if (named.pairs) return *named.pairs;
   const ReadOptions options = read_options(as_written(m.config));
-  if (named.files.empty())
-    named.pairs = written_pairs(as_written(config_of_data(m)), data_folder(m));
-  else if (named.target_files.empty())
+  if (named.files.empty()) {
+    const DataPlace place = data_place(m);
+    named.pairs = written_pairs(as_written(place.config), place.folder);
+  } else if (named.target_files.empty()) {
     named.pairs = read_tsv(named.files[0], options, m.config.data.columns);
-  else
+  } else {
     named.pairs = read_parallel(named.files[0], named.target_files[0], options,
                                 span(named.target_files).subspan(1));
+  }
   return *named.pairs;
 }
 

@@ -22,7 +22,7 @@
 
 namespace heed {
 
-// The data of the model's run, where RUN/config.json names it now (config_of_data()).
+// The data of the model's run, where it is now (data_place()).
 struct RunData : Dataset {
   string change;  // says that it is not what the run was trained on, or ""
 };

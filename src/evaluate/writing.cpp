@@ -117,13 +117,15 @@ vector<vector<Translation>> translate(const Model& model, Pool& pool,
 }
 
 TranslatedPairs translate_pairs(const Model& m, const Split& split, const Pairs& written,
-                                const BeamOptions& beam, BleuOptions how, Pool& pool) {
+                                BeamOptions beam, BleuOptions how, Pool& pool, Log& log) {
   how.units = m.tokenizers.target.get();
   vector<TokenIds> sources;
   for (size_t i = 0; i < split.sentences(); ++i)
     sources.push_back(split.sentence(Side::source, int64_t(i)));
   TranslatedPairs translated;
+  beam.share_done = [&](double share) { log.share_done(share); };
   const auto found = translate(m, pool, sources, beam);
+  log.end_progress();
   for (size_t i = 0; i < found.size(); ++i) {
     const size_t at = pair_on(written, split.lines[i]);
     vector<string> references{composed(string(written.target[at]), m)};

@@ -38,7 +38,7 @@ struct TranslatedPairs {
   int longer = 0;     // written targets that are longer than a translation may be
 };
 TranslatedPairs translate_pairs(const Model& model, const Split& split, const Pairs& written,
-                                const BeamOptions& beam, BleuOptions how, Pool& pool);
+                                BeamOptions beam, BleuOptions how, Pool& pool, Log& log);
 
 // At most `max_tokens` tokens that continue `prompt` (a source without special tokens, or the
 // beginning of a decoder's text), without </s>. Temperature 0: always the most probable token;

@@ -20,6 +20,7 @@ namespace heed {
 namespace {
 
 constexpr int kMostTokens = 28, kFewestTokens = 6;  // shown, on each side
+constexpr int kSideColumns = 24;                    // of a sample of pairs
 constexpr int kFrameWeights = 12'600;               // 16 heads of 28 x 28
 constexpr int kMostFrameWeights = 32 << 10;         // so that a film stays below 16 MiB
 constexpr int kMostWritten = 60, kFewestWritten = 24;
@@ -192,11 +193,16 @@ string Film::prompt() const {
   return string(stripped(tokenizers_.source().decode(ids, objective_->fills())));
 }
 
-// What is written, as text: up to the end of a word, where it has spaces.
+// What is written, as text: up to the end of a word, where it has spaces; of a held-out pair beside
+// its source and its reference.
 string Film::as_sample(const TokenIds& ids) const {
   const string text =
       objective_->fills() ? completed(ids, "", "") : tokenizers_.target->decode(ids);
   const bool cut = objective_->continues() || objective_->fills();
+  if (!cut && !question_.expected.empty())
+    return fmt::format(
+        "{} -> {} ({})", shortened(prompt(), kSideColumns), text,
+        shortened(tokenizers_.target->decode(question_.expected[shown_prompt()]), kSideColumns));
   return cut ? string(stripped(whole_words(text, text.size()))) : text;
 }
 

@@ -93,7 +93,7 @@ void write_gguf(const fs::path& path, const Model& m, const string& name, GgufTy
                 {"general.description", "trained with heed"},
                 {"general.file_type", kFileTypes[int(type)]},
                 {"general.quantization_version", 2}};
-  const Json config = foreign_config(row, m.config, tokenizer.size());
+  const Json config = foreign_config(row, m.config, 0, tokenizer.size());
   for (const auto& [key, value] : config.items()) about[architecture + "." + key] = value;
   add_tokenizer(pieces_of_words(tokenizer), about);
 

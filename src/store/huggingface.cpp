@@ -19,13 +19,14 @@ namespace {
 
 // The values that "=KEY" stands for: those of the section model, of others with their full keys,
 // and what follows from them.
-Json values_of(RunConfig c, int vocab = 0) {
+Json values_of(RunConfig c, int source_vocab = 0, int vocab = 0) {
   const Json all = dump_fields(fields(c));
   Json values = all.at("model");
   for (const char* section : {"data", "tokenizer", "objective"})
     for (const auto& [key, value] : all.at(section).items()) values[section + ("." + key)] = value;
   values["d_head"] = c.model.d_model / c.model.n_heads;
   values["longest"] = longest_read(c);
+  values["source_vocab_size"] = source_vocab;
   values["vocab_size"] = vocab;
   values["tied"] = c.model.tie != Tie::none;
   values["an_encoder"] = max(1, c.model.encoder_layers);
@@ -56,6 +57,27 @@ vector<KeyChange> in_the_way(const Json& row, RunConfig config) {
       changes.push_back(std::move(change));
     }
   return changes;
+}
+
+// The row that needs the fewest changes, and these.
+pair<Json, vector<KeyChange>> nearest_class(const string& program, const RunConfig& config) {
+  Json nearest;
+  optional<vector<KeyChange>> fewest;
+  for (const Json& row : foreign_classes(program)) {
+    vector<KeyChange> changes = in_the_way(row, config);
+    if (!fewest || changes.size() < fewest->size()) nearest = row, fewest = std::move(changes);
+  }
+  return {nearest, *fewest};
+}
+
+// "model.positions=\"sinusoidal\"", as --set takes it; nothing if they need another kind of model.
+vector<string> sets_of(const vector<KeyChange>& changes) {
+  vector<string> sets;
+  for (const KeyChange& change : changes) {
+    if (change.key.starts_with("objective.") || change.key.ends_with("_layers")) return {};
+    sets.push_back(change.key + "=" + change.after);
+  }
+  return sets;
 }
 
 // Their place i, among groups of `width` of which they have our even places first, then the odd
@@ -123,18 +145,35 @@ Json foreign_classes(const string& program) {
 }
 
 Json foreign_class(const string& program, const RunConfig& config) {
-  const Json rows = foreign_classes(program);
-  const Json& nearest = *ranges::min_element(
-      rows, {}, [&](const Json& row) { return in_the_way(row, config).size(); });
+  const auto [row, in_way] = nearest_class(program, config);
+  if (in_way.empty()) return row;
   vector<string> changes;
-  for (const KeyChange& change : in_the_way(nearest, config)) changes.push_back(in_words(change));
-  if (changes.empty()) return nearest;
+  for (const KeyChange& change : in_way) changes.push_back(in_words(change));
   throw usage_error("no class of {} computes what this model does. The nearest is {}, with {}.",
-                    program, nearest.at("class").get<string>(), listed(changes));
+                    program, row.at("class").get<string>(), listed(changes));
 }
 
-Json foreign_config(const Json& row, const RunConfig& config, int vocab) {
-  Json values = values_of(config, vocab), json = row.at("config");
+string opens_as(const RunConfig& config) {
+  const auto [row, in_way] = nearest_class("huggingface", config);
+  const string as = "as " + row.at("class").get<string>();
+  if (in_way.empty()) return "opens elsewhere " + as;
+  const vector<string> sets = sets_of(in_way);
+  return "opens nowhere else" + (sets.empty() ? "" : fmt::format(" ({}: {})", as, joined(sets)));
+}
+
+RunConfig opened_by(const string& program, const RunConfig& config) {
+  if (program.empty()) return config;
+  const auto [row, in_way] = nearest_class(program, resolved(given_keys(config)));
+  const vector<string> sets = sets_of(in_way);
+  if (sets.empty() && !in_way.empty())
+    throw usage_error("no class of {} computes what a model of objective.type {} does.", program,
+                      config.objective.type)
+        .hint("--like gpt or pairs");
+  return with(given_keys(config), read_sets(sets)).values;
+}
+
+Json foreign_config(const Json& row, const RunConfig& config, int source_vocab, int vocab) {
+  Json values = values_of(config, source_vocab, vocab), json = row.at("config");
   if (config.model.activation == Activation::gelu_tanh) values["activation"] = "gelu_new";
   fill_in(json, values);
   return json;

@@ -42,8 +42,13 @@ Json foreign_classes(const string& program);
 // The row that computes what a model does. Error (usage) if there is none: it names the nearest one
 // and the keys that stand in the way.
 Json foreign_class(const string& program, const RunConfig& config);
-// Its config for a model with `vocab` ids.
-Json foreign_config(const Json& row, const RunConfig& config, int vocab);
+// "opens elsewhere as Qwen3", or nowhere, and as what with other keys.
+string opens_as(const RunConfig& config);
+// The config with the keys that it takes to open in this program; "": none. Error (usage) if they
+// would make it another kind of model.
+RunConfig opened_by(const string& program, const RunConfig& config);
+// Its config for a model with so many ids on each side.
+Json foreign_config(const Json& row, const RunConfig& config, int source_vocab, int vocab);
 int longest_read(const RunConfig& config);  // what the decoder reads at most
 
 // Number (r, c) is values.data()[rows[r] + columns[c]] of ours; or it is one of `fixed`.
@@ -68,9 +73,9 @@ struct HuggingFaceTokenizer {
 // whole lines, not words.
 PieceModel pieces_of_words(const Tokenizer& tokenizer);
 
-// Frames a text as the model reads it: <s> before a text, </s> after a line of pairs. Error
-// (usage) as above.
-HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const RunConfig& config);
+// Of one side, or of the whole model if its sides share one. Frames a text as the model reads it:
+// <s> before a text, </s> after a line of pairs. Error (usage) as above.
+HuggingFaceTokenizer huggingface_tokenizer(const Model& model, Side side);
 
 // A model in a GGUF file (version 3), as llama.cpp reads it, its tokenizer inside. The format:
 // https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.

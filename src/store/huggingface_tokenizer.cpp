@@ -123,11 +123,15 @@ PieceModel pieces_of_words(const Tokenizer& tokenizer) {
   return pieces;
 }
 
-HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const RunConfig& config) {
+HuggingFaceTokenizer huggingface_tokenizer(const Model& m, Side side) {
+  const RunConfig& config = m.config;
+  const bool source = side == Side::source;
+  const Tokenizer& tokenizer = source ? m.tokenizers.source() : *m.tokenizers.target;
+  const TokenizerConfig& kind = source ? config.tokenizer : config.tokenizer.of_target();
   const Vocabulary v = vocabulary_of(tokenizer);
   const Json parts = foreign_table().at("tokenizer"), &steps = parts.at("normalizers");
   const bool words = tokenizer.type() == TokenizerConfig::word;
-  const bool split = config.tokenizer.punctuation == Punctuation::split;
+  const bool split = kind.punctuation == Punctuation::split;
   const char* framing = config.model.encoder_layers > 0 ? "pairs"
                         : config.data.has_pairs()       ? "joined"
                                                         : "text";
@@ -142,7 +146,7 @@ HuggingFaceTokenizer huggingface_tokenizer(const Tokenizer& tokenizer, const Run
   Json file = parts.at("file"), about = parts.at("config");
   const string type(type_name(tokenizer.type()));
   if (parts.contains(type)) file.update(parts.at(type));
-  constexpr const char* kForms[] = {"none", "nfc", "nfkc"};  // of Normalize
+  constexpr const char* kForms[] = {"none", "nfc", "nfkc", "nfd", "nfkd"};  // of Normalize
   vector<string> changes = {kForms[int(config.data.normalize)]};
   if (config.data.lowercase) changes.push_back("lowercase");
   if (words) {

@@ -67,16 +67,13 @@ Predictor Model::predictor() const {
   return all;
 }
 
-string data_folder(const Model& model) {
-  const string folder = read_origin(model.run).folder;
-  return folder.empty() ? read_origin(model.folder.string()).folder : folder;
-}
-
-RunConfig config_of_data(const Model& model) {
+DataPlace data_place(const Model& model) {
+  string folder = read_origin(model.run).folder;
+  if (folder.empty()) folder = read_origin(model.folder.string()).folder;
   RunConfig config = model.config;
   const fs::path run = run_of_checkpoint(model.folder);
   if (path_exists(run / kConfigFile)) config.data = config_of_run(run).data;
-  return config;
+  return data_place(config, run, folder);
 }
 
 int thread_count(int asked, const RunConfig& config, int cores) {

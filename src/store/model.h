@@ -36,12 +36,9 @@ struct Model {
 Model load_model(const string& run, const string& checkpoint);
 Model load_model(const Checkpoint& checkpoint);  // an open one
 
-// Where the relative paths of the config's data start; "" if unknown. Error (Exit::store)
-// on a damaged origin.json.
-string data_folder(const Model& model);
-// The model's config with the data as RUN/config.json names it: the files may have moved since
-// (heed resume --set data.train=PATH).
-RunConfig config_of_data(const Model& model);
+// The data of the model's run as RUN/config.json names it: the files may have moved since (heed
+// resume --set data.train=PATH). Error (Exit::store) on a damaged origin.json.
+DataPlace data_place(const Model& model);
 
 // They were valid when written, so an Error in them now is Exit::store.
 RunConfig checkpoint_config(const Checkpoint& checkpoint);

@@ -77,6 +77,18 @@ Origin read_origin(const string& run) {
   return {};
 }
 
+DataPlace data_place(const RunConfig& config, const fs::path& run, const string& began_in) {
+  if (missing_files(config.data, began_in).empty()) return {config, began_in};
+  RunConfig moved = config;
+  for (const auto& [key, path] : paths_of(moved.data))
+    *path = fs::path(resolve_path(began_in, *path)).lexically_proximate(began_in);
+  const fs::path own = fs::absolute(with_name(run));
+  for (const fs::path& folder :
+       {fs::path("."), own, own.parent_path(), own.parent_path().parent_path()})
+    if (missing_files(moved.data, folder.string()).empty()) return {moved, folder.string(), true};
+  return {config, began_in};
+}
+
 optional<KeptBest> best_elsewhere(const fs::path& run) try {
   const Origin origin = read_origin(run.string());
   const RunConfig config = config_of_run(run);

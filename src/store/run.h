@@ -85,6 +85,16 @@ struct Run {
   Stop end() const { return states.empty() ? Stop::none : end_of(config.train, states.back()); }
 };
 
+// Where a run's data is: as `config` names it from the folder in which the run began; if files are
+// missing there, because the run was moved, from here, from the run or from a folder above it.
+struct DataPlace {
+  RunConfig config;
+  string folder;
+  bool moved = false;
+  string in_words() const { return "the data of the run was found from " + folder; }
+};
+DataPlace data_place(const RunConfig& config, const fs::path& run, const string& began_in);
+
 // The best checkpoint of the runs that this one branched from or has replaced (NAME.old-K), as far
 // as they are measured alike: on the same data, with the same tokenizer and objective.
 struct KeptBest {

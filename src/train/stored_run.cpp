@@ -136,7 +136,9 @@ void load_data(StoredRun& run, const RunConfig& config, Log& log) {
         "folder");
   if (run.checkpoint)
     run.tokenizers = Tokenizers::load(run.checkpoint->tokenizers, run.checkpoint->folder);
-  run.data = load_dataset(config, run.origin.folder, run.tokenizers);
+  const DataPlace place = data_place(config, run.folder, run.origin.folder);
+  run.data = load_dataset(place.config, place.folder, run.tokenizers);
+  if (place.moved) run.data.notes.push_back(place.in_words());
   refuse_other_data(run);
   if (run.checkpoint) refuse_cursor_beyond_data(run, config);
 }

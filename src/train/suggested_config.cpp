@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "config/fields_json.h"
 #include "show/advice.h"
+#include "store/huggingface.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -301,6 +302,7 @@ Suggestion suggest(const OwnText& text) {
   set_steps(c, steps_in_time(in_time, s.passes * pass, s.validation), s.validation);
   // With this decay 0.1 was better than 0 and 0.2; with a weak one a text read often needs more.
   c.model.dropout = gpt || double(c.train.max_steps) < 20 * pass ? 0.1 : 0.2;
+  c = opened_by(text.program, c);
   return s;
 }
 
@@ -315,6 +317,7 @@ string suggested_config(const OwnText& text, const Suggestion& s) {
   map<string, string, std::less<>> values = {
       {"name", printable(text.name)},
       {"kind", text.pairs() ? "pairs" : "train"},
+      {"opens", opens_as(resolved(given_keys(config)))},
       {"minutes", counted(fmt::format("{:g}", text.minutes), "minute")}};
   const vector<Field> all = fields(config);
   for (const Leaf& leaf : leaves(all))

@@ -17,6 +17,7 @@ struct OwnText {
   string like = "";      // one of families(); "": pairs if the file is a table, else gpt
   string columns = "";   // data.columns
   double minutes = 5;    // that training may take
+  string program = "";   // that is to open the model: huggingface
   string name = "";      // for people: "a.txt, b.txt, c.txt and 9 more"
   TextFacts facts = {};
   bool pairs() const { return like == "pairs"; }  // one file, for a model that translates

@@ -13,6 +13,7 @@
 #include "base/signals.h"
 #include "base/std_names.h"
 #include "store/checkpoint.h"
+#include "store/huggingface.h"
 #include "store/model.h"
 #include "train/speed.h"
 #include "train/training_run.h"
@@ -116,9 +117,9 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const string&
   const string weights = format_rate(double(run.model.table.size())),
                bytes = format_bytes(double(text.facts.bytes));
   log.info(init_from.empty()
-               ? fmt::format("model: {} with {} weights, a size for {} of text and --minutes {:g}",
+               ? fmt::format("model: {} with {} weights, a size for {} of text and --minutes {:g}; {}",
                              text.pairs() ? "encoder-decoder" : text.like, weights, bytes,
-                             text.minutes)
+                             text.minutes, opens_as(run.config))
                : fmt::format("tokenizer, objective and model: those of {}, {} weights", init_from,
                              weights));
 }

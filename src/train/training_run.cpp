@@ -11,6 +11,7 @@
 #include "math/blas.h"
 #include "show/film.h"
 #include "step/schedule.h"
+#include "store/huggingface.h"
 #include "store/run.h"
 #include "store/run_folder.h"
 #include "train/prepared_run.h"
@@ -30,9 +31,9 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
   for (const auto& [half, count] :
        {pair{"encoder", c.model.encoder_layers}, {"decoder", c.model.decoder_layers}})
     if (count > 0) layers.push_back(counted(to_string(count), string(half) + " layer"));
-  (log.*say)(fmt::format("model: {} parameters, {}, d_model {}, vocabulary {}",
+  (log.*say)(fmt::format("model: {} parameters, {}, d_model {}, vocabulary {}, {}",
                          n(run.model.table.size()), listed(layers), c.model.d_model,
-                         n(run.tokenizers.target->size())));
+                         n(run.tokenizers.target->size()), opens_as(c)));
   string text = fmt::format("data: {} training tokens",
                             n(data.train.target.size() + data.train.source.size()));
   if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));

@@ -75,6 +75,8 @@ class Export(RunsTest):
     RUNS = {"qwen3": {**RMS, **BPE, "model__qk_norm": True},
             "llama": {**RMS, "tokenizer": {"type": "unigram", "vocab_size": 320}, "model__tie": "none"},
             "pairs": {"family": "seq2seq", **SMALL, "model__tie": "all"},
+            "two": {"family": "seq2seq", **SMALL, "model__norm": "post", "model__tie": "output",
+                    "tokenizer": {"type": "char", "target": {"type": "word"}}},
             "gpt2": {"family": "causal_lm", **SMALL, "model__positions": "learned", "model__max_length": 32},
             "other": SMALL}
 
@@ -100,6 +102,18 @@ class Export(RunsTest):
         self.assertTrue(tokenizer["split_special_tokens"])
         card = (folder / "README.md").read_text()
         for words in ("AutoModelForCausalLM", "a.txt", "| checkpoint of step | 12 |", "held-out tokens", self.state(12, "qwen3")["data_hash"], "bits per byte"):
+            self.assertIn(words, card)
+
+    def test_two_vocabularies_are_two_tokenizers(self):
+        folder = self.exported("two")
+        for side, kind in (("source", "BPE"), ("target", "WordLevel")):
+            file = json.loads((folder / side / "tokenizer.json").read_text())
+            self.assertEqual(file["model"]["type"], kind)
+            size = json.loads((folder / "config.json").read_text())["decoder_" * (side == "target") + "vocab_size"]
+            self.assertEqual(len(file["model"]["vocab"]), size)
+        self.assertFalse((folder / "tokenizer.json").exists())
+        card = (folder / "README.md").read_text()
+        for words in ('"out", subfolder="source"', '"out", subfolder="target").decode'):
             self.assertIn(words, card)
 
     def test_names_do_not_break_out_of_the_card(self):

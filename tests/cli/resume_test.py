@@ -35,6 +35,31 @@ class Resume(RunsTest):
         self.resume("epochs", "--more", 3, facts=said("changed", "train.max_steps", 0, 7))
         self.assertEqual(self.link("last", "epochs"), 7)
 
+    def test_a_run_that_was_moved_finds_its_data(self):
+        home = self.folder / "home"
+        (home / "data").mkdir(parents=True)
+        for name in ("train.txt", "valid.txt"):
+            (home / "data" / name).write_text(text(400 if name == "train.txt" else 90))
+        config = self.config(data={"train": "data/train.txt", "valid": "data/valid.txt"})
+        shutil.move(config, home / "c.json")
+        for run in ("still", "moved"):
+            self.check("train", home / "c.json", "--run", home / "runs" / run, "--stop-at", 4)
+        self.resume(home / "runs/still")
+        shutil.copytree(home / "runs/still", self.folder / "still")
+        home.rename(self.folder / "away")
+        moved = self.folder / "away/runs/moved"
+        self.resume(moved, facts="was found from")
+        self.assertEqual((moved / "checkpoints/step-00000020/model.safetensors").read_bytes(),
+                         (self.folder / "still/checkpoints/step-00000020/model.safetensors").read_bytes())
+        self.check("evaluate", moved, facts="was found from")
+        # Other data is not taken; all that is missing is named.
+        data = self.folder / "away/data"
+        (data / "train.txt").write_text(text(300))
+        self.resume(moved, "--more", 2, status=3, facts="is not what this run was trained on")
+        self.check("evaluate", moved, status=3, facts="has other data")
+        shutil.rmtree(data)
+        self.resume(moved, "--more", 2, status=3, facts=["data.train: ", "data.valid: ", "no such file"])
+
     def test_only_keys_that_leave_the_past_alone_may_change(self):
         config = self.config()
         self.train(config, "run", "--stop-at", 4)
