@@ -36,10 +36,6 @@ struct Model {
 Model load_model(const string& run, const string& checkpoint);
 Model load_model(const Checkpoint& checkpoint);  // an open one
 
-// The data of the model's run as RUN/config.json names it: the files may have moved since (heed
-// resume --set data.train=PATH). Error (Exit::store) on a damaged origin.json.
-DataPlace data_place(const Model& model);
-
 // They were valid when written, so an Error in them now is Exit::store.
 RunConfig checkpoint_config(const Checkpoint& checkpoint);
 RunConfig config_of_run(const fs::path& run);  // RUN/config.json

@@ -16,6 +16,7 @@
 #include "store/state.h"
 
 namespace heed {
+struct Model;
 
 // origin.json of a run: where it comes from. The folder that the data's relative paths start from,
 // the data's hash, the run it took its weights from or branched from, and the command line. For
@@ -94,6 +95,9 @@ struct DataPlace {
   string in_words() const { return "the data of the run was found from " + folder; }
 };
 DataPlace data_place(const RunConfig& config, const fs::path& run, const string& began_in);
+// Of a model's run, as RUN/config.json names it: the files may have moved since (heed resume --set
+// data.train=PATH). Error (store) on a damaged origin.json.
+DataPlace data_place(const Model& model);
 
 // The best checkpoint of the runs that this one branched from or has replaced (NAME.old-K), as far
 // as they are measured alike: on the same data, with the same tokenizer and objective.
