@@ -368,7 +368,8 @@ size_t table_columns(const string& path) {
   auto lines = lines_of(first);
   if (first.size() == kBlock) lines.pop_back();  // is cut
   erase_if(lines, is_blank);
-  const size_t columns = lines.size() > 1 ? cells_of(lines[0]).size() : 1;
+  lines.resize(min<size_t>(lines.size(), 1000));
+  const size_t columns = lines.empty() ? 1 : cells_of(lines[0]).size();
   const auto alike = [&](string_view line) { return cells_of(line).size() == columns; };
   return ranges::all_of(lines, alike) ? columns : 1;
 }

@@ -114,7 +114,7 @@ class Columns {
 // columns.
 Pairs read_tsv(const string& path, const ReadOptions& options, const string& columns = "");
 
-// The columns that all lines at the beginning of a file have, at least two of them; else 1.
+// The columns that the first lines of a file have, all of them alike and at least two; else 1.
 size_t table_columns(const string& path);
 
 // Error (data) naming `where` (say, "prompt") unless the text is valid UTF-8 without NULs.

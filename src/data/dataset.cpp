@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/files.h"
 #include "base/format.h"
 #include "base/sha256.h"
 #include "base/std_names.h"
@@ -92,8 +91,10 @@ unique_ptr<Tokenizer> make_tokenizer(const RunConfig& c, const TokenizerConfig& 
 
 vector<MissingFile> missing_files(DataConfig data, const string& folder) {
   vector<MissingFile> missing;
+  error_code none;
   for (const auto& [key, written] : paths_of(data))
-    if (const string path = resolve_path(folder, *written); *written != "-" && !path_exists(path))
+    if (const string path = resolve_path(folder, *written);
+        fs::symlink_status(path, none).type() == fs::file_type::not_found && *written != "-")
       missing.push_back({"data." + key, *written, path});
   return missing;
 }

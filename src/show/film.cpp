@@ -199,10 +199,10 @@ string Film::as_sample(const TokenIds& ids) const {
   const string text =
       objective_->fills() ? completed(ids, "", "") : tokenizers_.target->decode(ids);
   const bool cut = objective_->continues() || objective_->fills();
-  if (!cut && !question_.expected.empty())
-    return fmt::format(
-        "{} -> {} ({})", shortened(prompt(), kSideColumns), text,
-        shortened(tokenizers_.target->decode(question_.expected[shown_prompt()]), kSideColumns));
+  const TokenIds& expected = question_.expected[shown_prompt()];
+  if (!cut && !expected.empty())
+    return fmt::format("{} -> {} ({})", shortened(prompt(), kSideColumns), text,
+                       shortened(tokenizers_.target->decode(expected), kSideColumns));
   return cut ? string(stripped(whole_words(text, text.size()))) : text;
 }
 

@@ -59,18 +59,7 @@ vector<KeyChange> in_the_way(const Json& row, RunConfig config) {
   return changes;
 }
 
-// The row that needs the fewest changes, and these.
-pair<Json, vector<KeyChange>> nearest_class(const string& program, const RunConfig& config) {
-  Json nearest;
-  optional<vector<KeyChange>> fewest;
-  for (const Json& row : foreign_classes(program)) {
-    vector<KeyChange> changes = in_the_way(row, config);
-    if (!fewest || changes.size() < fewest->size()) nearest = row, fewest = std::move(changes);
-  }
-  return {nearest, *fewest};
-}
-
-// "model.positions=\"sinusoidal\"", as --set takes it; nothing if they need another kind of model.
+// "model.positions=\"sinusoidal\"", as --set takes it; nothing if they make another kind of model.
 vector<string> sets_of(const vector<KeyChange>& changes) {
   vector<string> sets;
   for (const KeyChange& change : changes) {
@@ -78,6 +67,18 @@ vector<string> sets_of(const vector<KeyChange>& changes) {
     sets.push_back(change.key + "=" + change.after);
   }
   return sets;
+}
+
+// The row that needs the fewest changes, and these; first those for this kind of model.
+pair<Json, vector<KeyChange>> nearest_class(const string& program, const RunConfig& config) {
+  pair<Json, vector<KeyChange>> nearest;
+  size_t least = -1;
+  for (const Json& row : foreign_classes(program)) {
+    vector<KeyChange> changes = in_the_way(row, config);
+    const size_t all = changes.size() + 100 * (sets_of(changes).size() < changes.size());
+    if (all < least) least = all, nearest = {row, std::move(changes)};
+  }
+  return nearest;
 }
 
 // Their place i, among groups of `width` of which they have our even places first, then the odd

@@ -213,7 +213,7 @@ TrainedTokenizer TokenizerTrainer::finish_tokens() {
   const auto lines = size_t(ranges::count(list.tokens, "\n"));
   need_two(kept - lines, words_.size() - lines, what);
   string note = fmt::format("{} of {} distinct {}s{}", kept, words_.size(), what,
-                            lines > 0 ? " (newline included)" : "");
+                            words && lines > 0 ? " (newline included)" : "");
   if (held_out_ > 0) note += fmt::format(", {} of them only held out", held_out_);
   return {tokenizer_of(std::move(list)), note};
 }

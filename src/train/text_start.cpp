@@ -127,7 +127,7 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const string&
 // Names a smaller model, if too few steps of this one fit.
 void say_smaller(const ChosenConfig& choice, double in_time, int d_model, Log& log) {
   OwnText text = choice.text;
-  text.minutes = in_time * choice.suggestion.step_minutes;  // where sizes are chosen for
+  text.minutes = max(0.0, in_time) * choice.suggestion.step_minutes;  // where sizes are chosen for
   const ModelConfig smaller = suggest(text).config.model;
   if (in_time < kFewSteps && smaller.d_model < d_model)
     log.info(

@@ -196,6 +196,9 @@ class FilmTest(RunsTest):
                 self.assertEqual(prompt, probe["prompts"][shown].strip().replace("\n", "\\n"))
                 self.assertTrue(probe["expected"][shown])
                 sample = re.findall(r"^sample +20 \| (.*)", log, re.M)[0].replace("\\n", "\n")
+                if family == "seq2seq":
+                    source, sample, reference = re.fullmatch(r"(.*) -> (.*) \((.*)\)", sample).groups()
+                    self.assertTrue(prompt.startswith(source.rstrip("…")) and probe["expected"][shown].startswith(reference.rstrip("…")))
                 self.assertTrue(frames[-1]["written"][shown].strip().startswith(sample))
 
     def test_a_prompt_that_is_given_changes_no_byte_of_a_checkpoint(self):

@@ -75,18 +75,19 @@ class Init(RunsTest):
                          [("seq2seq", None)] * 3 + [("causal_lm", None), ("seq2seq", "1,3:2")])
         self.check("init", "three.tsv", "--columns", "1,3:2", "--output", "three.json")
         self.assertEqual(json.loads(self.out("config", "three.json"))["data"]["columns"], "1,3:2")
-        self.check("train", "pairs", "three.tsv", *small, status=USAGE, facts=["stands alone", "cat"])
+        self.check("train", "pairs", "three.tsv", *small, "--run", "runs/both", status=USAGE, facts=["stands alone", "cat"])
         self.check("train", "torn.tsv", *small, "--run", "runs/torn", status=3, facts=["torn.tsv:200001", "--like gpt"])
 
     def test_a_model_that_opens_elsewhere(self):
         (self.folder / "pairs.tsv").write_text("".join(f"a {i}\tb {i}\n" for i in range(200)))
         small = ("--stop-at", 1, "--minutes", 0.01, "--set", "model.d_model=32")
-        self.check("train", "pairs.tsv", *small, "--run", "rotary", facts="opens nowhere else (as Pegasus: model.pos")
+        self.check("train", "pairs.tsv", *small, "--run", "rotary", facts="opens nowhere else (as Pegasus: model.positions")
         self.check("train", "pairs.tsv", *small, "--run", "opens", "--for", "huggingface", facts="opens elsewhere as Pegasus")
         self.check("export", "opens", "hf")
         self.check("init", "pairs.tsv", "--for", "huggingface")
         self.assertIn("opens elsewhere as Pegasus", (self.folder / "pairs.json").read_text())
         self.check("train", "pairs.json", "--run", "config", "--stop-at", 1, facts="opens elsewhere as Pegasus")
+        (self.folder / "mine.txt").write_text(text(3000))
         self.check("train", "mine.txt", *small, "--like", "bert", "--for", "huggingface", status=USAGE, facts="--like gpt")
 
 

@@ -136,7 +136,7 @@ ROWS = {2: r"""
     train a.txt c.json => c.json
     train joey.yaml => heed init, heed train - < joey.yaml
     train a.txt --minutes 0 => 0.001
-    train c.json --like gpt => c.json, --like, --minutes, train - <
+    train c.json --like gpt => c.json, --like, train - <
     train a.txt --set model.d_modle=8 => model.d_model
     attend pairs --target b => TEXT
     attend pairs the --file a => TEXT
@@ -158,7 +158,6 @@ ROWS = {2: r"""
     train twice.json --run new => seed
     train wide.json --run new => UTF-16
     NEW model.d_model=eight => eight
-    train p.tsv --run new --set objective.type=seq2seq => data.pairs
     report run --html run/config.json => run/config.json
     attend run the --html run/config.json => run/config.json
     report run --html run/metrics.jsonl => run/metrics.jsonl

@@ -134,7 +134,8 @@ TEST_P(HuggingFaceModel, GivesBackTheirTensors) {
 
 // Of their config, what decides what is computed comes back.
 TEST_P(HuggingFaceModel, GivesBackTheirConfig) {
-  const Json ours = foreign_config(row_, config_, theirs_.at("vocab_size"));
+  const Json ours =
+      foreign_config(row_, config_, theirs_.at("vocab_size"), theirs_.at("vocab_size"));
   const std::string ids = "_token_id";
   for (const auto& [key, value] : ours.items()) {
     if (!theirs_.contains(key) || theirs_.at(key).is_null() || key.ends_with("_token_id")) continue;
@@ -189,7 +190,7 @@ TEST(HuggingFaceClasses, PairsNeedAnEncoder) {
 TEST(HuggingFaceClasses, NumbersKeepTheirKind) {
   RunConfig c = qwen3();
   c.model.norm_eps = 1;
-  const std::string text = foreign_config(foreign_class("huggingface", c), c, 65).dump();
+  const std::string text = foreign_config(foreign_class("huggingface", c), c, 65, 65).dump();
   EXPECT_NE(text.find("\"rms_norm_eps\":1.0,"), std::string::npos) << text;
   EXPECT_NE(text.find("\"rope_theta\":10000.0"), std::string::npos) << text;
   EXPECT_NE(text.find("\"vocab_size\":65,"), std::string::npos) << text;

@@ -33,7 +33,7 @@ TEST(SuggestedConfig, IsValidForEveryFamilyAndSize) {
         OwnText text = text_of(bytes, bytes < 100 ? 20 : 80, like);
         text.minutes = minutes;
         const RunConfig c = config_for(text);
-        EXPECT_EQ(c.data.train.paths, text.files);
+        EXPECT_EQ(like == "pairs" ? std::vector{c.data.pairs} : c.data.train.paths, text.files);
         EXPECT_GE(c.train.max_steps, 20) << like << " " << bytes;
         EXPECT_LE(c.optimizer.warmup_steps * 10, c.train.max_steps);
         EXPECT_EQ(c.train.max_steps % c.train.eval_every.count, 0);
@@ -72,7 +72,7 @@ TEST(SuggestedConfig, ReadsATextAtMost25TimesAndPairs60Times) {
   OwnText text = text_of(2'048'000, 60);  // 400 steps read it once
   text.minutes = 10'000;
   EXPECT_NEAR(config_for(text).train.max_steps, 25 * 400, 12);
-  text.pairs = true;
+  text.like = "pairs";
   const RunConfig pairs = config_for(text);
   EXPECT_NEAR(pairs.train.max_steps, 60 * 400, 12);
   EXPECT_EQ(pairs.objective.type, "seq2seq");
@@ -105,7 +105,7 @@ TEST(SuggestedConfig, ValidatesRarelyWhereThatTakesLong) {
   OwnText text = text_of(2'000'000, 80);  // 4 % are held out, and scoring them takes 10 steps
   text.minutes = 5;
   EXPECT_EQ(config_for(text).train.max_steps % config_for(text).train.eval_every.count, 0);
-  text.pairs = true;
+  text.like = "pairs";
   const RunConfig c = config_for(text);
   const double validation = c.data.valid_fraction * 2e6 / 2.5 / 2048 / 3;
   EXPECT_LE(static_cast<double>(c.train.max_steps / c.train.eval_every.count) * validation,
