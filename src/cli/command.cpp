@@ -156,8 +156,7 @@ void CommandLine::add_side() {
 }
 
 CLI::Option* CommandLine::add_like(OwnText& text) {
-  add_choice("--for", text.program, "text: the program that is to open the model",
-             {"huggingface"})
+  add_choice("--for", text.program, "text: the program that is to open the model", {"huggingface"})
       ->default_str("");
   app.add_option("--columns", text.columns,
                  "table: the columns of source and target, as 1,3:2 (default: 1:2)")

@@ -129,7 +129,8 @@ Yardsticks yardsticks_on(const EvaluateOptions& o, const TestText& text, OpenMod
 Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m) {
   const Pairs& written = written_pairs(m, o.text);
   const BleuOptions how{o.how.tokenize, o.how.lowercase || m.config.data.lowercase};
-  const TranslatedPairs translated = translate_pairs(m, scored, written, o.beam, how, m.pool, m.log);
+  const TranslatedPairs translated =
+      translate_pairs(m, scored, written, o.beam, how, m.pool, m.log);
   if (translated.not_ended > 0)
     m.log.warn(fmt::format("{} of {} translations {}", translated.not_ended,
                            translated.counts.size(), cut_in_words(o.beam.max_length, m)));

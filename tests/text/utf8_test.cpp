@@ -75,8 +75,7 @@ TEST(Normalize, GivesOneFormOfEachCharacter) {
   EXPECT_EQ(nfc("\uFB01 \uFF21"), "\uFB01 \uFF21");
   EXPECT_EQ(nfkc("\uFB01 \uFF21 x\u00B2"), "fi A x2");
   EXPECT_EQ(nfkc("\u3131\u314F"), "\uAC00");  // letters of Hangul become a syllable
-  EXPECT_EQ(normalize("\uD55C \u00E9 \uFB01", Normalize::nfd),
-            "\u1112\u1161\u11AB e\u0301 \uFB01");
+  EXPECT_EQ(normalize("\uD55C \u00E9 \uFB01", Normalize::nfd), "\u1112\u1161\u11AB e\u0301 \uFB01");
   EXPECT_EQ(normalize("\u00E9 \uFB01", Normalize::nfkd), "e\u0301 fi");
   const std::string any("a\0b\n\xC3\xA9", 6);
   EXPECT_EQ(nfc(any), any);
