@@ -49,6 +49,7 @@ MODELS = {
     "pegasus": (PAIRS, {**BOTH, "norm": "pre", "activation": "gelu"}, {"type": "char"}),
     "joined": (PAIRS, {**SIZES, "positions": "rotary", "activation": "gelu"}, {"type": "char"}),
     "marian": (PAIRS, {**BOTH, "norm": "post", "activation": "silu"}, {"type": "bpe", "vocab_size": 700}),
+    "marian-two": (PAIRS, {**BOTH, "tie": "output", "norm": "post", "activation": "gelu"}, {"type": "char", "target": {"type": "word", "punctuation": "split"}}),
 }
 
 
@@ -103,7 +104,8 @@ class Model:
             run(heed, "train", work / f"{name}.json", "--run", self.run, "--quiet")
         if not self.folder.exists():
             run(heed, "export", self.run, self.folder)
-        self.type = tokenizer["type"]
+        self.two = "target" in tokenizer
+        self.type = tokenizer.get("target", tokenizer)["type"]
 
     def tokens(self, path):
         return [one["ids"] for one in json_lines(run(self.heed, "tokenize", self.run, "--file", path, "--json"))]
@@ -163,7 +165,7 @@ def check_numbers(model, tokenizer, network, torch, work):
     return worst <= 1e-4 and count >= 500
 
 
-def check_texts(model, tokenizer, network, work):
+def check_texts(model, reader, tokenizer, network, work):
     if model.pairs:
         path = work / f"{model.name}.sources"
         sources = (work / "pairs.source").read_text().splitlines()[-50:]
@@ -171,7 +173,7 @@ def check_texts(model, tokenizer, network, work):
         ours = run(model.heed, "translate", model.run, "--file", path, "--beam-size", 1).split("\n")[:-1]
         theirs = []
         for source in sources:
-            given = tokenizer(source, return_tensors="pt")
+            given = reader(source, return_tensors="pt")
             written = network.generate(**given, num_beams=1)[0][given["input_ids"].shape[1] if model.joined else 0:]
             theirs.append(tokenizer.decode(written, skip_special_tokens=True))
     else:
@@ -299,13 +301,14 @@ def main():
     for name in options.only.split(","):
         print(name, flush=True)
         model = Model(options.heed, work, name, options.steps)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(model.folder)
+        sides = [{"subfolder": side} if model.two else {} for side in ("source", "target")]
+        reader, tokenizer = (transformers.AutoTokenizer.from_pretrained(model.folder, **side) for side in sides)
         kind = transformers.AutoModelForSeq2SeqLM if model.pairs and not model.joined else transformers.AutoModelForCausalLM
         network = kind.from_pretrained(model.folder, attn_implementation="eager").eval()
         print(f"  {type(network).__name__}, {type(tokenizer).__name__}")
         good &= check_tokenizer(model, tokenizer, lines, path)
         good &= check_numbers(model, tokenizer, network, torch, work)
-        good &= check_texts(model, tokenizer, network, work)
+        good &= check_texts(model, reader, tokenizer, network, work)
         if name in ("qwen3", "gpt2"):
             good &= check_attention(model, torch)
         if name.startswith(("qwen3", "llama")):
