@@ -186,5 +186,46 @@ class Tasks(unittest.TestCase):
             self.assertNotIn("Traceback", result.stderr)
 
 
+class Splits(unittest.TestCase):
+    """make_splits.py: what is tested on is put together otherwise than what is trained on."""
+
+    def made(self, folder, *arguments):
+        prefix = pathlib.Path(folder) / "x"
+        result = run(ROOT / "scripts/make_splits.py", *arguments, "--out", prefix, "--valid", 50)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return {part: [tuple(line.split("\t")) for line in lines(f"{prefix}.{part}.tsv")] for part in ("train", "valid", "test")}
+
+    def test_own_commands_mean_what_they_say_and_no_test_line_is_trained_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for kind in ("simple", "length-9", "jump"):
+                parts = self.made(folder, "own", kind)
+                learnt = parts["train"] + parts["valid"]
+                self.assertEqual(len(parts["valid"]), 50)
+                self.assertFalse(set(learnt) & set(parts["test"]))
+                self.assertEqual(parts, self.made(folder, "own", kind))
+                longest = max(len(target.split()) for _, target in learnt)
+                if kind == "length-9":
+                    self.assertEqual(longest, 9)
+                    self.assertEqual(min(len(target.split()) for _, target in parts["test"]), 10)
+                    self.assertEqual(dict(learnt)["wave east thrice"], "EAST WAVE EAST WAVE EAST WAVE")
+                    self.assertEqual(dict(learnt)["rest west once done with spin again"], "SPIN SPIN WEST")
+                if kind == "jump":
+                    self.assertEqual({source for source, _ in learnt if "knock" in source}, {"knock"})
+                    self.assertTrue(all("knock" in source for source, _ in parts["test"]))
+
+    def test_public_files_are_read_and_others_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scan, cogs = pathlib.Path(folder) / "tasks.txt", pathlib.Path(folder) / "cogs.tsv"
+            scan.write_text("".join(f"IN: run {i} OUT: I_RUN I_RUN {i}\n" for i in range(100)))
+            cogs.write_text("".join(f"A cat {i} .\tcat ( x {i} )\tkind{i % 3}\n" for i in range(100)))
+            self.assertIn(("run 7", "I_RUN I_RUN 7"), sum(self.made(folder, "scan", scan, "simple").values(), []))
+            self.assertEqual(self.made(folder, "cogs", cogs, cogs)["test"][4], ("A cat 4 .", "cat ( x 4 )"))
+            self.assertEqual((pathlib.Path(folder) / "x.test.kinds").read_text().split()[:4], ["kind0", "kind1", "kind2", "kind0"])
+            for arguments in (("scan", cogs, "simple"), ("cogs", scan, scan), ("scan", scan, "long"), ("own", "length-x"), ("scan", "none", "simple")):
+                result = run(ROOT / "scripts/make_splits.py", *arguments, "--out", pathlib.Path(folder) / "y")
+                self.assertNotEqual(result.returncode, 0, arguments)
+                self.assertNotIn("Traceback", result.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
