@@ -4,7 +4,7 @@
     scripts/dev/check_compare.py [HEED [TESTS]] [--folder DIR] [--runs 30] [--set KEY=VALUE]...
 
 Trains small models that turn lines of numbers around and differ in seed alone (some seconds each; those in DIR are used
-again), and measures each held-out pair with heed score. With these, TESTS (build/tests/heed_tests) simulates: 2,000 sets
+again), and measures each held-out pair with heed score and heed evaluate --bleu. With loss, token errors and exact match, TESTS (build/tests/heed_tests) simulates: 2,000 sets
 of 200 pairs drawn from the differences of two runs, whose mean is known; 400 draws of three runs against three others,
 which have no difference; 2,000 of these with 200 pairs drawn. Then, if sacrebleu is installed, compares p and intervals
 of two runs with its own on the same translations. Minutes; not in CI.
@@ -44,10 +44,14 @@ def train(heed, folder, seeds, sets):
 
 
 def of_pairs(heed, folder, run):
-    """[(tokens, nats)] of the held-out pairs."""
+    """Of the held-out pairs, per figure: [(tokens, nats)], [(tokens, token errors)] and [(1, exact)]."""
     lines = subprocess.run([heed, "score", run, "--file", folder / "vs", "--target-file", folder / "vt", "--json"], check=True,
                            capture_output=True, text=True).stdout.splitlines()
-    return [(len(line["ids"]), -line["logprob"]) for line in map(json.loads, lines)]
+    figures = {"loss": [(len(line["ids"]), -line["logprob"]) for line in map(json.loads, lines)]}
+    told = subprocess.run([heed, "evaluate", run, "--bleu", "--beam-size", "1", "--json"], check=True, capture_output=True, text=True).stdout
+    figures["token errors"] = [(line["tokens"], line["token_errors"]) for line in json.loads(told)["lines"]]
+    figures["exact match"] = [(1, float(line["exact"])) for line in json.loads(told)["lines"]]
+    return figures
 
 
 def simulate(tests, folder, measured):
@@ -103,7 +107,10 @@ def main():
     folder.mkdir(exist_ok=True)
     make_data(folder)
     runs = train(args.heed, folder, range(1, args.runs + 1), [x for value in args.set for x in ("--set", value)])
-    fine = simulate(args.tests, folder, [of_pairs(args.heed, folder, run) for run in runs])
+    measured, fine = [of_pairs(args.heed, folder, run) for run in runs], True
+    for figure in measured[0]:
+        print(figure)
+        fine = simulate(args.tests, folder, [of_run[figure] for of_run in measured]) and fine
     fine = beside_sacrebleu(args.heed, folder, runs[:2]) and fine
     raise SystemExit(0 if fine else 1)
 
