@@ -25,8 +25,7 @@ constexpr double kUsed = 0.9;      // share of the time left that is planned for
 constexpr int kMeasuredSteps = 5;  // of training, to guess its speed from, at most
 constexpr double kMeasured = 2;    // seconds, likewise
 constexpr double kPage = 1;        // seconds
-constexpr double kFewSteps = 300;
-constexpr double kGoingOn = 0.5;  // share of the rate, for a model that is trained already
+constexpr double kGoingOn = 0.5;   // share of the rate, for a model that is trained already
 
 string absolute_path(const string& path) {
   const string whole = fs::absolute(path).lexically_normal().string();
@@ -79,8 +78,7 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   choice.text = std::move(text);
   choice.given = request.run.given;
   GivenKeys& given = choice.given;
-  for (string& path : given.values.data.valid.paths) path = absolute_path(path);
-  if (string& path = given.values.data.valid_pairs; !path.empty()) path = absolute_path(path);
+  for (const auto& [key, path] : paths_of(given.values.data)) *path = absolute_path(*path);
   TokenizersConfig& tokenizer = given.values.tokenizer;
   if (!tokenizer.file.empty()) tokenizer.file = absolute_path(tokenizer.file);
   const bool goes_on = !request.init_from.empty();
@@ -125,17 +123,6 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const string&
                         weights));
 }
 
-// Names a smaller model, if too few steps of this one fit.
-void say_smaller(const ChosenConfig& choice, double in_time, int d_model, Log& log) {
-  OwnText text = choice.text;
-  text.minutes = max(0.0, in_time) * choice.suggestion.step_minutes;  // where sizes are chosen for
-  const ModelConfig smaller = suggest(text).config.model;
-  if (in_time < kFewSteps && smaller.d_model < d_model)
-    log.info(
-        fmt::format("few steps fit here: a smaller model would learn more (--set model.d_model={})",
-                    smaller.d_model));
-}
-
 // Plans the steps of `run` and puts its config in place, which ends it there. Logs the plan.
 void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, Log& log) {
   const auto seconds_gone = [&] { return seconds_now() - request.run.begin; };
@@ -163,10 +150,8 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   const bool reached = epochs > 0 && of_epochs < end;
   set_steps(s.config, reached ? of_epochs : end, s.validation);
   if (reached) s.config.train.max_steps = 0;
-  if (choice.piped && choice.text.pairs())
-    s.config.data.pairs = kRunText;
-  else if (choice.piped)
-    s.config.data.train.paths = {kRunText};
+  if (choice.piped)
+    for (const auto& [key, path] : paths_of(s.config.data)) *path = kRunText;
   run.config = choice.config();
   plan_steps(run);
   if (run.plan.steps > 0) end = run.plan.steps;
@@ -178,8 +163,6 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
       format_count(end), steps * run.plan.step_epochs,
       planned && max(300.0, useful) < in_time ? ", as more would only memorise it" : "", all,
       format_duration(gone)));
-  if (planned && request.init_from.empty())
-    say_smaller(choice, in_time, run.config.model.d_model, log);
 }
 
 }  // namespace

@@ -106,11 +106,6 @@ string less_than_elsewhere(const State& state, const optional<KeptBest>& elsewhe
   return fmt::format(", not better than {} of {}", named(elsewhere->best, by), elsewhere->run);
 }
 
-double quality(const ValidEvent& line) {
-  if (!line.metric) return kNotMeasured;
-  return selecting_figure(*line.metric_name)->less_is_better ? -*line.metric : *line.metric;
-}
-
 bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
                       const optional<State>& best, const optional<KeptBest>& elsewhere) {
   const Figure* by = line.metric ? selecting_figure(*line.metric_name) : nullptr;

@@ -31,9 +31,6 @@ optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective&
                                         int64_t step, const ParamVec<float>& values,
                                         const function<bool()>& stop);
 
-// The metric of a validation as the state has it: negative if less is better; NaN: none.
-double quality(const ValidEvent& line);
-
 // Writes the verdict on a validation, which `state` already has. `best` is that of the run's
 // checkpoints, if there are any, and `elsewhere` that of others. One at a multiple of eval_every
 // (`on_grid`) also counts for patience, in the state: true if it is better than all of those
