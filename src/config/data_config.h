@@ -76,6 +76,11 @@ constexpr string_view type_name(TokenizerConfig::Type type) {
   return TokenizerConfig::kTypeNames[type];
 }
 
+// Has it an id for every character that it knows?
+constexpr bool is_char_or_byte(TokenizerConfig::Type type) {
+  return type == TokenizerConfig::char_ || type == TokenizerConfig::byte;
+}
+
 constexpr bool is_subword(TokenizerConfig::Type type) {
   return type == TokenizerConfig::bpe || type == TokenizerConfig::unigram;
 }

@@ -233,8 +233,7 @@ Sums character_counts(const string& line, const Lines& references) {
 }
 
 Sums token_counts(const string& line, const Lines& references, const Tokenizer* units) {
-  const bool words = units == nullptr || units->type() == TokenizerConfig::char_ ||
-                     units->type() == TokenizerConfig::byte;
+  const bool words = units == nullptr || is_char_or_byte(units->type());
   return error_counts(numbered(line, references, [&](const string& text, auto add) {
     if (words) return void(ranges::for_each(split_words(text), add));
     units->scan(text, [&](const Token& token) {

@@ -17,8 +17,10 @@ namespace heed {
 
 struct Figure;
 
-// ", not better than 3.4017 @ 200 of OTHER" where another run keeps a better best, else "". `by`:
-// the figure that both are judged by; null: the loss.
+// "3.4017 @ 200". `by`: the figure that it is judged by; null: the loss.
+string best_in_words(const State& best, const Figure* by);
+
+// ", not better than 3.4017 @ 200 of OTHER" where another run keeps a better best, else "".
 string less_than_elsewhere(const State& state, const optional<KeptBest>& elsewhere,
                            const Figure* by);
 
