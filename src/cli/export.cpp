@@ -121,6 +121,11 @@ void require_free(const fs::path& place) {
   const bool empty = fs::is_directory(place, none) && names_in(place).empty();
   if (path_exists(place) && !empty)
     throw usage_error("{} exists already.", quoted_path(place)).hint("a new or an empty folder");
+  for (fs::path p = fs::weakly_canonical(place).parent_path(); p != p.root_path();
+       p = p.parent_path())
+    if (is_run(p) || is_checkpoint(p))
+      throw usage_error("{} is in a run or a model, {}.", quoted_path(place), quoted_path(p))
+          .hint("a folder outside of it");
 }
 
 }  // namespace
