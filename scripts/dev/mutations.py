@@ -119,7 +119,7 @@ MUTATIONS = [
     ("newton_schulz: one step fewer", "src/step/newton_schulz.cpp", "kIterations = 5", "kIterations = 4"),
     ("gzip: padding is damage", UNPACKING, "if (s.total_in == 0) held_", "if (false) held_"),
     ("normalise: cuts before a Hangul vowel", NORMALIZATION, "UTF8PROC_BOUNDCLASS_V,", "UTF8PROC_BOUNDCLASS_ZWJ,"),
-    ("normalise: nfkc is nfc", NORMALIZATION, "compatible ? UTF8PROC_COMPAT : 0", "0"),
+    ("normalise: nfkc is nfc", NORMALIZATION, "UTF8PROC_COMPOSE | UTF8PROC_COMPAT,", "UTF8PROC_COMPOSE,"),
     ("vocabulary: a byte order mark is part of a token", VOCABULARY, "text.remove_prefix(kByteOrderMark.size());", ";"),
     ("vocabulary: names of special tokens are tokens", VOCABULARY, "special == 0", "special >= 0"),
     ("own text: every character is common", OWN_TEXT, "0.99995 *", "1.0 *"),
@@ -148,5 +148,5 @@ MUTATIONS = [
     ("token errors: of characters' tokenizers in characters", "src/evaluate/figures.cpp", "units == nullptr || units->type() == TokenizerConfig::char_ ||", "units == nullptr ||"),
     ("error counts: the longer distance", "src/evaluate/figures.cpp", "least = min(least,", "least = max(least,"),
     ("moved runs: other data is taken", "src/evaluate/test_text.cpp", "place.moved && !same", "false"),
-    ("nfd: composes", "src/text/utf8.cpp", "parts ? UTF8PROC_DECOMPOSE : UTF8PROC_COMPOSE", "UTF8PROC_COMPOSE"),
+    ("nfd: composes", "src/text/utf8.cpp", "UTF8PROC_DECOMPOSE, UTF8PROC_DECOMPOSE |", "UTF8PROC_COMPOSE, UTF8PROC_DECOMPOSE |"),
 ]

@@ -144,10 +144,10 @@ ROWS = {
                    [("src/train/training_run.h", r"^RunResult train_on_text|StoredInput"), ("src/train/start.cpp", r"b\.text\.reset"),
                     ("src/train/start.cpp", r'b\.text \? b\.text->path\(\) : ""', '""'), ("src/cli/train.cpp", r"(?s)^void check_text.*?^}\n\n", ""),
                     ("src/cli/train.cpp", "OwnText text", "struct { vector<string> files; } text"),
-                    ("src/cli/train.cpp", r"(?s)^  line\.add_minutes\(.*?\n|^  line\.add_like\(text\.like\)->excludes\((?=\n)", "("),
-                    ("src/cli/train.cpp", r'(?s)  if \(line\.app\.count\("--like"\).*?;\n', ""),
+                    ("src/cli/train.cpp", r"(?s)^  line\.add_minutes\(.*?\n|^  line\.add_like\(text\)->excludes\((?=\n)", "("),
+                    ("src/cli/train.cpp", r'(?s)  for \(const string own : .*?;\n', ""),
                     ("src/cli/train.cpp", r"ranges::find_if\(text.files, names_config\)", "text.files.begin()"),
-                    ("src/cli/train.cpp", r"(?s)  if \(config == text.files.end\(\)\) {.*?^  }\n", "")]),
+                    ("src/cli/train.cpp", r"(?s)  if \(texts\) {.*?^  }\n", "")]),
 }
 
 

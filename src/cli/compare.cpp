@@ -58,8 +58,6 @@ string range_text(const Json& interval) {
 void check(const MeasuredRun& first, const MeasuredRun& r) {
   constexpr double kMuch = 0.05;
   const string other = "--file FILE, a text that neither was trained on";
-  if (r.pairs != first.pairs)
-    refuse(first, r, "one learnt from pairs of lines, the other from text");
   if (r.split.facts.hashes != first.split.facts.hashes || r.spelt.text != first.spelt.text)
     refuse(first, r,
            "they do not read the same text: other held-out data, data.lowercase or data.normalize, "
@@ -173,8 +171,8 @@ struct RunComparer {
     const RunConfig &first = groups[0][0].config, &second = groups[1][0].config;
     const auto changes = changed_keys(first, second);
     const bool luck = runs.size() == 2 && changes.size() == 1 && changes[0].key == "seed";
-    const string &by = first.train.select_by, &other = second.train.select_by;
-    const Figure* selects = luck || by != other ? nullptr : selecting_figure(by);
+    const string& by = first.train.select_by;
+    const Figure* selects = luck || second.train.select_by != by ? nullptr : selecting_figure(by);
     for (const Figure& figure : figures()) {
       const auto has_it = [&](const MeasuredRun& r) { return has(r, figure); };
       if (!ranges::all_of(groups[0], has_it) || !ranges::all_of(groups[1], has_it)) continue;
@@ -283,8 +281,7 @@ struct RunComparer {
   }
 };
 
-// `remark` ends it.
-void print_compared(const Json& r, const string& remark) {
+void print_compared(const Json& r) {
   const auto name = [&](const char* key) {  // "runs/a1 +2": of three
     const Json& runs = r[key];
     return plain(runs[0]) + (runs.size() > 1 ? fmt::format(" +{}", runs.size() - 1) : "");
@@ -298,9 +295,10 @@ void print_compared(const Json& r, const string& remark) {
                             {"95 % interval", "interval", range_text},
                             {"p", figures[0].contains("p") ? "p" : "p_randomization", fixed<4>}};
   print_table(figures, columns);
+  const bool losses = r["figures"].contains("loss") || !r.contains("most_different");
   print_prose(fmt::format("\n{} Measured on {} of {}.{}\n", plain(r["sentence"]), units_in_words(r),
                           r["data"] == "validation" ? "the held-out data" : plain(r["data"]),
-                          remark));
+                          losses ? "" : " Their tokens differ, so losses do not compare."));
 }
 
 // Each further group with the first: `take` gets the objects that heed compare --json prints
@@ -336,7 +334,7 @@ void compare_outputs(const array<string, 2>& files, const array<System, 2>& coun
     if (!result.contains("sentence")) result["sentence"] = verdict(figure, d, result) + ".";
     result["figures"][figure.key] = figure_json(figure, d);
   }
-  line.json ? print_line(result) : print_compared(result, "");
+  line.json ? print_line(result) : print_compared(result);
 }
 
 void add_comparisons(Json& runs, Log& log) {
@@ -385,10 +383,7 @@ Exit run_compare(CommandLine& line) {
   Log log({.quiet = line.quiet});
   Pool pool(line.threads > 0 ? line.threads : available_cores());
   compare_groups(groups, std::move(text), true, pool, log, [&](const Json& compared) {
-    const bool losses = compared["figures"].contains("loss");
-    line.json
-        ? print_line(compared)
-        : print_compared(compared, losses ? "" : " Their tokens differ, so losses do not compare.");
+    line.json ? print_line(compared) : print_compared(compared);
   });
   return Exit::ok;
 }

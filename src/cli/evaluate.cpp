@@ -43,12 +43,12 @@ Json figure_fields(const Json& r) {
   for (const Figure& f : figures()) {
     if (!r.contains(f.key)) continue;
     const string line = string(f.key) + "_line", note = r.value(line, f.note);
-    const Json of = r.contains("intervals") ? r["intervals"].value(f.key, Json()) : Json();
-    fields[f.title] = fmt::format(
-        "{} {}{}", format_fixed(r[f.key].get<double>(), f.digits), note,
-        of.is_null() || of[0].is_null() || isnan(of[0].get<double>())
-            ? ""
-            : fmt::format(" (95 %: {:.2f} to {:.2f})", of[0].get<double>(), of[1].get<double>()));
+    const Json interval =
+        r.value("intervals", Json::object()).value(f.key, Json({kUnknown, kUnknown}));
+    const double low = interval[0], high = interval[1];
+    fields[f.title] =
+        fmt::format("{} {}{}", format_fixed(r[f.key].get<double>(), f.digits), note,
+                    isnan(low) ? "" : fmt::format(" (95 %: {:.2f} to {:.2f})", low, high));
   }
   if (r.contains("signature")) fields["BLEU of"] = r["signature"];
   return fields;

@@ -5,19 +5,20 @@
 
 namespace heed {
 
-// Paths may change on resume, because files move; a hash covers the content.
 vector<pair<string, string*>> paths_of(DataConfig& d) {
-  vector<pair<string, string*>> paths = {
-      {"source", &d.source}, {"target", &d.target}, {"pairs", &d.pairs}};
+  vector<pair<string, string*>> paths = {{"source", &d.source},
+                                         {"target", &d.target},
+                                         {"pairs", &d.pairs},
+                                         {"valid_source", &d.valid_source},
+                                         {"valid_target", &d.valid_target},
+                                         {"valid_pairs", &d.valid_pairs}};
   for (string& path : d.train.paths) paths.emplace_back("train", &path);
   for (string& path : d.valid.paths) paths.emplace_back("valid", &path);
-  paths.insert(paths.end(), {{"valid_source", &d.valid_source},
-                             {"valid_target", &d.valid_target},
-                             {"valid_pairs", &d.valid_pairs}});
   erase_if(paths, [](const auto& path) { return path.second->empty(); });
   return paths;
 }
 
+// Paths may change on resume, because files move; a hash covers the content.
 vector<Field> fields(DataConfig& c, const When& pairs) {
   constexpr auto kMoved = OnResume::allowed;
   const When all_in_one{"data without a held-out file",

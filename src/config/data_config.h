@@ -16,9 +16,6 @@ namespace heed {
 
 // A normalisation form of Unicode (UAX #15).
 enum class Normalize { none, nfc, nfkc, nfd, nfkd };
-constexpr bool is_decomposed(Normalize form) {
-  return form == Normalize::nfd || form == Normalize::nfkd;
-}
 
 struct DataConfig {
   PathList train;  // text: files and folders
@@ -44,10 +41,10 @@ struct DataConfig {
   bool has_validation() const { return has_valid_files() || valid_fraction > 0; }
 };
 
-// `pairs`: where a key is for pairs alone.
 // The paths that it names, with their keys: {"pairs", &d.pairs}.
 vector<pair<string, string*>> paths_of(DataConfig& d);
 
+// `pairs`: where a key is for pairs alone.
 vector<Field> fields(DataConfig& c, const When& pairs);
 
 // Whether punctuation marks stay attached to words or are tokens of their own.
@@ -77,6 +74,11 @@ struct TokenizersConfig : TokenizerConfig {
 
 constexpr string_view type_name(TokenizerConfig::Type type) {
   return TokenizerConfig::kTypeNames[type];
+}
+
+// Has it an id for every character that it knows?
+constexpr bool is_char_or_byte(TokenizerConfig::Type type) {
+  return type == TokenizerConfig::char_ || type == TokenizerConfig::byte;
 }
 
 constexpr bool is_subword(TokenizerConfig::Type type) {

@@ -14,6 +14,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/nearest.h"
+#include "base/number.h"
 #include "base/std_names.h"
 #include "base/text_kind.h"
 #include "base/utf8.h"
@@ -145,12 +146,16 @@ Pairs checked(Pairs pairs, const string& path) {
   throw data_error("{}: no pair has words on both sides; {}.", path, pairs.warnings.back());
 }
 
+vector<string_view> split_at(char separator, string_view text) {
+  vector<string_view> parts;
+  for (size_t end; (end = text.find(separator)) != text.npos; text.remove_prefix(end + 1))
+    parts.push_back(text.substr(0, end));
+  parts.push_back(text);
+  return parts;
+}
+
 vector<string_view> cells_of(string_view line) {
-  vector<string_view> cells;
-  for (size_t tab; (tab = line.find('\t')) != line.npos; line.remove_prefix(tab + 1))
-    cells.push_back(line.substr(0, tab));
-  cells.push_back(line);
-  return cells;
+  return split_at('\t', line);
 }
 
 // Appends the text of a file of pairs.
@@ -309,17 +314,14 @@ Pairs read_parallel(const string& source_path, const string& target_path,
 }
 
 Columns::Columns(const string& written) : all_(written.empty()) {
-  size_t side = 0, number = 0;
-  for (const char c : (all_ ? "1:2" : written) + ",") {
-    if (c >= '0' && c <= '9') {
-      number = min<size_t>(10 * number + size_t(c - '0'), 1'000'000);
-      continue;
+  const auto sides = split_at(':', all_ ? string_view("1:2") : written);
+  bool right = sides.size() == sides_.size();
+  for (size_t i = 0; right && i < sides.size(); ++i)
+    for (const string_view number : split_at(',', sides[i])) {
+      sides_[i].push_back(read_number<uint32_t>(number).value_or(0));
+      right = right && sides_[i].back() > 0;
     }
-    if (number == 0 || (c != ',' && (c != ':' || side == 1))) side = 2;
-    if (side < 2) sides_[side].push_back(exchange(number, 0));
-    side += c == ':';
-  }
-  if (side != 1)
+  if (!right)
     throw usage_error(
         "data.columns: expected the numbers of the source's columns, a colon and those of the "
         "target's, as 1,3:2; found {}.",
@@ -350,13 +352,12 @@ Pairs read_tsv(const string& path, const ReadOptions& options, const string& col
   for (size_t i = 0; i < lines.size(); ++i) {
     const auto pair = chosen.of(lines[i], pairs.texts);
     if (!pair && !is_blank(lines[i]))
-      throw data_error(
-          "{}:{}: found {}; expected {}.", path, i + 1,
-          counted(to_string(ranges::count(lines[i], '\t')), "tab"),
-          columns.empty() ? "exactly one, between source and target" : "the columns " + columns)
+      throw data_error("{}:{}: found {}; expected {}.", path, i + 1,
+                       counted(to_string(cells_of(lines[i]).size()), "column"),
+                       columns.empty() ? "source, tab, target" : columns)
           .hint(
-              "two columns: --columns 1,3:2 (data.columns) chooses them; of two files: "
-              "--target-file (data.source and data.target); a text: --like gpt");
+              "--columns 1,3:2 (data.columns) chooses source and target; --target-file "
+              "(data.target) is for two files; --like gpt for a text");
     const auto [source, target] = pair.value_or(array<string_view, 2>{});
     add(pairs, {path, path}, i + 1, {source, target});
   }

@@ -45,12 +45,20 @@ string remedy(const MissingFile& file) {
                      (*below.begin()).stem().string(), set);
 }
 
-void require_files(const RunConfig& config, const string& folder) {
-  const auto missing = missing_files(config.data, folder);
-  if (missing.empty()) return;
+// Error (data) if a file is missing, or is a pipe or a device.
+void require_files(DataConfig data, const string& folder) {
+  const auto missing = missing_files(data, folder);
   vector<string> names;
   for (const MissingFile& file : missing) names.push_back(file.key + ": " + file.path);
-  throw data_error("{}: no such file.", joined(names)).hint(remedy(missing.front()));
+  if (!missing.empty())
+    throw data_error("{}: no such file.", joined(names)).hint(remedy(missing.front()));
+  for (const auto& [key, written] : paths_of(data)) {
+    if (*written == "-")
+      throw data_error("data.{}: - is standard input; expected a file, which can be read again.",
+                       key)
+          .hint("write it to a file; heed train - does that");
+    refuse_pipe(resolve_path(folder, *written));
+  }
 }
 
 bool learns(const RunConfig& c, TokenizerConfig::Type type) {
@@ -100,9 +108,9 @@ vector<MissingFile> missing_files(DataConfig data, const string& folder) {
 }
 
 Dataset load_dataset(const RunConfig& c, const string& folder, Tokenizers& tokenizers) {
+  require_files(c.data, folder);
   // Versions of SentencePiece learn different unigram pieces, and the same bpe pieces, if in
   // another order now and then.
-  require_files(c, folder);
   const bool portable = !tokenizers.target && c.train.arithmetic == Arithmetic::portable;
   if (portable && learns(c, TokenizerConfig::unigram))
     throw usage_error("train.arithmetic portable does not learn unigram pieces.")
@@ -130,15 +138,6 @@ ReadOptions read_options(const RunConfig& c) {
   const bool bytes = c.tokenizer.type == TokenizerConfig::byte &&
                      c.tokenizer.of_target().type == TokenizerConfig::byte;
   return {bytes && c.data.normalize == Normalize::none, c.data.lowercase, c.data.normalize};
-}
-
-string data_path(const string& folder, const string& key, const string& written) {
-  if (written == "-")
-    throw data_error("data.{}: - is standard input; expected a file, which can be read again.", key)
-        .hint("write it to a file; heed train - does that");
-  const string path = resolve_path(folder, written);
-  refuse_pipe(path);
-  return path;
 }
 
 }  // namespace heed

@@ -72,8 +72,4 @@ struct MissingFile {
 };
 vector<MissingFile> missing_files(DataConfig data, const string& folder);
 
-// Path of the file that data.<key> names, relative to `folder`. Error (data) if it is a pipe or a
-// device.
-string data_path(const string& folder, const string& key, const string& written);
-
 }  // namespace heed

@@ -113,14 +113,13 @@ void make_pair_tokenizers(const RunConfig& c, const string& folder, const Lines&
 // The training pairs, including a held-out tail; or the separate held-out files.
 Pairs read_pairs(const RunConfig& c, const string& folder, bool valid = false) {
   const DataConfig& d = c.data;
-  const auto path = [&](const char* key, const string& training, const string& held_out) {
-    return data_path(folder, fmt::format("{}{}", valid ? "valid_" : "", key),
-                     valid ? held_out : training);
+  const auto path = [&](const string& training, const string& held_out) {
+    return resolve_path(folder, valid ? held_out : training);
   };
   if (!(valid ? d.valid_pairs : d.pairs).empty())
-    return read_tsv(path("pairs", d.pairs, d.valid_pairs), read_options(c), d.columns);
-  return read_parallel(path("source", d.source, d.valid_source),
-                       path("target", d.target, d.valid_target), read_options(c));
+    return read_tsv(path(d.pairs, d.valid_pairs), read_options(c), d.columns);
+  return read_parallel(path(d.source, d.valid_source), path(d.target, d.valid_target),
+                       read_options(c));
 }
 
 }  // namespace

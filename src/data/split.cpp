@@ -54,8 +54,7 @@ vector<int> Split::sentence(Side side, int64_t i) const {
 
 void TextToIds::take(string_view part, Split& split, Ids& ids) {
   // Every byte and every known character has an id of its own.
-  const bool loses =
-      tokenizer_.type() != TokenizerConfig::byte && tokenizer_.type() != TokenizerConfig::char_;
+  const bool loses = !is_char_or_byte(tokenizer_.type());
   size_t after = 0;  // the last token
   tokenizer_.scan(part, [&](const Token& t) {
     ids.push_back(t.id);

@@ -16,15 +16,10 @@
 namespace heed {
 namespace {
 
-vector<string> resolved(const vector<string>& paths, const string& folder, const char* key) {
+vector<string> resolved(const vector<string>& paths, const string& folder) {
   vector<string> r;
-  for (const string& p : paths) r.push_back(data_path(folder, key, p));
+  for (const string& p : paths) r.push_back(resolve_path(folder, p));
   return text_files(r);
-}
-
-// The tokenizers with an id per character; the others give far fewer ids than bytes.
-bool has_an_id_per_character(const RunConfig& c) {
-  return c.tokenizer.type == TokenizerConfig::char_ || c.tokenizer.type == TokenizerConfig::byte;
 }
 
 // Bytes [0, training) of a text are for training, those from held_out on are held out. data.limit
@@ -57,7 +52,7 @@ size_t cut_near(size_t at, string_view chunk, size_t last, bool any_bytes) {
 }
 
 Cuts cuts_of(const RunConfig& c, const vector<string>& paths) {
-  if (c.data.valid_fraction == 0 && c.data.limit == 0 && !has_an_id_per_character(c))
+  if (c.data.valid_fraction == 0 && c.data.limit == 0 && !is_char_or_byte(c.tokenizer.type))
     return kUncut;  // the size is not needed; it takes a pass
   TextNotes notes;
   ReadOptions options = read_options(c);
@@ -139,7 +134,8 @@ void show_text(TokenizerTrainer& trainer, const RunConfig& c, const vector<strin
 void read_parts(const RunConfig& c, const vector<string>& paths, const Cuts& cuts,
                 const Tokenizer& tokenizer, Dataset& d) {
   d.train = d.valid = Split(tokenizer.size(), tokenizer.size());
-  if (has_an_id_per_character(c)) d.train.target.reserve(min(cuts.training, cuts.characters));
+  if (is_char_or_byte(c.tokenizer.type))  // the others give far fewer ids than bytes
+    d.train.target.reserve(min(cuts.training, cuts.characters));
   TextToIds training_ids(tokenizer);
   optional<TextToIds> held_out_ids;
   char before = '\n';     // the part held out
@@ -174,9 +170,9 @@ void read_parts(const RunConfig& c, const vector<string>& paths, const Cuts& cut
 }  // namespace
 
 Dataset load_text_dataset(const RunConfig& c, const string& folder, Tokenizers& tokenizers) {
-  const auto paths = resolved(c.data.train.paths, folder, "train");
+  const auto paths = resolved(c.data.train.paths, folder);
   const auto valid =
-      c.data.has_valid_files() ? resolved(c.data.valid.paths, folder, "valid") : vector<string>();
+      c.data.has_valid_files() ? resolved(c.data.valid.paths, folder) : vector<string>();
   const Cuts cuts = cuts_of(c, paths);
   Dataset d;
   if (!tokenizers.target)

@@ -179,15 +179,17 @@ ScoredLine UserTexts::scored(const GivenText& asked) {
     target = *given.target;
   } else if (needed == Given::source) {
     std::deque<string> joined;
-    const size_t bar = target.find(kBetweenSides);
-    const auto cells = Columns(config_.data.columns).of(target, joined);
-    if (bar == target.npos && !cells)
+    auto sides = Columns(config_.data.columns).of(given.text, joined);
+    if (const size_t bar = target.find(kBetweenSides); bar != target.npos)
+      sides = {string_view(given.text).substr(0, bar),
+               string_view(given.text).substr(bar + kBetweenSides.size())};
+    if (!sides)
       throw data_error(
           "{}: this model scores pairs: expected a source, \" ||| \" or a tab, and a target.",
           given.name)
           .hint("heed score RUN TEXT --target T, or --target-file");
-    source = bar == target.npos ? string((*cells)[0]) : target.substr(0, bar);
-    target = bar == target.npos ? string((*cells)[1]) : target.substr(bar + kBetweenSides.size());
+    source = (*sides)[0];
+    target = (*sides)[1];
   }
   const auto ids = [&](Side side, string_view text) {
     return line(side, normalized(side, text, given.name), given.name);

@@ -106,20 +106,24 @@ struct Sides {
   vector<Symbols> references;
 };
 
+template <class AsSymbols>
+Sides sides_of(const string& line, const Lines& references, AsSymbols symbols) {
+  Sides sides{symbols(line), {}};
+  for (const string& reference : references) sides.references.push_back(symbols(reference));
+  return sides;
+}
+
 // split(line, add) calls add(word) for each of its words.
 template <class Split>
 Sides numbered(const string& line, const Lines& references, Split split) {
   unordered_map<string, char32_t> numbers;
-  const auto symbols = [&](const string& text) {
+  return sides_of(line, references, [&](const string& text) {
     Symbols words;
     split(text, [&](string_view word) {
       words += numbers.try_emplace(string(word), numbers.size()).first->second;
     });
     return words;
-  };
-  Sides sides{symbols(line), {}};
-  for (const string& reference : references) sides.references.push_back(symbols(reference));
-  return sides;
+  });
 }
 
 Sums bleu_counts(const string& line, const Lines& references, const string& tokenizer) {
@@ -224,14 +228,12 @@ Sums error_counts(const Sides& sides) {
 }
 
 Sums character_counts(const string& line, const Lines& references) {
-  Sides sides{characters(line, true), {}};
-  for (const string& text : references) sides.references.push_back(characters(text, true));
-  return error_counts(sides);
+  return error_counts(
+      sides_of(line, references, [](const string& text) { return characters(text, true); }));
 }
 
 Sums token_counts(const string& line, const Lines& references, const Tokenizer* units) {
-  const bool words = units == nullptr || units->type() == TokenizerConfig::char_ ||
-                     units->type() == TokenizerConfig::byte;
+  const bool words = units == nullptr || is_char_or_byte(units->type());
   return error_counts(numbered(line, references, [&](const string& text, auto add) {
     if (words) return void(ranges::for_each(split_words(text), add));
     units->scan(text, [&](const Token& token) {

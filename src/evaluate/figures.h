@@ -29,6 +29,8 @@ struct Figure {
   const char* unit = nullptr;
   bool less_is_better = false;
   size_t begin = 0, end = 0;
+
+  double quality(double value) const { return less_is_better ? -value : value; }
 };
 span<const Figure> figures();
 const Figure& figure(string_view key);

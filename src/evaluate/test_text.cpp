@@ -24,11 +24,10 @@ RunData run_data(Model& m) {
   const DataPlace place = data_place(m);
   RunData data{load_dataset(place.config, place.folder, m.tokenizers), ""};
   if (place.moved) data.valid.notes.push_back(place.in_words());
-  const bool same = data.hash.all() == m.state.data_hash;
-  if (place.moved && !same)
+  if (data.hash.all() == m.state.data_hash) return data;
+  if (place.moved)
     throw data_error("the data of {} is missing, and {} has other data.", m.run, place.folder);
-  if (!same)
-    data.change = fmt::format("the data files of {} have changed since it was trained", m.run);
+  data.change = fmt::format("the data files of {} have changed since it was trained", m.run);
   return data;
 }
 

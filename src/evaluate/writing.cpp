@@ -37,7 +37,9 @@ void score_as_spelt(const Model& model, Pool& pool, const TokenIds& source, doub
 
 // Files mostly have composed characters, whatever form the model reads and writes.
 string composed(string text, const Model& model) {
-  return is_decomposed(model.config.data.normalize) ? normalize(text, Normalize::nfc) : text;
+  const Normalize form = model.config.data.normalize;
+  const bool parts = form == Normalize::nfd || form == Normalize::nfkd;
+  return parts ? normalize(text, Normalize::nfc) : text;
 }
 
 // Best first, each text once.

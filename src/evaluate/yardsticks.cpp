@@ -158,8 +158,7 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
   add("unigram", unigram_nats(l));
   if (!objective.traits().bits_per_byte) return yardsticks;
 
-  const auto type = target.type();
-  const int order = type == TokenizerConfig::char_ || type == TokenizerConfig::byte ? 6 : 3;
+  const int order = is_char_or_byte(target.type()) ? 6 : 3;
   const double of_train = double(train.target_bytes);
   const int64_t text_begin =
       tail_begin(l.train, kXzLooksBack / of_train * double(train.target.size()));

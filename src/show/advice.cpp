@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/std_names.h"
 #include "data/objective.h"
+#include "evaluate/figures.h"
 #include "step/schedule.h"
 #include "store/run_folder.h"
 #include "store/run_writer.h"
@@ -38,8 +39,10 @@ double known_loss(const ValidEvent& e) {
 
 // The best by train.select_by.
 auto best_in(const vector<ValidEvent>& valid) {
-  return ranges::min_element(
-      valid, {}, [](const ValidEvent& e) { return e.metric ? -*e.metric : known_loss(e); });
+  return ranges::min_element(valid, {}, [](const ValidEvent& e) {
+    const Figure* by = selecting_figure(e.metric_name.value_or("loss"));
+    return !e.metric ? known_loss(e) : by && by->less_is_better ? *e.metric : -*e.metric;
+  });
 }
 
 // The validation since which held-out loss has risen; null: it has not.

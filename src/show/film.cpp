@@ -199,11 +199,11 @@ string Film::as_sample(const TokenIds& ids) const {
   const string text =
       objective_->fills() ? completed(ids, "", "") : tokenizers_.target->decode(ids);
   const bool cut = objective_->continues() || objective_->fills();
+  if (cut) return string(stripped(whole_words(text, text.size())));
   const TokenIds& expected = question_.expected[shown_prompt()];
-  if (!cut && !expected.empty())
-    return fmt::format("{} -> {} ({})", shortened(prompt(), kSideColumns), text,
-                       shortened(tokenizers_.target->decode(expected), kSideColumns));
-  return cut ? string(stripped(whole_words(text, text.size()))) : text;
+  if (expected.empty()) return text;
+  return fmt::format("{} -> {} ({})", shortened(prompt(), kSideColumns), text,
+                     shortened(tokenizers_.target->decode(expected), kSideColumns));
 }
 
 double film_memory(const ParamTable& table) {

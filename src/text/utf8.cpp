@@ -88,10 +88,9 @@ string to_lower(string_view text) {
 string normalize(string_view text, Normalize form) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   if (form == Normalize::none || ranges::all_of(text, is_ascii)) return string(text);
-  const bool parts = is_decomposed(form),
-             compatible = form == Normalize::nfkc || form == Normalize::nfkd;
-  const int options = UTF8PROC_STABLE | (parts ? UTF8PROC_DECOMPOSE : UTF8PROC_COMPOSE) |
-                      (compatible ? UTF8PROC_COMPAT : 0);
+  constexpr int kOptions[] = {0, UTF8PROC_COMPOSE, UTF8PROC_COMPOSE | UTF8PROC_COMPAT,
+                              UTF8PROC_DECOMPOSE, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT};
+  const int options = UTF8PROC_STABLE | kOptions[int(form)];
   utf8proc_uint8_t* bytes = nullptr;
   const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                               static_cast<utf8proc_ssize_t>(text.size()), &bytes,

@@ -67,15 +67,6 @@ vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& config) 
   return changes;
 }
 
-void refuse_if_done(const StoredRun& run, const KeyChange& change) {
-  if (change.on_resume == OnResume::refused)
-    throw usage_error(
-        "a resumed run cannot change {}: the steps already done would have "
-        "been different.",
-        in_words(change))
-        .hint("heed train with --init-from " + shell_word(run.folder.string()));
-}
-
 // The steps that take so long at the speed so far, validations included.
 int64_t steps_at_speed(double minutes, StoredRun& run) {
   const vector<TrainEvent> lines = read_events(run.folder).train;
@@ -118,7 +109,12 @@ RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
   // A refusal names what the user gave rather than what follows from it.
   std::stable_partition(all.begin(), all.end(),
                         [&](const KeyChange& c) { return changes.contains(c.key); });
-  for (const KeyChange& change : all) refuse_if_done(run, change);
+  for (const KeyChange& change : all)
+    if (change.on_resume == OnResume::refused)
+      throw usage_error(
+          "a resumed run cannot change {}: the steps already done would have been different.",
+          in_words(change))
+          .hint("heed train with --init-from " + shell_word(run.folder.string()));
   return config;
 }
 

@@ -159,25 +159,15 @@ double rounded(double x, int digits) {
 
 // Chooses between pairs and a text, if the user has not.
 void choose_kind(OwnText& text, Log& log) {
-  const auto columns = [](const string& file) { return table_columns(file); };
-  const auto table = ranges::find_if(text.files, [&](const string& f) { return columns(f) > 1; });
-  if (!text.columns.empty() && text.like.empty()) text.like = "pairs";
-  if (text.like.empty()) text.like = table == text.files.end() ? "gpt" : "pairs";
+  const auto is_table = [](const string& file) { return table_columns(file) > 1; };
+  const bool table = !text.columns.empty() || ranges::any_of(text.files, is_table);
+  if (text.like.empty()) text.like = table ? "pairs" : "gpt";
   if (!text.pairs()) return;
   if (text.files.size() > 1)
-    throw usage_error("{} is a table of pairs, which stands alone; found {} files.",
-                      printable(shown_path(*table)), text.files.size())
+    throw usage_error("a table of pairs stands alone; found {}.", text.name)
         .hint("cat A B > pairs.tsv; or --like gpt, which reads them as one text");
-  const string& file = text.files[0];
-  if (const size_t n = table_columns(file); text.columns.empty() && n > 2)
-    throw data_error(
-        "{} is a table of {} columns; expected a source, a tab and a target in each line.",
-        printable(shown_path(file)), n)
-        .hint(
-            "--columns 1,3:2 names those of the source and, after the colon, of the target; or "
-            "--like gpt, which reads it as a text");
-  for (const string& remark :
-       read_tsv(file, {.any_bytes = !text.facts.bad_files.empty()}, text.columns).warnings)
+  const ReadOptions options{.any_bytes = !text.facts.bad_files.empty()};
+  for (const string& remark : read_tsv(text.files[0], options, text.columns).warnings)
     log.warn(remark);
   log.info("pairs: each line is a source, a tab and a target (--like gpt reads it as a text)");
 }
@@ -293,7 +283,7 @@ Suggestion suggest(const OwnText& text) {
   c.train.patience = text.pairs() && c.data.valid_fraction > 0 ? 5 : 0;
   c.optimizer.min_learning_rate = rounded(c.optimizer.learning_rate / 20, 6);
   c.optimizer.weight_decay = rounded(weight_decay_for(c.optimizer.learning_rate, pass), 1);
-  const bool gpt = !text.pairs() && text.like == "gpt";
+  const bool gpt = text.like == "gpt";
   const bool both = c.model.encoder_layers > 0 && c.model.decoder_layers > 0;
   s.passes = useful_passes(gpt);
   s.validation = held_out * pass / 3;

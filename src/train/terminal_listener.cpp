@@ -75,11 +75,9 @@ class Terminal : public Listener {
     const auto best = run_.best();
     if (best && isfinite(best->valid_loss)) {
       const Figure* by = isfinite(best->valid_metric) ? metric_ : nullptr;
-      text +=
-          fmt::format("; best validation {} @ {}{}",
-                      by ? fmt::format("{} {:.{}f}", by->title, abs(best->valid_metric), by->digits)
-                         : fmt::format("loss {:.4f}", best->valid_loss),
-                      best->step, less_than_elsewhere(*best, best_elsewhere(run_.path()), by));
+      text += fmt::format("; best validation {} {}{}", by ? by->title : "loss",
+                          best_in_words(*best, by),
+                          less_than_elsewhere(*best, best_elsewhere(run_.path()), by));
     }
     log_.info(text);
   }

@@ -79,8 +79,7 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   choice.text = std::move(text);
   choice.given = request.run.given;
   GivenKeys& given = choice.given;
-  for (string& path : given.values.data.valid.paths) path = absolute_path(path);
-  if (string& path = given.values.data.valid_pairs; !path.empty()) path = absolute_path(path);
+  for (const auto& [key, path] : paths_of(given.values.data)) *path = absolute_path(*path);
   TokenizersConfig& tokenizer = given.values.tokenizer;
   if (!tokenizer.file.empty()) tokenizer.file = absolute_path(tokenizer.file);
   const bool goes_on = !request.init_from.empty();
@@ -163,10 +162,8 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   const bool reached = epochs > 0 && of_epochs < end;
   set_steps(s.config, reached ? of_epochs : end, s.validation);
   if (reached) s.config.train.max_steps = 0;
-  if (choice.piped && choice.text.pairs())
-    s.config.data.pairs = kRunText;
-  else if (choice.piped)
-    s.config.data.train.paths = {kRunText};
+  if (choice.piped)
+    for (const auto& [key, path] : paths_of(s.config.data)) *path = kRunText;
   run.config = choice.config();
   plan_steps(run);
   if (run.plan.steps > 0) end = run.plan.steps;

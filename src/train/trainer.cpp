@@ -166,7 +166,8 @@ bool Trainer::validate(bool on_grid) {
   }
   if (!isfinite(line->loss)) not_finite();
   state_.valid_loss = line->loss;
-  state_.valid_metric = quality(*line);
+  state_.valid_metric =
+      line->metric ? figure(*line->metric_name).quality(*line->metric) : kNotMeasured;
   const bool best = judge_validation(prepared_, *line, state_, on_grid,
                                      run_ ? run_->best() : nullopt, elsewhere_);
   validated_ = state_.step;

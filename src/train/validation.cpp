@@ -30,14 +30,6 @@ string first_not_finite(const ParamTable& table, const ParamVec<float>& numbers)
   return "";
 }
 
-// "3.4017 @ 200"
-string named(const State& best, const Figure* by) {
-  return fmt::format(
-      "{} @ {}",
-      by ? format_fixed(abs(best.valid_metric), by->digits) : format_fixed(best.valid_loss, 4),
-      best.step);
-}
-
 // Of greedy translations of the held-out part, split at spaces.
 Sums translation_sums(const PreparedRun& run, const Objective& objective,
                       const ParamVec<float>& values) {
@@ -100,22 +92,25 @@ optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective&
   return line;
 }
 
+string best_in_words(const State& best, const Figure* by) {
+  return fmt::format(
+      "{} @ {}",
+      by ? format_fixed(abs(best.valid_metric), by->digits) : format_fixed(best.valid_loss, 4),
+      best.step);
+}
+
 string less_than_elsewhere(const State& state, const optional<KeptBest>& elsewhere,
                            const Figure* by) {
   if (!elsewhere || !is_better(elsewhere->best, state)) return "";
-  return fmt::format(", not better than {} of {}", named(elsewhere->best, by), elsewhere->run);
-}
-
-double quality(const ValidEvent& line) {
-  if (!line.metric) return kNotMeasured;
-  return selecting_figure(*line.metric_name)->less_is_better ? -*line.metric : *line.metric;
+  return fmt::format(", not better than {} of {}", best_in_words(elsewhere->best, by),
+                     elsewhere->run);
 }
 
 bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
                       const optional<State>& best, const optional<KeptBest>& elsewhere) {
   const Figure* by = line.metric ? selecting_figure(*line.metric_name) : nullptr;
   const string less = less_than_elsewhere(state, elsewhere, by);
-  line.verdict = best && !is_better(state, *best) ? "not better than " + named(*best, by)
+  line.verdict = best && !is_better(state, *best) ? "not better than " + best_in_words(*best, by)
                  : less.empty()                   ? "new best"
                                                   : "best here" + less;
   const bool better = on_grid && (state.best_step < 0 || is_better(state, best_so_far(state)));
@@ -129,7 +124,7 @@ bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bo
     const int patience = run.config.train.patience;
     line.verdict = fmt::format("stalled {}{} (best {})", state.stalled,
                                patience > 0 ? fmt::format("/{}", patience) : "",
-                               named(best_so_far(state), by));
+                               best_in_words(best_so_far(state), by));
   }
   if (line.loss > divergence_threshold(run.model))
     line.verdict = "far worse than untrained weights";

@@ -17,8 +17,10 @@ namespace heed {
 
 struct Figure;
 
-// ", not better than 3.4017 @ 200 of OTHER" where another run keeps a better best, else "". `by`:
-// the figure that both are judged by; null: the loss.
+// "3.4017 @ 200". `by`: the figure that it is judged by; null: the loss.
+string best_in_words(const State& best, const Figure* by);
+
+// ", not better than 3.4017 @ 200 of OTHER" where another run keeps a better best, else "".
 string less_than_elsewhere(const State& state, const optional<KeptBest>& elsewhere,
                            const Figure* by);
 
@@ -30,9 +32,6 @@ bool can_validate(const PreparedRun& run, const Objective& objective);
 optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective& objective,
                                         int64_t step, const ParamVec<float>& values,
                                         const function<bool()>& stop);
-
-// The metric of a validation as the state has it: negative if less is better; NaN: none.
-double quality(const ValidEvent& line);
 
 // Writes the verdict on a validation, which `state` already has. `best` is that of the run's
 // checkpoints, if there are any, and `elsewhere` that of others. One at a multiple of eval_every

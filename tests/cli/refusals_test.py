@@ -187,7 +187,7 @@ ROWS = {2: r"""
     PAIRS data.source=longer.source --set data.target=one.target => longer.source, 2, one.target, 1
     PAIRS data.source=latin1.source --set data.target=two.target => latin1.source:2, UTF-8
     PAIRS data.source=one.source --set data.target=one.target => valid_fraction
-    PAIRS data.source=null --set data.target=null --set data.pairs=odd.tsv => odd.tsv:2, 0
+    PAIRS data.source=null --set data.target=null --set data.pairs=odd.tsv => odd.tsv:2, 1 column
     PAIRS data.source=null --set data.target=null --set data.pairs=p.tsv --set data.valid_pairs=none.tsv \
         --set data.valid_fraction=null => none.tsv:1, 2 of 2
     PAIRS data.source=null --set data.target=null --set data.pairs=p.tsv --set data.valid_pairs=long.tsv \

@@ -229,7 +229,7 @@ TEST_F(Corpus, ColumnsOfATable) {
   const Pairs pairs = read_tsv(table, {}, "1,3:2");
   EXPECT_THAT(pairs.source, ElementsAre("go V;PAST", "be V;PAST"));
   EXPECT_THAT(pairs.target, ElementsAre("went", "was"));
-  expect_error([&] { read_tsv(table, {}); }, Exit::data, {"t:1", "2 tabs", "--columns"});
+  expect_error([&] { read_tsv(table, {}); }, Exit::data, {"t:1", "3 columns", "--columns"});
   expect_error([&] { read_tsv(table, {}, "1:4"); }, Exit::data, {"t:1", "1:4"});
   for (const char* wrong : {"1", "1:", ":1", "1:2:3", "1,:2", "0:1", "a:b", "1 : 2"})
     expect_error([&] { read_tsv(table, {}, wrong); }, Exit::usage, {"data.columns", wrong});
