@@ -145,8 +145,8 @@ MUTATIONS = [
     ("prompt: ends in a word", "src/show/prompt.cpp", "most / 2 &&", "most &&"),
     ("tables: a column is one later", "src/data/corpus.cpp", "cells[column - 1]", "cells[column]"),
     ("tables: lines with more columns are pairs", "src/data/corpus.cpp", "all_ && cells.size() != 2", "all_ && cells.size() < 2"),
-    ("token errors: of characters' tokenizers in characters", "src/evaluate/figures.cpp", "units == nullptr || units->type() == TokenizerConfig::char_ ||", "units == nullptr ||"),
+    ("token errors: in characters", "src/evaluate/figures.cpp", "units == nullptr || is_char", "units == nullptr || !is_char"),
     ("error counts: the longer distance", "src/evaluate/figures.cpp", "least = min(least,", "least = max(least,"),
-    ("moved runs: other data is taken", "src/evaluate/test_text.cpp", "place.moved && !same", "false"),
+    ("moved runs: other data is taken", "src/evaluate/test_text.cpp", "if (place.moved)\n    throw", "if (false)\n    throw"),
     ("nfd: composes", "src/text/utf8.cpp", "UTF8PROC_DECOMPOSE, UTF8PROC_DECOMPOSE |", "UTF8PROC_COMPOSE, UTF8PROC_DECOMPOSE |"),
 ]
