@@ -147,7 +147,7 @@ ROWS = {
                     ("src/cli/train.cpp", r"(?s)^  line\.add_minutes\(.*?\n|^  line\.add_like\(text\.like\)->excludes\((?=\n)", "("),
                     ("src/cli/train.cpp", r'(?s)  if \(line\.app\.count\("--like"\).*?;\n', ""),
                     ("src/cli/train.cpp", r"ranges::find_if\(text.files, names_config\)", "text.files.begin()"),
-                    ("src/cli/train.cpp", r"(?s)  if \(config == text.files.end\(\)\) {.*?^  }\n", "")]),
+                    ("src/cli/train.cpp", r"(?s)  const bool texts.*?^  }\n", '  if (request.run.folder.empty()) request.run.folder = "runs/" + fs::path(*config).stem().string();\n')]),
 }
 
 
