@@ -43,7 +43,11 @@ ROWS = {
     "gradcheck": command("gradcheck", named="check_gradients", own="src/show/gradient_check.cpp tests/cli/gradcheck_test.py tests/show/gradient_check_test.cpp"),
     "neighbors": command("neighbors", help=False, own="src/show/neighbors.* tests/show/neighbors_test.cpp"),
     "bench": command("bench"),
-    "export": command("export", rows=False, own="src/store/gguf.* src/store/huggingface*.* tests/store/huggingface*.cpp tests/cli/export_test.py"),
+    "export": command("export", ("src/train/suggested_config.cpp", r'include "store/huggingface|c = opened_by|{"opens", opens_as'),
+                      ("src/train/text_start.cpp", r'include "store/huggingface'), ("src/train/text_start.cpp", r'; {}(?=",\n +text\.pairs)', ""),
+                      ("src/train/text_start.cpp", r",\s*opens_as\(run\.config\)", ""), ("src/train/training_run.cpp", r'include "store/huggingface'),
+                      ("src/train/training_run.cpp", r"(?<=vocabulary {}), {}", ""), ("src/train/training_run.cpp", r", opens_as\(c\)", ""),
+                      rows=False, own="src/store/gguf.* src/store/huggingface*.* tests/store/huggingface*.cpp tests/cli/export_test.py"),
     "gguf": ("src/store/gguf.cpp", "gguf|Gguf",
              [("src/cli/export.cpp", r"(?s)if \(gguf\)\n +write_gguf\(.*?else\n +write", "write"), ("src/cli/export.cpp", r', "gguf"', ""),
               ("src/cli/export.cpp", r"kTypes|\"--type\""),
@@ -147,7 +151,7 @@ ROWS = {
                     ("src/cli/train.cpp", r"(?s)^  line\.add_minutes\(.*?\n|^  line\.add_like\(text\)->excludes\((?=\n)", "("),
                     ("src/cli/train.cpp", r'(?s)  for \(const string own : .*?;\n', ""),
                     ("src/cli/train.cpp", r"ranges::find_if\(text.files, names_config\)", "text.files.begin()"),
-                    ("src/cli/train.cpp", r"(?s)  if \(texts\) {.*?^  }\n", "")]),
+                    ("src/cli/train.cpp", r"(?s)  const bool texts.*?^  }\n", '  if (request.run.folder.empty()) request.run.folder = "runs/" + fs::path(*config).stem().string();\n')]),
 }
 
 
