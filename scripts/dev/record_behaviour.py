@@ -106,6 +106,12 @@ CONFIGS = {
         activation=silu tie=none model.attention.decoder_self: key=identity objective: type=seq2seq
         optimizer: schedule=inverse_sqrt warmup_steps=10 learning_rate=0.005
         train: select_by=chrf batch_tokens=800 shards=2 ema_decay=0.9""",
+    "pairs-nfd": """data: pairs=dates.tsv valid_fraction=0.05 normalize=nfd tokenizer: type=char model: d_model=24 n_heads=2
+        d_ff=48 encoder_layers=1 decoder_layers=1 objective: type=seq2seq
+        optimizer: learning_rate=0.005 warmup_steps=10 train: select_by=token_errors batch_tokens=800""",
+    "gpt-nfkd": """data: train=more.txt valid=valid.txt normalize=nfkd tokenizer: type=char model: d_model=24 n_heads=2 d_ff=48
+        encoder_layers=0 decoder_layers=1 objective: type=causal_lm target_length=24
+        optimizer: learning_rate=0.005 warmup_steps=10 train: batch_tokens=800""",
 }
 
 # One command per line; {} are files and words that suit the config. Output of commands with --json is read as JSON.

@@ -46,7 +46,7 @@ ROWS = {
     "export": command("export", ("src/train/suggested_config.cpp", r'include "store/huggingface|c = opened_by|{"opens", opens_as'),
                       ("src/train/text_start.cpp", r'include "store/huggingface'), ("src/train/text_start.cpp", r'; {}(?=",\n +text\.pairs)', ""),
                       ("src/train/text_start.cpp", r",\s*opens_as\(run\.config\)", ""), ("src/train/training_run.cpp", r'include "store/huggingface'),
-                      ("src/train/training_run.cpp", r"(?<=vocabulary {}), {}", ""), ("src/train/training_run.cpp", r", opens_as\(c\)", ""),
+                      ("src/train/training_run.cpp", r"(?<=vocabulary {}); {}", ""), ("src/train/training_run.cpp", r", opens_as\(c\)", ""),
                       rows=False, own="src/store/gguf.* src/store/huggingface*.* tests/store/huggingface*.cpp tests/cli/export_test.py"),
     "gguf": ("src/store/gguf.cpp", "gguf|Gguf",
              [("src/cli/export.cpp", r"(?s)if \(gguf\)\n +write_gguf\(.*?else\n +write", "write"), ("src/cli/export.cpp", r', "gguf"', ""),

@@ -154,12 +154,11 @@ Json foreign_class(const string& program, const RunConfig& config) {
                     program, row.at("class").get<string>(), listed(changes));
 }
 
-string opens_as(const RunConfig& config) {
+string opens_as(const RunConfig& config, bool how) {
   const auto [row, in_way] = nearest_class("huggingface", config);
-  const string as = "as " + row.at("class").get<string>();
-  if (in_way.empty()) return "opens elsewhere " + as;
-  const vector<string> sets = sets_of(in_way);
-  return "opens nowhere else" + (sets.empty() ? "" : fmt::format(" ({}: {})", as, joined(sets)));
+  const string name = row.at("class"), sets = joined(sets_of(in_way));
+  if (in_way.empty()) return "export: " + name;
+  return "export: none" + (how && !sets.empty() ? fmt::format(" ({} with {})", name, sets) : "");
 }
 
 RunConfig opened_by(const string& program, const RunConfig& config) {

@@ -42,8 +42,8 @@ Json foreign_classes(const string& program);
 // The row that computes what a model does. Error (usage) if there is none: it names the nearest one
 // and the keys that stand in the way.
 Json foreign_class(const string& program, const RunConfig& config);
-// "opens elsewhere as Qwen3", or nowhere, and as what with other keys.
-string opens_as(const RunConfig& config);
+// "export: Qwen3", or none; `how`: and which with other keys.
+string opens_as(const RunConfig& config, bool how = false);
 // The config with the keys that it takes to open in this program; "": none. Error (usage) if they
 // would make it another kind of model.
 RunConfig opened_by(const string& program, const RunConfig& config);

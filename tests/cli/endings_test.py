@@ -157,6 +157,7 @@ class Neighbors(RunsTest):
         self.check("neighbors", "run", "Miller", status=DATA, facts="miller")
         origin = self.folder / "run/origin.json"
         origin.write_text(origin.read_text().replace(str(self.trained), "/nowhere"))
+        (self.folder / "a.txt").rename(self.folder / "b.txt")
         self.check("neighbors", "run", "Miller", facts=["/nowhere/a.txt"])
         self.assertIn("<0x", self.check("neighbors", "run", "miller", "--top-k", 400).out)
 

@@ -46,7 +46,7 @@ class InitFrom(RunsTest):
                     self.assertIn(said, self.check(*args, "--run", "no", "--set", change, status=2).err)
                 self.check(*args, "--run", "no", "--like", "gpt", status=2, facts="excludes")
         self.train(self.config(family="seq2seq", train__max_steps=2), "pairs")
-        self.check("train", "more.txt", "--init-from", "pairs", status=2, facts=["--init-from pairs", "data.pairs"])
+        self.check("train", "more.txt", "--init-from", "pairs", status=2, facts=["--init-from pairs", "pairs, not on a text"])
         self.assertFalse((self.folder / "no").exists())
 
     def test_held_out_lines_that_the_first_run_was_trained_on_are_counted(self):

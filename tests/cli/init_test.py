@@ -81,12 +81,14 @@ class Init(RunsTest):
     def test_a_model_that_opens_elsewhere(self):
         (self.folder / "pairs.tsv").write_text("".join(f"a {i}\tb {i}\n" for i in range(200)))
         small = ("--stop-at", 1, "--minutes", 0.01, "--set", "model.d_model=32")
-        self.check("train", "pairs.tsv", *small, "--run", "rotary", facts="opens nowhere else (as Pegasus: model.positions")
-        self.check("train", "pairs.tsv", *small, "--run", "opens", "--for", "huggingface", facts="opens elsewhere as Pegasus")
+        self.check("train", "pairs.tsv", *small, "--run", "rotary", facts="export: none")
+        self.check("init", "pairs.tsv", "--output", "rotary.json")
+        self.assertIn('export: none (Pegasus with model.positions="sinusoidal"', (self.folder / "rotary.json").read_text())
+        self.check("train", "pairs.tsv", *small, "--run", "opens", "--for", "huggingface", facts="export: Pegasus")
         self.check("export", "opens", "hf")
         self.check("init", "pairs.tsv", "--for", "huggingface")
-        self.assertIn("opens elsewhere as Pegasus", (self.folder / "pairs.json").read_text())
-        self.check("train", "pairs.json", "--run", "config", "--stop-at", 1, facts="opens elsewhere as Pegasus")
+        self.assertIn("export: Pegasus", (self.folder / "pairs.json").read_text())
+        self.check("train", "pairs.json", "--run", "config", "--stop-at", 1, facts="export: Pegasus")
         (self.folder / "mine.txt").write_text(text(3000))
         self.check("train", "mine.txt", *small, "--like", "bert", "--for", "huggingface", status=USAGE, facts="--like gpt")
 

@@ -24,9 +24,10 @@ class OneReading(RunsTest):
 
     def ways(self, *command, whole=False):
         """Yields each text and what is printed of it as TEXT; a file and standard input print the same."""
-        alone = [self.heed(*command, text) for text in self.TEXTS]
+        texts = [text for text in self.TEXTS if "\t" not in text or command[0] != "translate"]  # there it is a row of a table
+        alone = [self.heed(*command, text) for text in texts]
         for end in ("\n", "\r\n"):
-            lines = [text.removesuffix("\r") + end for text in self.TEXTS]
+            lines = [text.removesuffix("\r") + end for text in texts]
             for content, asked in [([line], [r]) for line, r in zip(lines, alone)] if whole else [(lines, alone)]:
                 (self.folder / "lines").write_bytes("".join(content).encode())
                 for way in (["--file", "lines"], []):
@@ -38,7 +39,7 @@ class OneReading(RunsTest):
                             self.assertEqual(re.sub('"line":.*?,', "", out), re.sub('"line":.*?,', "", one.out), (command, way, line))
                         else:
                             self.assertIn("nothing that the model knows", out + r.err, (command, way, line))
-        return zip(self.TEXTS, alone)
+        return zip(texts, alone)
 
     def test_in_every_command(self):
         for name in TYPES:
