@@ -23,10 +23,10 @@ RunConfig as_written(RunConfig config) {
 RunData run_data(Model& m) {
   const DataPlace place = data_place(m);
   RunData data{load_dataset(place.config, place.folder, m.tokenizers), ""};
-  if (place.moved) data.valid.notes.push_back(place.in_words());
+  if (!place.moved.empty()) data.valid.notes.push_back(place.moved);
   if (data.hash.all() == m.state.data_hash) return data;
-  if (place.moved)
-    throw data_error("the data of {} is missing, and {} has other data.", m.run, place.folder);
+  if (!place.moved.empty())
+    throw data_error("{} is missing its data; {}, which is other data.", m.run, place.moved);
   data.change = fmt::format("the data files of {} have changed since it was trained", m.run);
   return data;
 }

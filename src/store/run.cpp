@@ -79,14 +79,24 @@ Origin read_origin(const string& run) {
 
 DataPlace data_place(const RunConfig& config, const fs::path& run, const string& began_in) {
   if (missing_files(config.data, began_in).empty()) return {config, began_in};
-  RunConfig moved = config;
-  for (const auto& [key, path] : paths_of(moved.data))
-    *path = fs::path(resolve_path(began_in, *path)).lexically_proximate(began_in);
-  const fs::path own = fs::absolute(with_name(run));
-  for (const fs::path& folder :
-       {fs::path("."), own, own.parent_path(), own.parent_path().parent_path()})
-    if (missing_files(moved.data, folder.string()).empty()) return {moved, folder.string(), true};
-  return {config, began_in};
+  const fs::path own = fs::absolute(with_name(run)), above = own.parent_path();
+  const auto found = [&](const fs::path& whole) {
+    for (auto at = whole.begin(); at != whole.end(); ++at)
+      for (const fs::path& folder : {fs::current_path(), own, above, above.parent_path()}) {
+        fs::path file = folder;
+        for (auto part = at; part != whole.end(); ++part) file /= *part;
+        if (path_exists(file)) return file.string();
+      }
+    return string();
+  };
+  DataPlace place{config, began_in, ""};
+  vector<string> files;
+  for (const auto& [key, path] : paths_of(place.config.data)) {
+    files.push_back(*path = found(fs::path(*path).relative_path()));
+    if (path->empty()) return {config, began_in};
+  }
+  place.moved = "the data of the run was found elsewhere: " + some_of(files);
+  return place;
 }
 
 optional<KeptBest> best_elsewhere(const fs::path& run) try {

@@ -86,13 +86,13 @@ struct Run {
   Stop end() const { return states.empty() ? Stop::none : end_of(config.train, states.back()); }
 };
 
-// Where a run's data is: as `config` names it from the folder in which the run began; if files are
-// missing there, because the run was moved, from here, from the run or from a folder above it.
+// Where a run's data is: as `config` names it from the folder in which the run began. If files are
+// missing there, because the run was moved: where the longest end of each path leads from here, from
+// the run or from the two folders above it.
 struct DataPlace {
   RunConfig config;
   string folder;
-  bool moved = false;
-  string in_words() const { return "the data of the run was found from " + folder; }
+  string moved = "";  // says so
 };
 DataPlace data_place(const RunConfig& config, const fs::path& run, const string& began_in);
 // Of a model's run, as RUN/config.json names it: the files may have moved since (heed resume --set

@@ -134,7 +134,7 @@ void load_data(StoredRun& run, const RunConfig& config, Log& log) {
     run.tokenizers = Tokenizers::load(run.checkpoint->tokenizers, run.checkpoint->folder);
   const DataPlace place = data_place(config, run.folder, run.origin.folder);
   run.data = load_dataset(place.config, place.folder, run.tokenizers);
-  if (place.moved) run.data.notes.push_back(place.in_words());
+  if (!place.moved.empty()) run.data.notes.push_back(place.moved);
   refuse_other_data(run);
   if (run.checkpoint) refuse_cursor_beyond_data(run, config);
 }
