@@ -36,7 +36,8 @@ def command(name, *edits, own="", named="", help=True, rows=True):
 ROWS = {
     "explain": command("explain", rows=False, own="src/show/explain.* tests/cli/explain_test.py tests/show/explain_test.cpp"),
     "compare": command("compare", ("src/cli/report.cpp", r"add_comparisons\(data"), ("src/cli/answers.h", r"^void add_comparisons"),
-                       named="compared", own="tests/cli/compare_test.py tests/pages/check_comparison_page.py"),
+                       ("src/cli/evaluate.cpp", r'(?s)  if \(!other\.empty\(\)\) {.*?\n  }\n|  line\.add_file\("--to", other[^;]*;\n', ""),
+                       ("src/cli/answers.h", r"(?s)// Of two files with translations.*?;\n", ""), named='compared|"bleu".*--to', own="tests/cli/compare_test.py tests/pages/check_comparison_page.py"),
     "ablate": command("ablate", ("src/show/ablation.cpp", r"(?s)^(Json ablate|// What it is: {|double sum_of).*?^}\n\n", ""),
                       ("src/show/ablation.h", r"(?s)^Json ablate\(.*?;\n", ""),
                       rows=False, named=r"\bablat", own="~src/show/ablation.* tests/show/ablation_test.cpp"),

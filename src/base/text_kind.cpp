@@ -117,8 +117,8 @@ string markup_in_words(const string& name, string_view first) {
   if (is.kind == "JSON" && first.find("\"sentence_good\"") != first.npos)
     is.command = kMinimalPairs;
   return fmt::format(
-      "{} looks like {}, which is read as it stands, with its marks; extract its text for that "
-      "alone{}",
+      "{} looks like {}, which is read as it stands, markup included; to learn its text alone, "
+      "extract it{}",
       name, is.kind, is.command.empty() ? "" : fmt::format(" ({})", is.command));
 }
 

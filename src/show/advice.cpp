@@ -128,22 +128,22 @@ Advice advise(const Run& run) {
   add_ways_on(run, a);
   if (lowest_before_rise(logged) != nullptr) {
     a.text = fmt::format(
-        "the best was at step {}: more steps only memorise the training data, more text would "
-        "help; heed {} {} uses that one, --checkpoint last with the newest",
+        "the best was at step {}: with more steps it only memorises its training data; more text "
+        "would help. heed {} {} uses that step, --checkpoint last the newest",
         best->step, objective->use().command, shell_word(run.folder.string()));
   } else if (!solved && few &&
              (passes < kFewPasses || (best_at_end && !(memorised && many) && !is_flat(valid)))) {
-    a.text = fmt::format("more steps would help: so far it has read its training data {:.2g} times",
-                         passes) +
+    a.text = fmt::format(
+                 "more steps would help: it was still learning after {:.2g} times through its data",
+                 passes) +
              a.text;
     a.command = a.way_on;
   } else if (run.end() != Stop::none && best != valid.end() && (many || !few) &&
              ranges::any_of(logged.yardsticks,
                             [&](const Yardstick& y) { return y.nats_per_token <= best->loss; })) {
-    a.text = memorised
-                 ? "more text would help: it knows its training data far better than other text"
-                 : "a larger model would help";
-    if (many) a.text += ", rather than more steps";
+    a.text = memorised ? "more text would help" : "a larger model would help";
+    if (many) a.text += " rather than more steps";
+    if (memorised) a.text += ": it knows its training data far better than other text";
   } else {
     a.text = "";
   }

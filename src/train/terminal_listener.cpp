@@ -36,7 +36,8 @@ class Terminal : public Listener {
 
   void began(const Moment&) override {
     log_.detail(
-        "loss: nats per token, lower is better; ppl: e^loss; acc: tokens predicted, </s> aside; "
+        "loss: nats per token, lower is better; ppl: e^loss; acc: tokens predicted right, without "
+        "</s>; "
         "bpb: bits per byte; ep: times through the data; gnorm: length of the gradient; lr: "
         "learning rate");
   }

@@ -171,10 +171,10 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
   const string all = format_duration(gone + whole_cost(steps, s.validation) * step_seconds + kPage);
   run.described = true;
   log.info(fmt::format(
-      "steps: {}, {:.3g} times through the text{}; done in about {}, of which {} are gone",
+      "steps: {}, {:.3g} times through the text{}; about {} in all, {} of that already spent",
       format_count(end), steps * run.plan.step_epochs,
-      planned && max(300.0, useful) < in_time ? ", as more would only memorise it" : "", all,
-      format_duration(gone)));
+      planned && max(300.0, useful) < in_time ? ", as more seldom helps on so short a text" : "",
+      all, format_duration(gone)));
   if (planned && request.init_from.empty())
     say_smaller(choice, in_time, run.config.model.d_model, log);
 }

@@ -162,7 +162,7 @@ class OwnText(RunsTest):
     def test_the_minutes_include_reading_and_validating(self):
         self.put("mine.txt", text(6000))
         r = self.start("mine.txt", "--set", "data.valid_fraction=0.6", "--set", "train.max_steps=24")
-        self.assertRegex(r.err, "done in about .*, of which .* are gone")
+        self.assertRegex(r.err, "about .* in all, .* of that already spent")
         self.assertEqual(len(self.metrics("runs/mine", "valid")), 1)
         self.assertEqual(r.err.count("yardsticks on the held-out text"), 1)
 
