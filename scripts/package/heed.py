@@ -4,16 +4,16 @@
     run = heed.train("mine.txt", minutes=2)        # or text="...", pairs=[("3 17", "17 3"), ...], config={...}
     run.sample("The fox", max_tokens=60, seed=2)
 
-All is done by the program: HEED_BINARY, else the one of this package, else the one on the PATH. It answers with JSON, and a run
-is a folder of files (docs/formats.md). Keywords are its options: run.sample("The", top_k=5) is `heed sample RUN --top-k 5 The`;
-a list repeats an option; where Python has a keyword there is an underscore: with_=[other], for_="huggingface". `heed COMMAND
---help` lists them. Arrays are numpy's and tables are DataFrames where numpy and pandas are installed, else lists.
+The program (HEED_BINARY, else the one of this package, else the one on the PATH) does it all. Keywords are its options, which
+`heed COMMAND --help` lists: run.sample("The", top_k=5) is `heed sample RUN --top-k 5 The`. A list repeats an option, and where
+Python has a keyword there is an underscore: for_="huggingface". Arrays are numpy's and tables DataFrames where numpy and pandas
+are installed, else lists.
 """
 from __future__ import annotations
 
 import ctypes
 import html
-import importlib
+import importlib.util
 import itertools
 import json
 import os
@@ -24,12 +24,12 @@ import sys
 import tempfile
 import threading
 import time
-import types
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Mapping, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
+Config = Union[Mapping[str, Any], PathLike]
 
 
 class Error(RuntimeError):
@@ -42,7 +42,7 @@ class Error(RuntimeError):
 
 
 def train(data: PathLike | list[PathLike] | None = None, *, text: str | None = None, pairs: Iterable[tuple[str, str]] | None = None,
-          config: Mapping[str, Any] | PathLike | None = None, run: PathLike | None = None, force: bool = True, **options: Any) -> Run:
+          config: Config | None = None, run: PathLike | None = None, force: bool = True, **options: Any) -> Run:
     """Trains a model and returns its run. An interrupt (Ctrl-C) saves, stops and returns it, too.
 
     data: the path of a text, a table of pairs or a config, a list of texts, or the name of a config that comes with heed.
@@ -53,18 +53,13 @@ def train(data: PathLike | list[PathLike] | None = None, *, text: str | None = N
     """
     if sum(given is not None for given in (data, text, pairs, config)) != 1:
         raise TypeError("heed.train takes one of: a path, text=, pairs=, config=")
-    options["force"], name = force, "text"
+    name = "text" if text is not None else "pairs" if pairs is not None else "config" if isinstance(config, Mapping) else None
+    options = {"run": run or name and f"runs/{name}", "force": force, **options}
     if pairs is not None:
-        pairs, name, options["like"] = list(pairs), "pairs", "pairs"
-        if any(mark in side for pair in pairs for side in pair for mark in "\t\n"):
-            raise ValueError("pairs: a source or a target has a tab or a new line")
-        text = "".join(f"{source}\t{target}\n" for source, target in pairs)
-    if text is not None:
-        return _train("train", ["-"], {"run": run or f"runs/{name}", **options}, text)
-    if config is None:
-        return _train("train", data if isinstance(data, list) else [data], {"run": run, **options})
+        text, options["like"] = "".join(map(_table_line, pairs)), "pairs"
     with _config_file(config) as file:
-        return _train("train", [file], {"run": run or ("runs/config" if isinstance(config, Mapping) else None), **options})
+        given = "-" if text is not None else file or data
+        return _train("train", given if isinstance(given, list) else [given], options, text or "")
 
 
 class Run:
@@ -78,10 +73,10 @@ class Run:
     def __fspath__(self) -> str:
         return str(self.path)
 
-    __str__ = __fspath__
+    __str__ = __fspath__  # as an argument of a command
 
     def __repr__(self) -> str:
-        return f'heed.Run("{self.path}")'
+        return f'heed.Run("{self}")'
 
     @property
     def config(self) -> dict:
@@ -136,18 +131,15 @@ class Run:
         return _train("resume", [self], options)
 
 
-class Attention(types.SimpleNamespace):
-    """What `heed attend --json` prints. encoder, decoder, cross (those that the model has): [layer][head] is an array [query, key]
-    whose rows sum to 1. Queries and keys are source_tokens in the encoder, target_tokens in the decoder; cross looks from
-    target_tokens to source_tokens."""
+class Attention:
+    """What `heed attend --json` prints, as attributes. encoder, decoder, cross (those that the model has): [layer][head] is an array
+    [query, key] whose rows sum to 1. The encoder's queries and keys are source_tokens, the decoder's target_tokens; cross has
+    queries of these and keys of those."""
 
     def __init__(self, told: dict):
         numpy = _optional("numpy")
-        maps = {kind: numpy.array(told[kind]) for kind in ("encoder", "decoder", "cross") if numpy and kind in told}
-        super().__init__(**{**told, **maps})
-
-    def __repr__(self) -> str:
-        return f"heed.Attention: {', '.join(vars(self))}"
+        for name, value in told.items():
+            setattr(self, name, numpy.array(value) if numpy and name in ("encoder", "decoder", "cross") else value)
 
     def plot(self, kind: str, layer: int = 0, head: int = 0) -> Any:
         """Draws the map of a head with matplotlib, and returns its axes."""
@@ -155,8 +147,8 @@ class Attention(types.SimpleNamespace):
         keys = self.target_tokens if kind == "decoder" else self.source_tokens
         axes = importlib.import_module("matplotlib.pyplot").subplots()[1]
         axes.imshow(getattr(self, kind)[layer][head], cmap="Blues", vmin=0, vmax=1)
-        axes.set(title=f"{kind}, layer {layer}, head {head}", xlabel="key", ylabel="query", xticks=range(len(keys)), xticklabels=keys,
-                 yticks=range(len(queries)), yticklabels=queries)
+        axes.set(title=f"{kind}, layer {layer}, head {head}", xticks=range(len(keys)), yticks=range(len(queries)))
+        axes.set(xlabel="key", xticklabels=keys, ylabel="query", yticklabels=queries)
         return axes
 
 
@@ -173,9 +165,8 @@ class Page(str):
 def compare(first: Any, second: Any, **options: Any) -> dict:
     """Is the second better, or was it luck? Two runs, or two lists of runs: seeds of one setting and of another. The answer is in
     `sentence`; docs/formats.md has the rest."""
-    if isinstance(first, (str, os.PathLike)):
-        return call("compare", first, second, **options)[0]
-    return call("compare", *first, to=list(second), **options)[0]
+    groups = isinstance(first, (list, tuple))
+    return (call("compare", *first, to=second, **options) if groups else call("compare", first, second, **options))[0]
 
 
 def runs(*folders: PathLike, **options: Any) -> Any:
@@ -184,7 +175,7 @@ def runs(*folders: PathLike, **options: Any) -> Any:
     return _table([{**{key: row[key] for key in row if key not in ("keys", "own_keys")}, **row["keys"]} for row in rows])
 
 
-def sweep(config: Mapping[str, Any] | PathLike, grid: Mapping[str, Iterable[Any]], *, run: PathLike | None = None, **options: Any) -> Any:
+def sweep(config: Config, grid: Mapping[str, Iterable[Any]], *, run: PathLike | None = None, **options: Any) -> Any:
     """Trains a config with every combination of values, {"optimizer.learning_rate": [3e-3, 6e-3], "seed": [1, 2, 3]}, one after the
     other, each in its folder in `run` (default: runs/NAME-sweep). Those that are there are not trained again, and one that was
     stopped goes on: after an interrupt, call it again. A table: the values, run, state, step, best_step, loss (held out), ..."""
@@ -195,7 +186,7 @@ def sweep(config: Mapping[str, Any] | PathLike, grid: Mapping[str, Iterable[Any]
             wanted, there = _ask("config", [file], {"set": changes}), path / "config.json"
             try:
                 same = there.exists() and _ask("config", [there], {}) == wanted
-                one = Run(path).resume(**options) if same else train(config=file, run=path, set=changes, **options)
+                one = Run(path).resume(**options) if same else train(file, run=path, set=changes, **options)
                 reason = one.result["reason"]
             except Error as error:
                 if error.exit_code != 5:  # what diverges is a result, too
@@ -216,9 +207,7 @@ def call(command: str, *arguments: Any, stdin: str | None = None, **options: Any
 def _program() -> str:
     """Its path, once it has run: on a CPU that it is not for, such as one without AVX2, it says so."""
     beside = Path(__file__).parent / "bin" / "heed"
-    program = os.environ.get("HEED_BINARY") or (str(beside) if beside.exists() else shutil.which("heed"))
-    if not program:
-        raise ImportError("no program heed: name it in HEED_BINARY, or put it on the PATH")
+    program = os.environ.get("HEED_BINARY") or (beside if beside.exists() else shutil.which("heed") or "heed")
     asked = subprocess.run([program, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if asked.returncode != 0:
         raise ImportError(asked.stderr or f"{program} ended with exit code {asked.returncode}")
@@ -267,11 +256,15 @@ def _each(command: str, run: Run, texts: Any, key: str, options: dict[str, Any])
     return found[0][key] if isinstance(texts, str) else [one[key] for one in found]
 
 
+def _table_line(pair: Iterable[str]) -> str:
+    source, target = pair
+    if any(mark in side for side in (source, target) for mark in "\t\n"):
+        raise ValueError(f"a source or a target has a tab or a new line: {source!r}, {target!r}")
+    return f"{source}\t{target}\n"
+
+
 def _optional(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        return None
+    return importlib.import_module(module) if importlib.util.find_spec(module) else None
 
 
 def _table(rows: list[dict]) -> Any:
@@ -291,7 +284,7 @@ def _tensors(data: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def _config_file(config: Any) -> Iterator[Any]:
+def _config_file(config: Config | None) -> Iterator[Any]:
     if not isinstance(config, Mapping):
         yield config
         return
@@ -301,25 +294,32 @@ def _config_file(config: Any) -> Iterator[Any]:
         yield file.name
 
 
-def _train(command: str, arguments: Iterable[Any], options: Mapping[str, Any], text: str = "") -> Run:
+def _train(command: str, arguments: list[Any], options: Mapping[str, Any], text: str = "") -> Run:
     """heed has a session of its own, so that an interrupt reaches it once, from here; if Python ends, heed saves and ends, too."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    cell = _Cell() if hasattr(shell, "kernel") and not options.get("quiet") else None
-    options = {**options, "json": True, "quiet": options.get("quiet") or bool(cell)}
+    in_cell = hasattr(shell, "kernel") and not options.get("quiet")
+    line = _line(command, arguments, {**options, "json": True, "quiet": in_cell or options.get("quiet")})
     with tempfile.TemporaryFile() as given:
         given.write(text.encode())
         given.seek(0)
-        process = subprocess.Popen(_line(command, arguments, options), stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   encoding="utf-8", errors="replace", start_new_session=True,
-                                   preexec_fn=lambda: _libc.prctl(1, signal.SIGTERM))  # PR_SET_PDEATHSIG
-    said: list[str] = []
-    listener = threading.Thread(target=_listen, args=(process.stderr, said, None if cell else sys.stderr), daemon=True)
+        process = subprocess.Popen(
+            line, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
+            start_new_session=True, preexec_fn=lambda: _libc.prctl(1, signal.SIGTERM))  # PR_SET_PDEATHSIG
+    cell, said = _Cell(process.pid) if in_cell else None, []
+
+    def listen() -> None:
+        for line in process.stderr:
+            said.append(line)
+            if not cell:
+                sys.stderr.write(line)
+
+    listener = threading.Thread(target=listen, daemon=True)
     listener.start()
     while listener.is_alive():
         try:
-            listener.join(0.5)
+            listener.join(1)
             if cell:
-                cell.show(_folder(process.pid), said)
+                cell.show(said)
         except KeyboardInterrupt:
             process.send_signal(signal.SIGINT)
     results, code = _objects(process.stdout.read()), process.wait()
@@ -327,49 +327,31 @@ def _train(command: str, arguments: Iterable[Any], options: Mapping[str, Any], t
         raise KeyboardInterrupt if code == 130 else Error("".join(said), code, results)
     run = Run(results[0]["run"], results[0])
     if cell:
-        cell.show(run.path, said, run.result["reason"])
+        cell.show(said, run)
     return run
 
 
-def _listen(stream: Iterable[str], said: list[str], echo: Any) -> None:
-    for line in stream:
-        said.append(line)
-        if echo:
-            echo.write(line)
-
-
-def _folder(process: int) -> Path | None:
-    """That of the run which it writes: where its log is open."""
-    try:
-        files = [os.readlink(file) for file in Path(f"/proc/{process}/fd").iterdir()]
-        return next((Path(file).parent for file in files if file.endswith("/train.log")), None)
-    except OSError:  # a file was closed meanwhile
-        return None
-
-
 class _Cell:
-    """What a cell shows while heed trains."""
+    """What a cell shows while heed trains, from the files of the run: the folder in which the process has its log open."""
 
-    def __init__(self) -> None:
-        self.began = None
-        display = importlib.import_module("IPython.display").display
-        self.handle = display({"text/plain": "heed begins"}, raw=True, display_id=True)
+    def __init__(self, process: int):
+        self.files, self.began = Path(f"/proc/{process}/fd"), None
+        self.handle = importlib.import_module("IPython.display").display({"text/plain": "heed begins"}, raw=True, display_id=True)
 
-    def show(self, folder: Path | None, said: list[str], reason: str = "") -> None:
+    def show(self, said: list[str], ended: Run | None = None) -> None:
         try:
-            last = {one["kind"]: one for one in _objects((folder / "metrics.jsonl").read_text(encoding="utf-8"))}
-            film = (folder / "film.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
-            steps = Run(folder).config["train"]["max_steps"]
-            probe = json.loads(next(line for line in reversed(film) if '"probe"' in line[:30]))
-            frame, step = json.loads(film[-1]), last["train"]["step"]
-        except (OSError, TypeError, KeyError, StopIteration):  # not yet written
+            run = ended or next(Run(log[:-10]) for log in map(os.readlink, self.files.iterdir()) if log.endswith("/train.log"))
+            last = {one["kind"]: one for name in ("metrics.jsonl", "film.jsonl")
+                    for one in _objects((run.path / name).read_text(encoding="utf-8"))}
+            step, steps = last["train"]["step"], run.config["train"]["max_steps"]
+            written = zip(last["probe"]["prompts"], last["frame"]["written"])
+        except (OSError, KeyError, StopIteration):  # not yet written
             return
         self.began = self.began or (step, time.monotonic())
-        done, left = step - self.began[0], ""
-        if done > 0:
-            left = f"{(time.monotonic() - self.began[1]) / done * (steps - step):.0f} s left"
+        done, seconds = step - self.began[0], time.monotonic() - self.began[1]
+        left = ended.result["reason"] if ended else f"{(steps - step) * seconds / done:.0f} s left" if done > 0 else "..."
         losses = [f"{name} {last[kind]['loss']:.4f}" for kind, name in (("train", "loss"), ("valid", "held-out loss"))
                   if last.get(kind, {}).get("loss") is not None]
-        parts = [f"{folder}: step {step} of {steps}", *losses, reason or left]
-        texts = [f"{prompt} → {text}" for prompt, text in zip(probe["prompts"], frame.get("written", []))]
-        self.handle.update({"text/plain": "\n".join([" | ".join(filter(None, parts)), *texts, *said])}, raw=True)
+        texts = [f"{prompt.strip()} → {text.strip()}" for prompt, text in written]
+        head = " | ".join([f"{run}: step {step} of {steps}", *losses, left])
+        self.handle.update({"text/plain": "\n".join([head, *texts, *said])}, raw=True)
