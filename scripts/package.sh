@@ -4,7 +4,8 @@
 #   scripts/package.sh [deb] [static] [wheel]     (default: deb)
 # deb: a package for the Debian that this runs in: sudo apt install ./build-package/heed_*.deb
 # static: one file with all libraries inside, for any Linux, and their licences: build-package/heed-linux-*
-# wheel: the static program with its configs, and the module heed for Python: build-package/heed-*.whl
+# wheel: the static program with its configs, and the module heed for Python: build-package/heed-*.whl. The notebooks of
+#   docs/course are run with it.
 # Installs what is missing (root or sudo only for that).
 source "$(dirname "$0")/common.sh"
 cd "$repository"
@@ -116,6 +117,8 @@ make_wheel() {
   [[ -e $file ]] || make_static
   python3 "$work/source/scripts/package/wheel.py" "$work" "$work/source" "$file" "$file.licences"
   (cd "$work" && sha256sum heed-*.whl)
+  scripts/install_dependencies.sh course
+  /usr/bin/python3 "$work/source/scripts/course.py" "$file" "$work/course"  # every notebook works with it
 }
 
 for kind in "${@:-deb}"; do
