@@ -153,10 +153,10 @@ def metric_of(heed, run, options):
 def translated_files(config, settings):
     """Options of evaluate: the test files next to the validation files, if there are any."""
     data = settings["data"]
-    sides = [data["valid_source"], data["valid_target"]]
+    sides = [data["valid_pairs"]] if data["valid_pairs"] else [data["valid_source"], data["valid_target"]]
     files = [(config.parent / side.replace(".valid.", ".test.")).resolve() for side in sides]
     if all(".valid." in side and file.exists() for side, file in zip(sides, files)):
-        return ["--file", files[0], "--target-file", files[1]]
+        return [part for option, file in zip(("--file", "--target-file"), files) for part in (option, file)]
     return []
 
 

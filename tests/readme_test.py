@@ -112,7 +112,7 @@ class Readme(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         small_copy(self.folder)
         path = os.pathsep.join([str(self.folder / "tools"), str(self.folder / "build"), os.environ["PATH"]])
-        self.env = {**os.environ, "PATH": path, "HEED_BINARY": str(self.folder / "build" / "heed")}
+        self.env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "scripts/package"), "HEED_BINARY": str(self.folder / "build" / "heed")}
 
     def run_in_copy(self, command):
         return subprocess.run(command, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, text=True,
@@ -138,7 +138,7 @@ class Readme(unittest.TestCase):
                 self.assertIn(done.returncode, (0, 141), f"{instead}\n{done.stdout[-3000:]}")  # 141: cut short by head
         for block in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S):
             with self.subTest(block):
-                done = self.run_in_copy([sys.executable, "-c", block])
+                done = self.run_in_copy([sys.executable, "-c", block.replace("minutes=2", "minutes=0.02")])
                 self.assertEqual(done.returncode, 0, done.stdout[-3000:])
 
 

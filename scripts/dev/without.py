@@ -49,6 +49,7 @@ ROWS = {
                       ("src/train/text_start.cpp", r'include "store/huggingface'), ("src/train/text_start.cpp", r'; {}(?=",\n +text\.pairs)', ""),
                       ("src/train/text_start.cpp", r",\s*opens_as\(run\.config\)", ""), ("src/train/training_run.cpp", r'include "store/huggingface'),
                       ("src/train/training_run.cpp", r"(?<=vocabulary {}); {}", ""), ("src/train/training_run.cpp", r", opens_as\(c\)", ""),
+                      ("CMakeLists.txt", " src/store/huggingface.json", ""), ("CMakeLists.txt", "huggingface.json CLASSES|huggingface_json"),
                       rows=False, own="src/store/gguf.* src/store/huggingface*.* tests/store/huggingface*.cpp tests/cli/export_test.py"),
     "gguf": ("src/store/gguf.cpp", "gguf|Gguf",
              [("src/cli/export.cpp", r"(?s)if \(gguf\)\n +write_gguf\(.*?else\n +write", "write"), ("src/cli/export.cpp", r', "gguf"', ""),
