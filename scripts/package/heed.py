@@ -153,9 +153,8 @@ class Page(str):
 
 def compare(first: Any, second: Any, **options: Any) -> dict:
     """Is the second run better, or was it luck? Or two lists of runs: seeds of one setting and of another. `sentence` says it."""
-    if isinstance(first, (list, tuple)):
-        return call("compare", *first, to=second, **options)[0]
-    return call("compare", first, second, **options)[0]
+    these, others = (first, second) if isinstance(first, (list, tuple)) else ([first, second], None)
+    return call("compare", *these, to=others, **options)[0]
 
 
 def runs(*folders: PathLike, **options: Any) -> Any:
@@ -272,23 +271,24 @@ def _train(command: str, arguments: list[Any], options: Mapping[str, Any], text:
         process = subprocess.Popen(
             _line(command, arguments, {**options, "json": True}), stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             encoding="utf-8", errors="replace", start_new_session=True, preexec_fn=lambda: _libc.prctl(1, signal.SIGTERM))
-    shell, said = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None, []
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     cell = importlib.import_module("IPython.display").display({}, raw=True, display_id=True) if hasattr(shell, "kernel") else None
+    said, ended = [], threading.Event()
     def listen() -> None:
         for line in process.stderr:
             said.append(line)
             if not cell:
                 sys.stderr.write(line)
-    listener = threading.Thread(target=listen, daemon=True)
-    listener.start()
-    while listener.is_alive():
+        ended.set()
+    threading.Thread(target=listen, daemon=True).start()
+    while not ended.is_set():
         try:
-            listener.join(0.5)
+            ended.wait(0.5)
             if cell:
                 cell.update({"text/plain": _latest(said)}, raw=True)
         except KeyboardInterrupt:
             process.send_signal(signal.SIGINT)
-    results, code = _objects(process.stdout.read()), process.wait()
+    results, code = _objects(process.communicate()[0]), process.returncode
     if not results or code not in (0, 130, 143):
         raise KeyboardInterrupt if code == 130 else Error("".join(said), code, results)
     return Run(results[0]["run"], results[0])
