@@ -4,9 +4,9 @@
     run = heed.train("mine.txt", minutes=2)        # or text="...", pairs=[("3 17", "17 3"), ...], config={...}
     run.sample("The fox", max_tokens=60, seed=2)
 
-The program (HEED_BINARY, else the one of this package, else the one on the PATH) does it all. Keywords are its options, which
-`heed COMMAND --help` lists: run.sample("The", top_k=5) is `heed sample RUN --top-k 5 The`; a list repeats an option; for_ stands
-for `for`. Arrays are numpy's and tables are DataFrames where numpy and pandas are installed, else lists.
+The program (HEED_BINARY, else this package's, else the one on the PATH) does it all. Keywords are its options (`heed COMMAND
+--help`): run.sample("The", top_k=5) is `heed sample RUN --top-k 5 The`; a list repeats an option; for_ stands for `for`. Arrays
+are numpy's and tables DataFrames where numpy and pandas are installed, else lists.
 """
 from __future__ import annotations
 
@@ -92,8 +92,7 @@ class Run:
         return _each("translate", self, texts, "translation", options)
 
     def score(self, texts: str | Iterable[str | tuple[str, str]], **options: Any) -> float | list[float]:
-        """The log-probability (nats) of each text, or of each target given its source, [("3 17", "17 3"), ...]; of one text a
-        number. What the model expected at each token: heed.call("score", run, text)."""
+        """The log-probability (nats) of each text, or of each target given its source: [("3 17", "17 3"), ...]; of one, a number."""
         return _each("score", self, texts, "logprob", options)
 
     def evaluate(self, **options: Any) -> dict:
@@ -188,18 +187,19 @@ def sweep(config: Config, grid: Mapping[str, Iterable[Any]], *, run: PathLike | 
 
 
 def call(command: str, *arguments: Any, stdin: str = "", **options: Any) -> list[dict]:
-    """The objects that any command of heed prints with --json: heed.call("neighbors", run, "fox", top_k=3)."""
+    """The objects that any command of heed prints with --json: heed.call("score", run, "The fox")[0]["token_logprobs"]."""
     return _objects(_ask(command, arguments, {**options, "json": True}, stdin))
 
 
 def _program() -> str:
     """Its path, once it has run: on a CPU that it is not for, such as one without AVX2, it says so."""
     beside = Path(__file__).parent / "bin" / "heed"
-    program = os.environ.get("HEED_BINARY") or (beside if beside.exists() else shutil.which("heed") or "heed")
+    named = os.environ.get("HEED_BINARY") or (str(beside) if beside.exists() else "heed")
+    program = os.path.abspath(shutil.which(named) or named)
     asked = subprocess.run([program, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if asked.returncode != 0:
         raise ImportError(asked.stderr or f"{program} ended with exit code {asked.returncode}")
-    return os.path.abspath(program)
+    return program
 
 
 _heed, _libc = _program(), ctypes.CDLL(None)
@@ -231,7 +231,7 @@ def _objects(lines: str) -> list[dict]:
 
 def _each(command: str, run: Run, texts: Any, key: str, options: dict[str, Any]) -> Any:
     """A value for each text, or for each (source, target)."""
-    lines = [texts] if isinstance(texts, str) else list(texts)
+    lines: Any = [texts] if isinstance(texts, str) else list(texts)
     with tempfile.TemporaryDirectory() as folder:
         if lines and not isinstance(lines[0], str):
             lines, targets = zip(*lines)
@@ -275,7 +275,7 @@ def _train(command: str, arguments: list[Any], options: Mapping[str, Any], text:
     cell = importlib.import_module("IPython.display").display({}, raw=True, display_id=True) if hasattr(shell, "kernel") else None
     said, ended = [], threading.Event()
     def listen() -> None:
-        for line in process.stderr:
+        for line in process.stderr or []:
             said.append(line)
             if not cell:
                 sys.stderr.write(line)
