@@ -112,8 +112,7 @@ class Run:
         start = 8 + int.from_bytes(data[:8], "little")  # safetensors: the length of a header, the header, the numbers
         for name, tensor in json.loads(data[8:start]).items():
             if name != "__metadata__":
-                begin, end = (start + offset for offset in tensor["data_offsets"])
-                numbers = memoryview(data[begin:end]).cast("f", tensor["shape"])
+                numbers = memoryview(data)[start:][slice(*tensor["data_offsets"])].cast("f", tensor["shape"])
                 found[name] = numpy.array(numbers) if numpy else numbers.tolist()
         return found
 
@@ -166,14 +165,15 @@ def sweep(config: Config, grid: Mapping[str, Iterable[Any]], *, run: PathLike | 
     """Trains a config with every combination of values, {"optimizer.learning_rate": [3e-3, 6e-3], "seed": [1, 2, 3]}, one after the
     other, each in its folder in `run` (default: runs/NAME-sweep). Those that are there are not trained again, and one that was
     stopped goes on: after an interrupt, call it again. A table: the values, run, state, step, best_step, loss (held out), ..."""
-    folder, rows, reason = Path(run or f"runs/{'config' if isinstance(config, Mapping) else Path(config).stem}-sweep"), [], ""
+    name, always = "config" if isinstance(config, Mapping) else Path(config).stem, options.pop("set", {})
+    folder, rows, reason = Path(run or f"runs/{name}-sweep"), [], ""
     with _config_file(config) as file:
         for changes in (dict(zip(grid, values)) for values in itertools.product(*grid.values())):
             path = folder / ",".join(f"{key}={value}" for key, value in changes.items()).replace("/", "_")
-            wanted, there = _ask("config", [file], {"set": changes}), path / "config.json"
+            keys, there = {**always, **changes}, path / "config.json"
             try:
-                same = there.exists() and _ask("config", [there], {}) == wanted
-                one = Run(path).resume(**options) if same else train(file, run=path, set=changes, **options)
+                same = there.exists() and _ask("config", [there], {}) == _ask("config", [file], {"set": keys})
+                one = Run(path).resume(**options) if same else train(file, run=path, set=keys, **options)
                 reason = one.result["reason"]
             except Error as error:
                 if error.exit_code != 5:  # what diverges is a result, too
