@@ -4,10 +4,9 @@
     run = heed.train("mine.txt", minutes=2)        # or text="...", pairs=[("3 17", "17 3"), ...], config={...}
     run.sample("The fox", max_tokens=60, seed=2)
 
-The program (HEED_BINARY, else the one of this package, else the one on the PATH) does it all. Keywords are its options, which
-`heed COMMAND --help` lists: run.sample("The", top_k=5) is `heed sample RUN --top-k 5 The`. A list repeats an option, and where
-Python has a keyword there is an underscore: for_="huggingface". Arrays are numpy's and tables DataFrames where numpy and pandas
-are installed, else lists.
+The program (HEED_BINARY, else this package's, else the one on the PATH) does it all. Keywords are its options (`heed COMMAND
+--help`): run.sample("The", top_k=5) is `heed sample RUN --top-k 5 The`; a list repeats an option; for_ stands for `for`. Arrays
+are numpy's and tables DataFrames where numpy and pandas are installed, else lists.
 """
 from __future__ import annotations
 
@@ -23,7 +22,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Mapping, Union
@@ -33,8 +31,7 @@ Config = Union[Mapping[str, Any], PathLike]
 
 
 class Error(RuntimeError):
-    """What heed said on standard error. exit_code: 2 usage or config, 3 data, 4 files of a run, 5 diverged, 7 memory, ...
-    results: what it printed all the same, such as the answers to the other lines."""
+    """What heed said. exit_code: 2 usage or config, 3 data, 4 files of a run, 5 diverged, 7 memory; results: what it printed."""
 
     def __init__(self, message: str, exit_code: int, results: list[dict]):
         super().__init__(message.rstrip("\n") or f"heed ended with exit code {exit_code}")
@@ -44,19 +41,16 @@ class Error(RuntimeError):
 def train(data: PathLike | list[PathLike] | None = None, *, text: str | None = None, pairs: Iterable[tuple[str, str]] | None = None,
           config: Config | None = None, run: PathLike | None = None, force: bool = True, **options: Any) -> Run:
     """Trains a model and returns its run. An interrupt (Ctrl-C) saves, stops and returns it, too.
-
     data: the path of a text, a table of pairs or a config, a list of texts, or the name of a config that comes with heed.
     Or one of text, pairs (source, target) and config: a dict like {"model": {"d_model": 64}, ...}; its paths begin here.
-    run: the folder to write (default: runs/ and the name of the data). If it is there it is renamed to NAME.old-K, never
-    removed; with force=False that is an error.
-    options: minutes=2 (a config says train.max_steps or train.max_minutes), set={"model.d_model": 64}, threads=1, ...
-    """
+    run: the folder to write (default: runs/ and the name of the data). One that is there becomes NAME.old-K (force=False: an error).
+    options: minutes=2 (a config says train.max_steps or train.max_minutes), set={"model.d_model": 64}, threads=1, ..."""
     if sum(given is not None for given in (data, text, pairs, config)) != 1:
         raise TypeError("heed.train takes one of: a path, text=, pairs=, config=")
     name = "text" if text is not None else "pairs" if pairs is not None else "config" if isinstance(config, Mapping) else None
     options = {"run": run or name and f"runs/{name}", "force": force, **options}
     if pairs is not None:
-        text, options["like"] = "".join(map(_table_line, pairs)), "pairs"
+        text, options["like"] = "".join(f"{source}\t{target}\n" for source, target in pairs), "pairs"
     with _config_file(config) as file:
         given = "-" if text is not None else file or data
         return _train("train", given if isinstance(given, list) else [given], options, text or "")
@@ -72,7 +66,6 @@ class Run:
 
     def __fspath__(self) -> str:
         return str(self.path)
-
     __str__ = __fspath__  # as an argument of a command
 
     def __repr__(self) -> str:
@@ -85,7 +78,7 @@ class Run:
 
     @property
     def metrics(self) -> Any:
-        """metrics.jsonl as a DataFrame: a row of `kind` train has step, loss, learning_rate, ...; of valid step, loss, accuracy, ..."""
+        """metrics.jsonl as a DataFrame: a row of kind "train" has step, loss, learning_rate, ...; "valid" step, loss, accuracy, ..."""
         return _table(_objects((self.path / "metrics.jsonl").read_text(encoding="utf-8")))
 
     def sample(self, prompt: str = "", **options: Any) -> str | list[str]:
@@ -99,8 +92,7 @@ class Run:
         return _each("translate", self, texts, "translation", options)
 
     def score(self, texts: str | Iterable[str | tuple[str, str]], **options: Any) -> float | list[float]:
-        """The log-probability (nats) of each text, or of each target given its source, [("3 17", "17 3"), ...]; of one text a
-        number. What the model expected at each token: heed.call("score", run, text)."""
+        """The log-probability (nats) of each text, or of each target given its source: [("3 17", "17 3"), ...]; of one, a number."""
         return _each("score", self, texts, "logprob", options)
 
     def evaluate(self, **options: Any) -> dict:
@@ -109,12 +101,20 @@ class Run:
 
     def attend(self, text: str, target: str | None = None, **options: Any) -> Attention:
         """Where every head looks while the model reads a text and a target (default: what it writes)."""
-        return Attention(call("attend", self, text, target=target, **options)[0])
+        told, numpy = call("attend", self, text, target=target, **options)[0], _optional("numpy")
+        maps = {kind: numpy.array(told[kind]) for kind in ("encoder", "decoder", "cross") if numpy and kind in told}
+        return Attention({**told, **maps})
 
     def weights(self, checkpoint: str = "best") -> dict[str, Any]:
         """Every tensor by name, float32: a matrix is [out, in], a vector [n]. checkpoint: best, last or step-N."""
-        name = f"step-{int(checkpoint[5:]):08}" if checkpoint.startswith("step-") else checkpoint
-        return _tensors((self.path / "checkpoints" / name / "model.safetensors").read_bytes())
+        folder = f"step-{int(checkpoint[5:]):08}" if checkpoint.startswith("step-") else checkpoint
+        data, numpy, found = (self.path / "checkpoints" / folder / "model.safetensors").read_bytes(), _optional("numpy"), {}
+        start = 8 + int.from_bytes(data[:8], "little")  # safetensors: the length of a header, the header, the numbers
+        for name, tensor in json.loads(data[8:start]).items():
+            if name != "__metadata__":
+                numbers = memoryview(data)[start:][slice(*tensor["data_offsets"])].cast("f", tensor["shape"])
+                found[name] = numpy.array(numbers) if numpy else numbers.tolist()
+        return found
 
     def report(self) -> Page:
         """The page of how it learnt."""
@@ -122,9 +122,9 @@ class Run:
 
     def live(self, text: str | None = None, **options: Any) -> Page:
         """The page of the model itself, to type to, opened at a text (and target=...)."""
-        if text is None:
-            return Page(_ask("report", [self], {"live": True, "html": "-", **options}))
-        return Page(_ask("attend", [self, text], {"html": "-", **options}))
+        if text is not None:
+            return Page(_ask("attend", [self, text], {"html": "-", **options}))
+        return Page(_ask("report", [self], {"live": True, "html": "-", **options}))
 
     def resume(self, **options: Any) -> Run:
         """Goes on: minutes=2, more=500, max_steps=2000. Returns the run that was written: this one, or the branch NAME-2."""
@@ -132,24 +132,11 @@ class Run:
 
 
 class Attention:
-    """What `heed attend --json` prints, as attributes. encoder, decoder, cross (those that the model has): [layer][head] is an array
-    [query, key] whose rows sum to 1. The encoder's queries and keys are source_tokens, the decoder's target_tokens; cross has
-    queries of these and keys of those."""
+    """What `heed attend --json` prints. encoder, decoder, cross (those that the model has): [layer][head] is an array [query, key],
+    rows sum to 1. Tokens: encoder [source_tokens, same], decoder [target_tokens, same], cross [target_tokens, source_tokens]."""
 
-    def __init__(self, told: dict):
-        numpy = _optional("numpy")
-        for name, value in told.items():
-            setattr(self, name, numpy.array(value) if numpy and name in ("encoder", "decoder", "cross") else value)
-
-    def plot(self, kind: str, layer: int = 0, head: int = 0) -> Any:
-        """Draws the map of a head with matplotlib, and returns its axes."""
-        queries = self.source_tokens if kind == "encoder" else self.target_tokens
-        keys = self.target_tokens if kind == "decoder" else self.source_tokens
-        axes = importlib.import_module("matplotlib.pyplot").subplots()[1]
-        axes.imshow(getattr(self, kind)[layer][head], cmap="Blues", vmin=0, vmax=1)
-        axes.set(title=f"{kind}, layer {layer}, head {head}", xticks=range(len(keys)), yticks=range(len(queries)))
-        axes.set(xlabel="key", xticklabels=keys, ylabel="query", yticklabels=queries)
-        return axes
+    def __init__(self, told: Mapping[str, Any]):
+        vars(self).update(told)
 
 
 class Page(str):
@@ -163,10 +150,9 @@ class Page(str):
 
 
 def compare(first: Any, second: Any, **options: Any) -> dict:
-    """Is the second better, or was it luck? Two runs, or two lists of runs: seeds of one setting and of another. The answer is in
-    `sentence`; docs/formats.md has the rest."""
-    groups = isinstance(first, (list, tuple))
-    return (call("compare", *first, to=second, **options) if groups else call("compare", first, second, **options))[0]
+    """Is the second run better, or was it luck? Or two lists of runs: seeds of one setting and of another. `sentence` says it."""
+    these, others = (first, second) if isinstance(first, (list, tuple)) else ([first, second], None)
+    return call("compare", *these, to=others, **options)[0]
 
 
 def runs(*folders: PathLike, **options: Any) -> Any:
@@ -179,14 +165,15 @@ def sweep(config: Config, grid: Mapping[str, Iterable[Any]], *, run: PathLike | 
     """Trains a config with every combination of values, {"optimizer.learning_rate": [3e-3, 6e-3], "seed": [1, 2, 3]}, one after the
     other, each in its folder in `run` (default: runs/NAME-sweep). Those that are there are not trained again, and one that was
     stopped goes on: after an interrupt, call it again. A table: the values, run, state, step, best_step, loss (held out), ..."""
-    folder, rows, reason = Path(run or f"runs/{'config' if isinstance(config, Mapping) else Path(config).stem}-sweep"), [], ""
+    name, always = "config" if isinstance(config, Mapping) else Path(config).stem, options.pop("set", {})
+    folder, rows, reason = Path(run or f"runs/{name}-sweep"), [], ""
     with _config_file(config) as file:
         for changes in (dict(zip(grid, values)) for values in itertools.product(*grid.values())):
             path = folder / ",".join(f"{key}={value}" for key, value in changes.items()).replace("/", "_")
-            wanted, there = _ask("config", [file], {"set": changes}), path / "config.json"
+            keys, there = {**always, **changes}, path / "config.json"
             try:
-                same = there.exists() and _ask("config", [there], {}) == wanted
-                one = Run(path).resume(**options) if same else train(file, run=path, set=changes, **options)
+                same = there.exists() and _ask("config", [there], {}) == _ask("config", [file], {"set": keys})
+                one = Run(path).resume(**options) if same else train(file, run=path, set=keys, **options)
                 reason = one.result["reason"]
             except Error as error:
                 if error.exit_code != 5:  # what diverges is a result, too
@@ -199,19 +186,20 @@ def sweep(config: Config, grid: Mapping[str, Iterable[Any]], *, run: PathLike | 
     return _table(rows)
 
 
-def call(command: str, *arguments: Any, stdin: str | None = None, **options: Any) -> list[dict]:
-    """The objects that any command of heed prints with --json: heed.call("neighbors", run, "fox", top_k=3)."""
+def call(command: str, *arguments: Any, stdin: str = "", **options: Any) -> list[dict]:
+    """The objects that any command of heed prints with --json: heed.call("score", run, "The fox")[0]["token_logprobs"]."""
     return _objects(_ask(command, arguments, {**options, "json": True}, stdin))
 
 
 def _program() -> str:
     """Its path, once it has run: on a CPU that it is not for, such as one without AVX2, it says so."""
     beside = Path(__file__).parent / "bin" / "heed"
-    program = os.environ.get("HEED_BINARY") or (beside if beside.exists() else shutil.which("heed") or "heed")
+    named = os.environ.get("HEED_BINARY") or (str(beside) if beside.exists() else "heed")
+    program = os.path.abspath(shutil.which(named) or named)
     asked = subprocess.run([program, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if asked.returncode != 0:
         raise ImportError(asked.stderr or f"{program} ended with exit code {asked.returncode}")
-    return os.path.abspath(program)
+    return program
 
 
 _heed, _libc = _program(), ctypes.CDLL(None)
@@ -222,16 +210,15 @@ def _line(command: str, arguments: Iterable[Any], options: Mapping[str, Any]) ->
     for name, value in options.items():
         flag = "--" + name.rstrip("_").replace("_", "-")
         if isinstance(value, Mapping):  # set={"model.d_model": 64}; numbers of numpy have item()
-            value = [f"{key}={one if isinstance(one, str) else json.dumps(one, default=lambda n: n.item())}" for key, one in value.items()]
+            value = [f"{key}={v if isinstance(v, str) else json.dumps(v, default=lambda n: n.item())}" for key, v in value.items()]
         for one in value if isinstance(value, (list, tuple)) else [value]:
             line += [] if one is None or one is False else [flag] if one is True else [f"{flag}={one}"]
     return [*line, "--", *map(str, arguments)]
 
 
-def _ask(command: str, arguments: Iterable[Any], options: Mapping[str, Any], stdin: str | None = None) -> str:
+def _ask(command: str, arguments: Iterable[Any], options: Mapping[str, Any], stdin: str = "") -> str:
     """Its standard output. What it says besides, such as a warning, goes to standard error."""
-    given = {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
-    done = subprocess.run(_line(command, arguments, options), capture_output=True, encoding="utf-8", errors="replace", **given)
+    done = subprocess.run(_line(command, arguments, options), input=stdin, capture_output=True, encoding="utf-8", errors="replace")
     if done.returncode != 0:
         raise Error(done.stderr, done.returncode, _objects(done.stdout) if "json" in options else [])
     sys.stderr.write(done.stderr)
@@ -244,7 +231,7 @@ def _objects(lines: str) -> list[dict]:
 
 def _each(command: str, run: Run, texts: Any, key: str, options: dict[str, Any]) -> Any:
     """A value for each text, or for each (source, target)."""
-    lines = [texts] if isinstance(texts, str) else list(texts)
+    lines: Any = [texts] if isinstance(texts, str) else list(texts)
     with tempfile.TemporaryDirectory() as folder:
         if lines and not isinstance(lines[0], str):
             lines, targets = zip(*lines)
@@ -256,13 +243,6 @@ def _each(command: str, run: Run, texts: Any, key: str, options: dict[str, Any])
     return found[0][key] if isinstance(texts, str) else [one[key] for one in found]
 
 
-def _table_line(pair: Iterable[str]) -> str:
-    source, target = pair
-    if any(mark in side for side in (source, target) for mark in "\t\n"):
-        raise ValueError(f"a source or a target has a tab or a new line: {source!r}, {target!r}")
-    return f"{source}\t{target}\n"
-
-
 def _optional(module: str) -> Any:
     return importlib.import_module(module) if importlib.util.find_spec(module) else None
 
@@ -270,17 +250,6 @@ def _optional(module: str) -> Any:
 def _table(rows: list[dict]) -> Any:
     pandas = _optional("pandas")
     return pandas.DataFrame(rows) if pandas else rows
-
-
-def _tensors(data: bytes) -> dict[str, Any]:
-    """Of a file in the format safetensors: the length of a header, the header, the numbers."""
-    start, numpy, found = 8 + int.from_bytes(data[:8], "little"), _optional("numpy"), {}
-    for name, tensor in json.loads(data[8:start]).items():
-        if name != "__metadata__":
-            begin, end = (start + offset for offset in tensor["data_offsets"])
-            numbers = memoryview(data[begin:end]).cast("f", tensor["shape"])
-            found[name] = numpy.array(numbers) if numpy else numbers.tolist()
-    return found
 
 
 @contextmanager
@@ -296,62 +265,36 @@ def _config_file(config: Config | None) -> Iterator[Any]:
 
 def _train(command: str, arguments: list[Any], options: Mapping[str, Any], text: str = "") -> Run:
     """heed has a session of its own, so that an interrupt reaches it once, from here; if Python ends, heed saves and ends, too."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    in_cell = hasattr(shell, "kernel") and not options.get("quiet")
-    line = _line(command, arguments, {**options, "json": True, "quiet": in_cell or options.get("quiet")})
     with tempfile.TemporaryFile() as given:
         given.write(text.encode())
         given.seek(0)
         process = subprocess.Popen(
-            line, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
-            start_new_session=True, preexec_fn=lambda: _libc.prctl(1, signal.SIGTERM))  # PR_SET_PDEATHSIG
-    cell, said = _Cell(process.pid) if in_cell else None, []
-
+            _line(command, arguments, {**options, "json": True}), stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            encoding="utf-8", errors="replace", start_new_session=True, preexec_fn=lambda: _libc.prctl(1, signal.SIGTERM))
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    cell = importlib.import_module("IPython.display").display({}, raw=True, display_id=True) if hasattr(shell, "kernel") else None
+    said, ended = [], threading.Event()
     def listen() -> None:
-        for line in process.stderr:
+        for line in process.stderr or []:
             said.append(line)
             if not cell:
                 sys.stderr.write(line)
-
-    listener = threading.Thread(target=listen, daemon=True)
-    listener.start()
-    while listener.is_alive():
+        ended.set()
+    threading.Thread(target=listen, daemon=True).start()
+    while not ended.is_set():
         try:
-            listener.join(1)
+            ended.wait(0.5)
             if cell:
-                cell.show(said)
+                cell.update({"text/plain": _latest(said)}, raw=True)
         except KeyboardInterrupt:
             process.send_signal(signal.SIGINT)
-    results, code = _objects(process.stdout.read()), process.wait()
+    results, code = _objects(process.communicate()[0]), process.returncode
     if not results or code not in (0, 130, 143):
         raise KeyboardInterrupt if code == 130 else Error("".join(said), code, results)
-    run = Run(results[0]["run"], results[0])
-    if cell:
-        cell.show(said, run)
-    return run
+    return Run(results[0]["run"], results[0])
 
 
-class _Cell:
-    """What a cell shows while heed trains, from the files of the run: the folder in which the process has its log open."""
-
-    def __init__(self, process: int):
-        self.files, self.began = Path(f"/proc/{process}/fd"), None
-        self.handle = importlib.import_module("IPython.display").display({"text/plain": "heed begins"}, raw=True, display_id=True)
-
-    def show(self, said: list[str], ended: Run | None = None) -> None:
-        try:
-            run = ended or next(Run(log[:-10]) for log in map(os.readlink, self.files.iterdir()) if log.endswith("/train.log"))
-            last = {one["kind"]: one for name in ("metrics.jsonl", "film.jsonl")
-                    for one in _objects((run.path / name).read_text(encoding="utf-8"))}
-            step, steps = last["train"]["step"], run.config["train"]["max_steps"]
-            written = zip(last["probe"]["prompts"], last["frame"]["written"])
-        except (OSError, KeyError, StopIteration):  # not yet written
-            return
-        self.began = self.began or (step, time.monotonic())
-        done, seconds = step - self.began[0], time.monotonic() - self.began[1]
-        left = ended.result["reason"] if ended else f"{(steps - step) * seconds / done:.0f} s left" if done > 0 else "..."
-        losses = [f"{name} {last[kind]['loss']:.4f}" for kind, name in (("train", "loss"), ("valid", "held-out loss"))
-                  if last.get(kind, {}).get("loss") is not None]
-        texts = [f"{prompt.strip()} → {text.strip()}" for prompt, text in written]
-        head = " | ".join([f"{run}: step {step} of {steps}", *losses, left])
-        self.handle.update({"text/plain": "\n".join([head, *texts, *said])}, raw=True)
+def _latest(lines: list[str]) -> str:
+    """The lines, but of those on steps, validations and samples the last: what changes stands in its place."""
+    last = {next((word for word in ("step ", "valid ", "sample ") if line.startswith(word)), line): line for line in list(lines)}
+    return "".join(last.values())

@@ -59,7 +59,7 @@ def contents(source, heed, licences, version):
     }
     # heed looks for configs in ../configs from where it lies, and these for data in ../data.
     for folder in "configs", "data":
-        files.update({f"heed/{folder}/{path.name}": path.read_bytes() for path in (source / folder).iterdir()})
+        files.update({f"heed/{folder}/{path.name}": path.read_bytes() for path in (source / folder).iterdir() if path.is_file()})
     return files
 
 
