@@ -155,15 +155,15 @@ void CommandLine::add_side() {
              {"source", "target"});
 }
 
-CLI::Option* CommandLine::add_like(OwnText& text) {
+void CommandLine::add_like(OwnText& text) {
   add_choice("--for", text.program, "text: the program that is to open the model", {"huggingface"})
       ->default_str("");
   app.add_option("--columns", text.columns,
                  "table: the columns of source and target, as 1,3:2 (default: 1:2)")
       ->type_name("COLUMNS")
       ->default_str("");
-  return add_choice("--like", text.like,
-                    "text: the kind of model (default: pairs for a table, else gpt)", families())
+  add_choice("--like", text.like,
+             "text: the kind of model (default: pairs for a table, else gpt)", families())
       ->default_str("");
 }
 

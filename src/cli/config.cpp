@@ -165,10 +165,14 @@ Exit run_init(CommandLine& line) {
   Log log({.quiet = line.quiet});
   if (no_text) {
     text.name = first;
-    if (text.like.empty()) text.like = "gpt";
+    if (text.like.empty()) text.like = text.columns.empty() ? "gpt" : "pairs";
     text.facts = {.bytes = 1'000'000, .characters = 1'000'000, .distinct = 90, .common = 70};
   } else {
     read_own_text(text, false, log);
+    if (text.pairs())
+      for (const string& remark :
+           read_tsv(first, {.any_bytes = !text.facts.bad_files.empty()}, text.columns).warnings)
+        log.warn(remark);
     for (string& file : text.files) {  // relative to the config's folder
       if (!text.pairs()) warn_of_markup(file, first_bytes(file), log);
       if (fs::path(file).is_relative())

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -313,8 +314,8 @@ Pairs read_parallel(const string& source_path, const string& target_path,
   return checked(std::move(pairs), source_path);
 }
 
-Columns::Columns(const string& written) : all_(written.empty()) {
-  const auto sides = split_at(':', all_ ? string_view("1:2") : written);
+Columns::Columns(const string& written) : written_(written) {
+  const auto sides = split_at(':', written.empty() ? string_view("1:2") : written);
   bool right = sides.size() == sides_.size();
   for (size_t i = 0; right && i < sides.size(); ++i)
     for (const string_view number : split_at(',', sides[i])) {
@@ -331,7 +332,7 @@ Columns::Columns(const string& written) : all_(written.empty()) {
 optional<array<string_view, 2>> Columns::of(string_view line, std::deque<string>& memory) const {
   const vector<string_view> cells = cells_of(line);
   array<string_view, 2> pair;
-  if (all_ && cells.size() != 2) return {};
+  if (written_.empty() && cells.size() != 2) return {};
   for (size_t side = 0; side < 2; ++side) {
     vector<string> words;
     for (const size_t column : sides_[side]) {
@@ -343,6 +344,15 @@ optional<array<string_view, 2>> Columns::of(string_view line, std::deque<string>
   return pair;
 }
 
+void Columns::refuse(string_view line, const string& name) const {
+  throw data_error("{}: found {}; expected {}.", name,
+                   counted(to_string(cells_of(line).size()), "column"),
+                   written_.empty() ? "a source, a tab and a target" : "those of " + written_)
+      .hint(
+          "heed train --columns 1,3:2 (data.columns) for a table of more; --target-file "
+          "(data.target) for two files; heed train --like gpt for a text");
+}
+
 Pairs read_tsv(const string& path, const ReadOptions& options, const string& columns) {
   const Columns chosen(columns);
   Pairs pairs;
@@ -352,12 +362,7 @@ Pairs read_tsv(const string& path, const ReadOptions& options, const string& col
   for (size_t i = 0; i < lines.size(); ++i) {
     const auto pair = chosen.of(lines[i], pairs.texts);
     if (!pair && !is_blank(lines[i]))
-      throw data_error("{}:{}: found {}; expected {}.", path, i + 1,
-                       counted(to_string(cells_of(lines[i]).size()), "column"),
-                       columns.empty() ? "source, tab, target" : columns)
-          .hint(
-              "--columns 1,3:2 (data.columns) chooses source and target; --target-file "
-              "(data.target) is for two files; --like gpt for a text");
+      chosen.refuse(lines[i], fmt::format("{}:{}", path, i + 1));
     const auto [source, target] = pair.value_or(array<string_view, 2>{});
     add(pairs, {path, path}, i + 1, {source, target});
   }
@@ -370,9 +375,11 @@ size_t table_columns(const string& path) {
   if (first.size() == kBlock) lines.pop_back();  // is cut
   erase_if(lines, is_blank);
   lines.resize(min<size_t>(lines.size(), 1000));
-  const size_t columns = lines.empty() ? 1 : cells_of(lines[0]).size();
-  const auto alike = [&](string_view line) { return cells_of(line).size() == columns; };
-  return ranges::all_of(lines, alike) ? columns : 1;
+  map<size_t, size_t> counts;  // of lines with so many
+  for (const string_view line : lines) ++counts[cells_of(line).size()];
+  for (const auto& [columns, count] : counts)
+    if (10 * count >= 9 * lines.size()) return columns;
+  return 1;
 }
 
 FoundTexts find_texts(const vector<string>& paths, bool any_bytes) {

@@ -160,16 +160,16 @@ double rounded(double x, int digits) {
 // Chooses between pairs and a text, if the user has not.
 void choose_kind(OwnText& text, Log& log) {
   const auto is_table = [](const string& file) { return table_columns(file) > 1; };
-  const bool table = !text.columns.empty() || ranges::any_of(text.files, is_table);
+  const bool table = !text.columns.empty() || ranges::all_of(text.files, is_table);
   if (text.like.empty()) text.like = table ? "pairs" : "gpt";
+  if (!text.pairs() && !text.columns.empty())
+    throw usage_error("--columns are those of pairs; found --like {}.", text.like);
   if (!text.pairs()) return;
   if (text.files.size() > 1)
     throw usage_error("a table of pairs stands alone; found {}.", text.name)
         .hint("cat A B > pairs.tsv; or --like gpt, which reads them as one text");
-  const ReadOptions options{.any_bytes = !text.facts.bad_files.empty()};
-  for (const string& remark : read_tsv(text.files[0], options, text.columns).warnings)
-    log.warn(remark);
-  log.info("pairs: each line is a source, a tab and a target (--like gpt reads it as a text)");
+  log.info(fmt::format("pairs: each line is a source, a tab and a target{} (--like gpt reads it as a text)",
+      text.columns.empty() ? "" : ", columns " + text.columns));
 }
 
 string names_of(const vector<string>& files) {
@@ -297,7 +297,7 @@ Suggestion suggest(const OwnText& text) {
 }
 
 RunConfig config_for(const string& path, const GivenKeys& given, Log& log) {
-  OwnText text{.files = {path}};
+  OwnText text{.files = {path}, .columns = given.values.data.columns};
   read_own_text(text, false, log);
   return resolved(changed(given_keys(suggest(text).config), given));
 }
@@ -313,7 +313,8 @@ string suggested_config(const OwnText& text, const Suggestion& s) {
   for (const Leaf& leaf : leaves(all))
     if (!unmet(*leaf.field)) values[leaf.key] = dump_value(*leaf.field).dump();
   values["files"] = values["data." + values["kind"]];
-  if (!text.columns.empty()) values["files"] += R"(, "columns": )" + Json(text.columns).dump();
+  if (!config.data.columns.empty())
+    values["files"] += R"(, "columns": )" + Json(config.data.columns).dump();
   string out;
   for (string_view line : lines_of(suggested_config_json)) {
     string filled;

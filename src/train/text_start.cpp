@@ -80,6 +80,7 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   choice.given = request.run.given;
   GivenKeys& given = choice.given;
   for (const auto& [key, path] : paths_of(given.values.data)) *path = absolute_path(*path);
+  if (given.contains("data.columns")) choice.text.columns = given.values.data.columns;
   TokenizersConfig& tokenizer = given.values.tokenizer;
   if (!tokenizer.file.empty()) tokenizer.file = absolute_path(tokenizer.file);
   const bool goes_on = !request.init_from.empty();
