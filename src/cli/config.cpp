@@ -35,7 +35,7 @@ vector<string> config_folders() {
 map<string, string> shipped_configs() {
   map<string, string> found;
   for (const string& folder : config_folders())
-    if (error_code none; fs::is_directory(folder, none))
+    if (is_folder(folder))
       for (const string& name : names_in(folder))
         if (name.ends_with(".json"))
           found.emplace(fs::path(name).stem().string(), folder + "/" + name);
@@ -63,7 +63,7 @@ bool name_alone(const string& typed) {
 
 bool is_text(const string& typed) {
   error_code none;
-  if (fs::is_directory(typed, none)) return !fs::exists(fs::path(typed) / kConfigFile, none);
+  if (is_folder(typed)) return !fs::exists(fs::path(typed) / kConfigFile, none);
   return fs::is_regular_file(typed, none) && !typed.ends_with(".json") && !begins_as_json(typed);
 }
 
@@ -104,7 +104,7 @@ string missing_hint(const string& typed) {
     return fmt::format("curl -LO {}, as heed does not download; then its name", shell_word(typed));
   if (path_exists(typed + ".json")) return typed + ".json is a config";
   const fs::path path = typed, folder = folder_of(path);
-  if (error_code none; fs::is_directory(folder, none))
+  if (is_folder(folder))
     if (const string near = nearest(path.filename().string(), names_in(folder)); !near.empty())
       return shell_word((path.parent_path() / near).string());
   const string near = nearest(path.stem().string(), shipped_names());

@@ -207,7 +207,7 @@ void sort_runs(vector<ListedRun>& runs, const string& key) {
 
 // The runs that a place is, or has in it.
 set<fs::path> runs_at(const string& place, bool all) {
-  const fs::path folder = fs::absolute(fs::path(place) / "").lexically_normal().parent_path();
+  const fs::path folder = written_out(place);
   if (!path_exists(folder)) list_steps(place);  // Error that names the runs there are
   if (path_exists(folder / kCheckpoints)) return {folder};
   names_in(folder);  // Error if it cannot be listed

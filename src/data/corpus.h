@@ -117,7 +117,8 @@ class Columns {
 // columns.
 Pairs read_tsv(const string& path, const ReadOptions& options, const string& columns = "");
 
-// The columns that nine of ten of the first lines of a file have; else 1.
+// The columns that nine of ten of the first lines of a file have; 1 if there are no such, or if
+// lines are indented.
 size_t table_columns(const string& path);
 
 // Error (data) naming `where` (say, "prompt") unless the text is valid UTF-8 without NULs.

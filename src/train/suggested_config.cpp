@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/json.h"
@@ -152,11 +153,6 @@ int validations_in(double steps, double validation) {
   return n;
 }
 
-// To so many digits: for people to read.
-double rounded(double x, int digits) {
-  return std::stod(fmt::format("{:.{}g}", x, digits));
-}
-
 // Chooses between pairs and a text, if the user has not.
 void choose_kind(OwnText& text, Log& log) {
   const auto is_table = [](const string& file) { return table_columns(file) > 1; };
@@ -168,7 +164,8 @@ void choose_kind(OwnText& text, Log& log) {
   if (text.files.size() > 1)
     throw usage_error("a table of pairs stands alone; found {}.", text.name)
         .hint("cat A B > pairs.tsv; or --like gpt, which reads them as one text");
-  log.info(fmt::format("pairs: each line is a source, a tab and a target{} (--like gpt reads it as a text)",
+  log.info(fmt::format(
+      "pairs: each line is a source, a tab and a target{} (--like gpt reads it as a text)",
       text.columns.empty() ? "" : ", columns " + text.columns));
 }
 
@@ -190,8 +187,7 @@ void set_width(ModelConfig& m, int width) {
 string name_of_text(const string& path) {
   if (path == "-") return "stdin";
   const fs::path whole = (fs::absolute(path) / "").lexically_normal().parent_path();
-  error_code none;
-  fs::path name = fs::is_directory(whole, none) ? whole.filename() : whole.stem();
+  fs::path name = is_folder(whole) ? whole.filename() : whole.stem();
   if (whole.extension() == ".gz") name = name.stem();
   return name.empty() ? "text" : name.string();
 }
@@ -279,10 +275,10 @@ Suggestion suggest(const OwnText& text) {
   choose_size(s, text);
   const double pass = steps_of_a_pass(text, c), share = held_out_tokens(text.minutes) / pass,
                held_out = bytes < 500 ? 0 : min(0.1, share / kBatchTokens);
-  c.data.valid_fraction = rounded(held_out, 3);
+  c.data.valid_fraction = rounded_to(held_out, 3);
   c.train.patience = text.pairs() && c.data.valid_fraction > 0 ? 5 : 0;
-  c.optimizer.min_learning_rate = rounded(c.optimizer.learning_rate / 20, 6);
-  c.optimizer.weight_decay = rounded(weight_decay_for(c.optimizer.learning_rate, pass), 1);
+  c.optimizer.min_learning_rate = rounded_to(c.optimizer.learning_rate / 20, 6);
+  c.optimizer.weight_decay = rounded_to(weight_decay_for(c.optimizer.learning_rate, pass), 1);
   const bool gpt = text.like == "gpt";
   const bool both = c.model.encoder_layers > 0 && c.model.decoder_layers > 0;
   s.passes = useful_passes(gpt);
@@ -292,7 +288,7 @@ Suggestion suggest(const OwnText& text) {
   set_steps(c, steps_in_time(in_time, s.passes * pass, s.validation), s.validation);
   // With this decay 0.1 was better than 0 and 0.2; with a weak one a text read often needs more.
   c.model.dropout = gpt || double(c.train.max_steps) < 20 * pass ? 0.1 : 0.2;
-  c = opened_by(text.program, c);
+  if (text.program != "") c = opened_elsewhere(c);
   return s;
 }
 
@@ -307,7 +303,7 @@ string suggested_config(const OwnText& text, const Suggestion& s) {
   map<string, string, std::less<>> values = {
       {"name", printable(text.name)},
       {"kind", text.pairs() ? "pairs" : "train"},
-      {"opens", opens_as(resolved(given_keys(config)), true)},
+      {"opens", opens_as(resolved(given_keys(config)))},
       {"minutes", counted(fmt::format("{:g}", text.minutes), "minute")}};
   const vector<Field> all = fields(config);
   for (const Leaf& leaf : leaves(all))

@@ -13,7 +13,6 @@
 #include "base/signals.h"
 #include "base/std_names.h"
 #include "store/checkpoint.h"
-#include "store/huggingface.h"
 #include "store/model.h"
 #include "train/speed.h"
 #include "train/training_run.h"
@@ -116,13 +115,12 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const string&
   if (!choice.suggestion.tokens.empty()) (log.*say)("tokens: " + choice.suggestion.tokens);
   const string weights = format_rate(double(run.model.table.size())),
                bytes = format_bytes(double(text.facts.bytes));
-  log.info(
-      init_from.empty()
-          ? fmt::format("model: {} with {} weights, a size for {} of text and --minutes {:g}; {}",
-                        text.pairs() ? "encoder-decoder" : text.like, weights, bytes, text.minutes,
-                        opens_as(run.config))
-          : fmt::format("tokenizer, objective and model: those of {}, {} weights", init_from,
-                        weights));
+  log.info(init_from.empty()
+               ? fmt::format("model: {} with {} weights, a size for {} of text and --minutes {:g}",
+                             text.pairs() ? "encoder-decoder" : text.like, weights, bytes,
+                             text.minutes)
+               : fmt::format("tokenizer, objective and model: those of {}, {} weights", init_from,
+                             weights));
 }
 
 // Names a smaller model, if too few steps of this one fit.
