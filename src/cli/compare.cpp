@@ -132,7 +132,7 @@ struct RunComparer {
   Log& log;
   vector<MeasuredRun> runs = {};
   unique_ptr<Tokenizer> first_tokens = {};  // of the first run: those of token errors
-  vector<Json> unit_texts = {};  // of all of them
+  vector<Json> unit_texts = {};             // of all of them
 
   // Of one setting, after those before it.
   void measure(const vector<string>& group) {
@@ -253,8 +253,8 @@ struct RunComparer {
     if (!translates) return;
     const BeamOptions beam{.max_length = translation_limit(m.state.longest_target)};
     const TranslatedPairs translated = translate_pairs(
-        m, r.split, written, beam, {.lowercase = m.config.data.lowercase, .units = first_tokens.get()},
-        pool, log);
+        m, r.split, written, beam,
+        {.lowercase = m.config.data.lowercase, .units = first_tokens.get()}, pool, log);
     for (size_t i = 0; i < r.rows.size(); ++i) r.rows[i] += translated.counts[i];
   }
 
