@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that heed needs and that are missing. This is the only list of them.
-#   scripts/install_dependencies.sh [build] [tests] [checks] [fuzz] [machine] [mpi] [page] [package] [onednn] [arm64] [lesson]   (default: build)
+#   scripts/install_dependencies.sh [build] [tests] [checks] [fuzz] [machine] [mpi] [page] [package] [onednn] [arm64] [lesson] [course]   (default: build)
 #   scripts/install_dependencies.sh --list GROUP...   installs nothing, and prints their packages
 # build: for the program. tests: for its tests. checks: for what .ci/run does beyond the tests. fuzz: clang with libFuzzer.
 # machine: for scripts/dev/fresh_machine.sh. mpi: for training on several machines (build heed again after it).
 # page: node, which runs a live page's model in its test. package: for scripts/package.sh.
 # onednn: for fast bfloat16 products (build heed again after it). arm64: for scripts/dev/arm64.sh. lesson: for lesson.sh.
+# course: to run the notebooks of docs/course.
 # Needs root or sudo only if something is missing. Asks no questions.
 source "$(dirname "$0")/common.sh"
 
@@ -29,6 +30,7 @@ package_packages=(dpkg-dev file git lintian libdnnl-dev)
 onednn_packages=(libdnnl-dev)
 arm64_packages=(g++-aarch64-linux-gnu qemu-user)
 lesson_packages=(python3-markdown)
+course_packages=(python3-nbclient python3-ipykernel python3-markdown python3-numpy)
 
 list=
 if [[ ${1-} == --list ]]; then list=yes; shift; fi
@@ -46,8 +48,9 @@ for group in "${@:-build}"; do
     package) wanted+=("${package_packages[@]}") ;;
     onednn) wanted+=("${onednn_packages[@]}") ;;
     arm64) wanted+=("${arm64_packages[@]}") ;;
+    course) wanted+=("${course_packages[@]}") ;;
     lesson) wanted+=("${lesson_packages[@]}") ;;
-    *) echo "install_dependencies.sh: unknown group '$group' (build, tests, checks, fuzz, machine, mpi, page, package, onednn, arm64, lesson)" >&2; exit 2 ;;
+    *) echo "install_dependencies.sh: unknown group '$group' (build, tests, checks, fuzz, machine, mpi, page, package, onednn, arm64, lesson, course)" >&2; exit 2 ;;
   esac
 done
 if [[ $list ]]; then printf '%s\n' "${wanted[@]}"; exit; fi

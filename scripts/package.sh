@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Makes packages of HEAD (not of what is uncommitted) that run on every x86-64-v3 CPU, in build-package/. Two builds of one
 # commit are byte-equal on one system.
-#   scripts/package.sh [deb] [static]     (default: deb)
+#   scripts/package.sh [deb] [static] [wheel]     (default: deb)
 # deb: a package for the Debian that this runs in: sudo apt install ./build-package/heed_*.deb
 # static: one file with all libraries inside, for any Linux, and their licences: build-package/heed-linux-*
+# wheel: the static program with its configs, and the module heed for Python: build-package/heed-*.whl. The notebooks of
+#   docs/course are run with it.
 # Installs what is missing (root or sudo only for that).
 source "$(dirname "$0")/common.sh"
 cd "$repository"
@@ -109,10 +111,21 @@ make_static() {
   (cd "$work" && sha256sum heed-linux-*)
 }
 
+make_wheel() {
+  local file
+  file=$work/heed-linux-$(uname -m)
+  [[ -e $file ]] || make_static
+  python3 "$work/source/scripts/package/wheel.py" "$work" "$work/source" "$file" "$file.licences"
+  (cd "$work" && sha256sum heed-*.whl)
+  scripts/install_dependencies.sh course
+  /usr/bin/python3 "$work/source/scripts/course.py" "$file" "$work/course"  # every notebook works with it
+}
+
 for kind in "${@:-deb}"; do
   case $kind in
     deb) make_deb ;;
     static) make_static ;;
-    *) echo "package.sh: deb or static, not '$kind'" >&2; exit 2 ;;
+    wheel) make_wheel ;;
+    *) echo "package.sh: deb, static or wheel, not '$kind'" >&2; exit 2 ;;
   esac
 done

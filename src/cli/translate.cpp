@@ -118,9 +118,10 @@ Exit run_translate(CommandLine& line) {
   int limit = 0;
   vector<string> cut;
   const auto say_cut = [&] {
-    if (!cut.empty())
-      m.log.warn(fmt::format("{} of {}: the translation {}: {}", cut.size(), number,
-                             cut_in_words(limit, m), some_of(exchange(cut, {}))));
+    const vector<string> places = exchange(cut, {});
+    if (!places.empty())
+      m.log.warn(fmt::format("{} of {}: the translation {}: {}", places.size(), number,
+                             cut_in_words(limit, m), some_of(places)));
   };
   const auto answer = [&](span<const GivenText> texts) {
     BeamOptions beam = options;  // as set by now

@@ -108,7 +108,7 @@ class TranslateLongTargets(RunsTest):
 
     def test_what_does_not_end_is_said_and_marked(self):
         r = self.check("translate", "run", "--max-length", 20, "--json", stdin="k00\nk01\n",
-                       facts=["20", "--max-length", "1", "2"])
+                       facts=["2 of 2", "20", "--max-length", "1", "2"])
         self.assertEqual([json.loads(l)["ended"] for l in r.out.splitlines()], [False, False])
         self.assertEqual([j["ended"] for j in self.json("translate", "run", "--max-length", 30, "k00")], [True])
         r = self.check("evaluate", "run", "--bleu", "--beam-size", 1, "--max-length", 20, "--json",
