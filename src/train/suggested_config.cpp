@@ -16,6 +16,7 @@
 #include "config/fields_json.h"
 #include "show/advice.h"
 #include "store/huggingface.h"
+#include "store/run_folder.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -186,7 +187,7 @@ void set_width(ModelConfig& m, int width) {
 
 string name_of_text(const string& path) {
   if (path == "-") return "stdin";
-  const fs::path whole = (fs::absolute(path) / "").lexically_normal().parent_path();
+  const fs::path whole = written_out(path);
   fs::path name = is_folder(whole) ? whole.filename() : whole.stem();
   if (whole.extension() == ".gz") name = name.stem();
   return name.empty() ? "text" : name.string();
