@@ -154,12 +154,12 @@ Json foreign_class(const string& program, const RunConfig& config) {
                     program, row.at("class").get<string>(), listed(changes));
 }
 
-string opens_as(const RunConfig& config) {
+string opens_as(const RunConfig& config, bool how) {
   const auto [row, in_way] = nearest_class("huggingface", config);
   const string name = row.at("class"), sets = joined(sets_of(in_way));
-  return "export: " + (in_way.empty() ? name
-                       : sets.empty() ? "none"
-                                      : fmt::format("none ({} with {})", name, sets));
+  return "export: " + (in_way.empty()         ? name
+                       : sets.empty() || !how ? "none"
+                                              : fmt::format("none ({} with {})", name, sets));
 }
 
 RunConfig opened_elsewhere(const RunConfig& config) {
