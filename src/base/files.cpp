@@ -226,6 +226,11 @@ bool path_exists(const fs::path& path) {
   return type_of(path) != fs::file_type::not_found;
 }
 
+bool is_folder(const fs::path& path) {
+  error_code none;
+  return fs::is_directory(path, none);
+}
+
 bool is_listed(const fs::path& path) {
   return ranges::count(names_in(folder_of(path)), path.filename().string()) > 0;
 }
@@ -238,8 +243,7 @@ vector<string> names_in(const fs::path& path) {
 }
 
 vector<string> readable_names(const fs::path& path) try {
-  error_code none;
-  return fs::is_directory(path, none) ? names_in(path) : vector<string>{};
+  return is_folder(path) ? names_in(path) : vector<string>{};
 } catch (const Error&) {
   return {};
 }
@@ -271,8 +275,7 @@ void rename_path(const fs::path& from, const fs::path& to, bool replace) {
 }
 
 NewFolder::NewFolder(const fs::path& place, const fs::path& aside) : place_(place), aside_(aside) {
-  error_code none;
-  fills_ = aside.empty() && fs::is_directory(place, none);
+  fills_ = aside.empty() && is_folder(place);
   if (fills_ && !names_in(place).empty()) throw_file_error("fill", place, ENOTEMPTY);
   path_ = fills_ ? place / ".tmp-heed"
                  : folder_of(place) / fmt::format(".tmp-{}-{:08x}", place.filename().string(),

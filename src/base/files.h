@@ -134,6 +134,7 @@ void replace_symlink(const fs::path& path, const string& target);
 fs::path folder_of(const fs::path& path);
 // Whether anything has this name, even a dangling link.
 bool path_exists(const fs::path& path);
+bool is_folder(const fs::path& path);  // or a link to one; false if that cannot be told
 // What has this name: a link is a link, wherever it leads.
 fs::file_type type_of(const fs::path& path);
 // Does its folder's list have this name? Of a run's own files a failing look is no proof that they

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "base/std_names.h"
 #include "base/utf8.h"
@@ -69,8 +70,20 @@ string format_bytes(double bytes) {
   return format_fixed(bytes, unit > 0 && bytes < 9.95 ? 1 : 0) + " " + units[unit];
 }
 
+double rounded_to(double x, int digits) {
+  return std::strtod(fmt::format("{:.{}g}", x, digits).c_str(), nullptr);
+}
+
 string counted(const string& n, const string& what) {
   return n + " " + what + (n == "1" ? "" : "s");
+}
+
+vector<string_view> split(string_view text, char separator) {
+  vector<string_view> parts;
+  for (size_t end; (end = text.find(separator)) != text.npos; text.remove_prefix(end + 1))
+    parts.push_back(text.substr(0, end));
+  parts.push_back(text);
+  return parts;
 }
 
 string joined(const vector<string>& parts, const string& between) {

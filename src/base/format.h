@@ -20,9 +20,14 @@ string format_duration(double seconds);     // "9s", "1m12s", "2h05m", "3d04h"
 string format_count(int64_t n);             // "1,234,567"
 string format_bytes(double bytes);          // "512 B", "3.4 KiB", "350 MiB"
 
+// To so many digits.
+double rounded_to(double x, int digits);
+
 // "1 character", "1,234 characters"; n is formatted
 string counted(const string& n, const string& what);
 
+// What stands between the separators: "a", "" and "b" of "a,,b"
+vector<string_view> split(string_view text, char separator);
 // "a, b, c"
 string joined(const vector<string>& parts, const string& between = ", ");
 // "a, b and c"

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/format.h"
+#include "base/profile.h"
 #include "base/std_names.h"
 #include "base/utf8.h"
 
@@ -87,7 +87,7 @@ struct Log::Outputs {
   bool quiet, terminal, brief, bar, colour;
   std::mutex mutex;  // of the terminal: lines and the bar share it
   string drawn;      // the bar on the screen; empty: none
-  chrono::steady_clock::time_point drawn_at, begun = chrono::steady_clock::now();
+  double drawn_at = 0, begun = seconds_now();
   std::mutex file_mutex;
   unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
   vector<string> earlier;           // lines before it was opened
@@ -131,9 +131,9 @@ bool Log::shows_briefs() const {
 void Log::progress(const Progress& progress) {
   Outputs& to = *outputs_;
   if (!to.bar) return;
-  const auto now = chrono::steady_clock::now();
+  const double now = seconds_now();
   const std::lock_guard<std::mutex> lock(to.mutex);
-  if (!to.drawn.empty() && now - to.drawn_at < chrono::milliseconds(100)) return;
+  if (!to.drawn.empty() && now - to.drawn_at < 0.1) return;
   const int width = terminal_width(to.fd);
   if (width < 40) return to.erase();
   to.drawn_at = now;
@@ -142,9 +142,9 @@ void Log::progress(const Progress& progress) {
 }
 
 void Log::share_done(double share) {
-  const chrono::duration<double> gone = chrono::steady_clock::now() - outputs_->begun;
-  if (gone.count() < 10 || share <= 0) return;
-  progress({int64_t(100 * share), 100, gone.count() * (1 - share) / share});
+  const double gone = seconds_now() - outputs_->begun;
+  if (gone < 10 || share <= 0) return;
+  progress({int64_t(100 * share), 100, gone * (1 - share) / share});
 }
 
 void Log::end_progress() {

@@ -1,4 +1,5 @@
 #include "base/nearest.h"
+#include "base/format.h"
 #include "base/std_names.h"
 
 #include <fmt/core.h>
@@ -13,16 +14,6 @@ extern const char* const trade_words_tsv;
 namespace {
 
 constexpr size_t kLongest = 64;  // a longer word is not a typing mistake
-
-vector<string_view> split(string_view text, char separator) {
-  vector<string_view> parts;
-  for (;;) {
-    const size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
 
 // The fewest insertions, deletions, replacements and swaps of neighbours between the two:
 // d[i][j] is the distance of the first i and j letters: Levenshtein's recurrence, with swaps

@@ -176,7 +176,7 @@ Exit answer_texts(OpenModel& m, const TextSource& source, const Answer& answer) 
   }
   const string file = given.file.value_or("-");
   // A terminal that gets the answers sees how far they are.
-  const bool waits = given.against || ::isatty(STDOUT_FILENO) == 0;
+  const bool waits = given.against || !on_terminal();
   const auto answer_lines = [&](span<const GivenText> texts, double share) {
     answer(texts);
     flush_output();

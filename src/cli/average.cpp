@@ -61,6 +61,7 @@ Exit run_average(CommandLine& line) {
   line.add_number("--last", last, "average the newest N checkpoints", 1, 1'000'000)
       ->default_str("")
       ->required();
+  line.add_threads();  // as scripts give it to all: one is enough
   line.parse();
 
   const Json result = average_checkpoints(run, last);

@@ -35,8 +35,7 @@ string key_called(const string& word) {
 
 // Also a run that has lost its config.json.
 bool has_a_model(const string& path) {
-  error_code none;
-  return fs::is_directory(fs::path(path) / kCheckpoints, none) || is_checkpoint(path);
+  return is_folder(fs::path(path) / kCheckpoints) || is_checkpoint(path);
 }
 
 }  // namespace
@@ -155,15 +154,15 @@ void CommandLine::add_side() {
              {"source", "target"});
 }
 
-CLI::Option* CommandLine::add_like(OwnText& text) {
+void CommandLine::add_like(OwnText& text) {
   add_choice("--for", text.program, "text: the program that is to open the model", {"huggingface"})
       ->default_str("");
   app.add_option("--columns", text.columns,
                  "table: the columns of source and target, as 1,3:2 (default: 1:2)")
       ->type_name("COLUMNS")
       ->default_str("");
-  return add_choice("--like", text.like,
-                    "text: the kind of model (default: pairs for a table, else gpt)", families())
+  add_choice("--like", text.like, "text: the kind of model (default: pairs for a table, else gpt)",
+             families())
       ->default_str("");
 }
 

@@ -136,7 +136,7 @@ class CommandLine {
   void add_rules(WritingRules& rules);  // --no-repeat, --min-tokens
   void add_side();                      // --side source|target
   // --like, --columns, --for and --minutes, for a config made from a text.
-  CLI::Option* add_like(OwnText& text);
+  void add_like(OwnText& text);
   CLI::Option* add_minutes(double& minutes);
   // A whole number from 1; 0 means "not given".
   CLI::Option* add_steps(const string& name, int64_t& steps, const string& text);

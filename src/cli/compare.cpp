@@ -58,6 +58,8 @@ string range_text(const Json& interval) {
 void check(const MeasuredRun& first, const MeasuredRun& r) {
   constexpr double kMuch = 0.05;
   const string other = "--file FILE, a text that neither was trained on";
+  if (r.pairs != first.pairs)
+    refuse(first, r, "one learnt from pairs of lines, the other from text");
   if (r.split.facts.hashes != first.split.facts.hashes || r.spelt.text != first.spelt.text)
     refuse(first, r,
            "they do not read the same text: other held-out data, data.lowercase or data.normalize, "
@@ -129,7 +131,8 @@ struct RunComparer {
   Pool& pool;
   Log& log;
   vector<MeasuredRun> runs = {};
-  vector<Json> unit_texts = {};  // of all of them
+  unique_ptr<Tokenizer> first_tokens = {};  // of the first run: those of token errors
+  vector<Json> unit_texts = {};             // of all of them
 
   // Of one setting, after those before it.
   void measure(const vector<string>& group) {
@@ -212,10 +215,12 @@ struct RunComparer {
     if (!first) config.seed = runs[0].config.seed;  // the same masks
     r.rows = unit_sums(m, *make_objective(config), r.split, r.spelt, pool);
     if (pairs) add_targets(m, r);
-    if (first)
+    if (first) {
       unit_texts = units_of(r);
-    else
+      first_tokens = std::move(m.tokenizers.target);
+    } else {
       r.split = {}, r.spelt = {};
+    }
     runs.push_back(std::move(r));
   }
 
@@ -248,7 +253,8 @@ struct RunComparer {
     if (!translates) return;
     const BeamOptions beam{.max_length = translation_limit(m.state.longest_target)};
     const TranslatedPairs translated = translate_pairs(
-        m, r.split, written, beam, {.lowercase = m.config.data.lowercase}, pool, log);
+        m, r.split, written, beam,
+        {.lowercase = m.config.data.lowercase, .units = first_tokens.get()}, pool, log);
     for (size_t i = 0; i < r.rows.size(); ++i) r.rows[i] += translated.counts[i];
   }
 

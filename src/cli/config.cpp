@@ -35,7 +35,7 @@ vector<string> config_folders() {
 map<string, string> shipped_configs() {
   map<string, string> found;
   for (const string& folder : config_folders())
-    if (error_code none; fs::is_directory(folder, none))
+    if (is_folder(folder))
       for (const string& name : names_in(folder))
         if (name.ends_with(".json"))
           found.emplace(fs::path(name).stem().string(), folder + "/" + name);
@@ -63,7 +63,7 @@ bool name_alone(const string& typed) {
 
 bool is_text(const string& typed) {
   error_code none;
-  if (fs::is_directory(typed, none)) return !fs::exists(fs::path(typed) / kConfigFile, none);
+  if (is_folder(typed)) return !fs::exists(fs::path(typed) / kConfigFile, none);
   return fs::is_regular_file(typed, none) && !typed.ends_with(".json") && !begins_as_json(typed);
 }
 
@@ -104,7 +104,7 @@ string missing_hint(const string& typed) {
     return fmt::format("curl -LO {}, as heed does not download; then its name", shell_word(typed));
   if (path_exists(typed + ".json")) return typed + ".json is a config";
   const fs::path path = typed, folder = folder_of(path);
-  if (error_code none; fs::is_directory(folder, none))
+  if (is_folder(folder))
     if (const string near = nearest(path.filename().string(), names_in(folder)); !near.empty())
       return shell_word((path.parent_path() / near).string());
   const string near = nearest(path.stem().string(), shipped_names());
@@ -165,10 +165,14 @@ Exit run_init(CommandLine& line) {
   Log log({.quiet = line.quiet});
   if (no_text) {
     text.name = first;
-    if (text.like.empty()) text.like = "gpt";
+    if (text.like.empty()) text.like = text.columns.empty() ? "gpt" : "pairs";
     text.facts = {.bytes = 1'000'000, .characters = 1'000'000, .distinct = 90, .common = 70};
   } else {
     read_own_text(text, false, log);
+    if (text.pairs())
+      for (const string& remark :
+           read_tsv(first, {.any_bytes = !text.facts.bad_files.empty()}, text.columns).warnings)
+        log.warn(remark);
     for (string& file : text.files) {  // relative to the config's folder
       if (!text.pairs()) warn_of_markup(file, first_bytes(file), log);
       if (fs::path(file).is_relative())

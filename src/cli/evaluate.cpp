@@ -46,9 +46,9 @@ Json figure_fields(const Json& r) {
     const Json interval =
         r.value("intervals", Json::object()).value(f.key, Json({kUnknown, kUnknown}));
     const double low = interval[0], high = interval[1];
-    fields[f.title] =
-        fmt::format("{} {}{}", format_fixed(r[f.key].get<double>(), f.digits), note,
-                    isnan(low) ? "" : fmt::format(" (95 %: {:.2f} to {:.2f})", low, high));
+    string& text = (fields[f.title] = format_fixed(r[f.key].get<double>(), f.digits)).get_ref<string&>();
+    if (!note.empty()) text += " " + note;
+    if (!isnan(low)) text += fmt::format(" (95 %: {:.2f} to {:.2f})", low, high);
   }
   if (r.contains("signature")) fields["BLEU of"] = r["signature"];
   return fields;

@@ -117,8 +117,7 @@ void write_huggingface(const Model& m, const string& name, const fs::path& folde
 }
 
 void require_free(const fs::path& place) {
-  error_code none;
-  const bool empty = fs::is_directory(place, none) && names_in(place).empty();
+  const bool empty = is_folder(place) && names_in(place).empty();
   if (path_exists(place) && !empty)
     throw usage_error("{} exists already.", quoted_path(place)).hint("a new or an empty folder");
   for (fs::path p = fs::weakly_canonical(place).parent_path(); p != p.root_path();

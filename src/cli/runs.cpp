@@ -30,7 +30,7 @@ struct ListedRun {
   Json row;  // with all its keys
   Origin origin;
   fs::file_time_type date;  // when it last learnt something
-  Json rank;                // for --sort
+  Json rank;                // for --sort: at first of the metric, more is better
 };
 
 string date_text(fs::file_time_type date) {
@@ -95,7 +95,7 @@ ListedRun list_run(const fs::path& folder) {
            {"keys", keys}},
           origin,
           date,
-          {}};
+          metric.empty() ? Json() : Json(best.valid_metric)};
 }
 
 // Keys that follow from the time or the end of the run, or that the data's column shows: among
@@ -185,14 +185,15 @@ void print_tsv(const Json& runs) {
   print_tabs(rows, columns);
 }
 
-// The newest or the highest metric first, else the least; what is not known comes last.
+// The newest or the best metric first, else the least; what is not known comes last.
 void sort_runs(vector<ListedRun>& runs, const string& key) {
   bool known = false, falls = key == "metric" || key == "date";
   for (ListedRun& run : runs) {
     const Json row = flat(run.row);
     known = known || row.contains(key);
-    falls = falls || run.row["metric"].contains(key);
-    run.rank = row.value(key, Json());
+    const bool of_metric = key == "metric" || run.row["metric"].contains(key);
+    falls = falls || of_metric;
+    if (!of_metric) run.rank = row.value(key, Json());
   }
   if (!known)
     throw usage_error("--sort: no run has a column or key {}.", excerpt(key))
@@ -206,7 +207,7 @@ void sort_runs(vector<ListedRun>& runs, const string& key) {
 
 // The runs that a place is, or has in it.
 set<fs::path> runs_at(const string& place, bool all) {
-  const fs::path folder = fs::absolute(fs::path(place) / "").lexically_normal().parent_path();
+  const fs::path folder = written_out(place);
   if (!path_exists(folder)) list_steps(place);  // Error that names the runs there are
   if (path_exists(folder / kCheckpoints)) return {folder};
   names_in(folder);  // Error if it cannot be listed

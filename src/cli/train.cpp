@@ -148,11 +148,13 @@ Exit run_train(CommandLine& line) {
       ->required();
   line.add_file("--run", request.run.folder, "run folder (default: runs/<name of config or text>)");
   line.add_minutes(text.minutes);
-  line.add_like(text)->excludes(
-      line.add_run(request.init_from,
-                   "start at step 0 with the weights and tokenizer of this run; a text also takes "
-                   "its objective and model",
-                   "--init-from"));
+  line.add_like(text);
+  const auto init_from = line.add_run(
+      request.init_from,
+      "start at step 0 with the weights and tokenizer of this run; a text also takes its objective "
+      "and model",
+      "--init-from");
+  for (const char* shape : {"--like", "--for"}) line.app.get_option(shape)->excludes(init_from);
   line.app.add_flag("--force", request.run.force, "rename an existing run folder to NAME.old-K");
   bool no_live = false;
   optional<string> prompt;

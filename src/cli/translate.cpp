@@ -73,7 +73,9 @@ Sources read_sources(OpenModel& m, span<const GivenText> texts, size_t prefix) {
     all.refused.push_back(m.refusal_of(texts[i], [&] {
       std::deque<string> joined;
       const auto cells = table.of(texts[i].text, joined);
-      const string source = cells && texts[i].is_line ? string((*cells)[0]) : texts[i].text;
+      const bool row = texts[i].is_line && texts[i].text.find('\t') != string::npos;
+      if (row && !cells) table.refuse(texts[i].text, name);
+      const string source = row ? string((*cells)[0]) : texts[i].text;
       all.lines[i] = m.texts.normalized(Side::source, source, name);
       if (is_blank(all.lines[i])) return;
       TokenIds ids = m.texts.line(Side::source, all.lines[i], name);

@@ -87,9 +87,7 @@ void check_origin(const string& run, Verification& v) {
   const fs::path first = step_folder(run, 0);
   error_code none;
   if (!v.newest) return;
-  v.has_text = fs::equivalent(origin.folder, run, none) &&
-               (v.newest->config.data.train.paths == vector<string>{kRunText} ||
-                v.newest->config.data.pairs == kRunText);
+  v.has_text = fs::equivalent(origin.folder, run, none);
   if (!origin.init_from.empty() && !path_exists(first))
     throw store_error(
         "the run began with the weights of another one, and {}, which keeps them, is missing",
@@ -120,7 +118,7 @@ Verification verify(const string& run) {
   Verification v;
   const fs::path checkpoints = fs::path(run) / kCheckpoints;
   error_code none;
-  if (!fs::is_directory(checkpoints, none)) {
+  if (!is_folder(checkpoints)) {
     const fs::path folder = find_checkpoint(run);
     add_checkpoint(v, checkpoint_name(folder), folder);
     v.newest.reset();  // heed resume takes runs

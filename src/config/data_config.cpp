@@ -5,13 +5,13 @@
 
 namespace heed {
 
-vector<pair<string, string*>> paths_of(DataConfig& d) {
-  vector<pair<string, string*>> paths = {{"source", &d.source},
-                                         {"target", &d.target},
-                                         {"pairs", &d.pairs},
-                                         {"valid_source", &d.valid_source},
-                                         {"valid_target", &d.valid_target},
-                                         {"valid_pairs", &d.valid_pairs}};
+vector<DataPath> paths_of(DataConfig& d) {
+  vector<DataPath> paths = {{"source", &d.source},
+                            {"target", &d.target},
+                            {"pairs", &d.pairs},
+                            {"valid_source", &d.valid_source},
+                            {"valid_target", &d.valid_target},
+                            {"valid_pairs", &d.valid_pairs}};
   for (string& path : d.train.paths) paths.emplace_back("train", &path);
   for (string& path : d.valid.paths) paths.emplace_back("valid", &path);
   erase_if(paths, [](const auto& path) { return path.second->empty(); });

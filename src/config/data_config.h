@@ -42,7 +42,8 @@ struct DataConfig {
 };
 
 // The paths that it names, with their keys: {"pairs", &d.pairs}.
-vector<pair<string, string*>> paths_of(DataConfig& d);
+using DataPath = pair<string, string*>;
+vector<DataPath> paths_of(DataConfig& d);
 
 // `pairs`: where a key is for pairs alone.
 vector<Field> fields(DataConfig& c, const When& pairs);

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -146,18 +147,6 @@ Pairs checked(Pairs pairs, const string& path) {
   throw data_error("{}: no pair has words on both sides; {}.", path, pairs.warnings.back());
 }
 
-vector<string_view> split_at(char separator, string_view text) {
-  vector<string_view> parts;
-  for (size_t end; (end = text.find(separator)) != text.npos; text.remove_prefix(end + 1))
-    parts.push_back(text.substr(0, end));
-  parts.push_back(text);
-  return parts;
-}
-
-vector<string_view> cells_of(string_view line) {
-  return split_at('\t', line);
-}
-
 // Appends the text of a file of pairs.
 void read_file_of(Pairs& pairs, const string& path, ReadOptions options) {
   TextNotes notes;
@@ -179,7 +168,7 @@ vector<string> text_files(const vector<string>& paths) try {
   vector<string> files;
   for (const string& path : paths) {
     error_code none;
-    if (!fs::is_directory(path, none)) {
+    if (!is_folder(path)) {
       files.push_back(path);
       continue;
     }
@@ -313,11 +302,11 @@ Pairs read_parallel(const string& source_path, const string& target_path,
   return checked(std::move(pairs), source_path);
 }
 
-Columns::Columns(const string& written) : all_(written.empty()) {
-  const auto sides = split_at(':', all_ ? string_view("1:2") : written);
+Columns::Columns(const string& written) : written_(written) {
+  const auto sides = split(written.empty() ? string_view("1:2") : written, ':');
   bool right = sides.size() == sides_.size();
   for (size_t i = 0; right && i < sides.size(); ++i)
-    for (const string_view number : split_at(',', sides[i])) {
+    for (const string_view number : split(sides[i], ',')) {
       sides_[i].push_back(read_number<uint32_t>(number).value_or(0));
       right = right && sides_[i].back() > 0;
     }
@@ -329,9 +318,9 @@ Columns::Columns(const string& written) : all_(written.empty()) {
 }
 
 optional<array<string_view, 2>> Columns::of(string_view line, std::deque<string>& memory) const {
-  const vector<string_view> cells = cells_of(line);
+  const vector<string_view> cells = split(line, '\t');
   array<string_view, 2> pair;
-  if (all_ && cells.size() != 2) return {};
+  if (written_.empty() && cells.size() != 2) return {};
   for (size_t side = 0; side < 2; ++side) {
     vector<string> words;
     for (const size_t column : sides_[side]) {
@@ -343,6 +332,15 @@ optional<array<string_view, 2>> Columns::of(string_view line, std::deque<string>
   return pair;
 }
 
+void Columns::refuse(string_view line, const string& name) const {
+  throw data_error("{}: found {}; expected {}.", name,
+                   counted(to_string(split(line, '\t').size()), "column"),
+                   written_.empty() ? "a source, a tab and a target" : "those of " + written_)
+      .hint(
+          "heed train --columns 1,3:2 (data.columns) for a table of more; --target-file "
+          "(data.target) for two files; heed train --like gpt for a text");
+}
+
 Pairs read_tsv(const string& path, const ReadOptions& options, const string& columns) {
   const Columns chosen(columns);
   Pairs pairs;
@@ -351,13 +349,7 @@ Pairs read_tsv(const string& path, const ReadOptions& options, const string& col
   const auto lines = lines_of(pairs.texts[0]);
   for (size_t i = 0; i < lines.size(); ++i) {
     const auto pair = chosen.of(lines[i], pairs.texts);
-    if (!pair && !is_blank(lines[i]))
-      throw data_error("{}:{}: found {}; expected {}.", path, i + 1,
-                       counted(to_string(cells_of(lines[i]).size()), "column"),
-                       columns.empty() ? "source, tab, target" : columns)
-          .hint(
-              "--columns 1,3:2 (data.columns) chooses source and target; --target-file "
-              "(data.target) is for two files; --like gpt for a text");
+    if (!pair && !is_blank(lines[i])) chosen.refuse(lines[i], fmt::format("{}:{}", path, i + 1));
     const auto [source, target] = pair.value_or(array<string_view, 2>{});
     add(pairs, {path, path}, i + 1, {source, target});
   }
@@ -370,9 +362,12 @@ size_t table_columns(const string& path) {
   if (first.size() == kBlock) lines.pop_back();  // is cut
   erase_if(lines, is_blank);
   lines.resize(min<size_t>(lines.size(), 1000));
-  const size_t columns = lines.empty() ? 1 : cells_of(lines[0]).size();
-  const auto alike = [&](string_view line) { return cells_of(line).size() == columns; };
-  return ranges::all_of(lines, alike) ? columns : 1;
+  map<size_t, size_t> counts;  // of lines with so many
+  for (const string_view line : lines)
+    ++counts[line.starts_with('\t') ? 1 : split(line, '\t').size()];
+  for (const auto& [columns, count] : counts)
+    if (10 * count >= 9 * lines.size()) return columns;
+  return 1;
 }
 
 FoundTexts find_texts(const vector<string>& paths, bool any_bytes) {
@@ -380,8 +375,7 @@ FoundTexts find_texts(const vector<string>& paths, bool any_bytes) {
   for (const string& path : paths) {
     if (path == "-")
       throw usage_error("- (standard input) stands alone, and only heed train takes it.");
-    error_code none;
-    const bool folder = fs::is_directory(path, none);
+    const bool folder = is_folder(path);
     const size_t before = found.files.size();
     for (const string& file : text_files({path})) {
       refuse_pipe(file);
@@ -399,8 +393,7 @@ FoundTexts find_texts(const vector<string>& paths, bool any_bytes) {
       throw data_error("{}: is a folder without text files; expected some directly in it.", path)
           .hint("texts in UTF-8; folders in it by their names");
     for (const string& name : names_in(path))
-      if (const fs::path inner = fs::path(path) / name;
-          !name.starts_with('.') && fs::is_directory(inner, none))
+      if (const fs::path inner = fs::path(path) / name; !name.starts_with('.') && is_folder(inner))
         found.left_out.push_back((inner / "").string());
   }
   return found;

@@ -106,15 +106,19 @@ class Columns {
   // Source and target of a line; nothing if it lacks columns. What several make lives in `memory`.
   optional<array<string_view, 2>> of(string_view line, std::deque<string>& memory) const;
 
+  // Error (data): the line `name` lacks them.
+  [[noreturn]] void refuse(string_view line, const string& name) const;
+
  private:
-  bool all_;  // a line has no others
+  string written_;
   array<vector<size_t>, 2> sides_;
 };
 // One pair a line: source, one tab, target; or the data.columns of a table. Errors: as above; other
 // columns.
 Pairs read_tsv(const string& path, const ReadOptions& options, const string& columns = "");
 
-// The columns that the first lines of a file have, all of them alike and at least two; else 1.
+// The columns that nine of ten of the first lines of a file have; 1 if there are no such, or if
+// lines are indented.
 size_t table_columns(const string& path);
 
 // Error (data) naming `where` (say, "prompt") unless the text is valid UTF-8 without NULs.

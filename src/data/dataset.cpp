@@ -24,12 +24,11 @@ string unknown_in_words(const Dataset& d) {
                      100 * unknown_share(d), d.train.unknown.summary());
 }
 
-// What to try where a key names no file: the same path from the current folder, or the script
+// What to try where data.<key> names no file: the same path from the current folder, or the script
 // that downloads it: below the current folder, if it cannot write where the config looks.
-string remedy(const MissingFile& file) {
+string remedy(const string& key, const string& written, const string& path) {
   constexpr string_view kDownloads = "data/downloads/";
-  const auto& [key, written, path] = file;
-  const string set = "--set " + key + "=";
+  const string set = "--set data." + key + "=";
   const size_t at = path.find(kDownloads);
   const string downloaded = at == path.npos ? "" : path.substr(at);
   error_code none;
@@ -40,18 +39,22 @@ string remedy(const MissingFile& file) {
   if (downloaded.empty())
     return "check the path; train and resume take another with " + set +
            "PATH (from the folder of the config, or absolute), and then all commands look there";
-  const fs::path below = downloaded.substr(kDownloads.size());
+  const fs::path file = downloaded.substr(kDownloads.size());
   return fmt::format("scripts/get_data.sh {}, which downloads it; or {}PATH",
-                     (*below.begin()).stem().string(), set);
+                     (*file.begin()).stem().string(), set);
 }
 
 // Error (data) if a file is missing, or is a pipe or a device.
 void require_files(DataConfig data, const string& folder) {
   const auto missing = missing_files(data, folder);
   vector<string> names;
-  for (const MissingFile& file : missing) names.push_back(file.key + ": " + file.path);
-  if (!missing.empty())
-    throw data_error("{}: no such file.", joined(names)).hint(remedy(missing.front()));
+  for (const auto& [key, written] : missing)
+    names.push_back(fmt::format("data.{}: {}", key, resolve_path(folder, *written)));
+  if (!missing.empty()) {
+    const auto& [key, written] = missing.front();
+    throw data_error("{}: no such file.", joined(names))
+        .hint(remedy(key, *written, resolve_path(folder, *written)));
+  }
   for (const auto& [key, written] : paths_of(data)) {
     if (*written == "-")
       throw data_error("data.{}: - is standard input; expected a file, which can be read again.",
@@ -97,14 +100,14 @@ unique_ptr<Tokenizer> make_tokenizer(const RunConfig& c, const TokenizerConfig& 
   return std::move(made.tokenizer);
 }
 
-vector<MissingFile> missing_files(DataConfig data, const string& folder) {
-  vector<MissingFile> missing;
+vector<DataPath> missing_files(DataConfig& data, const string& folder) {
+  vector<DataPath> paths = paths_of(data);
   error_code none;
-  for (const auto& [key, written] : paths_of(data))
-    if (const string path = resolve_path(folder, *written);
-        fs::symlink_status(path, none).type() == fs::file_type::not_found && *written != "-")
-      missing.push_back({"data." + key, *written, path});
-  return missing;
+  erase_if(paths, [&](const DataPath& path) {
+    const fs::path file = resolve_path(folder, *path.second);
+    return *path.second == "-" || fs::symlink_status(file, none).type() != fs::file_type::not_found;
+  });
+  return paths;
 }
 
 Dataset load_dataset(const RunConfig& c, const string& folder, Tokenizers& tokenizers) {

@@ -67,9 +67,6 @@ unique_ptr<Tokenizer> make_tokenizer(const RunConfig& config, const TokenizerCon
 ReadOptions read_options(const RunConfig& config);
 
 // The paths of a config's data that do not lead to a file from `folder`.
-struct MissingFile {
-  string key, written, path;
-};
-vector<MissingFile> missing_files(DataConfig data, const string& folder);
+vector<DataPath> missing_files(DataConfig& data, const string& folder);
 
 }  // namespace heed

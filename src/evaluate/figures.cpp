@@ -232,12 +232,13 @@ Sums character_counts(const string& line, const Lines& references) {
       sides_of(line, references, [](const string& text) { return characters(text, true); }));
 }
 
-Sums token_counts(const string& line, const Lines& references, const Tokenizer* units) {
-  const bool words = units == nullptr || is_char_or_byte(units->type());
+Sums token_counts(const string& line, const Lines& references, const BleuOptions& how) {
+  const bool words = how.units == nullptr || is_char_or_byte(how.units->type());
   return error_counts(numbered(line, references, [&](const string& text, auto add) {
     if (words) return void(ranges::for_each(split_words(text), add));
-    units->scan(text, [&](const Token& token) {
-      add(string_view(text).substr(token.begin, token.end - token.begin));
+    const string read = normalize(text, how.form);
+    how.units->scan(read, [&](const Token& token) {
+      add(string_view(read).substr(token.begin, token.end - token.begin));
     });
   }));
 }
@@ -308,7 +309,7 @@ Sums translation_counts(string line, Lines references, const BleuOptions& how) {
   Sums counts(kTranslation);
   for (const Sums& more :
        {bleu_counts(line, references, how.tokenize), chrf_counts(line, references),
-        character_counts(line, references), token_counts(line, references, how.units),
+        character_counts(line, references), token_counts(line, references, how),
         Sums{ranges::count(references, line) > 0 ? 1.0 : 0.0, 1.0}})
     counts.insert(counts.end(), more.begin(), more.end());
   return counts;

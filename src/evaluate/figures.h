@@ -42,8 +42,10 @@ struct BleuOptions {
   string tokenize = "13a";  // how lines become words, as sacreBLEU's tokenizer of that name
                             // does it: that of mteval-v13a; or "none", at spaces
   bool lowercase = false;   // all figures of translations ignore case: sacreBLEU's -lc
-  const Tokenizer* units = nullptr;  // whose tokens token errors count; null, characters and bytes:
-                                     // what spaces split
+  // Whose tokens token errors count, of text in this form; null, characters and bytes: what spaces
+  // split.
+  const Tokenizer* units = nullptr;
+  Normalize form = Normalize::none;
 };
 
 // What a translation adds to the sums. The figures made of these are

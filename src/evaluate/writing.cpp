@@ -120,7 +120,8 @@ vector<vector<Translation>> translate(const Model& model, Pool& pool,
 
 TranslatedPairs translate_pairs(const Model& m, const Split& split, const Pairs& written,
                                 BeamOptions beam, BleuOptions how, Pool& pool, Log& log) {
-  how.units = m.tokenizers.target.get();
+  if (how.units == nullptr) how.units = m.tokenizers.target.get();
+  how.form = m.config.data.normalize;
   vector<TokenIds> sources;
   for (size_t i = 0; i < split.sentences(); ++i)
     sources.push_back(split.sentence(Side::source, int64_t(i)));

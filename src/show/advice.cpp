@@ -40,8 +40,7 @@ double known_loss(const ValidEvent& e) {
 // The best by train.select_by.
 auto best_in(const vector<ValidEvent>& valid) {
   return ranges::min_element(valid, {}, [](const ValidEvent& e) {
-    const Figure* by = selecting_figure(e.metric_name.value_or("loss"));
-    return !e.metric ? known_loss(e) : by && by->less_is_better ? *e.metric : -*e.metric;
+    return e.metric ? -figure(*e.metric_name).quality(*e.metric) : known_loss(e);
   });
 }
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 
 #include "base/fields.h"
+#include "base/format.h"
 #include "base/std_names.h"
 
 namespace heed {
@@ -18,9 +18,9 @@ bool is_watched(const ParamInfo& info) {
   return !info.vector && (has("_attn.") || has("embed"));
 }
 
-// To six digits: a record has many numbers.
+// A record has many numbers.
 double rounded(double x) {
-  return std::strtod(fmt::format("{:.6g}", x).c_str(), nullptr);
+  return rounded_to(x, 6);
 }
 
 // Two tensors as vectors.

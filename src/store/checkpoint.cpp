@@ -151,8 +151,7 @@ Checkpoint open_checkpoint(const fs::path& run, const string& which) {
   } catch (const Unreadable&) {
     throw;
   } catch (const Error& e) {
-    error_code none;
-    if (folder.empty() || !fs::is_directory(run / kCheckpoints, none)) throw;
+    if (folder.empty() || !is_folder(run / kCheckpoints)) throw;
     const optional<Checkpoint> whole = newest_checkpoint(run).checkpoint;
     throw e.as(e.exit(),
                whole ? fmt::format("--checkpoint step-{}, which is whole", whole->state.step)

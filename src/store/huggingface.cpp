@@ -157,16 +157,16 @@ Json foreign_class(const string& program, const RunConfig& config) {
 string opens_as(const RunConfig& config, bool how) {
   const auto [row, in_way] = nearest_class("huggingface", config);
   const string name = row.at("class"), sets = joined(sets_of(in_way));
-  if (in_way.empty()) return "export: " + name;
-  return "export: none" + (how && !sets.empty() ? fmt::format(" ({} with {})", name, sets) : "");
+  return "export: " + (in_way.empty()         ? name
+                       : sets.empty() || !how ? "none"
+                                              : fmt::format("none ({} with {})", name, sets));
 }
 
-RunConfig opened_by(const string& program, const RunConfig& config) {
-  if (program.empty()) return config;
-  const auto [row, in_way] = nearest_class(program, resolved(given_keys(config)));
+RunConfig opened_elsewhere(const RunConfig& config) {
+  const auto [row, in_way] = nearest_class("huggingface", resolved(given_keys(config)));
   const vector<string> sets = sets_of(in_way);
   if (sets.empty() && !in_way.empty())
-    throw usage_error("no class of {} computes what a model of objective.type {} does.", program,
+    throw usage_error("no class of huggingface computes what a model of objective.type {} does.",
                       config.objective.type)
         .hint("--like gpt or pairs");
   return with(given_keys(config), read_sets(sets)).values;

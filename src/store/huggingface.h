@@ -44,9 +44,9 @@ Json foreign_classes(const string& program);
 Json foreign_class(const string& program, const RunConfig& config);
 // "export: Qwen3", or none; `how`: and which with other keys.
 string opens_as(const RunConfig& config, bool how = false);
-// The config with the keys that it takes to open in this program; "": none. Error (usage) if they
-// would make it another kind of model.
-RunConfig opened_by(const string& program, const RunConfig& config);
+// The config with the keys that it takes to open there. Error (usage) if they would make it another
+// kind of model.
+RunConfig opened_elsewhere(const RunConfig& config);
 // Its config for a model with so many ids on each side.
 Json foreign_config(const Json& row, const RunConfig& config, int source_vocab, int vocab);
 int longest_read(const RunConfig& config);  // what the decoder reads at most

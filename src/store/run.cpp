@@ -78,7 +78,8 @@ Origin read_origin(const string& run) {
 }
 
 DataPlace data_place(const RunConfig& config, const fs::path& run, const string& began_in) {
-  if (missing_files(config.data, began_in).empty()) return {config, began_in};
+  DataPlace place{config, began_in};
+  if (missing_files(place.config.data, began_in).empty()) return place;
   const fs::path own = fs::absolute(with_name(run)), above = own.parent_path();
   const auto found = [&](const fs::path& whole) {
     for (auto at = whole.begin(); at != whole.end(); ++at)
@@ -89,7 +90,6 @@ DataPlace data_place(const RunConfig& config, const fs::path& run, const string&
       }
     return string();
   };
-  DataPlace place{config, began_in, ""};
   vector<string> files;
   for (const auto& [key, path] : paths_of(place.config.data)) {
     files.push_back(*path = found(fs::path(*path).relative_path()));

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/nearest.h"
+#include "base/number.h"
 #include "base/std_names.h"
 #include "base/text_kind.h"
 
@@ -20,11 +20,8 @@ namespace {
 
 optional<int64_t> parse_step(string_view name) {
   if (!name.starts_with(kStepPrefix)) return nullopt;
-  name.remove_prefix(kStepPrefix.size());
-  int64_t step = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
-  if (error != std::errc() || end != name.data() + name.size() || step < 0) return nullopt;
-  return step;
+  const auto step = read_number<int64_t>(name.substr(kStepPrefix.size()));
+  return step.value_or(-1) < 0 ? nullopt : step;
 }
 
 // Is it the whole name of a step's folder?
@@ -111,11 +108,10 @@ fs::path written_out(const fs::path& folder) {
 }
 
 vector<string> names_of_runs(const fs::path& folder, bool old) {
-  error_code none;
   vector<string> names = readable_names(folder);
   erase_if(names, [&](const string& name) {
     return name.starts_with('.') || (!old && is_old(name)) ||
-           !fs::is_directory(folder / name / kCheckpoints, none);
+           !is_folder(folder / name / kCheckpoints);
   });
   return names;
 }

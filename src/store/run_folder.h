@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
 #include "base/std_names.h"
 #include "store/state.h"
 
@@ -49,7 +50,7 @@ inline constexpr const char* kStateFile = "state.json";
 
 inline bool is_run(const fs::path& folder) {
   error_code none;
-  return fs::is_directory(folder / kCheckpoints, none) && fs::exists(folder / kConfigFile, none);
+  return is_folder(folder / kCheckpoints) && fs::exists(folder / kConfigFile, none);
 }
 
 // Also a damaged one.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <fstream>
 #include <optional>
 #include <system_error>
@@ -16,6 +15,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/input_file.h"
+#include "base/number.h"
 #include "base/std_names.h"
 #include "store/run.h"
 #include "store/run_folder.h"
@@ -133,8 +133,7 @@ fs::path next_name(const fs::path& run) {
     const string before = name.substr(0, digits - 1), own = fs::path(before).filename(),
                  stem = stem_name(run);
     if (stem == own || stem.starts_with(own + "-")) {
-      std::from_chars(name.data() + digits, name.data() + name.size(), k);
-      ++k;
+      k = 1 + read_number<int64_t>(name.substr(digits)).value_or(1);
       name = before;
     }
   }
@@ -163,9 +162,8 @@ void RunWriter::require_free(const fs::path& run, bool force) {
                             quoted_path(run)),
                 "another folder");
   if (force) return;
-  throw Error(
-      Exit::usage, fmt::format("the run {} exists already.", quoted_path(run)),
-      fmt::format(
+  throw usage_error("the run {} exists already.", quoted_path(run))
+      .hint(fmt::format(
           "heed resume {}; another folder, --run NAME; or --force, which renames the old one",
           shell_word(run.string())));
 }

@@ -17,10 +17,7 @@
 namespace heed {
 void LineSample::add(string_view text) {
   constexpr size_t kLongLine = 4096;
-  while (!text.empty()) {
-    const size_t newline = text.find('\n');
-    string_view line = text.substr(0, newline);
-    text.remove_prefix(newline == string_view::npos ? text.size() : newline + 1);
+  for (string_view line : split(text, '\n')) {
     while (line.size() > kLongLine) {
       const size_t space = line.rfind(' ', kLongLine);
       const bool usable = space != string_view::npos && space > 0;

@@ -139,14 +139,10 @@ string_view stripped(string_view text) {
 }
 
 vector<string_view> lines_of(string_view text) {
-  vector<string_view> lines;
-  while (!text.empty()) {
-    const size_t newline = text.find('\n');
-    string_view line = text.substr(0, newline);
+  vector<string_view> lines = split(text, '\n');
+  if (lines.back().empty()) lines.pop_back();
+  for (string_view& line : lines)
     if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(line);
-    text.remove_prefix(newline == string_view::npos ? text.size() : newline + 1);
-  }
   return lines;
 }
 

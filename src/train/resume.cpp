@@ -136,11 +136,9 @@ RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& r
 RunResult branch_run(const ResumeRequest& request, Log& log) {
   const string& folder = request.run.folder;
   if (contains(folder, request.branch) || contains(request.branch, folder))
-    throw Error(
-        Exit::usage,
-        fmt::format("the branch {} and the run {} overlap; a branch leaves its run as it is.",
-                    quoted_path(request.branch), quoted_path(folder)),
-        "--branch with a folder beside it");
+    throw usage_error("the branch {} and the run {} overlap; a branch leaves its run as it is.",
+                      quoted_path(request.branch), quoted_path(folder))
+        .hint("--branch with a folder beside it");
   RunWriter::require_own_checkpoints(folder);
   RunWriter::require_free(request.branch, request.run.force);
   NewestCheckpoint at = beginning_of(folder, request.checkpoint);

@@ -88,12 +88,10 @@ void say_skipped(const NewestCheckpoint& newest, Log& log) {
 StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& log) {
   say_skipped(newest, log);
   if (!newest.checkpoint && !newest.damaged.empty())
-    throw Error(
-        Exit::store,
-        fmt::format("no checkpoint of {} is whole; starting at step 0 would overwrite what is left "
-                    "of them.",
-                    quoted_path(folder)),
-        "restore a copy, or train a new run");
+    throw store_error(
+        "no checkpoint of {} is whole; starting at step 0 would overwrite what is left of them.",
+        quoted_path(folder))
+        .hint("restore a copy, or train a new run");
   StoredRun run;
   run.folder = folder;
   run.checkpoint = std::move(newest.checkpoint);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/input_file.h"
 #include "base/json.h"
@@ -15,6 +16,7 @@
 #include "config/fields_json.h"
 #include "show/advice.h"
 #include "store/huggingface.h"
+#include "store/run_folder.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -152,24 +154,20 @@ int validations_in(double steps, double validation) {
   return n;
 }
 
-// To so many digits: for people to read.
-double rounded(double x, int digits) {
-  return std::stod(fmt::format("{:.{}g}", x, digits));
-}
-
 // Chooses between pairs and a text, if the user has not.
 void choose_kind(OwnText& text, Log& log) {
   const auto is_table = [](const string& file) { return table_columns(file) > 1; };
-  const bool table = !text.columns.empty() || ranges::any_of(text.files, is_table);
+  const bool table = !text.columns.empty() || ranges::all_of(text.files, is_table);
   if (text.like.empty()) text.like = table ? "pairs" : "gpt";
+  if (!text.pairs() && !text.columns.empty())
+    throw usage_error("--columns are those of pairs; found --like {}.", text.like);
   if (!text.pairs()) return;
   if (text.files.size() > 1)
     throw usage_error("a table of pairs stands alone; found {}.", text.name)
         .hint("cat A B > pairs.tsv; or --like gpt, which reads them as one text");
-  const ReadOptions options{.any_bytes = !text.facts.bad_files.empty()};
-  for (const string& remark : read_tsv(text.files[0], options, text.columns).warnings)
-    log.warn(remark);
-  log.info("pairs: each line is a source, a tab and a target (--like gpt reads it as a text)");
+  log.info(fmt::format(
+      "pairs: each line is a source, a tab and a target{} (--like gpt reads it as a text)",
+      text.columns.empty() ? "" : ", columns " + text.columns));
 }
 
 string names_of(const vector<string>& files) {
@@ -189,9 +187,8 @@ void set_width(ModelConfig& m, int width) {
 
 string name_of_text(const string& path) {
   if (path == "-") return "stdin";
-  const fs::path whole = (fs::absolute(path) / "").lexically_normal().parent_path();
-  error_code none;
-  fs::path name = fs::is_directory(whole, none) ? whole.filename() : whole.stem();
+  const fs::path whole = written_out(path);
+  fs::path name = is_folder(whole) ? whole.filename() : whole.stem();
   if (whole.extension() == ".gz") name = name.stem();
   return name.empty() ? "text" : name.string();
 }
@@ -279,10 +276,10 @@ Suggestion suggest(const OwnText& text) {
   choose_size(s, text);
   const double pass = steps_of_a_pass(text, c), share = held_out_tokens(text.minutes) / pass,
                held_out = bytes < 500 ? 0 : min(0.1, share / kBatchTokens);
-  c.data.valid_fraction = rounded(held_out, 3);
+  c.data.valid_fraction = rounded_to(held_out, 3);
   c.train.patience = text.pairs() && c.data.valid_fraction > 0 ? 5 : 0;
-  c.optimizer.min_learning_rate = rounded(c.optimizer.learning_rate / 20, 6);
-  c.optimizer.weight_decay = rounded(weight_decay_for(c.optimizer.learning_rate, pass), 1);
+  c.optimizer.min_learning_rate = rounded_to(c.optimizer.learning_rate / 20, 6);
+  c.optimizer.weight_decay = rounded_to(weight_decay_for(c.optimizer.learning_rate, pass), 1);
   const bool gpt = text.like == "gpt";
   const bool both = c.model.encoder_layers > 0 && c.model.decoder_layers > 0;
   s.passes = useful_passes(gpt);
@@ -292,12 +289,12 @@ Suggestion suggest(const OwnText& text) {
   set_steps(c, steps_in_time(in_time, s.passes * pass, s.validation), s.validation);
   // With this decay 0.1 was better than 0 and 0.2; with a weak one a text read often needs more.
   c.model.dropout = gpt || double(c.train.max_steps) < 20 * pass ? 0.1 : 0.2;
-  c = opened_by(text.program, c);
+  if (text.program != "") c = opened_elsewhere(c);
   return s;
 }
 
 RunConfig config_for(const string& path, const GivenKeys& given, Log& log) {
-  OwnText text{.files = {path}};
+  OwnText text{.files = {path}, .columns = given.values.data.columns};
   read_own_text(text, false, log);
   return resolved(changed(given_keys(suggest(text).config), given));
 }
@@ -313,7 +310,8 @@ string suggested_config(const OwnText& text, const Suggestion& s) {
   for (const Leaf& leaf : leaves(all))
     if (!unmet(*leaf.field)) values[leaf.key] = dump_value(*leaf.field).dump();
   values["files"] = values["data." + values["kind"]];
-  if (!text.columns.empty()) values["files"] += R"(, "columns": )" + Json(text.columns).dump();
+  if (!config.data.columns.empty())
+    values["files"] += R"(, "columns": )" + Json(config.data.columns).dump();
   string out;
   for (string_view line : lines_of(suggested_config_json)) {
     string filled;

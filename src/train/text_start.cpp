@@ -13,7 +13,6 @@
 #include "base/signals.h"
 #include "base/std_names.h"
 #include "store/checkpoint.h"
-#include "store/huggingface.h"
 #include "store/model.h"
 #include "train/speed.h"
 #include "train/training_run.h"
@@ -80,6 +79,7 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   choice.given = request.run.given;
   GivenKeys& given = choice.given;
   for (const auto& [key, path] : paths_of(given.values.data)) *path = absolute_path(*path);
+  if (given.contains("data.columns")) choice.text.columns = given.values.data.columns;
   TokenizersConfig& tokenizer = given.values.tokenizer;
   if (!tokenizer.file.empty()) tokenizer.file = absolute_path(tokenizer.file);
   const bool goes_on = !request.init_from.empty();
@@ -115,13 +115,12 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const string&
   if (!choice.suggestion.tokens.empty()) (log.*say)("tokens: " + choice.suggestion.tokens);
   const string weights = format_rate(double(run.model.table.size())),
                bytes = format_bytes(double(text.facts.bytes));
-  log.info(
-      init_from.empty()
-          ? fmt::format("model: {} with {} weights, a size for {} of text and --minutes {:g}; {}",
-                        text.pairs() ? "encoder-decoder" : text.like, weights, bytes, text.minutes,
-                        opens_as(run.config))
-          : fmt::format("tokenizer, objective and model: those of {}, {} weights", init_from,
-                        weights));
+  log.info(init_from.empty()
+               ? fmt::format("model: {} with {} weights, a size for {} of text and --minutes {:g}",
+                             text.pairs() ? "encoder-decoder" : text.like, weights, bytes,
+                             text.minutes)
+               : fmt::format("tokenizer, objective and model: those of {}, {} weights", init_from,
+                             weights));
 }
 
 // Names a smaller model, if too few steps of this one fit.

@@ -34,6 +34,7 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
   (log.*say)(fmt::format("model: {} weights, {}, d_model {}, vocabulary {}; {}",
                          n(run.model.table.size()), listed(layers), c.model.d_model,
                          n(run.tokenizers.target->size()), opens_as(c)));
+  if (run.described) log.info(opens_as(c, true));
   string text = fmt::format("data: {} training tokens",
                             n(data.train.target.size() + data.train.source.size()));
   if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));

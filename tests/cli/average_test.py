@@ -19,7 +19,7 @@ class Average(RunsTest):
         state = json.loads((self.checkpoints() / "average-4-12" / "state.json").read_text())
         self.assertEqual((state["valid_loss"], state["valid_metric"]), ("nan", "nan"))
         self.json("evaluate", "run", "--checkpoint", "average-4-12")
-        self.assertEqual(self.json("average", "run", "--last", 3), [a])
+        self.assertEqual(self.json("average", "run", "--last", 3, "--threads", 2), [a])
 
     def test_the_newest_checkpoints_are_chosen_by_a_number(self):
         self.check("average", "run", status=2, facts="--last")

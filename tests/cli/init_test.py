@@ -77,11 +77,30 @@ class Init(RunsTest):
         self.assertEqual(json.loads(self.out("config", "three.json"))["data"]["columns"], "1,3:2")
         self.check("train", "pairs", "three.tsv", *small, "--run", "runs/both", status=USAGE, facts=["stands alone", "cat"])
         self.check("train", "torn.tsv", *small, "--run", "runs/torn", status=3, facts=["torn.tsv:200001", "--like gpt"])
+        (self.folder / "early.tsv").write_text("a\tb\n" * 20 + "a\tb\tc\n" + "a\tb\n" * 20)
+        self.check("train", "early.tsv", *small, "--run", "runs/torn", status=3, facts=["early.tsv:21", "3 columns"])
+        (self.folder / "notes").mkdir()
+        shutil.copy(self.folder / "pairs", self.folder / "notes/pairs.tsv")
+        (self.folder / "notes/a.txt").write_text(text(300))
+        self.check("train", "notes", *small)  # a table among texts is a text
+        self.assertEqual(kind("notes"), ("causal_lm", None))
+
+    def test_columns_are_never_without_effect(self):
+        (self.folder / "three.tsv").write_text("".join(f"a {i}\tb {i}\tX\n" for i in range(200)))
+        small = ("--stop-at", 1, "--minutes", 0.01, "--set", "model.d_model=32")
+        for command in ("train", "init"):
+            self.check(command, "three.tsv", "--like", "gpt", "--columns", "1:2", status=USAGE, facts=["--columns", "gpt"])
+        self.check("init", "--columns", "2:1", "--output", "none.json")
+        self.assertEqual(json.loads(self.out("config", "none.json"))["data"]["pairs"], "mine.txt")
+        self.check("train", "three.tsv", *small, "--set", "data.columns=1,3:2", "--run", "set")
+        self.assertEqual(self.run_config("set")["data"]["columns"], "1,3:2")
+        self.check("translate", "set", stdin="a 1\tX\n", status=3, facts=["standard input:1", "2 columns", "1,3:2"])
+        self.check("train", "three.tsv", "--for", "huggingface", "--init-from", "set", status=USAGE, facts="excludes")
 
     def test_a_model_that_opens_elsewhere(self):
         (self.folder / "pairs.tsv").write_text("".join(f"a {i}\tb {i}\n" for i in range(200)))
         small = ("--stop-at", 1, "--minutes", 0.01, "--set", "model.d_model=32")
-        self.check("train", "pairs.tsv", *small, "--run", "rotary", facts="export: none")
+        self.check("train", "pairs.tsv", *small, "--run", "rotary", facts="export: none (Pegasus with")
         self.check("init", "pairs.tsv", "--output", "rotary.json")
         self.assertIn('export: none (Pegasus with model.positions="sinusoidal"', (self.folder / "rotary.json").read_text())
         self.check("train", "pairs.tsv", *small, "--run", "opens", "--for", "huggingface", facts="export: Pegasus")

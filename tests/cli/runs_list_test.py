@@ -82,6 +82,13 @@ class ListOfRuns(RunsTest):
         self.assertEqual([row["name"] for row in self.json("runs", "--sort", "model.d_model")][-1], "second")
         for key in ("bleu", "metric"):
             self.assertEqual(self.json("runs", "--sort", key)[0]["name"], "mt")
+        errors = self.config("errors", family="seq2seq", **SMALL, train__select_by="token_errors", optimizer={"learning_rate": 0.02})
+        for run, steps in (("much", 2), ("little", 40)):
+            self.train(errors, f"errors/{run}", "--set", f"train.max_steps={steps}")
+        for key in ("token_errors", "metric"):  # the best, which is the least
+            sorted_runs = self.json("runs", "errors", "--sort", key)
+            by = [row["metric"]["token_errors"] for row in sorted_runs]
+            self.assertTrue(0 <= by[0] < by[1], by)
         for key in ("zzz", "keys", "own_keys"):
             self.check("runs", "--sort", key, status=2, facts=key)
         self.assertEqual(len(self.json("runs", "runs", "runs/first", "runs/first/")), len(rows))  # each once

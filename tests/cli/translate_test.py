@@ -77,6 +77,16 @@ class TranslateLongTargets(RunsTest):
         self.assertEqual(self.json("compare", "run", "pieces", "--file", "keys.tsv")[0]["figures"],
                          self.json("compare", "run", "pieces", "--file", "s", "--target-file", "t")[0]["figures"])
         self.check("evaluate", "run", "--file", "s", status=3, facts=["s:1", "--target-file"])
+        (self.folder / "wide.tsv").write_text("k00\tw0\n" + "k01\tw1\tw2\n")
+        answers = self.check("translate", "run", "--file", "wide.tsv", status=3, facts=["wide.tsv:2", "3 columns"]).out
+        self.assertEqual(answers.splitlines(), [self.VALUES["k00"], ""])
+
+    def test_token_errors_are_compared_in_the_same_tokens(self):
+        found, = self.json("compare", "run", "pieces")
+        for name, lines in (("t", self.VALUES.values()), ("h", [line["translation"] for line in self.json("evaluate", "pieces", "--bleu")[0]["lines"]])):
+            (self.folder / name).write_text("".join(line + "\n" for line in lines))
+        self.assertAlmostEqual(found["figures"]["token_errors"]["second"], self.json("bleu", "h", "t")[0]["token_errors"], places=9)
+        self.assertNotAlmostEqual(found["figures"]["token_errors"]["second"], self.json("evaluate", "pieces", "--bleu")[0]["token_errors"], places=3)
 
     def test_figures_of_lines_and_their_intervals(self):
         found, = self.json("evaluate", "run", "--bleu")

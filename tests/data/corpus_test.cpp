@@ -225,7 +225,11 @@ TEST_F(Corpus, ColumnsOfATable) {
   EXPECT_EQ(table_columns(table), 3u);
   EXPECT_EQ(table_columns(file("two", "a\tb\n\nc\td\n")), 2u);
   EXPECT_EQ(table_columns(file("uneven", "a\tb\nc\n")), 1u);
+  EXPECT_EQ(
+      table_columns(file("one", "a\tb\tc\na\tb\na\tb\na\tb\na\tb\na\tb\na\tb\na\tb\na\tb\na\tb\n")),
+      2u);  // one of ten is an error, which read_tsv() names
   EXPECT_EQ(table_columns(file("line", "\n")), 1u);
+  EXPECT_EQ(table_columns(file("indented", "\tx = 1\n\ty = 2\n")), 1u);
   const Pairs pairs = read_tsv(table, {}, "1,3:2");
   EXPECT_THAT(pairs.source, ElementsAre("go V;PAST", "be V;PAST"));
   EXPECT_THAT(pairs.target, ElementsAre("went", "was"));

@@ -176,6 +176,14 @@ TEST(Bleu, TokenErrors) {
   // What the tokenizer does not know differs all the same.
   EXPECT_NEAR(errors(Lines{"x c"}, Lines{"y c"}, words.get()), 50, 1e-12);
   EXPECT_EQ(token_errors(translation_counts("a x", {"a b c"})), std::pair(2, 3));
+  // A model that reads letters and accents apart has tokens of these.
+  TokenizerTrainer parts({.type = TokenizerConfig::bpe, .vocab_size = 270}, {}, 1);
+  parts.add("e\u0301 e\u0300 e");
+  const auto pieces = parts.finish().tokenizer;
+  const auto counts =
+      translation_counts("\u00E9", {"\u00E8"}, {.units = pieces.get(), .form = Normalize::nfd});
+  const std::string read = "e\u0300";
+  EXPECT_EQ(token_errors(counts).second, pieces->encode(read).size());
 }
 
 // Each value of train.select_by but the loss is a row.

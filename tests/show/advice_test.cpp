@@ -88,7 +88,7 @@ TEST(Advice, NoMoreStepsWhereTheyChangeLittleOrTheDataIsKnown) {
   EXPECT_EQ(advice(known, 21, {kConstant}).command, "");
   EXPECT_NE(advice(known, 19, {kConstant}).command, "");
   LoggedEvents bleu = curves({3, 2.21, 2.22, 2.2});  // what has a metric may still get better
-  for (ValidEvent& e : bleu.valid) e.metric = static_cast<double>(e.step);
+  for (ValidEvent& e : bleu.valid) e.metric = double(e.step), e.metric_name = "bleu";
   EXPECT_NE(advice(bleu, 4, {kConstant}).command, "");
 }
 
