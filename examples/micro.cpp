@@ -2,15 +2,16 @@
 // it learns to. C++ alone, without any library:
 //
 //   g++ -std=c++20 -O2 examples/micro.cpp -o micro
-//   ./micro                    learns for a minute to write rows of digits backwards
+//   ./micro                    learns for a minute of CPU time to write rows of digits backwards
 //   ./micro 20                 for so many seconds
 //   ./micro 60 pairs.tsv       your lines: a source, a tab, its target
 //
 // Each layer is a struct: its weights; forward() under its formula; and backward(), which turns the
 // gradient of what came out (dy is dL/dy) into that of what went in (dx), and adds to those of the
 // weights. A row of a matrix is a token, a column one of the d numbers that stand for it. Read from
-// the top: matrices, layers, the model, learning, lines. heed computes the same with batches, many
-// threads and fast products; tests/nn/micro_test.cpp compares the two, gradient by gradient.
+// the top: matrices, layers, the model and how it is updated, lines and answers. heed computes the
+// same with batches, many threads and fast products; tests/nn/micro_test.cpp compares the two,
+// gradient by gradient.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -25,12 +26,12 @@
 
 using std::string, std::vector;
 
-constexpr int kD = 32, kHeads = 4, kInner = 64, kLayers = 1;  // d, heads, feed-forward, layers
+// d, heads, the inner layer of a feed-forward network, layers on each side, different tokens
+constexpr int kD = 32, kHeads = 4, kInner = 64, kLayers = 1, kVocabulary = 256;
 constexpr double kRate = 4e-3, kBeta1 = 0.9, kBeta2 = 0.98, kEps = 1e-9, kDecay = 0.01;
 constexpr int kLinesPerStep = 16, kHeldOut = 100;
-using Token = unsigned char;  // a token is a byte,
-constexpr int kVocabulary = 256;
-constexpr char kBegin = 1, kEnd = 2;  // and these two stand for <s> and </s>
+using Token = unsigned char;          // a token is a byte
+constexpr char kBegin = 1, kEnd = 2;  // two bytes that stand for <s> and </s>
 
 // ---- Matrices -----------------------------------------------------------------------------------
 
@@ -62,7 +63,8 @@ Mat& operator+=(Mat& a, const Mat& b) {
   return a;
 }
 
-// What is learnt: numbers, their gradient, and for AdamW two averages of gradients.
+// What is learnt: numbers, their gradient, and for AdamW the averages of gradients (first) and of
+// their squares (second).
 struct Weight {
   string name;
   Mat w, gradient, first, second;
@@ -70,7 +72,8 @@ struct Weight {
 std::deque<Weight> weights;  // all of them; a deque moves none
 std::mt19937 dice(1);
 
-// Drawn numbers; 1 / sqrt(columns) keeps what comes out of a matrix as large as what goes in.
+// Matrices are drawn; 1 / sqrt(columns) keeps what comes out of one as large as what goes in. Gains
+// of norms begin as 1.
 Weight* make_weight(const string& name, int rows, int cols) {
   const Mat zeros(rows, cols);
   weights.push_back({name, zeros, zeros, zeros, zeros});
@@ -98,8 +101,8 @@ struct Linear {
   }
 };
 
-// RMSNorm (Zhang and Sennrich 2019), in each row:   n = x / s,   s = sqrt(mean(x²) + 1e-5),   y =
-// gain n
+// RMSNorm (Zhang and Sennrich 2019), in each row:
+//   s = sqrt(mean(x²) + 1e-5),   n = x / s,   y = gain n
 struct Norm {
   string name;
   Weight* gain = make_weight(name + ".weight", 1, kD);
@@ -113,7 +116,8 @@ struct Norm {
       for (int c = 0; c < kD; ++c) y[r][c] = gain->w[0][c] * x[r][c] / s_of(r);
     return y;
   }
-  // g = gain dy,   dx = (g - n mean(g n)) / s:   each x changes the s of its row, too
+  // g = gain dy,   dx = (g - n mean(g n)) / s:   each x changes the s of its row, too.
+  // So dx is at right angles to x (but for the 1e-5): a longer x would give the same y.
   Mat backward(const Mat& dy) {
     Mat dx(dy.rows, kD);
     for (int r = 0; r < dy.rows; ++r) {
@@ -134,7 +138,7 @@ struct Norm {
 void softmax(Mat& scores) {
   for (int r = 0; r < scores.rows; ++r) {
     double *z = scores[r], *end = z + scores.cols, most = *std::max_element(z, end), sum = 0;
-    for (double* j = z; j < end; ++j) sum += * j = std::exp(*j - most);
+    for (double* j = z; j < end; ++j) sum += (*j = std::exp(*j - most));
     for (double* j = z; j < end; ++j) *j /= sum;
   }
 }
@@ -153,6 +157,8 @@ void put_part(Mat& all, int head, const Mat& part) {
 // Attention: a row of x asks (Q), rows of the memory answer (K) and give (V). In each head:
 //   S = Q Kᵀ / sqrt(d_head),   P = softmax of S's rows,   Z = P V;    at the end y = Z W_outᵀ
 // In self-attention the memory is x itself. Causal: no row sees those after it, P = 0 there.
+// Without the division scores would grow with d_head; then shares are near 0 and 1, and their
+// gradient vanishes (dS below has the factor P).
 struct Attention {
   string name;
   bool causal;
@@ -175,14 +181,15 @@ struct Attention {
     }
     return out.forward(z);
   }
-  // dV = Pᵀ dZ,   dP = dZ Vᵀ,   dS = P (dP - sum of P dP over the row) / sqrt(d_head),   dQ = dS K,
-  // dK = dSᵀ Q;   then W_Q, W_K and W_V learn as every Linear does. Adds to dmemory, returns dx.
+  // dV = Pᵀ dZ,   dP = dZ Vᵀ,   dS = P (dP - sum of P dP over the row),
+  // dQ = dS K / sqrt(d_head),   dK = dSᵀ Q / sqrt(d_head);   where P is 0, dS is 0. Then W_Q, W_K
+  // and W_V learn as every Linear does. Adds to dmemory, returns dx.
   Mat backward(const Mat& dy, Mat& dmemory) {
     const Mat dz = out.backward(dy);
     Mat dq(q.rows, kD), dk(k.rows, kD), dv(k.rows, kD);
     for (int h = 0; h < kHeads; ++h) {
       const Mat dz_h = part_of(dz, h);
-      Mat ds = dz_h * t(part_of(v, h));  // dP
+      Mat ds = dz_h * t(part_of(v, h));  // dP; below dS / sqrt(d_head)
       for (int r = 0; r < ds.rows; ++r) {
         const double sum = std::inner_product(ds[r], ds[r] + ds.cols, p[h][r], 0.0);
         for (int j = 0; j < ds.cols; ++j)
@@ -227,8 +234,8 @@ struct Block {
   }
 };
 
-// x = sqrt(d) E[id] + position:  sin(p / 10000^(c/d)) in the even columns c, its cos in the next
-// one
+// x = sqrt(d) E[id] + position:   sin(p / 10000^(c/d)) in the even columns c, cos of it in the
+// next. All else treats rows alike: without positions a shuffled source would give the same answer.
 struct Embedding {
   string name;
   Weight* table = make_weight(name + ".weight", kVocabulary, kD);
@@ -286,7 +293,9 @@ struct Model {
   // Adds the gradients of one line. Its loss is the sum of -log p(y) over the tokens y of its
   // target; `scale` is 1 / the tokens of the whole step. Softmax and log together have a simple
   // gradient:
-  //   p = softmax(logits),   dlogits = p, less 1 at the right token
+  //   p = softmax(logits),   dlogits = p, less 1 at the right token (they sum to 0)
+  // The decoder reads the target one place late. Otherwise a row would read the very token that it
+  // is to write, and would learn only to copy it.
   double learn(const string& source, const string& target, double scale) {
     const Mat memory = encoder.forward(source + kEnd, {});
     const string expected = target + kEnd;  // where it reads <s> a b, it is to write a b </s>
@@ -299,18 +308,18 @@ struct Model {
     }
     for (double& d : z.x) d *= scale;
     decoder.backward(output.backward(z), dmemory);
-    encoder.backward(dmemory, dmemory);  // (its blocks have no memory)
+    encoder.backward(dmemory,
+                     dmemory);  // each decoder block has added to it; (the second is unused)
     return loss;
   }
 
-  // The most probable token, again and again, until </s>.
+  // The most probable token, again and again, until </s>, or until there are `most`.
   string write(const string& source, size_t most) {
     const Mat memory = encoder.forward(source + kEnd, {});
     string out;
     for (char next = 0; next != kEnd && out.size() < most; out += next) {
       const Mat z = output.forward(decoder.forward(kBegin + out, memory));
-      const double* last = z[z.rows - 1];
-      next = char(std::max_element(last, last + z.cols) - last);
+      next = char(std::max_element(z[z.rows - 1], z[z.rows]) - z[z.rows - 1]);
     }
     return out.substr(0, out.find(kEnd));
   }
@@ -339,14 +348,15 @@ int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::stod(argv[1]) : 60;
   std::set<std::pair<string, string>> pairs;
   std::ifstream file(argc > 2 ? argv[2] : "");
-  for (string left, right; std::getline(std::getline(file, left, '\t'), right);)
-    pairs.insert({left, right});
+  for (string line; std::getline(file, line);)
+    if (const size_t tab = line.find('\t'); tab < line.size())
+      pairs.insert({line.substr(0, tab), line.substr(tab + 1)});
   while (argc < 3 && pairs.size() < 5000) {
     string digits;
     for (int more = 2 + int(dice() % 5); more > 0; --more) digits += char('0' + dice() % 10);
     pairs.insert({digits, string(digits.rbegin(), digits.rend())});
   }
-  if (pairs.size() < 2 * kHeldOut) return std::puts("expected 200 lines: source, tab, target"), 1;
+  if (pairs.size() < 2 * kHeldOut) return std::puts("needs 200 lines: source, tab, target"), 1;
   vector<std::pair<string, string>> lines(pairs.begin(), pairs.end());
   std::shuffle(lines.begin(), lines.end(), dice);
 
