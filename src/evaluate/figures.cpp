@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/error.h"
 #include "base/format.h"
 #include "base/std_names.h"
 #include "text/utf8.h"
@@ -294,7 +295,9 @@ span<const Figure> figures() {
 }
 
 const Figure& figure(string_view key) {
-  return *ranges::find(kFigures, key, &Figure::key);
+  const auto found = ranges::find(kFigures, key, &Figure::key);
+  if (found == std::end(kFigures)) throw store_error("no figure is called {}", key);
+  return *found;
 }
 
 const Figure* selecting_figure(string_view select_by) {

@@ -33,6 +33,7 @@ struct Figure {
   double quality(double value) const { return less_is_better ? -value : value; }
 };
 span<const Figure> figures();
+// Error (store) if a run names one that there is not.
 const Figure& figure(string_view key);
 
 // The figure that chooses a run's best checkpoint (train.select_by); null: the loss does.

@@ -40,7 +40,7 @@ double known_loss(const ValidEvent& e) {
 // The best by train.select_by.
 auto best_in(const vector<ValidEvent>& valid) {
   return ranges::min_element(valid, {}, [](const ValidEvent& e) {
-    return e.metric ? -figure(*e.metric_name).quality(*e.metric) : known_loss(e);
+    return e.metric && e.metric_name ? -figure(*e.metric_name).quality(*e.metric) : known_loss(e);
   });
 }
 

@@ -49,8 +49,10 @@ TEST(Overfitting, ComparesMeansOfTrainingLosses) {
 
 TEST(Overfitting, IsNotSaidWhileTheMetricThatChoosesGetsBetter) {
   LoggedEvents c = curves({3, 2, 2.3, 2.4});
-  for (std::size_t i = 0; i < c.valid.size(); ++i)
+  for (std::size_t i = 0; i < c.valid.size(); ++i) {
     c.valid[i].metric = 10.0 + static_cast<double>(i);
+    c.valid[i].metric_name = "bleu";
+  }
   EXPECT_EQ(overfitting(c), "");
   c.valid[1].metric = 20;
   EXPECT_NE(overfitting(c), "");
