@@ -138,7 +138,8 @@ class Readme(unittest.TestCase):
                 self.assertIn(done.returncode, (0, 141), f"{instead}\n{done.stdout[-3000:]}")  # 141: cut short by head
         for block in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S):
             with self.subTest(block):
-                done = self.run_in_copy([sys.executable, "-c", block.replace("minutes=2", "minutes=0.02")])
+                short = block.replace('"mine.txt", minutes=2', '"data/fables.txt", minutes=0.02')
+                done = self.run_in_copy([sys.executable, "-c", short])
                 self.assertEqual(done.returncode, 0, done.stdout[-3000:])
 
 
