@@ -87,7 +87,9 @@ void check_origin(const string& run, Verification& v) {
   const fs::path first = step_folder(run, 0);
   error_code none;
   if (!v.newest) return;
-  v.has_text = fs::equivalent(origin.folder, run, none);
+  v.has_text = fs::equivalent(origin.folder, run, none) &&
+               (v.newest->config.data.train.paths == vector<string>{kRunText} ||
+                v.newest->config.data.pairs == kRunText);
   if (!origin.init_from.empty() && !path_exists(first))
     throw store_error(
         "the run began with the weights of another one, and {}, which keeps them, is missing",
