@@ -52,6 +52,7 @@ constexpr Command kCommands[] = {
     {"init", "write a commented config for a text", run_init},
     {"config", "print the effective config, its JSON Schema or its documentation", run_config},
     {"average", "average the weights of several checkpoints", run_average},
+    {"rewind", "train any earlier step of a run anew, byte for byte", run_rewind},
     {"export", "write a model as other programs open it", run_export},
     {"bleu", "measure translations in any file: BLEU, chrF2, character errors", run_bleu},
     {"verify", "check a run or a checkpoint for damage", run_verify},
