@@ -42,6 +42,7 @@ constexpr Command kCommands[] = {
     {"resume", "continue a run exactly where it stopped", run_resume, true},
     {"runs", "list the runs in a folder and what they differ in", run_runs},
     {"explain", "explain one prediction: every layer, who wrote it, one head", run_explain},
+    {"whence", "tell which lines of the training taught an answer", run_whence},
     {"ablate", "measure what each head, layer and kind of attention is worth", run_ablate},
     {"neighbors", "list the tokens nearest to words in the embedding", run_neighbors},
     {"compare", "tell whether one run is better than another, or had luck", run_compare},
