@@ -16,6 +16,7 @@ OPTIMIZERS, GRADIENTS = "src/step/optimizers.cpp", "src/step/gradients.cpp"
 UNPACKING, NORMALIZATION = "src/base/input_file.cpp", "src/text/utf8.cpp"
 VOCABULARY, OWN_TEXT = "src/text/vocabulary_file.cpp", "src/data/corpus.cpp"
 KNESER_NEY, YARDSTICKS = "src/evaluate/kneser_ney.h", "src/evaluate/yardsticks.cpp"
+WHENCE = "src/train/whence.cpp"
 FILM = "src/show/film.cpp"
 ADVICE, SUGGESTED = "src/show/advice.cpp", "src/train/suggested_config.cpp"
 
@@ -100,7 +101,12 @@ MUTATIONS = [
     ("parameters: identity is not the identity", "src/nn/param.cpp", "i / info.param.cols == i % info.param.cols ?", "i % info.param.cols == 0 ?"),
     ("adam: eps under the root", OPTIMIZERS, "fuse(sqrt(v[i]), root, eps)", "(sqrt(v[i] + eps) * root)"),
     ("adam: no bias correction", OPTIMIZERS, "s.update.rate / (1.0 - pow(c.betas[0], t))", "s.update.rate"),
-    ("adamw: decays vectors too", OPTIMIZERS, "config_.weight_decay > 0 && !info.vector", "config_.weight_decay > 0"),
+    ("whence: the factor of clipping grows with the gradient", WHENCE, "h_.data()[i] - share * g.data()[i]", "h_.data()[i] + share * g.data()[i]"),
+    ("whence: the average does not reach the weights", WHENCE, "+= (1 - update.ema_decay) * e_", "+= 0 * e_"),
+    ("whence: a unit's labels are not counted", WHENCE, "scale * rows[r] / double(batch.labels)", "scale * rows[r]"),
+    ("adam's reverse: the second moment is a constant", OPTIMIZERS, " + 2 * (1 - b2) * s.update.clip * s.g[i] * a.v[i]", ""),
+    ("adam's reverse: weights do not decay", OPTIMIZERS, "a.w[i] *= s.keep;\n    a.m[i] *= b1", "a.m[i] *= b1"),
+    ("adamw: decays vectors too", OPTIMIZERS, "c.weight_decay > 0 && !info.vector", "c.weight_decay > 0"),
     ("span_corruption: short spans are likelier", SPANS, "* places < runs", "* 2 < 1"),
     ("span_corruption: no span begins or ends a tile", SPANS, "kept.next() - (i == 0) - (i == noise.spans)", "kept.next() - 2 * (i == noise.spans)"),
     ("span_corruption: all tiles have the same noise", SPANS, "epoch, tile.begin)", "epoch)"),

@@ -32,9 +32,17 @@ def command(name, *edits, own="", named="", help=True, rows=True):
              *([("tests/cli/refusals_test.py", rf"^    {name} ")] if rows else []), *edits])
 
 
+# It asks as explain does.
+WHENCE = "src/cli/whence.cpp src/cli/help/whence.txt src/train/whence.* tests/cli/whence_test.py tests/train/whence_test.cpp"
 # {name: (its own files, what tests of it name, [(file, lines or text, instead?)])}
 ROWS = {
-    "explain": command("explain", rows=False, own="src/show/explain.* tests/cli/explain_test.py tests/show/explain_test.cpp"),
+    "explain": command("explain", ("src/cli/commands.cpp", r'^    {"whence",'), ("src/cli/command.h", r",\s*run_whence\b", ""),
+                       ("src/cli/answers.h", r'include "show/explain'), ("src/cli/answers.h", r"(?s)// What the model reads, and the row.*?against = {}\);\n", ""),
+                       rows=False, named='"whence"', own="src/show/explain.* tests/cli/explain_test.py tests/show/explain_test.cpp " + WHENCE),
+    "whence": command("whence", ("src/step/optimizers.h", r"using Reverse =|Reverse reverse ="),
+                      ("src/step/optimizers.cpp", r"(?s)^(// With s = rate|void \w+_reverse\().*?^}\n\n", ""),
+                      ("src/step/optimizers.cpp", r", (adam|sgd|sgd_with_momentum)_reverse", ""), ("src/step/optimizers.cpp", r" +nullptr,\n", ""),
+                      ("src/nn/loss.h", r"double\* rows ="), ("src/nn/loss.cpp", "options.rows"), rows=False, own=WHENCE),
     "compare": command("compare", ("src/cli/report.cpp", r"add_comparisons\(data"), ("src/cli/answers.h", r"^void add_comparisons"),
                        ("src/cli/evaluate.cpp", r'(?s)  if \(!other\.empty\(\)\) {.*?\n  }\n|  line\.add_file\("--to", other[^;]*;\n', ""),
                        ("src/cli/answers.h", r"(?s)// Of two files with translations.*?;\n", ""), named='compared|"bleu".*--to', own="tests/cli/compare_test.py tests/pages/check_comparison_page.py"),
@@ -45,6 +53,9 @@ ROWS = {
                          named="check_gradients", own="src/show/gradient_check.cpp tests/cli/gradcheck_test.py tests/show/gradient_check_test.cpp"),
     "neighbors": command("neighbors", help=False, own="src/show/neighbors.* tests/show/neighbors_test.cpp"),
     "bench": command("bench"),
+    "rewind": command("rewind", ("src/store/run_folder.h", r"kRewound ="), ("src/store/run_folder.cpp", r", run / kRewound / name", ""),
+                      ("src/store/run_folder.cpp", r"(?s)\n +\.hint\(step && .*?\)(?=;\n}\n\nstring same)", ""),
+                      rows=False, own="src/train/rewind.* tests/cli/rewind_test.py"),
     "export": command("export", ("src/train/suggested_config.cpp", r'include "store/huggingface|c = opened_elsewhere|{"opens", opens_as'),
                       ("src/train/training_run.cpp", r'include "store/huggingface|info\(opens'),
                       ("src/train/training_run.cpp", r"(?<=vocabulary {}); {}|, opens_as\(c\)", ""),

@@ -28,6 +28,7 @@
 #include "cli/command.h"
 #include "data/user_text.h"
 #include "evaluate/comparison.h"
+#include "show/explain.h"
 #include "store/model.h"
 
 namespace heed {
@@ -96,6 +97,10 @@ Exit report_live(const vector<string>& runs, const string& html, Log& log);
 // RUN/live.html, where train.live wants it, which then is in the run's `story`, too; an older one
 // goes. Returns what to try next.
 string write_live(const string& run, const string& live, Json& story, Log& log);
+// What the model reads, and the row that predicts: after the text, or in the place of its first
+// [MASK], for which a decoder starts with the token that names it (cli/explain.cpp).
+Prediction prediction_of(OpenModel& m, const GivenText& given, const optional<string>& answer,
+                         const optional<string>& against = {});
 // Of runs of several settings on one page: those that differ in seed alone are a group, unless all
 // do. Adds to those of all but the first how they compare with it, as heed compare --json does, or
 // why they do not. `runs`: of show/page.h's comparison().

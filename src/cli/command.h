@@ -214,7 +214,7 @@ string missing_hint(const string& typed);
 using RunCommand = Exit(CommandLine& line);
 RunCommand run_ablate, run_attend, run_average, run_bench_command, run_bleu, run_compare,
     run_config, run_evaluate, run_explain, run_export, run_fill, run_gradcheck, run_init,
-    run_inspect, run_neighbors, run_report, run_resume, run_runs, run_sample, run_score,
-    run_tokenize, run_train, run_translate, run_verify;
+    run_inspect, run_neighbors, run_report, run_resume, run_rewind, run_runs, run_sample, run_score,
+    run_tokenize, run_train, run_translate, run_verify, run_whence;
 
 }  // namespace heed

@@ -20,35 +20,6 @@ struct ExplainOptions {
   bool formulas = false;
 };
 
-// What the model reads, and the row that predicts: after the text, or in the place of its first
-// [MASK], for which a decoder starts with the token that names it.
-Prediction prediction_of(const ExplainOptions& o, OpenModel& m, const GivenText& given) {
-  const Objective& objective = *m.objective;
-  GivenText text = given;
-  if (objective.fills()) text.text = with_masks(m, given);
-  ReadText given_text = m.texts.read(text, false);
-  Prediction prediction{std::move(given_text.read)};
-  if (!objective.fills()) prediction.not_next = std::move(given_text.not_next);
-  TokenIds &source = prediction.read.source, &target = prediction.read.target;
-  const auto mask = ranges::find_if(source, [&](int id) { return objective.is_mask(id); });
-  prediction.row = int(mask - source.begin());
-  if (m.net.has_decoder()) {
-    if (target.empty()) target = Objective::framed_target({});
-    if (mask != source.end() && (target.size() == 1 || target[1] != *mask))
-      target.insert(target.begin() + 1, *mask);
-    objective.join(prediction.read);
-    m.texts.check_length(Side::target, target.size(), given.name);
-    prediction.row = int(target.size()) - 1;
-  }
-  const auto ids = [&](const optional<string>& word, const char* option) {
-    if (!word) return TokenIds();
-    return one_token(m.texts.normalized(Side::target, *word, option), option, *m.tokenizers.target);
-  };
-  prediction.answer = ids(o.answer, "--answer");
-  prediction.against = ids(o.against, "--against");
-  return prediction;
-}
-
 // Puts the token beside every id.
 void name_tokens(Json& json, const Tokenizer& tokenizer) {
   if (json.is_object() && json.contains("id")) json["token"] = tokenizer.piece(json["id"]);
@@ -225,6 +196,34 @@ struct View {
 
 }  // namespace
 
+Prediction prediction_of(OpenModel& m, const GivenText& given, const optional<string>& answer,
+                         const optional<string>& against) {
+  const Objective& objective = *m.objective;
+  GivenText text = given;
+  if (objective.fills()) text.text = with_masks(m, given);
+  ReadText given_text = m.texts.read(text, false);
+  Prediction prediction{std::move(given_text.read)};
+  if (!objective.fills()) prediction.not_next = std::move(given_text.not_next);
+  TokenIds &source = prediction.read.source, &target = prediction.read.target;
+  const auto mask = ranges::find_if(source, [&](int id) { return objective.is_mask(id); });
+  prediction.row = int(mask - source.begin());
+  if (m.net.has_decoder()) {
+    if (target.empty()) target = Objective::framed_target({});
+    if (mask != source.end() && (target.size() == 1 || target[1] != *mask))
+      target.insert(target.begin() + 1, *mask);
+    objective.join(prediction.read);
+    m.texts.check_length(Side::target, target.size(), given.name);
+    prediction.row = int(target.size()) - 1;
+  }
+  const auto ids = [&](const optional<string>& word, const char* option) {
+    if (!word) return TokenIds();
+    return one_token(m.texts.normalized(Side::target, *word, option), option, *m.tokenizers.target);
+  };
+  prediction.answer = ids(answer, "--answer");
+  prediction.against = ids(against, "--against");
+  return prediction;
+}
+
 Exit run_explain(CommandLine& line) {
   ExplainOptions o;
   line.add_model();
@@ -241,7 +240,7 @@ Exit run_explain(CommandLine& line) {
   OpenModel m(line);
   line.only_where(m.net.has_decoder(), {"--target", "--target-file"}, "for a decoder");
   const auto answer = [&](const GivenText& text) {
-    const Json e = explanation_json(m, prediction_of(o, m, text));
+    const Json e = explanation_json(m, prediction_of(m, text, o.answer, o.against));
     if (!o.html.empty()) write_live_page(m, o.html, text, e);
     return e;
   };

@@ -60,7 +60,7 @@ void Objective::join(Example& pair) const {
 
 Question Objective::question_on(const TokenIds& text) const {
   Question q{continued(text, false), {text}, {{}}};
-  auto& [source, target, labels] = q.read;
+  auto& [source, target, labels, none] = q.read;
   if (traits_.decoder()) {
     labels.assign(target.begin() + 1, target.end());
     labels.push_back(-1);
@@ -107,7 +107,11 @@ int64_t TextObjective::count(const Split& split, int64_t epoch) const {
 }
 
 void TextObjective::build(const Split& split, int64_t epoch, int64_t number, Example& out) const {
-  read_tile(split.target, tiles_of(split.target.size(), epoch)[number], epoch, out);
+  const Tile tile = tiles_of(split.target.size(), epoch)[number];
+  read_tile(split.target, tile, epoch, out);
+  // Unless the objective says otherwise, the tile's tokens are the last labels.
+  for (size_t i = out.places.size(); i < out.labels.size(); ++i)
+    out.places.push_back(int64_t(tile.end + i) - int64_t(out.labels.size()));
 }
 
 ScoredLine TextObjective::score(const TokenIds& source, const TokenIds& line, int vocab) const {

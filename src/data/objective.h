@@ -36,12 +36,15 @@ using TokenIds = vector<int>;
 struct Example {
   TokenIds source, target;
   TokenIds labels = {};
+  // Of examples of a split, for each label: which of its tokens it is, or of its pairs it is from.
+  vector<int64_t> places = {};
   int tokens() const { return int(source.size() + target.size()); }
   int64_t scored() const {
     return ranges::count_if(labels, [](int label) { return label >= 0; });
   }
   void clear() {
     for (TokenIds* ids : {&source, &target, &labels}) ids->clear();
+    places.clear();
   }
 };
 

@@ -296,16 +296,24 @@ class SpanCorruption final : public TextObjective {
       text.copy(at, at + count, to);
       at += count;
     };
+    // A sentinel is where its span begins.
+    const auto place = [&](int count) {
+      for (int i = 0; i < count; ++i) out.places.push_back(int64_t(min(at + i, tile.end - 1)));
+    };
     for (int i = 0; i <= noise.spans; ++i) {
       move(kept.next() - (i == 0) - (i == noise.spans), out.source);
       out.labels.push_back(sentinel(i));
+      place(1);
       if (i == noise.spans) break;
       out.source.push_back(sentinel(i));
-      move(masked.next(), out.labels);
+      const int count = masked.next();
+      place(count);
+      move(count, out.labels);
     }
     out.target.push_back(Tokenizer::kBos);
     out.target.insert(out.target.end(), out.labels.begin(), out.labels.end());
     out.labels.push_back(Tokenizer::kEos);
+    place(1);
   }
 
   ObjectiveConfig config_;
@@ -381,6 +389,7 @@ class Seq2Seq final : public Objective {
 
   void build(const Split& split, int64_t, int64_t i, Example& out) const override {
     out = framed_pair({split.sentence(Side::source, i), {}, split.sentence(Side::target, i)});
+    out.places.assign(out.labels.size(), i);
   }
 };
 

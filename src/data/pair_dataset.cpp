@@ -65,7 +65,7 @@ Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig
     s.source_begin.push_back(s.source.size());
     s.target_begin.push_back(s.target.size());
     s.target_bytes += pairs.target[i].size() + 1;
-    if (!training) s.lines.push_back(pairs.lines[i]);
+    s.lines.push_back(pairs.lines[i]);
   }
   if (first && s.sentences() == 0) throw *first;
   if (first)

@@ -75,7 +75,7 @@ struct Split : Notes {  // on the text
   uint64_t dropped = 0;  // pairs that are too long
   Unknown unknown;       // what became <unk>, both sides
   LineFacts facts;       // of its lines, or of all pairs that were read
-  vector<size_t> lines;  // held-out pairs: where each is written
+  vector<size_t> lines;  // pairs: where each is written
 
   bool pairs() const { return !target_begin.empty(); }
   size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }

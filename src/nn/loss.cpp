@@ -77,6 +77,7 @@ LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden, const 
         for (int i = 0; i < logits.rows; ++i) {
           const RowLoss row = cross_entropy_backward(logits.row(i), logits.cols, labels[numbers[i]],
                                                      options.smoothing, T(options.scale));
+          if (options.rows) options.rows[numbers[i]] = row.objective;
           sums += {row.objective, row.nll, 1};
         }
         const Mat<T> dh = pass.zeros(h.rows, h.cols);

@@ -31,7 +31,8 @@ struct LossSums {
 
 struct LossOptions {
   double smoothing = 0.0;
-  double scale = 1.0;  // of the gradient: 1 / label tokens of the whole step
+  double scale = 1.0;      // of the gradient: 1 / label tokens of the whole step
+  double* rows = nullptr;  // gets the objective of each row that has a label, if given
 };
 
 // Sees each row that has a label: its number, its logits, and -log p(label).

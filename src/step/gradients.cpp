@@ -27,6 +27,14 @@ Parts cut_at(const vector<double>& work, double limit) {
   return parts;
 }
 
+// Rows of the shards before one.
+size_t rows_before(const StepBatch& batch, int shard) {
+  size_t rows = 0;
+  for (int s = 0; s < shard; ++s)
+    for (int i = 0; i < batch.used[s]; ++i) rows += batch.shards[s][i].labels.size();
+  return rows;
+}
+
 }  // namespace
 
 Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ranks) {
@@ -60,14 +68,16 @@ int shards_held(int shards, const Crew& crew) {
   return crew.alone() ? shards : shards / crew.ranks() + 2;
 }
 
-Gradients::Result& Gradients::Result::operator+=(const Result& other) {
+template <class T>
+auto Gradients<T>::Result::operator+=(const Result& other) -> Result& {
   loss += other.loss;
   requests |= other.requests;
   return *this;
 }
 
-Gradients::Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices,
-                     Products<float>& products)
+template <class T>
+Gradients<T>::Gradients(const Transformer& model, int shards, const Crew& crew,
+                        const Slices& slices, Products<T>& products)
     : model_(&model),
       crew_(crew),
       products_(products),
@@ -90,43 +100,51 @@ Gradients::Gradients(const Transformer& model, int shards, const Crew& crew, con
   });
   for (int i = 0; i < shards; ++i) {
     if (is_root[i]) roots_.push_back(i);
-    if (is_root[i] || rank_of(i) == rank_) shards_[i] = ParamVec<float>(model.table.size());
+    if (is_root[i] || rank_of(i) == rank_) shards_[i] = ParamVec<T>(model.table.size());
   }
 }
 
-Gradients::Result Gradients::run(const ParamVec<float>& values, const StepBatch& batch,
-                                 double smoothing, const function<void()>& meanwhile) {
+template <class T>
+auto Gradients<T>::run(const ParamVec<T>& values, const StepBatch& batch, double smoothing,
+                       const function<void()>& meanwhile, double* rows) -> Result {
   const int first = int(parts_[rank_]), shards = int(parts_[rank_ + 1]) - first;
-  const LossOptions options{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
+  const LossOptions common{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
   products_.weights_changed(values.data(), values.size(), crew_.pool());
   crew_.pool().run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
     if (task == shards) return meanwhile();
     const Timed timed(Work::other_layers);
     const int shard = first + task;
-    ParamVec<float>& gradient = shards_[shard];
+    ParamVec<T>& gradient = shards_[shard];
     Worker& worker = workers_[worker_index];
-    Pass<float> pass{.values = values,
-                     .workspace = worker.workspace,
-                     .gradients = &gradient,
-                     .products = &products_};
+    Pass<T> pass{.values = values,
+                 .workspace = worker.workspace,
+                 .gradients = &gradient,
+                 .products = &products_};
     LossSums sums;
-    for (int i = 0; i < batch.used[shard]; ++i)
-      sums += train_micro_batch(*model_, pass, batch.shards[shard][i], options, worker.saved);
+    LossOptions options = common;
+    if (rows) options.rows = rows + rows_before(batch, shard);
+    for (int i = 0; i < batch.used[shard]; ++i) {
+      const Batch& part = batch.shards[shard][i];
+      sums += train_micro_batch(*model_, pass, part, options, worker.saved);
+      if (rows) options.rows += part.labels.size();
+    }
     results_[shard] = {sums, batch.requests};
     for (const ParamInfo& info : model_->table.infos())
       if (info.init.frozen)
-        std::memset(gradient.data() + info.param.offset, 0, info.param.size() * sizeof(float));
+        std::memset(gradient.data() + info.param.offset, 0, info.param.size() * sizeof(T));
   });
   crew_.gather(results_);
   return tree_sum(results_);
 }
 
-int Gradients::rank_of(int shard) const {
+template <class T>
+int Gradients<T>::rank_of(int shard) const {
   const auto next = ranges::upper_bound(parts_, size_t(shard));
   return int(next - parts_.begin()) - 1;
 }
 
-double Gradients::reduce() {
+template <class T>
+double Gradients<T>::reduce() {
   const bool alone = crew_.alone();
   crew_.pool().run(int(blocks_.size()), [&](int task, int) {
     const Timed timed(Work::gradient_sum);
@@ -138,33 +156,36 @@ double Gradients::reduce() {
   return sqrt(tree_sum(squares_));
 }
 
-uint64_t Gradients::step_bytes() const {
+template <class T>
+uint64_t Gradients<T>::step_bytes() const {
   const size_t others = crew_.ranks() - 1, weights = slices_.numbers.back();
   size_t numbers = others * weights;
   for (const int root : roots_) {
     const int rank = rank_of(root);
     numbers += weights - (slices_.numbers[rank + 1] - slices_.numbers[rank]);
   }
-  return numbers * sizeof(float) +
+  return numbers * sizeof(T) +
          others * (blocks_.size() * sizeof(double) + results_.size() * sizeof(Result));
 }
 
 // x[to] += x[from], and clears x[from].
-void Gradients::add(int to, int from, size_t begin, size_t end) {
-  float* __restrict sum = shards_[to].data();
-  float* __restrict part = shards_[from].data();
+template <class T>
+void Gradients<T>::add(int to, int from, size_t begin, size_t end) {
+  T* __restrict sum = shards_[to].data();
+  T* __restrict part = shards_[from].data();
   for (size_t i = begin; i < end; ++i) {
     sum[i] += part[i];
-    part[i] = 0.0f;
+    part[i] = 0;
   }
 }
 
-void Gradients::exchange_partial_sums() {
+template <class T>
+void Gradients<T>::exchange_partial_sums() {
   Exchange& exchange = crew_.exchange();
   const Parts& numbers = slices_.numbers;
   const auto slice = [&](int with, int root, int of) {
     return Exchange::Message{with, shards_[root].data() + numbers[of],
-                             (numbers[of + 1] - numbers[of]) * sizeof(float)};
+                             (numbers[of + 1] - numbers[of]) * sizeof(T)};
   };
   vector<Exchange::Message> sends, receives;
   for (int r = 0; r < exchange.ranks(); ++r)
@@ -181,7 +202,7 @@ void Gradients::exchange_partial_sums() {
     if (block < slices_.blocks[rank_] || block >= slices_.blocks[rank_ + 1]) {
       for (const int root : roots_)
         if (rank_of(root) == rank_)
-          std::memset(shards_[root].data() + begin, 0, (end - begin) * sizeof(float));
+          std::memset(shards_[root].data() + begin, 0, (end - begin) * sizeof(T));
       return;
     }
     for (const auto& [to, from] : pairs_[1]) add(to, from, begin, end);
@@ -189,5 +210,8 @@ void Gradients::exchange_partial_sums() {
   });
   exchange.move(squares_.data(), slices_.blocks);
 }
+
+template class Gradients<float>;
+template class Gradients<double>;
 
 }  // namespace heed

@@ -64,11 +64,12 @@ struct StepBatch {
   int requests = 0;  // bits: what this process asks for, with this step, of all that share it
 };
 
+template <class T = float>
 class Gradients {
  public:
   // No slices: one process. Model, crew and products must outlive it.
   Gradients(const Transformer& model, int shards, const Crew& crew, const Slices& slices = {},
-            Products<float>& products = blas_products<float>());
+            Products<T>& products = blas_products<T>());
 
   struct Result {
     LossSums loss;
@@ -77,14 +78,14 @@ class Gradients {
   };
 
   // Loss of the step, its gradient left in the shards. `meanwhile`, if given, runs beside the
-  // shards on whichever thread is free first.
-  Result run(const ParamVec<float>& values, const StepBatch& batch, double smoothing,
-             const function<void()>& meanwhile = {});
+  // shards on whichever thread is free first. `rows`, if given, gets the loss of each row.
+  Result run(const ParamVec<T>& values, const StepBatch& batch, double smoothing,
+             const function<void()>& meanwhile = {}, double* rows = nullptr);
 
   // Sums the shards of all ranks into sum(), this rank's slice of it, and clears the rest. Returns
   // the L2 norm of the whole sum.
   double reduce();
-  ParamVec<float>& sum() { return shards_.front(); }
+  ParamVec<T>& sum() { return shards_.front(); }
   // The bytes that all processes together send in a step, with an update: little but the sums and
   // the weights.
   uint64_t step_bytes() const;
@@ -92,7 +93,7 @@ class Gradients {
  private:
   struct Worker {
     Workspace workspace;
-    TransformerSaved<float> saved;
+    TransformerSaved<T> saved;
   };
 
   int rank_of(int shard) const;
@@ -101,13 +102,13 @@ class Gradients {
 
   const Transformer* model_;
   Crew crew_;
-  Products<float>& products_;
+  Products<T>& products_;
   Slices slices_;
   int rank_;
   Parts parts_;  // of the shards
   // This rank's; of others' partial sums, this rank's slice (only that takes memory); the rest
   // empty.
-  vector<ParamVec<float>> shards_;
+  vector<ParamVec<T>> shards_;
   vector<pair<int, int>> pairs_[2];  // of the tree: within this rank's share; the rest
   vector<int> roots_;                // shards that end up with a rank's partial sums
   vector<WeightBlock> blocks_;

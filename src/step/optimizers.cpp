@@ -31,6 +31,26 @@ void adam(const Stretch<T>& s) {
   }
 }
 
+// With s = rate / (1 - b1^t) and q = sqrt(v) root + eps, w <- keep w - s m / q gives
+//   dm += -s dw / q,   dv += s dw m / q^2 * root / (2 sqrt(v)),   dd = (1 - b1) dm + 2 (1 - b2) d
+//   dv
+// Where v is 0, the gradient has always been 0: there the term through sqrt(v) is 0.
+void adam_reverse(const Stretch<double>& s, const Stretch<double>& a) {
+  const auto [b1, b2] = s.config.betas;
+  const double t = double(s.update.step), step_size = s.update.rate / (1.0 - pow(b1, t));
+  const double root = 1.0 / sqrt(1.0 - pow(b2, t));
+  for (size_t i = 0; i < s.size; ++i) {
+    const double deviation = sqrt(s.v[i]), q = deviation * root + s.config.eps;
+    const double moved = step_size * a.w[i] / q;
+    a.m[i] -= moved;
+    if (deviation > 0) a.v[i] += moved * s.m[i] / q * root / (2 * deviation);
+    a.g[i] = (1 - b1) * a.m[i] + 2 * (1 - b2) * s.update.clip * s.g[i] * a.v[i];
+    a.w[i] *= s.keep;
+    a.m[i] *= b1;
+    a.v[i] *= b2;
+  }
+}
+
 template <class T>
 void sgd(const Stretch<T>& s) {
   const T rate = T(s.update.rate), clip = T(s.update.clip);
@@ -39,6 +59,13 @@ void sgd(const Stretch<T>& s) {
   for (size_t i = 0; i < s.size; ++i) {
     w[i] = fuse(keep, w[i], -rate * clip * g[i]);
     g[i] = 0;
+  }
+}
+
+void sgd_reverse(const Stretch<double>& s, const Stretch<double>& a) {
+  for (size_t i = 0; i < s.size; ++i) {
+    a.g[i] = -s.update.rate * a.w[i];
+    a.w[i] *= s.keep;
   }
 }
 
@@ -51,6 +78,14 @@ void sgd_with_momentum(const Stretch<T>& s) {
     m[i] = fuse(momentum, m[i], clip * g[i]);
     w[i] = fuse(keep, w[i], -rate * m[i]);
     g[i] = 0;
+  }
+}
+
+void sgd_with_momentum_reverse(const Stretch<double>& s, const Stretch<double>& a) {
+  for (size_t i = 0; i < s.size; ++i) {
+    a.g[i] = a.m[i] -= s.update.rate * a.w[i];
+    a.w[i] *= s.keep;
+    a.m[i] *= s.config.momentum;
   }
 }
 
@@ -97,15 +132,17 @@ int only_rule(const OptimizerConfig&, const ParamInfo&) {
 }  // namespace
 
 vector<OptimizerKind>& optimizers() {
-  static const UpdateRule kAdam{{"adam.m.", "adam.v."}, {adam<float>, adam<double>}};
+  static const UpdateRule kAdam{{"adam.m.", "adam.v."}, {adam<float>, adam<double>}, adam_reverse};
   static vector<OptimizerKind> kinds = {
       {{"adamw", "", {"betas", "eps", "weight_decay"}, {{"weight_decay", 0.01}}},
        {kAdam},
        only_rule},
       {{"adam", "without weight decay", {"betas", "eps"}}, {kAdam}, only_rule},
       {{"sgd", "", {"momentum", "weight_decay"}, {{"momentum", 0}, {"weight_decay", 0}}},
-       {{{}, {sgd<float>, sgd<double>}},
-        {{"sgd.m."}, {sgd_with_momentum<float>, sgd_with_momentum<double>}}},
+       {{{}, {sgd<float>, sgd<double>}, sgd_reverse},
+        {{"sgd.m."},
+         {sgd_with_momentum<float>, sgd_with_momentum<double>},
+         sgd_with_momentum_reverse}},
        [](const OptimizerConfig& c, const ParamInfo&) { return c.momentum > 0 ? 1 : 0; }},
       {{"muon",
         "orthogonalised momentum for the matrices of the layers, adamw for the rest, both at "
@@ -114,6 +151,7 @@ vector<OptimizerKind>& optimizers() {
         {{"momentum", 0.95}, {"weight_decay", 0.01}}},
        {{{"muon.m."},
          {muon_momentum<float>, muon_momentum<double>},
+         nullptr,
          {muon_matrix<float>, muon_matrix<double>},
          muon_workspace,
          muon_products},
@@ -143,6 +181,11 @@ void fill_in_defaults(OptimizerConfig& c) {
   };
   fill(c.weight_decay, "weight_decay");
   fill(c.momentum, "momentum");
+}
+
+double kept_share(const OptimizerConfig& c, double rate, const ParamInfo& info) {
+  const bool decays = c.weight_decay > 0 && !info.vector && !info.init.frozen;
+  return decays ? 1.0 - rate * c.weight_decay : 1.0;
 }
 
 double clip_factor(double clip_norm, double gradient_norm) {
@@ -181,11 +224,10 @@ template <class T>
 void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
                         ParamVec<T>& gradients, ParamVec<T>* averaged) {
   const auto stretch = [&](const ParamInfo& info, size_t begin, size_t end) {
-    const bool decay = config_.weight_decay > 0 && !info.vector && !info.init.frozen;
     const auto moment = [&](size_t k) {
       return k < moments_.size() ? moments_[k].data() + begin : nullptr;
     };
-    const T keep = decay ? T(1.0 - update.rate * config_.weight_decay) : T{1};
+    const T keep = T(kept_share(config_, update.rate, info));
     return Stretch<T>{
         config_,   update,    products_,  keep, values.data() + begin, gradients.data() + begin,
         moment(0), moment(1), end - begin};

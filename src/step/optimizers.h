@@ -57,6 +57,7 @@ struct Stretch {
 
 // How the numbers of a tensor move.
 struct UpdateRule {
+  using Reverse = void (*)(const Stretch<double>& after, const Stretch<double>& adjoint);
   template <class T>
   using Move = void (*)(const Stretch<T>&);
   template <class T>
@@ -64,6 +65,9 @@ struct UpdateRule {
 
   vector<string> moments;  // at most two; what names in checkpoints begin with: "adam.m."
   std::tuple<Move<float>, Move<double>> move;  // called for parts of a tensor
+  // From the adjoints of w, m and v after move() those before it, and of the clipped gradient, in
+  // g. `after`: g as it was before move(), m and v as it left them. Null: nobody has derived it.
+  Reverse reverse = nullptr;
   // If `workspace` is not null, move_matrix is called for the whole matrix after move() has been
   // called for all its parts.
   std::tuple<MoveMatrix<float>, MoveMatrix<double>> move_matrix = {};
@@ -85,6 +89,9 @@ const UpdateRule& rule_of(const OptimizerConfig& config, const ParamInfo& info);
 
 // weight_decay and momentum, where they were not given.
 void fill_in_defaults(OptimizerConfig& config);
+
+// 1 - rate * weight_decay, or 1 for what does not decay.
+double kept_share(const OptimizerConfig& config, double rate, const ParamInfo& info);
 
 // Factor on the gradient; clip_norm 0 is no clipping.
 double clip_factor(double clip_norm, double gradient_norm);

@@ -12,6 +12,15 @@ int kept_arrays(const ParamTable& table, const StepOptions& options) {
   return 1 + moments_kept(table, options.optimizer) + (options.ema_decay > 0 ? 1 : 0);
 }
 
+Update update_of(const StepOptions& options, int d_model, int64_t step, double gradient_norm) {
+  const double t = double(step);
+  return {.step = step,
+          .rate = learning_rate(options.optimizer, d_model, step),
+          .clip = clip_factor(options.optimizer.clip_norm, gradient_norm),
+          // An average of few values follows quickly.
+          .ema_decay = min(options.ema_decay, t / (9.0 + t))};
+}
+
 Stepper::Stepper(const Transformer& model, const StepOptions& options, const Crew& crew,
                  Products<float>& products)
     : model_(model),
@@ -52,12 +61,8 @@ StepResult Stepper::gradient(int64_t step, const StepBatch& batch,
 }
 
 void Stepper::update(const StepResult& result) {
-  const double t = double(result.step);
-  const Update update{.step = result.step,
-                      .rate = result.rate,
-                      .clip = clip_factor(options_.optimizer.clip_norm, result.gradient_norm),
-                      // An average of few values follows quickly.
-                      .ema_decay = min(options_.ema_decay, t / (9.0 + t))};
+  const Update update =
+      update_of(options_, model_.config.d_model, result.step, result.gradient_norm);
   optimizer_.step(crew_.pool(), update, values_, gradients_.sum(),
                   averaged_ ? &*averaged_ : nullptr);
   crew_.exchange().move(values_.data(), slices_.numbers);

@@ -49,6 +49,9 @@ struct Weights {
   bool differ() const { return &trained != &used; }
 };
 
+// What the optimizer does in a step whose gradient has this norm.
+Update update_of(const StepOptions& options, int d_model, int64_t step, double gradient_norm);
+
 class Stepper {
  public:
   // Model, products and the crew's members must outlive the stepper. Values start from the seed.
@@ -68,7 +71,7 @@ class Stepper {
   ParamVec<float>& values() { return values_; }
   Weights weights() { return {values_, averaged_ ? *averaged_ : values_}; }
   void start_from(const ParamVec<float>& values);
-  Gradients& gradients() { return gradients_; }
+  Gradients<>& gradients() { return gradients_; }
   Optimizer<float>& optimizer() { return optimizer_; }
 
  private:
@@ -76,7 +79,7 @@ class Stepper {
   StepOptions options_;
   Crew crew_;
   Slices slices_;
-  Gradients gradients_;
+  Gradients<> gradients_;
   Optimizer<float> optimizer_;
   ParamVec<float> values_;
   optional<ParamVec<float>> averaged_;

@@ -195,18 +195,23 @@ fs::path find_checkpoint(const fs::path& run, const string& which) {
     return pinned(run);
   }
   const fs::path checkpoints = checkpoints_of(run);
+  const optional<int64_t> step = parse_step(which);
   if (which.empty() || which == "best" || which == "last") {
     const auto found = linked_checkpoint(run, which.empty() ? "best" : which);
     if (found) return *found;
   } else {
-    const optional<int64_t> step = parse_step(which);
-    const fs::path folder = checkpoints / (step ? step_folder_name(*step) : which);
+    const string name = step ? step_folder_name(*step) : which;
     const bool is_name = !which.starts_with('.') && which.find('/') == which.npos;
-    if (is_name && type_of(folder) == fs::file_type::directory) return folder;
+    for (const fs::path& folder : {checkpoints / name, run / kRewound / name})
+      if (is_name && type_of(folder) == fs::file_type::directory) return folder;
     if (is_checkpoint(which)) return pinned(which);
   }
+  const vector<int64_t> steps = list_steps(run);
   throw store_error("no checkpoint{}{} in {}; {}", which.empty() ? "" : " ", which,
-                    quoted_path(run), what_exists(checkpoints));
+                    quoted_path(run), what_exists(checkpoints))
+      .hint(step && !steps.empty() && *step < steps.back()
+                ? fmt::format("heed rewind {} {}", shell_word(run.string()), *step)
+                : "");
 }
 
 string same_models(const vector<string>& runs) {

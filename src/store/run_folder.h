@@ -18,6 +18,7 @@
 namespace heed {
 
 inline constexpr const char* kCheckpoints = "checkpoints";
+inline constexpr const char* kRewound = "rewound";         // steps trained anew (train/rewind.h)
 inline constexpr const char* kConfigFile = "config.json";  // of a run, and of each checkpoint
 inline constexpr const char* kOriginFile = "origin.json";
 inline constexpr const char* kMetrics = "metrics.jsonl";
@@ -99,7 +100,8 @@ vector<State> states_of(const fs::path& run, int64_t up_to = kAnyStep);
 
 // The checkpoint folder that the user means. `run` is a run folder, or itself a checkpoint folder
 // if `which` is empty. `which`: "" (best, else last), "best", "last", "step-N" (zeros optional),
-// the name of another folder in checkpoints/, or the path of a checkpoint folder. The links best
+// the name of another folder in checkpoints/, or the path of a checkpoint folder. A step may also
+// be in rewound/, where nothing else looks (train/rewind.h). The links best
 // and last must lead to a step of the run's own; without them (a copy may lack them)
 // the rule of best_of() says which are meant. Error (Exit::store) says what exists.
 fs::path find_checkpoint(const fs::path& run, const string& which = "");

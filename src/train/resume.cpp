@@ -42,8 +42,9 @@ bool contains(const string& outer, const string& inner) {
 NewestCheckpoint beginning_of(const string& run, const string& checkpoint) {
   if (checkpoint.empty()) return newest_checkpoint(run);
   Checkpoint chosen = open_checkpoint(run, checkpoint);
-  if (!chosen.has_training || !fs::equivalent(run_of_checkpoint(chosen.folder), run) ||
-      checkpoint_name(chosen.folder) != step_folder_name(chosen.state.step))
+  error_code none;
+  if (!chosen.has_training ||
+      !fs::equivalent(chosen.folder, step_folder(run, chosen.state.step), none))
     throw usage_error(
         "{} cannot be continued: it is not a step of {} with its optimizer "
         "state.",

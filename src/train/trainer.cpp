@@ -175,6 +175,15 @@ bool Trainer::validate(bool on_grid) {
   return best;
 }
 
+CheckpointContents Trainer::contents() {
+  return {.model = model_slots(stepper_),
+          .training = training_slots(stepper_),
+          .config = dump_config(prepared_.config, DumpFor::checkpoint),
+          .tokenizers = prepared_.tokenizers.files(),
+          .state = state_,
+          .meanwhile = [&] { crew_.busy(); }};
+}
+
 void Trainer::save() {
   stepper_.gather_for_save();
   if (!run_) {
@@ -189,12 +198,7 @@ void Trainer::save() {
   const Weights weights = stepper_.weights();
   check(weights.trained);
   if (weights.differ()) check(weights.used);
-  run_->save({.model = model_slots(stepper_),
-              .training = training_slots(stepper_),
-              .config = dump_config(prepared_.config, DumpFor::checkpoint),
-              .tokenizers = prepared_.tokenizers.files(),
-              .state = state_,
-              .meanwhile = [&] { crew_.busy(); }},
+  run_->save(contents(),
              {prepared_.config.train.keep_last, prepared_.config.train.keep_every, spared_});
   saved_ = state_.step;
   for (const string& note : run_->take_notes()) tell(&Listener::remarked, note);

@@ -52,6 +52,8 @@ class Trainer {
   Stop run(int64_t stop_at);
 
   const State& state() const { return state_; }
+  // What a save would write now.
+  CheckpointContents contents();
   const ParamVec<float>& values() { return stepper_.values(); }
 
  private:

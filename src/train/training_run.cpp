@@ -49,12 +49,6 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
   if (const auto useless = useless_steps(run, done)) log.warn(useless->what());
 }
 
-// "Cooperlake", for bfloat16 "Cooperlake, oneDNN 2.6.3, AVX512_BF16".
-string kernels(const PreparedRun& run) {
-  const string info = run.products->info();
-  return blas_core_type() + (info.empty() ? "" : ", " + info.substr(0, info.find(':')));
-}
-
 // The same bytes are promised on one type of processor only: OpenBLAS has other kernels for others.
 // A change is logged, and recorded in metrics.jsonl: the type of the steps done is that of the last
 // event that names one.
@@ -73,6 +67,11 @@ void say_core_type(const PreparedRun& prepared, int64_t done, const LoggedEvents
 }
 
 }  // namespace
+
+string kernels(const PreparedRun& run) {
+  const string info = run.products->info();
+  return blas_core_type() + (info.empty() ? "" : ", " + info.substr(0, info.find(':')));
+}
 
 optional<Error> useless_steps(const PreparedRun& run, int64_t done) {
   const OptimizerConfig& o = run.config.optimizer;

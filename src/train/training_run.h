@@ -98,6 +98,9 @@ RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& 
 RunResult result_of(const RunWriter& run, const RunRequest& request, const State& state,
                     const string& reason, Exit exit = Exit::ok);
 
+// What multiplies: "Cooperlake", for bfloat16 "Cooperlake, oneDNN 2.6.3, AVX512_BF16".
+string kernels(const PreparedRun& run);
+
 // The first line of metrics.jsonl: the command, and the processor that it began on.
 void append_start(RunWriter& run, const string& command, const PreparedRun& prepared);
 

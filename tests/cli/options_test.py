@@ -11,7 +11,8 @@ from runs import HEED, SMALL, RunsTest, text
 HELP = Path(__file__).resolve().parents[2] / "src" / "cli" / "help"
 
 COMMANDS = ("train", "resume", "evaluate", "sample", "translate", "score", "fill", "inspect", "tokenize", "gradcheck",
-            "average", "bench", "attend", "ablate", "neighbors", "report", "verify", "config", "compare")
+            "average", "bench", "attend", "ablate", "neighbors", "report", "rewind", "verify", "config",
+            "compare", "whence")
 
 
 class Options(RunsTest):
@@ -23,7 +24,7 @@ class Options(RunsTest):
         self.assertEqual(self.out(), self.out("--help"))
         first, more = (re.findall(r"^  (\w+)  ", part, re.M) for part in self.out().split("\nmore:\n"))
         self.assertEqual(first, "train sample report attend evaluate translate resume runs".split())
-        self.assertEqual(len(more), 16)
+        self.assertEqual(len(more), 18)
         version = self.out("--version")
         for part in ("heed 0.", "build: ", "compiler: ", "OpenBLAS", "core type: "):
             self.assertIn(part, version)

@@ -1,0 +1,36 @@
+// heed rewind RUN [STEP...]
+#include "train/rewind.h"
+
+#include "base/json.h"
+#include "base/std_names.h"
+#include "cli/command.h"
+#include "cli/output.h"
+
+namespace heed {
+
+Exit run_rewind(CommandLine& line) {
+  RewindRequest request;
+  line.add_run(request.run, "run folder");
+  line.app.add_option("STEP", request.steps, "write the checkpoints of these steps")
+      ->transform(in_range<int64_t>(0, kAnyStep))
+      ->default_str("");
+  line.app.add_flag("--log", request.log, "of steps 0, 1, 2, 4, 8, ... and the last one");
+  line.add_threads();
+  line.parse();
+  if (request.log == !request.steps.empty())
+    throw usage_error("expected the steps to go back to, or --log for 0, 1, 2, 4, 8, ...")
+        .hint("heed rewind RUN 100");
+  request.threads = line.threads;
+  request.crew = line.crew;
+  Log log({.quiet = line.quiet});
+  Json checkpoints = Json::array();
+  for (const auto& [step, folder] : rewind(request, log))
+    checkpoints.push_back({{"step", step}, {"checkpoint", folder.string()}});
+  if (line.json)
+    print_line({{"run", request.run}, {"checkpoints", checkpoints}});
+  else
+    for (const Json& row : checkpoints) print(plain(row["checkpoint"]) + "\n");
+  return Exit::ok;
+}
+
+}  // namespace heed

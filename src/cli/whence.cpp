@@ -1,0 +1,272 @@
+// heed whence RUN TEXT
+#include "train/whence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/cgroup.h"
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/noise.h"
+#include "base/sha256.h"
+#include "base/signals.h"
+#include "base/std_names.h"
+#include "cli/answers.h"
+#include "cli/output.h"
+#include "train/resume.h"
+
+namespace heed {
+namespace {
+
+constexpr size_t kTouched = 3;  // trainings with the last bit of a weight changed
+
+// The run's training up to the model's step, ready to be done again.
+PreparedRun prepared_again(OpenModel& m) {
+  if (m.config.train.precision != Precision::float32)
+    throw usage_error("its steps round to bfloat16, which has no derivative.")
+        .hint("a run with --set train.precision=float32");
+  if (m.state.step == 0) throw usage_error("step 0 has learnt nothing.").hint("--checkpoint last");
+  const fs::path run = run_of_checkpoint(m.folder);
+  StoredRun stored = read_stored_run(run, newest_checkpoint(run), m.log);
+  load_data(stored, stored.asked, m.log);
+  return prepare_run(m.config, std::move(stored.data), std::move(stored.tokenizers), m.line.threads,
+                     m.line.crew);
+}
+
+class Enquiry {
+ public:
+  Enquiry(OpenModel& m, vector<Prediction> asked, size_t retrain)
+      : m_(m),
+        prepared_(prepared_again(m)),
+        objective_(make_objective(prepared_.config)),
+        units_(units_of(prepared_.data.train, prepared_.tokenizers)),
+        lessons_(*objective_, prepared_.data.train, prepared_.config, units_),
+        begin_(initial_weights(m.net, m.config.seed, run_of_checkpoint(m.folder))),
+        course_{prepared_.model,
+                step_options(prepared_.config),
+                prepared_.crew,
+                lessons_,
+                units_.all.size(),
+                m.state.step,
+                begin_,
+                [this](double steps) { worked(steps); }},
+        answer_(answers_of(m.net, asked)) {
+    Sha256 hash;  // of the model and the question
+    hash.update(std::as_bytes(span(m.values.data(), m.values.size())));
+    for (const Prediction& p : asked)
+      for (const TokenIds& ids : {p.read.source, p.read.target, p.answer, {p.row}})
+        hash.update(Json(ids).dump());
+    const fs::path folder = run_of_checkpoint(m.folder) / "whence";
+    make_folder(folder);
+    file_ = folder / (hash.hex().substr(0, 16) + ".json");
+    Json answers;
+    for (const Prediction& p : asked)
+      answers.push_back(m.tokenizers.target->piece(p.answer.front()));
+    result_ = {{"run", m.run},
+               {"checkpoint", checkpoint_name(m.folder)},
+               {"step", m.state.step},
+               {"answer", asked.size() == 1 ? answers[0] : answers}};
+    if (is_listed(file_)) result_ = parse_strict_json(read_file(file_, 1u << 30), {file_.string()});
+    watch_signals();
+    const bool known = result_.contains("units");
+    const size_t trainings = retrain > 0 ? 3 * min(retrain, units_.all.size()) + kTouched : 0;
+    all_ = double(m.state.step) * double((known ? 0 : 6) + trainings);
+    if (!known) calculate();
+    if (retrain > 0) prove(retrain);
+    m.log.end_progress();
+  }
+
+  const Json& result() const { return result_; }
+
+ private:
+  void worked(double steps) {
+    done_ += steps;
+    m_.log.share_done(min(1.0, done_ / all_));
+    if (stop_signal() != 0)
+      throw Error(exit_of_signal(stop_signal()),
+                  "stopped; what is proved stays, and the same command goes on.");
+  }
+  void save() const { replace_file(file_, text_of(result_) + "\n"); }
+
+  void calculate() {
+    const double memory = influence_memory(course_);
+    m_.log.info(fmt::format("{}, {}: about the time of six such trainings, and {} of memory",
+                            counted(format_count(int64_t(units_.all.size())), "unit"),
+                            counted(format_count(m_.state.step), "step"), format_bytes(memory)));
+    if (memory > available_memory())
+      throw Error(Exit::memory,
+                  fmt::format("it takes {} of memory, and {} are available.", format_bytes(memory),
+                              format_bytes(available_memory())),
+                  "--checkpoint with an earlier step");
+    const Phi checked = [&](const ParamVec<double>& weights, ParamVec<double>* gradient) {
+      if (!std::equal(weights.data(), weights.data() + weights.size(), m_.values.data()))
+        throw usage_error(
+            "the training, done again, does not give the weights of {}: it is no step "
+            "of the run, or heed resume --set changed the config on the way, or "
+            "another type of processor trained it.",
+            checkpoint_name(m_.folder));
+      const double phi = answer_(weights, gradient);
+      result_["logprob"] = phi;
+      return phi;
+    };
+    const vector<double> values = influences<float>(course_, checked);
+    if (!ranges::all_of(values, [](double value) { return isfinite(value); }))
+      throw Error(Exit::diverged,
+                  "the derivatives are infinite: whatever changes grows with every step back.",
+                  "--checkpoint with an earlier step, or a run with a lower learning rate");
+    vector<Json> rows;
+    for (size_t u = 0; u < values.size(); ++u)
+      rows.push_back({{"unit", u},
+                      {"lines", units_.all[u].lines},
+                      {"text", units_.all[u].text},
+                      {"value", values[u]}});
+    ranges::stable_sort(rows, ranges::greater(),
+                        [](const Json& row) { return row["value"].get<double>(); });
+    result_["units"] = rows;
+    save();
+  }
+
+  // The most helpful and the most harmful ones, and as many drawn by chance, left out one by one.
+  void prove(size_t k) {
+    const double phi = result_["logprob"];
+    if (!result_.contains("noise")) result_["noise"] = Json::array();
+    for (size_t i = result_["noise"].size(); i < kTouched; ++i) {
+      size_t touched = 0;
+      for (int draw = 0; begin_.data()[touched] == 0.0f || draw == 0; ++draw)
+        touched = noise_key(m_.config.seed, Purpose::probe, i, draw) % begin_.size();
+      result_["noise"].push_back(abs(retrained(course_, answer_, {}, touched) - phi));
+      save();
+    }
+    Json& rows = result_["units"];
+    set<size_t> proved;
+    for (size_t i = 0; i < min(k, rows.size()); ++i) {
+      proved.insert({i, rows.size() - 1 - i});
+      for (int draw = 0; proved.size() < min(rows.size(), 3 * (i + 1)); ++draw)
+        proved.insert(noise_key(m_.config.seed, Purpose::probe, i + kTouched, draw) % rows.size());
+    }
+    for (const size_t i : proved) {
+      Json& row = rows[i];
+      if (row.contains("retrained")) continue;
+      LeftOut left_out(units_.all.size());
+      left_out[row["unit"]] = true;
+      row["retrained"] = phi - retrained(course_, answer_, left_out);
+      save();
+    }
+  }
+
+  OpenModel& m_;
+  PreparedRun prepared_;
+  unique_ptr<const Objective> objective_;
+  Units units_;
+  Lessons lessons_;
+  ParamVec<float> begin_;
+  Course course_;
+  Phi answer_;
+  fs::path file_;  // what is known so far
+  Json result_;
+  double done_ = 0, all_ = 1;  // steps of training
+};
+
+// Spearman's: the correlation of the ranks.
+double rank_correlation(const vector<double>& x, const vector<double>& y) {
+  const auto rank = [](double a, const vector<double>& of) {  // from the middle, doubled
+    double sum = 0;
+    for (const double b : of) sum += (b < a) - (b > a);
+    return sum;
+  };
+  double xy = 0, xx = 0, yy = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double a = rank(x[i], x), b = rank(y[i], y);
+    xy += a * b;
+    xx += a * a;
+    yy += b * b;
+  }
+  return xy / sqrt(xx * yy);
+}
+
+// Of the units that were left out: what was foretold against what came.
+void add_judgement(Json& result) {
+  vector<double> foretold, came;
+  double noise = 0;
+  for (const Json& touched : result.value("noise", Json::array()))
+    noise = max<double>(noise, touched);
+  for (Json& row : result["units"]) {
+    if (!row.contains("retrained")) continue;
+    foretold.push_back(row["value"]);
+    came.push_back(row["retrained"]);
+    row["provable"] = abs(came.back()) > noise;
+  }
+  if (!came.empty()) result["rank_correlation"] = rank_correlation(foretold, came);
+}
+
+string unit_text(const Json& text) {
+  return replace_all(plain(text), "\t", "  →  ");
+}
+
+string lines_text(const Json& lines) {
+  return plain(lines[0]);
+}
+
+string proof_text(const Json& row) {
+  if (!row.contains("retrained")) return "-";
+  return fmt::format("{:+.5f}{}", row["retrained"].get<double>(),
+                     row["provable"] ? "" : " (noise)");
+}
+
+void print_units(const Json& result) {
+  print_prose(fmt::format("{} has log-probability {:.4f} at step {}. It would lose, without one:\n",
+                          plain(result["answer"]), result["logprob"].get<double>(),
+                          plain(result["step"])));
+  constexpr size_t kHelping = 10, kHarming = 5;
+  const Json& units = result["units"];
+  Json rows = Json::array();
+  for (size_t i = 0; i < units.size(); ++i)
+    if (i < kHelping || i + kHarming >= units.size() || units[i].contains("retrained"))
+      rows.push_back(units[i]);
+  vector<Column> columns = {{"value", "value", "{:+.5f}"},
+                            {"line", "lines", lines_text},
+                            {"text", "text", unit_text, 0, Column::cut}};
+  if (result.contains("rank_correlation"))
+    columns.insert(columns.begin() + 1, {"retrained", "", proof_text});
+  print_table(rows, columns, "  ");
+  if (result.contains("rank_correlation"))
+    print_prose(fmt::format("rank correlation of what was foretold and what came: {:.3f}\n",
+                            result["rank_correlation"].get<double>()));
+}
+
+}  // namespace
+
+Exit run_whence(CommandLine& line) {
+  optional<string> answer;
+  size_t retrain = 0;
+  line.add_model();
+  line.add_texts("the text before the answer; for masked models with a [MASK]",
+                 "its lines instead: the sum of their answers; - is standard input");
+  line.add_targets("what the decoder has written before the answer");
+  line.app.add_option("--answer", answer, "this token (default: the most probable)");
+  line.add_number("--retrain", retrain,
+                  "prove it: train again without each of the N most helpful and N most harmful "
+                  "units, and N drawn by chance; the same command goes on where it was stopped",
+                  1, 10'000)
+      ->default_str("");
+  line.parse();
+  if (!line.texts.given())
+    throw usage_error("expected TEXT or --file, whose answer is to be explained.");
+  OpenModel m(line);
+  vector<Prediction> asked;
+  answer_texts(m, {""}, [&](span<const GivenText> texts) {
+    for (const GivenText& text : texts) {
+      asked.push_back(prediction_of(m, text, answer));
+      asked.back().answer = {explain(m.net, m.values, asked.back())["answer"]["id"]};
+    }
+  });
+  if (asked.empty()) throw data_error("there is no line to explain.");
+  Json result = Enquiry(m, std::move(asked), retrain).result();
+  add_judgement(result);
+  line.json ? print_line(result) : print_units(result);
+  return Exit::ok;
+}
+
+}  // namespace heed

@@ -1,0 +1,313 @@
+#include "train/whence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/format.h"
+#include "base/std_names.h"
+
+namespace heed {
+namespace {
+
+template <class To, class From>
+ParamVec<To> copy_as(const ParamVec<From>& from) {
+  ParamVec<To> to(from.size());
+  std::copy_n(from.data(), from.size(), to.data());
+  return to;
+}
+
+double dot(const ParamVec<double>& x, const ParamVec<double>& y) {
+  double sum = 0;
+  for (size_t i = 0; i < x.size(); ++i) sum += x.data()[i] * y.data()[i];
+  return sum;
+}
+
+// Weights and moments.
+template <class T>
+using Numbers = vector<ParamVec<T>>;
+
+template <class T>
+Numbers<T> numbers_of(Learner<T>& learner) {
+  Numbers<T> numbers;
+  for (const ParamVec<T>* x : learner.numbers()) numbers.push_back(copy_as<T>(*x));
+  return numbers;
+}
+
+// A step that was done.
+template <class T>
+struct Done {
+  int64_t step;
+  double norm;           // of the gradient
+  ParamVec<T> gradient;  // not clipped
+  ParamVec<T> before;    // weights
+  Numbers<T> after;      // and moments
+};
+
+template <class T>
+Done<T> do_step(Learner<T>& learner, int64_t step) {
+  const double norm = learner.gradient(step);
+  Done<T> done{step, norm, copy_as<T>(learner.gradients().sum()), copy_as<T>(learner.values()), {}};
+  learner.update(step, norm);
+  done.after = numbers_of(learner);
+  done.after.front() = {};  // the next step has it
+  return done;
+}
+
+// The adjoints, step after step backwards.
+class Backwards {
+ public:
+  Backwards(const Course& course, ParamVec<double> of_phi)
+      : influences(course.units),
+        course_(course),
+        gradients_(course.model, course.options.shards, course.crew),
+        e_(of_phi.size()),
+        h_(of_phi.size()) {
+    for (int k = 0; k < 3; ++k) adjoints_.emplace_back(of_phi.size());
+    (course.options.ema_decay > 0 ? e_ : adjoints_[0]) = std::move(of_phi);
+  }
+
+  template <class T>
+  void reverse(const Done<T>& done) {
+    const Update update =
+        update_of(course_.options, course_.model.config.d_model, done.step, done.norm);
+    if (course_.options.ema_decay > 0)
+      for (size_t i = 0; i < e_.size(); ++i) {
+        adjoints_[0].data()[i] += (1 - update.ema_decay) * e_.data()[i];
+        e_.data()[i] *= update.ema_decay;
+      }
+    ParamVec<double> g = copy_as<double>(done.gradient);
+    reverse_update(done, update, g);
+    if (update.clip < 1) {
+      const double share = dot(h_, g) / (done.norm * (done.norm + 1e-6));
+      for (size_t i = 0; i < h_.size(); ++i)
+        h_.data()[i] = update.clip * (h_.data()[i] - share * g.data()[i]);
+    }
+    pass_gradient(done.step, copy_as<double>(done.before));
+  }
+
+  vector<double> influences;
+
+ private:
+  // dw, dm and dv of before the update, and dd in h.
+  template <class T>
+  void reverse_update(const Done<T>& done, const Update& update, ParamVec<double>& g) {
+    Numbers<double> after;  // w, m, v
+    for (const ParamVec<T>& x : done.after) after.push_back(copy_as<double>(x));
+    while (after.size() < adjoints_.size()) after.emplace_back(g.size());
+    const OptimizerConfig& config = course_.options.optimizer;
+    for (const ParamInfo& info : course_.model.table.infos()) {
+      const size_t begin = info.param.offset, size = info.param.size();
+      const auto stretch = [&](Numbers<double>& x, ParamVec<double>& gradient) {
+        return Stretch<double>{config,
+                               update,
+                               blas_products<double>(),
+                               kept_share(config, update.rate, info),
+                               x[0].data() + begin,
+                               gradient.data() + begin,
+                               x[1].data() + begin,
+                               x[2].data() + begin,
+                               size};
+      };
+      rule_of(config, info).reverse(stretch(after, g), stretch(adjoints_, h_));
+      if (info.init.frozen) std::fill_n(h_.data() + begin, size, 0.0);  // so is its gradient
+    }
+  }
+
+  // dw += H h, and every unit's share of h . grad L_t.
+  void pass_gradient(int64_t step, ParamVec<double> w) {
+    const StepBatch& batch = course_.lessons.batch(step);
+    const vector<int>& units = course_.lessons.rows();
+    const double length = sqrt(dot(h_, h_));
+    if (length == 0 || batch.labels == 0) return;
+    const double eps = kStepLength / length;
+    vector<double> rows(units.size());
+    double at = 0;  // w is w + at eps h now
+    for (const double sign : {1.0, -1.0}) {
+      for (size_t i = 0; i < w.size(); ++i) w.data()[i] += (sign - at) * eps * h_.data()[i];
+      at = sign;
+      gradients_.run(w, batch, course_.options.label_smoothing, {}, rows.data());
+      gradients_.reduce();
+      const double scale = sign / (2 * eps);
+      for (size_t i = 0; i < w.size(); ++i)
+        adjoints_[0].data()[i] += scale * std::exchange(gradients_.sum().data()[i], 0.0);
+      for (size_t r = 0; r < rows.size(); ++r)
+        if (units[r] >= 0) influences[units[r]] += scale * rows[r] / double(batch.labels);
+    }
+  }
+
+  static constexpr double kStepLength = 1e-5;  // |eps h|
+
+  const Course& course_;
+  Gradients<double> gradients_;
+  Numbers<double> adjoints_;  // dw, dm, dv
+  ParamVec<double> e_, h_;    // de, dg
+};
+
+int64_t stretch_of(int64_t steps) {
+  return int64_t(std::ceil(sqrt(double(steps))));
+}
+
+void require_reverse(const Course& course) {
+  const OptimizerConfig& config = course.options.optimizer;
+  for (const ParamInfo& info : course.model.table.infos())
+    if (!rule_of(config, info).reverse)
+      throw usage_error(
+          "optimizer.type {} cannot be followed backwards: {} moves by a rule whose "
+          "reverse heed does not have.",
+          config.type, info.name)
+          .hint("a run with --set optimizer.type=adamw, and a learning rate of its own");
+}
+
+}  // namespace
+
+Units units_of(const Split& split, const Tokenizers& tokenizers) {
+  Units units;
+  for (size_t i = 0; i < split.sentences(); ++i)
+    units.all.push_back({{int64_t(split.lines[i])},
+                         tokenizers.source().decode(split.sentence(Side::source, int64_t(i))) +
+                             "\t" +
+                             tokenizers.target->decode(split.sentence(Side::target, int64_t(i)))});
+  if (split.pairs()) return units;
+  units.all.push_back({{1}, ""});
+  int previous = -1;
+  for (size_t i = 0; i < split.target.size(); ++i) {
+    const int id = split.target[i];
+    units.of_token.push_back(int(units.all.size()) - 1);
+    for (const char byte : tokenizers.target->text_after(previous, id)) {
+      if (byte != '\n')
+        units.all.back().text += byte;
+      else
+        units.all.push_back({{int64_t(units.all.size()) + 1}, ""});
+    }
+    if (!tokenizers.target->is_special(id)) previous = id;
+  }
+  if (units.all.back().text.empty()) units.all.pop_back();  // the text ends with a newline
+  return units;
+}
+
+const StepBatch& Lessons::batch(int64_t step, const LeftOut& left_out) {
+  Cursor at = cursors_[size_t(step) - 1];
+  const Cursor after = batcher_.fill(step, at, batch_);
+  if (cursors_.size() == size_t(step)) cursors_.push_back(after);
+  // The rows are those of the examples, in their order (data/batcher.h).
+  rows_.clear();
+  Example e;
+  size_t next = 0, row = 0;  // of all; of the example
+  for (size_t shard = 0; shard < batch_.shards.size(); ++shard)
+    for (int i = 0; i < batch_.used[shard]; ++i)
+      for (int& label : batch_.shards[shard][i].labels) {
+        if (next++ == 0 || row == e.labels.size()) {
+          objective_.example(split_, at.epoch, at.index++, e);
+          row = 0;
+        }
+        const int unit = label < 0 ? -1 : units_.of(e.places[row]);
+        ++row;
+        rows_.push_back(unit);
+        if (unit >= 0 && !left_out.empty() && left_out[unit]) label = -1;
+      }
+  return batch_;
+}
+
+template <class T>
+Learner<T>::Learner(const Course& course)
+    : course_(course),
+      gradients_(course.model, course.options.shards, course.crew),
+      optimizer_(course.model.table, course.options.optimizer),
+      values_(course.begin.size()) {
+  std::copy_n(course.begin.data(), values_.size(), values_.data());
+  if (course.options.ema_decay > 0) averaged_.emplace(copy_as<T>(values_));
+}
+
+template <class T>
+double Learner<T>::gradient(int64_t step, const LeftOut& left_out) {
+  const StepBatch& batch = course_.lessons.batch(step, left_out);
+  gradients_.run(values_, batch, course_.options.label_smoothing);
+  return gradients_.reduce();
+}
+
+template <class T>
+void Learner<T>::update(int64_t step, double norm) {
+  optimizer_.step(course_.crew.pool(),
+                  update_of(course_.options, course_.model.config.d_model, step, norm), values_,
+                  gradients_.sum(), averaged_ ? &*averaged_ : nullptr);
+  course_.worked(1);
+}
+
+Phi answers_of(const Transformer& model, vector<Prediction> predictions) {
+  return [&model, all = std::move(predictions)](const ParamVec<double>& weights,
+                                                ParamVec<double>* gradient) {
+    double phi = 0;
+    for (const Prediction& p : all) {
+      const TokenIds source = model.has_encoder() ? p.read.source : TokenIds(),
+                     target = model.has_decoder() ? p.read.target : TokenIds();
+      vector<int> labels((model.has_decoder() ? target : source).size(), -1);
+      labels[p.row] = p.answer.front();
+      Batch batch;
+      batch.add(source, target, labels);
+      Workspace workspace;
+      Pass<double> pass{.values = weights, .workspace = workspace, .gradients = gradient};
+      TransformerSaved<double> saved;
+      // What is minimised is -log p: its gradient is taken -1 times.
+      phi -= (gradient ? train_micro_batch(model, pass, batch, {0.0, -1.0}, saved)
+                       : loss(pass, model.output, In<double>(model.forward(pass, batch, saved)),
+                              batch.labels))
+                 .nll;
+    }
+    return phi;
+  };
+}
+
+template <class T>
+vector<double> influences(const Course& course, const Phi& answer) {
+  require_reverse(course);
+  const int64_t n = course.steps, stretch = stretch_of(n);
+  Learner<T> learner(course);
+  vector<Numbers<T>> kept;
+  for (int64_t step = 1; step <= n; ++step) {
+    if ((step - 1) % stretch == 0) kept.push_back(numbers_of(learner));
+    learner.update(step, learner.gradient(step));
+  }
+  ParamVec<double> of_phi(learner.values().size());
+  answer(copy_as<double>(learner.used()), &of_phi);
+  Backwards backwards(course, std::move(of_phi));
+  for (; !kept.empty(); kept.pop_back()) {
+    for (size_t k = 0; k < kept.back().size(); ++k)
+      std::copy_n(kept.back()[k].data(), learner.values().size(), learner.numbers()[k]->data());
+    vector<Done<T>> done;
+    const int64_t first = int64_t(kept.size() - 1) * stretch + 1;
+    for (int64_t step = first; step < first + stretch && step <= n; ++step)
+      done.push_back(do_step(learner, step));
+    for (; !done.empty(); done.pop_back()) {
+      backwards.reverse(done.back());
+      course.worked(4);
+    }
+  }
+  return std::move(backwards.influences);
+}
+
+double influence_memory(const Course& course) {
+  const int moments = moments_kept(course.model.table, course.options.optimizer);
+  const double stretch = double(stretch_of(course.steps)),
+               in_float = stretch * (1 + moments) + stretch * (2 + moments) + course.options.shards;
+  return double(course.model.table.size()) * (4 * in_float + 8 * (course.options.shards + 10));
+}
+
+double retrained(const Course& course, const Phi& answer, const LeftOut& left_out, size_t touched) {
+  Learner<float> learner(course);
+  if (touched != kNoWeight) {
+    float& weight = learner.values().data()[touched];
+    weight = std::nextafter(weight, numeric_limits<float>::infinity());
+  }
+  for (int64_t step = 1; step <= course.steps; ++step)
+    learner.update(step, learner.gradient(step, left_out));
+  return answer(copy_as<double>(learner.used()), nullptr);
+}
+
+template class Learner<float>;
+template class Learner<double>;
+template vector<double> influences<float>(const Course&, const Phi&);
+template vector<double> influences<double>(const Course&, const Phi&);
+
+}  // namespace heed
