@@ -46,7 +46,8 @@ Json figure_fields(const Json& r) {
     const Json interval =
         r.value("intervals", Json::object()).value(f.key, Json({kUnknown, kUnknown}));
     const double low = interval[0], high = interval[1];
-    string& text = (fields[f.title] = format_fixed(r[f.key].get<double>(), f.digits)).get_ref<string&>();
+    string& text =
+        (fields[f.title] = format_fixed(r[f.key].get<double>(), f.digits)).get_ref<string&>();
     if (!note.empty()) text += " " + note;
     if (!isnan(low)) text += fmt::format(" (95 %: {:.2f} to {:.2f})", low, high);
   }

@@ -87,8 +87,8 @@ struct Run {
 };
 
 // Where a run's data is: as `config` names it from the folder in which the run began. If files are
-// missing there, because the run was moved: where the longest end of each path leads from here, from
-// the run or from the two folders above it.
+// missing there, because the run was moved: where the longest end of each path leads from here,
+// from the run or from the two folders above it.
 struct DataPlace {
   RunConfig config;
   string folder;
