@@ -35,23 +35,23 @@ PreparedRun prepared_again(OpenModel& m) {
                      m.line.crew);
 }
 
-class Enquiry {
+class Attribution {
  public:
-  Enquiry(OpenModel& m, vector<Prediction> asked, size_t retrain)
+  Attribution(OpenModel& m, vector<Prediction> asked, size_t retrain)
       : m_(m),
         prepared_(prepared_again(m)),
         objective_(make_objective(prepared_.config)),
         units_(units_of(prepared_.data.train, prepared_.tokenizers)),
-        lessons_(*objective_, prepared_.data.train, prepared_.config, units_),
+        batches_(*objective_, prepared_.data.train, prepared_.config, units_),
         begin_(initial_weights(m.net, m.config.seed, run_of_checkpoint(m.folder))),
-        course_{prepared_.model,
-                step_options(prepared_.config),
-                prepared_.crew,
-                lessons_,
-                units_.all.size(),
-                m.state.step,
-                begin_,
-                [this](double steps) { worked(steps); }},
+        setup_{prepared_.model,
+               step_options(prepared_.config),
+               prepared_.crew,
+               batches_,
+               units_.all.size(),
+               m.state.step,
+               begin_,
+               [this](double steps) { worked(steps); }},
         answer_(answers_of(m.net, asked)) {
     Sha256 hash;  // of the model and the question
     hash.update(std::as_bytes(span(m.values.data(), m.values.size())));
@@ -91,7 +91,7 @@ class Enquiry {
   void save() const { replace_file(file_, text_of(result_) + "\n"); }
 
   void calculate() {
-    const double memory = influence_memory(course_);
+    const double memory = influence_memory(setup_);
     m_.log.info(fmt::format("{}, {}: about the time of six such trainings, and {} of memory",
                             counted(format_count(int64_t(units_.all.size())), "unit"),
                             counted(format_count(m_.state.step), "step"), format_bytes(memory)));
@@ -111,7 +111,7 @@ class Enquiry {
       result_["logprob"] = phi;
       return phi;
     };
-    const vector<double> values = influences<float>(course_, checked);
+    const vector<double> values = influences<float>(setup_, checked);
     if (!ranges::all_of(values, [](double value) { return isfinite(value); }))
       throw Error(Exit::diverged,
                   "the derivatives are infinite: whatever changes grows with every step back.",
@@ -136,7 +136,7 @@ class Enquiry {
       size_t touched = 0;
       for (int draw = 0; begin_.data()[touched] == 0.0f || draw == 0; ++draw)
         touched = noise_key(m_.config.seed, Purpose::probe, i, draw) % begin_.size();
-      result_["noise"].push_back(abs(retrained(course_, answer_, {}, touched) - phi));
+      result_["noise"].push_back(abs(retrained(setup_, answer_, {}, touched) - phi));
       save();
     }
     Json& rows = result_["units"];
@@ -151,7 +151,7 @@ class Enquiry {
       if (row.contains("retrained")) continue;
       LeftOut left_out(units_.all.size());
       left_out[row["unit"]] = true;
-      row["retrained"] = phi - retrained(course_, answer_, left_out);
+      row["retrained"] = phi - retrained(setup_, answer_, left_out);
       save();
     }
   }
@@ -160,9 +160,9 @@ class Enquiry {
   PreparedRun prepared_;
   unique_ptr<const Objective> objective_;
   Units units_;
-  Lessons lessons_;
+  UnitBatches batches_;
   ParamVec<float> begin_;
-  Course course_;
+  TrainingSetup setup_;
   Phi answer_;
   fs::path file_;  // what is known so far
   Json result_;
@@ -263,7 +263,7 @@ Exit run_whence(CommandLine& line) {
     }
   });
   if (asked.empty()) throw data_error("there is no line to explain.");
-  Json result = Enquiry(m, std::move(asked), retrain).result();
+  Json result = Attribution(m, std::move(asked), retrain).result();
   add_judgement(result);
   line.json ? print_line(result) : print_units(result);
   return Exit::ok;

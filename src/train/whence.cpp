@@ -29,15 +29,15 @@ template <class T>
 using Numbers = vector<ParamVec<T>>;
 
 template <class T>
-Numbers<T> numbers_of(Learner<T>& learner) {
+Numbers<T> numbers_of(Retraining<T>& training) {
   Numbers<T> numbers;
-  for (const ParamVec<T>* x : learner.numbers()) numbers.push_back(copy_as<T>(*x));
+  for (const ParamVec<T>* x : training.numbers()) numbers.push_back(copy_as<T>(*x));
   return numbers;
 }
 
 // A step that was done.
 template <class T>
-struct Done {
+struct StepRecord {
   int64_t step;
   double norm;           // of the gradient
   ParamVec<T> gradient;  // not clipped
@@ -46,11 +46,12 @@ struct Done {
 };
 
 template <class T>
-Done<T> do_step(Learner<T>& learner, int64_t step) {
-  const double norm = learner.gradient(step);
-  Done<T> done{step, norm, copy_as<T>(learner.gradients().sum()), copy_as<T>(learner.values()), {}};
-  learner.update(step, norm);
-  done.after = numbers_of(learner);
+StepRecord<T> do_step(Retraining<T>& training, int64_t step) {
+  const double norm = training.gradient(step);
+  StepRecord<T> done{
+      step, norm, copy_as<T>(training.gradients().sum()), copy_as<T>(training.values()), {}};
+  training.update(step, norm);
+  done.after = numbers_of(training);
   done.after.front() = {};  // the next step has it
   return done;
 }
@@ -58,21 +59,21 @@ Done<T> do_step(Learner<T>& learner, int64_t step) {
 // The adjoints, step after step backwards.
 class Backwards {
  public:
-  Backwards(const Course& course, ParamVec<double> of_phi)
-      : influences(course.units),
-        course_(course),
-        gradients_(course.model, course.options.shards, course.crew),
+  Backwards(const TrainingSetup& setup, ParamVec<double> of_phi)
+      : influences(setup.units),
+        setup_(setup),
+        gradients_(setup.model, setup.options.shards, setup.crew),
         e_(of_phi.size()),
         h_(of_phi.size()) {
     for (int k = 0; k < 3; ++k) adjoints_.emplace_back(of_phi.size());
-    (course.options.ema_decay > 0 ? e_ : adjoints_[0]) = std::move(of_phi);
+    (setup.options.ema_decay > 0 ? e_ : adjoints_[0]) = std::move(of_phi);
   }
 
   template <class T>
-  void reverse(const Done<T>& done) {
+  void reverse(const StepRecord<T>& done) {
     const Update update =
-        update_of(course_.options, course_.model.config.d_model, done.step, done.norm);
-    if (course_.options.ema_decay > 0)
+        update_of(setup_.options, setup_.model.config.d_model, done.step, done.norm);
+    if (setup_.options.ema_decay > 0)
       for (size_t i = 0; i < e_.size(); ++i) {
         adjoints_[0].data()[i] += (1 - update.ema_decay) * e_.data()[i];
         e_.data()[i] *= update.ema_decay;
@@ -92,12 +93,12 @@ class Backwards {
  private:
   // dw, dm and dv of before the update, and dd in h.
   template <class T>
-  void reverse_update(const Done<T>& done, const Update& update, ParamVec<double>& g) {
+  void reverse_update(const StepRecord<T>& done, const Update& update, ParamVec<double>& g) {
     Numbers<double> after;  // w, m, v
     for (const ParamVec<T>& x : done.after) after.push_back(copy_as<double>(x));
     while (after.size() < adjoints_.size()) after.emplace_back(g.size());
-    const OptimizerConfig& config = course_.options.optimizer;
-    for (const ParamInfo& info : course_.model.table.infos()) {
+    const OptimizerConfig& config = setup_.options.optimizer;
+    for (const ParamInfo& info : setup_.model.table.infos()) {
       const size_t begin = info.param.offset, size = info.param.size();
       const auto stretch = [&](Numbers<double>& x, ParamVec<double>& gradient) {
         return Stretch<double>{config,
@@ -117,8 +118,8 @@ class Backwards {
 
   // dw += H h, and every unit's share of h . grad L_t.
   void pass_gradient(int64_t step, ParamVec<double> w) {
-    const StepBatch& batch = course_.lessons.batch(step);
-    const vector<int>& units = course_.lessons.rows();
+    const StepBatch& batch = setup_.batches.batch(step);
+    const vector<int>& units = setup_.batches.rows();
     const double length = sqrt(dot(h_, h_));
     if (length == 0 || batch.labels == 0) return;
     const double eps = kStepLength / length;
@@ -127,7 +128,7 @@ class Backwards {
     for (const double sign : {1.0, -1.0}) {
       for (size_t i = 0; i < w.size(); ++i) w.data()[i] += (sign - at) * eps * h_.data()[i];
       at = sign;
-      gradients_.run(w, batch, course_.options.label_smoothing, {}, rows.data());
+      gradients_.run(w, batch, setup_.options.label_smoothing, {}, rows.data());
       gradients_.reduce();
       const double scale = sign / (2 * eps);
       for (size_t i = 0; i < w.size(); ++i)
@@ -139,7 +140,7 @@ class Backwards {
 
   static constexpr double kStepLength = 1e-5;  // |eps h|
 
-  const Course& course_;
+  const TrainingSetup& setup_;
   Gradients<double> gradients_;
   Numbers<double> adjoints_;  // dw, dm, dv
   ParamVec<double> e_, h_;    // de, dg
@@ -149,9 +150,9 @@ int64_t stretch_of(int64_t steps) {
   return int64_t(std::ceil(sqrt(double(steps))));
 }
 
-void require_reverse(const Course& course) {
-  const OptimizerConfig& config = course.options.optimizer;
-  for (const ParamInfo& info : course.model.table.infos())
+void require_reverse(const TrainingSetup& setup) {
+  const OptimizerConfig& config = setup.options.optimizer;
+  for (const ParamInfo& info : setup.model.table.infos())
     if (!rule_of(config, info).reverse)
       throw usage_error(
           "optimizer.type {} cannot be followed backwards: {} moves by a rule whose "
@@ -187,7 +188,7 @@ Units units_of(const Split& split, const Tokenizers& tokenizers) {
   return units;
 }
 
-const StepBatch& Lessons::batch(int64_t step, const LeftOut& left_out) {
+const StepBatch& UnitBatches::batch(int64_t step, const LeftOut& left_out) {
   Cursor at = cursors_[size_t(step) - 1];
   const Cursor after = batcher_.fill(step, at, batch_);
   if (cursors_.size() == size_t(step)) cursors_.push_back(after);
@@ -211,28 +212,28 @@ const StepBatch& Lessons::batch(int64_t step, const LeftOut& left_out) {
 }
 
 template <class T>
-Learner<T>::Learner(const Course& course)
-    : course_(course),
-      gradients_(course.model, course.options.shards, course.crew),
-      optimizer_(course.model.table, course.options.optimizer),
-      values_(course.begin.size()) {
-  std::copy_n(course.begin.data(), values_.size(), values_.data());
-  if (course.options.ema_decay > 0) averaged_.emplace(copy_as<T>(values_));
+Retraining<T>::Retraining(const TrainingSetup& setup)
+    : setup_(setup),
+      gradients_(setup.model, setup.options.shards, setup.crew),
+      optimizer_(setup.model.table, setup.options.optimizer),
+      values_(setup.begin.size()) {
+  std::copy_n(setup.begin.data(), values_.size(), values_.data());
+  if (setup.options.ema_decay > 0) averaged_.emplace(copy_as<T>(values_));
 }
 
 template <class T>
-double Learner<T>::gradient(int64_t step, const LeftOut& left_out) {
-  const StepBatch& batch = course_.lessons.batch(step, left_out);
-  gradients_.run(values_, batch, course_.options.label_smoothing);
+double Retraining<T>::gradient(int64_t step, const LeftOut& left_out) {
+  const StepBatch& batch = setup_.batches.batch(step, left_out);
+  gradients_.run(values_, batch, setup_.options.label_smoothing);
   return gradients_.reduce();
 }
 
 template <class T>
-void Learner<T>::update(int64_t step, double norm) {
-  optimizer_.step(course_.crew.pool(),
-                  update_of(course_.options, course_.model.config.d_model, step, norm), values_,
+void Retraining<T>::update(int64_t step, double norm) {
+  optimizer_.step(setup_.crew.pool(),
+                  update_of(setup_.options, setup_.model.config.d_model, step, norm), values_,
                   gradients_.sum(), averaged_ ? &*averaged_ : nullptr);
-  course_.worked(1);
+  setup_.worked(1);
 }
 
 Phi answers_of(const Transformer& model, vector<Prediction> predictions) {
@@ -260,54 +261,55 @@ Phi answers_of(const Transformer& model, vector<Prediction> predictions) {
 }
 
 template <class T>
-vector<double> influences(const Course& course, const Phi& answer) {
-  require_reverse(course);
-  const int64_t n = course.steps, stretch = stretch_of(n);
-  Learner<T> learner(course);
+vector<double> influences(const TrainingSetup& setup, const Phi& answer) {
+  require_reverse(setup);
+  const int64_t n = setup.steps, stretch = stretch_of(n);
+  Retraining<T> training(setup);
   vector<Numbers<T>> kept;
   for (int64_t step = 1; step <= n; ++step) {
-    if ((step - 1) % stretch == 0) kept.push_back(numbers_of(learner));
-    learner.update(step, learner.gradient(step));
+    if ((step - 1) % stretch == 0) kept.push_back(numbers_of(training));
+    training.update(step, training.gradient(step));
   }
-  ParamVec<double> of_phi(learner.values().size());
-  answer(copy_as<double>(learner.used()), &of_phi);
-  Backwards backwards(course, std::move(of_phi));
+  ParamVec<double> of_phi(training.values().size());
+  answer(copy_as<double>(training.used()), &of_phi);
+  Backwards backwards(setup, std::move(of_phi));
   for (; !kept.empty(); kept.pop_back()) {
     for (size_t k = 0; k < kept.back().size(); ++k)
-      std::copy_n(kept.back()[k].data(), learner.values().size(), learner.numbers()[k]->data());
-    vector<Done<T>> done;
+      std::copy_n(kept.back()[k].data(), training.values().size(), training.numbers()[k]->data());
+    vector<StepRecord<T>> done;
     const int64_t first = int64_t(kept.size() - 1) * stretch + 1;
     for (int64_t step = first; step < first + stretch && step <= n; ++step)
-      done.push_back(do_step(learner, step));
+      done.push_back(do_step(training, step));
     for (; !done.empty(); done.pop_back()) {
       backwards.reverse(done.back());
-      course.worked(4);
+      setup.worked(4);
     }
   }
   return std::move(backwards.influences);
 }
 
-double influence_memory(const Course& course) {
-  const int moments = moments_kept(course.model.table, course.options.optimizer);
-  const double stretch = double(stretch_of(course.steps)),
-               in_float = stretch * (1 + moments) + stretch * (2 + moments) + course.options.shards;
-  return double(course.model.table.size()) * (4 * in_float + 8 * (course.options.shards + 10));
+double influence_memory(const TrainingSetup& setup) {
+  const int moments = moments_kept(setup.model.table, setup.options.optimizer);
+  const double stretch = double(stretch_of(setup.steps)),
+               in_float = stretch * (1 + moments) + stretch * (2 + moments) + setup.options.shards;
+  return double(setup.model.table.size()) * (4 * in_float + 8 * (setup.options.shards + 10));
 }
 
-double retrained(const Course& course, const Phi& answer, const LeftOut& left_out, size_t touched) {
-  Learner<float> learner(course);
+double retrained(const TrainingSetup& setup, const Phi& answer, const LeftOut& left_out,
+                 size_t touched) {
+  Retraining<float> training(setup);
   if (touched != kNoWeight) {
-    float& weight = learner.values().data()[touched];
+    float& weight = training.values().data()[touched];
     weight = std::nextafter(weight, numeric_limits<float>::infinity());
   }
-  for (int64_t step = 1; step <= course.steps; ++step)
-    learner.update(step, learner.gradient(step, left_out));
-  return answer(copy_as<double>(learner.used()), nullptr);
+  for (int64_t step = 1; step <= setup.steps; ++step)
+    training.update(step, training.gradient(step, left_out));
+  return answer(copy_as<double>(training.used()), nullptr);
 }
 
-template class Learner<float>;
-template class Learner<double>;
-template vector<double> influences<float>(const Course&, const Phi&);
-template vector<double> influences<double>(const Course&, const Phi&);
+template class Retraining<float>;
+template class Retraining<double>;
+template vector<double> influences<float>(const TrainingSetup&, const Phi&);
+template vector<double> influences<double>(const TrainingSetup&, const Phi&);
 
 }  // namespace heed

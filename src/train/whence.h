@@ -72,11 +72,11 @@ Units units_of(const Split& split, const Tokenizers& tokenizers);
 using LeftOut = vector<bool>;  // of each unit; empty: none is
 
 // The batches of a training, with units left out.
-class Lessons {
+class UnitBatches {
  public:
   // References must outlive it.
-  Lessons(const Objective& objective, const Split& split, const RunConfig& config,
-          const Units& units)
+  UnitBatches(const Objective& objective, const Split& split, const RunConfig& config,
+              const Units& units)
       : objective_(objective), split_(split), units_(units), batcher_(objective, split, config) {}
 
   // Any step up to the one after the furthest so far. Valid until the next call.
@@ -95,11 +95,11 @@ class Lessons {
 };
 
 // What is trained, again and again. References must outlive it.
-struct Course {
+struct TrainingSetup {
   const Transformer& model;
   const StepOptions options;
   const Crew& crew;
-  Lessons& lessons;
+  UnitBatches& batches;
   size_t units;
   int64_t steps;
   const ParamVec<float>& begin;  // weights
@@ -109,9 +109,9 @@ struct Course {
 
 // One training, step after step: gradient(), then update().
 template <class T>
-class Learner {
+class Retraining {
  public:
-  explicit Learner(const Course& course);
+  explicit Retraining(const TrainingSetup& setup);
 
   // Of L_t, left in gradients().sum(); its norm.
   double gradient(int64_t step, const LeftOut& left_out = {});
@@ -127,7 +127,7 @@ class Learner {
   }
 
  private:
-  const Course& course_;
+  const TrainingSetup& setup_;
   Gradients<T> gradients_;
   Optimizer<T> optimizer_;
   ParamVec<T> values_;
@@ -143,13 +143,13 @@ Phi answers_of(const Transformer& model, vector<Prediction> predictions);
 // dPhi/da_u of every unit. T: of the training; in double only to check it. Error (usage) if the
 // optimizer has no reverse.
 template <class T>
-vector<double> influences(const Course& course, const Phi& answer);
-double influence_memory(const Course& course);  // bytes that it takes, in float
+vector<double> influences(const TrainingSetup& setup, const Phi& answer);
+double influence_memory(const TrainingSetup& setup);  // bytes that it takes, in float
 
 // Phi after a training without some units, and perhaps with the last bit of a weight changed before
 // it.
 constexpr size_t kNoWeight = string::npos;
-double retrained(const Course& course, const Phi& answer, const LeftOut& left_out,
+double retrained(const TrainingSetup& setup, const Phi& answer, const LeftOut& left_out,
                  size_t touched = kNoWeight);
 
 }  // namespace heed

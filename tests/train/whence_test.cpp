@@ -38,29 +38,29 @@ struct Tiny {
     objective = make_objective(config);
     for (size_t i = 0; i < split.target.size(); ++i) units.of_token.push_back(int(i) / kLine);
     units.all.resize(size_t(units.of_token.back()) + 1);
-    lessons = std::make_unique<Lessons>(*objective, split, config, units);
+    batches = std::make_unique<UnitBatches>(*objective, split, config, units);
     model = std::make_unique<Transformer>(config.model, kVocab, kVocab);
     begin = ParamVec<float>(model->table.size());
     initialize(model->table, config.seed, begin);
     answer = answers_of(*model, {{.read = {{}, {1, 4, 5, 7}}, .row = 3, .answer = {8}},
                                  {.read = {{}, {1, 9}}, .row = 1, .answer = {11}}});
   }
-  Course course() {
-    return {*model, step_options(config), crew, *lessons, units.all.size(), kSteps, begin};
+  TrainingSetup setup() {
+    return {*model, step_options(config), crew, *batches, units.all.size(), kSteps, begin};
   }
 
   // Phi after a training in which the weight of a unit is 1 + more.
   double phi(size_t unit, double more) {
-    const Course training = course();
+    const TrainingSetup training = setup();
     LeftOut others(units.all.size(), true);
     others[unit] = false;
-    Learner<double> learner(training);
+    Retraining<double> training(training);
     std::vector<double> all(begin.size());
     for (int step = 1; step <= kSteps; ++step) {
-      double* sum = learner.gradients().sum().data();
-      learner.gradient(step);
+      double* sum = training.gradients().sum().data();
+      training.gradient(step);
       for (size_t i = 0; i < all.size(); ++i) all[i] = std::exchange(sum[i], 0.0);
-      learner.gradient(step, others);
+      training.gradient(step, others);
       double squares = 0;
       for (size_t i = 0; i < all.size(); ++i) {
         sum[i] = all[i] + more * sum[i];
@@ -69,16 +69,16 @@ struct Tiny {
       const double clip = config.optimizer.clip_norm, norm = std::sqrt(squares);
       (clip > 0 && norm > clip ? clipped : not_clipped) += 1;
       if (clip > 0) corner = std::min(corner, std::abs(norm / clip - 1));
-      learner.update(step, norm);
+      training.update(step, norm);
     }
-    return answer(learner.used(), nullptr);
+    return answer(training.used(), nullptr);
   }
 
   Split split = some_text();
   RunConfig config;
   std::unique_ptr<const Objective> objective;
   Units units;
-  std::unique_ptr<Lessons> lessons;
+  std::unique_ptr<UnitBatches> batches;
   std::unique_ptr<Transformer> model;
   ParamVec<float> begin;
   Phi answer;
@@ -90,7 +90,7 @@ struct Tiny {
 
 // Of at most so many units above a hundredth of the largest influence.
 void expect_derivatives(Tiny& tiny, size_t most, double more = 1e-3) {
-  const std::vector<double> found = influences<double>(tiny.course(), tiny.answer);
+  const std::vector<double> found = influences<double>(tiny.setup(), tiny.answer);
   double largest = 0;
   for (const double x : found) largest = std::max(largest, std::abs(x));
   ASSERT_GT(largest, 1e-3);
@@ -138,11 +138,11 @@ TEST(Whence, LeavingAUnitOutKeepsAllElse) {
   left_out[3] = left_out[7] = true;
   size_t hidden = 0;
   for (int step = 1; step <= 12; ++step) {
-    const StepBatch all = tiny.lessons->batch(step);
-    const std::vector<int> units = tiny.lessons->rows();
-    const StepBatch& some = tiny.lessons->batch(step, left_out);
+    const StepBatch all = tiny.batches->batch(step);
+    const std::vector<int> units = tiny.batches->rows();
+    const StepBatch& some = tiny.batches->batch(step, left_out);
     EXPECT_EQ(some.labels, all.labels);
-    EXPECT_EQ(tiny.lessons->rows(), units);
+    EXPECT_EQ(tiny.batches->rows(), units);
     size_t row = 0;
     for (size_t shard = 0; shard < all.shards.size(); ++shard)
       for (int i = 0; i < all.used[shard]; ++i) {
