@@ -51,10 +51,10 @@ struct Tiny {
 
   // Phi after a training in which the weight of a unit is 1 + more.
   double phi(size_t unit, double more) {
-    const TrainingSetup training = setup();
+    const TrainingSetup again = setup();
     LeftOut others(units.all.size(), true);
     others[unit] = false;
-    Retraining<double> training(training);
+    Retraining<double> training(again);
     std::vector<double> all(begin.size());
     for (int step = 1; step <= kSteps; ++step) {
       double* sum = training.gradients().sum().data();
