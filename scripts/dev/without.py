@@ -59,7 +59,7 @@ ROWS = {
     "export": command("export", ("src/train/suggested_config.cpp", r'include "store/huggingface|c = opened_elsewhere|{"opens", opens_as'),
                       ("src/train/training_run.cpp", r'include "store/huggingface|info\(opens'),
                       ("src/train/training_run.cpp", r"(?<=vocabulary {}); {}|, opens_as\(c\)", ""),
-                      ("CMakeLists.txt", " src/store/huggingface.json", ""), ("CMakeLists.txt", "huggingface.json CLASSES|huggingface_json"),
+                      ("CMakeLists.txt", "huggingface.json CLASSES|huggingface_json"), ("CMakeLists.txt", " src/store/huggingface.json", ""),
                       rows=False, own="src/store/gguf.* src/store/huggingface*.* tests/store/huggingface*.cpp tests/cli/export_test.py"),
     "gguf": ("src/store/gguf.cpp", "gguf|Gguf",
              [("src/cli/export.cpp", r"(?s)if \(gguf\)\n +write_gguf\(.*?else\n +write", "write"), ("src/cli/export.cpp", r', "gguf"', ""),
