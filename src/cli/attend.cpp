@@ -126,7 +126,7 @@ Attended attended(const AttendOptions& r, const GivenText& given, OpenModel& m) 
   text.tokens = input_tokens(text.read, m.tokenizers);
   Workspace workspace;
   text.maps = attention_maps(m.net, m.values, text.read, workspace, r.contributions);
-  if (r.pull) add_pull(m.net, in_double(m.values), text.read, workspace, text.maps);
+  if (r.pull) add_pull(m.net, copy_as<double>(m.values), text.read, workspace, text.maps);
   text.heads = heads_in_words(text.tokens, text.maps, r.heads);
   return text;
 }

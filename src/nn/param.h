@@ -100,10 +100,11 @@ class ParamVec {
   size_t size_ = 0;
 };
 
-inline ParamVec<double> in_double(const ParamVec<float>& values) {
-  ParamVec<double> wide(values.size());
-  std::copy_n(values.data(), values.size(), wide.data());
-  return wide;
+template <class To, class From>
+ParamVec<To> copy_as(const ParamVec<From>& from) {
+  ParamVec<To> to(from.size());
+  std::copy_n(from.data(), from.size(), to.data());
+  return to;
 }
 
 // Initial values: a pure function of the table and the seed.

@@ -314,7 +314,7 @@ class Explainer {
 
 Json explain(const Transformer& model, const ParamVec<float>& values,
              const Prediction& prediction) {
-  const ParamVec<double> wide = in_double(values);
+  const ParamVec<double> wide = copy_as<double>(values);
   return Explainer(model, values, wide, prediction).result();
 }
 

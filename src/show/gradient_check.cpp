@@ -52,8 +52,7 @@ vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& v
     train_micro_batch(model, pass, batch, {smoothing, 1.0 / batch.scored()}, saved);
   }
   const double largest = largest_of({gradients.data(), gradients.size()});
-  ParamVec<double> moved(values.size());
-  std::copy_n(values.data(), values.size(), moved.data());
+  ParamVec<double> moved = copy_as<double>(values);
   const auto objective = [&] {
     WorkspaceScope scope(workspace);
     Pass<double> pass{.values = moved, .workspace = workspace};

@@ -32,9 +32,7 @@ Stepper::Stepper(const Transformer& model, const StepOptions& options, const Cre
                  slices_.blocks[crew.exchange().rank() + 1]),
       values_(model.table.size()) {
   initialize(model.table, options.seed, values_);
-  if (options.ema_decay == 0) return;
-  averaged_.emplace(values_.size());
-  std::copy(values_.data(), values_.data() + values_.size(), averaged_->data());
+  if (options.ema_decay > 0) averaged_ = copy_as<float>(values_);
 }
 
 void Stepper::start_from(const ParamVec<float>& values) {

@@ -11,13 +11,6 @@
 namespace heed {
 namespace {
 
-template <class To, class From>
-ParamVec<To> copy_as(const ParamVec<From>& from) {
-  ParamVec<To> to(from.size());
-  std::copy_n(from.data(), from.size(), to.data());
-  return to;
-}
-
 double dot(const ParamVec<double>& x, const ParamVec<double>& y) {
   double sum = 0;
   for (size_t i = 0; i < x.size(); ++i) sum += x.data()[i] * y.data()[i];
@@ -216,8 +209,7 @@ Retraining<T>::Retraining(const TrainingSetup& setup)
     : setup_(setup),
       gradients_(setup.model, setup.options.shards, setup.crew),
       optimizer_(setup.model.table, setup.options.optimizer),
-      values_(setup.begin.size()) {
-  std::copy_n(setup.begin.data(), values_.size(), values_.data());
+      values_(copy_as<T>(setup.begin)) {
   if (setup.options.ema_decay > 0) averaged_.emplace(copy_as<T>(values_));
 }
 

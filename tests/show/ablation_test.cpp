@@ -38,12 +38,6 @@ double loss_of(const Transformer& model, const ParamVec<float>& values,
   return evaluate({model, values}, list, pool).loss();
 }
 
-ParamVec<float> copy_of(const ParamVec<float>& values) {
-  ParamVec<float> copy(values.size());
-  std::copy_n(values.data(), values.size(), copy.data());
-  return copy;
-}
-
 void scale(Mat<float> m, float by) {
   for (int r = 0; r < m.rows; ++r)
     for (int c = 0; c < m.cols; ++c) m(r, c) *= by;
@@ -69,7 +63,7 @@ TEST_F(AblationTest, ByZeroIsTheLossWithTheWeightsThatReadThePartSetToZero) {
   EXPECT_EQ(a["parts"].size(), 3u + 4 + 4 + 12);  // kinds, layers, feed-forward networks, heads
   EXPECT_EQ(a["passes"], 1 + 2 * 23);
   const auto check = [&](const char* name, std::initializer_list<Mat<float>> zeroed) {
-    ParamVec<float> copy = copy_of(values_);
+    ParamVec<float> copy = copy_as<float>(values_);
     for (const Mat<float> m : zeroed) {
       Mat<float> there = m;
       there.data = copy.data() + (m.data - values_.data());
