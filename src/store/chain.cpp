@@ -60,4 +60,17 @@ string chain_hash(const fs::path& run, int64_t step) {
   return hash;
 }
 
+SavedSteps chain_steps(const fs::path& run) {
+  SavedSteps saved;
+  const string chain = chain_text(run);
+  std::istringstream lines(chain.substr(0, chain.rfind('\n') + 1));  // without a torn one
+  for (string text; getline(lines, text);) {
+    const Json line = parse_strict_json(text, {(run / kChain).string()});
+    const int64_t step = line.value("step", int64_t{0});
+    saved.erase(saved.lower_bound(step), saved.end());  // a run that went back repeats steps
+    saved[step] = line.value("files", map<string, string>());
+  }
+  return saved;
+}
+
 }  // namespace heed

@@ -29,6 +29,9 @@ struct Origin {
   string branched_from = "";  // of heed resume --branch: the run, or ""
   int64_t branched_at = 0;    // its step
   vector<string> given = {};  // the keys that --set gave
+
+  // The run whose weights it began with, or "".
+  const string& weights_of() const { return branched_from.empty() ? init_from : branched_from; }
 };
 void fields(Origin& o, auto visit) {
   visit("folder", o.folder, "data_sha256", o.hash.data, "valid_sha256", o.hash.valid, "init_from",

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -146,5 +147,9 @@ string stem_hash(const fs::path& run);
 
 // The hash of the last line of this step, or "".
 string chain_hash(const fs::path& run, int64_t step);
+
+// Of each step that was saved, by name: the SHA-256 of its files. Error (store) on a damaged line.
+using SavedSteps = map<int64_t, map<string, string>>;
+SavedSteps chain_steps(const fs::path& run);
 
 }  // namespace heed

@@ -220,7 +220,7 @@ RunResult branch_before(int64_t other, StoredRun& run, const RunConfig& config,
 // Without a checkpoint a run starts again, which needs the weights that it began with.
 void refuse_lost_weights(const StoredRun& run) {
   const Origin& origin = run.origin;
-  const string& of = origin.branched_from.empty() ? origin.init_from : origin.branched_from;
+  const string& of = origin.weights_of();
   if (!of.empty())
     throw store_error(
         "the run {} should begin with the weights of {}, but was stopped "

@@ -3,37 +3,24 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "base/files.h"
 #include "base/format.h"
-#include "base/json.h"
 #include "base/sha256.h"
 #include "base/signals.h"
 #include "base/std_names.h"
+#include "store/run_writer.h"
 #include "train/resume.h"
 #include "train/training_run.h"
 
 namespace heed {
 namespace {
 
-// Of each step that was saved, by name: the SHA-256 of its files.
-using Saved = map<int64_t, map<string, string>>;
-
-// Those of the chain, which may lack lines, and those that are kept.
-Saved saved_steps(const fs::path& run, const vector<int64_t>& kept) {
-  Saved saved;
-  const string chain = is_listed(run / kChain) ? read_file(run / kChain, 1u << 30) : "";
-  std::istringstream lines(chain.substr(0, chain.rfind('\n') + 1));  // without a torn one
-  for (string text; getline(lines, text);) {
-    const Json line = parse_strict_json(text, {(run / kChain).string()});
-    const int64_t step = line.value("step", int64_t{0});
-    saved.erase(saved.lower_bound(step), saved.end());  // a run that went back repeats steps
-    saved[step] = line.value("files", map<string, string>());
-  }
+// The steps of the chain, which may lack lines, and those that are kept.
+SavedSteps saved_steps(const fs::path& run, const vector<int64_t>& kept) {
+  SavedSteps saved = chain_steps(run);
   saved.erase(saved.upper_bound(kept.back()), saved.end());
   for (const int64_t step : kept) saved[step] = read_state(step_folder(run, step)).files;
   return saved;
@@ -176,7 +163,7 @@ class Replay {
 
   void refuse_lost_beginning(int64_t halt) const {
     const Origin& origin = stored_.origin;
-    const string& of = origin.branched_from.empty() ? origin.init_from : origin.branched_from;
+    const string& of = origin.weights_of();
     if (!of.empty())
       throw usage_error(
           "{} began at step {} with the weights of {}, and no checkpoint from there to "
@@ -234,7 +221,7 @@ class Replay {
   RunLock lock_;
   vector<int64_t> kept_;  // steps
   vector<RunConfig> configs_;
-  Saved saved_;
+  SavedSteps saved_;
   StoredRun stored_;
   optional<PreparedRun> prepared_;
   optional<Trainer> trainer_;
