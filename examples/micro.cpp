@@ -375,7 +375,7 @@ int main(int argc, char** argv) {
   int right = 0;
   for (int i = 0; i < kHeldOut; ++i) {
     const auto& [source, target] = lines[i];
-    const string written = model.write(source, 100);
+    const string written = model.write(source, target.size() + 1);
     right += written == target;
     if (i < 5) std::printf("%s -> %s\n", source.c_str(), written.c_str());
   }

@@ -1,6 +1,5 @@
 """heed in Python: trains small transformers with the program heed and looks into them.
 
-    import heed
     run = heed.train("mine.txt", minutes=2)        # or text="...", pairs=[("3 17", "17 3"), ...], config={...}
     run.sample("The fox", max_tokens=60, seed=2)
 
@@ -32,14 +31,14 @@ Config = Union[Mapping[str, Any], PathLike]
 
 class Error(RuntimeError):
     """What heed said. exit_code: 2 usage or config, 3 data, 4 files of a run, 5 diverged, 7 memory; results: what it printed."""
-
     def __init__(self, message: str, exit_code: int, results: list[dict]):
         super().__init__(message.rstrip("\n") or f"heed ended with exit code {exit_code}")
         self.exit_code, self.results = exit_code, results
 
 
-def train(data: PathLike | list[PathLike] | None = None, *, text: str | None = None, pairs: Iterable[tuple[str, str]] | None = None,
-          config: Config | None = None, run: PathLike | None = None, force: bool = True, **options: Any) -> Run:
+def train(data: PathLike | list[PathLike] | None = None, *, text: str | None = None,
+          pairs: Iterable[tuple[str, str]] | Mapping[str, str] | None = None, config: Config | None = None,
+          run: PathLike | None = None, force: bool = True, **options: Any) -> Run:
     """Trains a model and returns its run. An interrupt (Ctrl-C) saves, stops and returns it, too.
     data: the path of a text, a table of pairs or a config, a list of texts, or the name of a config that comes with heed.
     Or one of text, pairs (source, target) and config: a dict like {"model": {"d_model": 64}, ...}; its paths begin here.
@@ -48,9 +47,9 @@ def train(data: PathLike | list[PathLike] | None = None, *, text: str | None = N
     if sum(given is not None for given in (data, text, pairs, config)) != 1:
         raise TypeError("heed.train takes one of: a path, text=, pairs=, config=")
     name = "text" if text is not None else "pairs" if pairs is not None else "config" if isinstance(config, Mapping) else None
-    options = {"run": run or name and f"runs/{name}", "force": force, **options}
+    options = {"run": run or name and f"runs/{name}", "force": force, "like": None if pairs is None else "pairs", **options}
     if pairs is not None:
-        text, options["like"] = "".join(f"{source}\t{target}\n" for source, target in pairs), "pairs"
+        text = "".join(source + "\t" + target + "\n" for source, target in (pairs.items() if isinstance(pairs, Mapping) else pairs))
     with _config_file(config) as file:
         given = "-" if text is not None else file or data
         return _train("train", given if isinstance(given, list) else [given], options, text or "")
@@ -58,11 +57,19 @@ def train(data: PathLike | list[PathLike] | None = None, *, text: str | None = N
 
 class Run:
     """A run: heed.Run("runs/mine"), or what training returns. Methods ask its best checkpoint, or checkpoint="last", "step-100".
-    path: its folder. result: of training, its `reason` (finished, early_stopping, signal, time, ...), `step`, `best_loss`, ..."""
-
+    result: of training, its `reason` (finished, early_stopping, signal, time, ...), `step`, `best_loss`, ..."""
     def __init__(self, path: PathLike, result: Mapping[str, Any] | None = None):
         named = Path("runs", path)  # a name alone, as heed takes it
-        self.path, self.result = named if named.exists() and not Path(path).exists() else Path(path), dict(result or {})
+        self._path, self.result = named if named.exists() and not Path(path).exists() else Path(path), dict(result or {})
+        self._identity = [(self._path.stat().st_ino, origin.read_bytes()) for origin in self._path.glob("origin.json")]
+
+    @property
+    def path(self) -> Path:
+        """Its folder, also where a later training has renamed it: NAME.old-K."""
+        for folder in (self._path, *self._path.parent.glob("*.old-*")):
+            if self._identity in ([], Run(folder)._identity):
+                return folder
+        raise Error(f"the run that was in {self._path} is not there any more; heed.Run(PATH) is the one in PATH", 4, [])
 
     def __fspath__(self) -> str:
         return str(self.path)
@@ -107,7 +114,7 @@ class Run:
 
     def weights(self, checkpoint: str = "best") -> dict[str, Any]:
         """Every tensor by name, float32: a matrix is [out, in], a vector [n]. checkpoint: best, last or step-N."""
-        folder = f"step-{int(checkpoint[5:]):08}" if checkpoint.startswith("step-") else checkpoint
+        folder = f"step-{checkpoint[5:]:0>8}" if checkpoint.startswith("step-") else checkpoint
         data, numpy, found = (self.path / "checkpoints" / folder / "model.safetensors").read_bytes(), _optional("numpy"), {}
         start = 8 + int.from_bytes(data[:8], "little")  # safetensors: the length of a header, the header, the numbers
         for name, tensor in json.loads(data[8:start]).items():
@@ -122,9 +129,8 @@ class Run:
 
     def live(self, text: str | None = None, **options: Any) -> Page:
         """The page of the model itself, to type to, opened at a text (and target=...)."""
-        if text is not None:
-            return Page(_ask("attend", [self, text], {"html": "-", **options}))
-        return Page(_ask("report", [self], {"live": True, "html": "-", **options}))
+        command, arguments = ("report", [self]) if text is None else ("attend", [self, text])
+        return Page(_ask(command, arguments, {"live": text is None, "html": "-", **options}))
 
     def resume(self, **options: Any) -> Run:
         """Goes on: minutes=2, more=500, max_steps=2000. Returns the run that was written: this one, or the branch NAME-2."""
@@ -134,14 +140,15 @@ class Run:
 class Attention:
     """What `heed attend --json` prints. encoder, decoder, cross (those that the model has): [layer][head] is an array [query, key],
     rows sum to 1. Tokens: encoder [source_tokens, same], decoder [target_tokens, same], cross [target_tokens, source_tokens]."""
-
     def __init__(self, told: Mapping[str, Any]):
         vars(self).update(told)
+
+    def __repr__(self) -> str:
+        return f"heed.Attention with {', '.join(vars(self))}"
 
 
 class Page(str):
     """A page of heed as HTML, which needs no server: a cell shows it, and pathlib.Path("page.html").write_text(page) keeps it."""
-
     def __repr__(self) -> str:
         return f"heed.Page of {len(self):,} characters"
 
@@ -167,14 +174,14 @@ def sweep(config: Config, grid: Mapping[str, Iterable[Any]], *, run: PathLike | 
     stopped goes on: after an interrupt, call it again. A table: the values, run, state, step, best_step, loss (held out), ..."""
     name, always = "config" if isinstance(config, Mapping) else Path(config).stem, options.pop("set", {})
     folder, rows, reason = Path(run or f"runs/{name}-sweep"), [], ""
+    lists = [[values] if isinstance(values, str) or not hasattr(values, "__iter__") else values for values in grid.values()]
     with _config_file(config) as file:
-        for changes in (dict(zip(grid, values)) for values in itertools.product(*grid.values())):
+        for changes in (dict(zip(grid, values)) for values in itertools.product(*lists)):
             path = folder / ",".join(f"{key}={value}" for key, value in changes.items()).replace("/", "_")
             keys, there = {**always, **changes}, path / "config.json"
             try:
                 same = there.exists() and _ask("config", [there], {}) == _ask("config", [file], {"set": keys})
-                one = Run(path).resume(**options) if same else train(file, run=path, set=keys, **options)
-                reason = one.result["reason"]
+                reason = (Run(path).resume(**options) if same else train(file, run=path, set=keys, **options)).result["reason"]
             except Error as error:
                 if error.exit_code != 5:  # what diverges is a result, too
                     raise
@@ -213,7 +220,7 @@ def _line(command: str, arguments: Iterable[Any], options: Mapping[str, Any]) ->
             value = [f"{key}={v if isinstance(v, str) else json.dumps(v, default=lambda n: n.item())}" for key, v in value.items()]
         for one in value if isinstance(value, (list, tuple)) else [value]:
             line += [] if one is None or one is False else [flag] if one is True else [f"{flag}={one}"]
-    return [*line, "--", *map(str, arguments)]
+    return [*line, "--", *map(os.fspath, arguments)]
 
 
 def _ask(command: str, arguments: Iterable[Any], options: Mapping[str, Any], stdin: str = "") -> str:
@@ -236,8 +243,8 @@ def _each(command: str, run: Run, texts: Any, key: str, options: dict[str, Any])
         if lines and not isinstance(lines[0], str):
             lines, targets = zip(*lines)
             options["target_file"] = Path(folder, "targets")
-            options["target_file"].write_text("".join(f"{target}\n" for target in targets), encoding="utf-8")
-        found = call(command, run, stdin="".join(f"{line}\n" for line in lines), file="-", **options)
+            options["target_file"].write_text("".join(target + "\n" for target in targets), encoding="utf-8")
+        found = call(command, run, stdin="".join(line + "\n" for line in lines), file="-", **options)
     if len(found) != len(lines):
         raise ValueError("a text has more than one line")
     return found[0][key] if isinstance(texts, str) else [one[key] for one in found]
@@ -248,19 +255,17 @@ def _optional(module: str) -> Any:
 
 
 def _table(rows: list[dict]) -> Any:
-    pandas = _optional("pandas")
-    return pandas.DataFrame(rows) if pandas else rows
+    return _optional("pandas").DataFrame(rows) if _optional("pandas") else rows
 
 
 @contextmanager
 def _config_file(config: Config | None) -> Iterator[Any]:
-    if not isinstance(config, Mapping):
+    if isinstance(config, Mapping):
+        with tempfile.NamedTemporaryFile("w", dir=os.getcwd(), prefix="config-", suffix=".json", encoding="utf-8") as file:
+            print(json.dumps(config), file=file, flush=True)
+            yield file.name
+    else:
         yield config
-        return
-    with tempfile.NamedTemporaryFile("w", dir=os.getcwd(), prefix="config-", suffix=".json", encoding="utf-8") as file:
-        json.dump(config, file)
-        file.flush()
-        yield file.name
 
 
 def _train(command: str, arguments: list[Any], options: Mapping[str, Any], text: str = "") -> Run:
@@ -273,10 +278,11 @@ def _train(command: str, arguments: list[Any], options: Mapping[str, Any], text:
             encoding="utf-8", errors="replace", start_new_session=True, preexec_fn=lambda: _libc.prctl(1, signal.SIGTERM))
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     cell = importlib.import_module("IPython.display").display({}, raw=True, display_id=True) if hasattr(shell, "kernel") else None
-    said, ended = [], threading.Event()
+    said, newest, ended = [], {}, threading.Event()  # of the lines on steps, validations and samples a cell shows the newest
     def listen() -> None:
         for line in process.stderr or []:
             said.append(line)
+            newest[next((word for word in ("step ", "valid ", "sample ") if line.startswith(word)), line)] = line
             if not cell:
                 sys.stderr.write(line)
         ended.set()
@@ -285,16 +291,10 @@ def _train(command: str, arguments: list[Any], options: Mapping[str, Any], text:
         try:
             ended.wait(0.5)
             if cell:
-                cell.update({"text/plain": _latest(said)}, raw=True)
+                cell.update({"text/plain": "".join(list(newest.values()))}, raw=True)
         except KeyboardInterrupt:
             process.send_signal(signal.SIGINT)
     results, code = _objects(process.communicate()[0]), process.returncode
     if not results or code not in (0, 130, 143):
         raise KeyboardInterrupt if code == 130 else Error("".join(said), code, results)
     return Run(results[0]["run"], results[0])
-
-
-def _latest(lines: list[str]) -> str:
-    """The lines, but of those on steps, validations and samples the last: what changes stands in its place."""
-    last = {next((word for word in ("step ", "valid ", "sample ") if line.startswith(word)), line): line for line in list(lines)}
-    return "".join(last.values())

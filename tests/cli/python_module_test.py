@@ -3,6 +3,7 @@ import base64
 import hashlib
 import importlib
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -110,6 +111,29 @@ class Module(RunsTest):
         self.assertTrue(Path("runs/config.old-1").is_dir())
         self.assertEqual(self.module.Run("config").config["train"]["max_steps"], 2)
 
+    def test_a_run_stays_the_one_that_it_was(self):
+        config = self.config(family="causal_lm", **SMALL)
+        first = self.quietly(self.module.train, config, run="run")
+        loss = first.evaluate()["loss"]
+        second = self.quietly(self.module.train, config, run="run", set={"seed": 7})
+        self.assertEqual((str(first), str(second)), ("run.old-1", "run"))
+        self.assertEqual(first.evaluate()["loss"], loss)
+        self.assertNotEqual(second.evaluate()["loss"], loss)
+        shutil.rmtree("run.old-1")
+        with self.assertRaisesRegex(self.module.Error, "not there any more"):
+            first.evaluate()
+
+    def test_what_is_no_text_is_refused(self):
+        run = self.trained["text"]
+        for act in (lambda: run.sample(["the old"]), lambda: run.score(["the old", ("the", "old")]),
+                    lambda: self.module.train(pairs=[("the", None)])):
+            with self.assertRaises(TypeError):
+                act()
+
+    def test_pairs_may_be_a_dict(self):
+        run = self.quietly(self.module.train, pairs={f"a {i}": f"{i} a" for i in range(60)}, minutes=0.02, run="run")
+        self.assertIn("a 1\t1 a\n", (run.path / "text.txt").read_text())
+
     def test_an_error_is_what_heed_said(self):
         self.config("text")
         for act, typed in ((lambda: self.module.train("text.json", force=False, run="text"), ("train", "text.json", "--run", "text")),
@@ -151,7 +175,7 @@ class Module(RunsTest):
         self.assertEqual(self.quietly(self.module.sweep, "text.json", grid), table)
         self.assertEqual(len(os.listdir("runs/text-sweep")), 4)
         self.config("text", family="causal_lm", **{**SMALL, "train__max_steps": 8})  # what was another config is trained anew
-        one = {"optimizer.learning_rate": [0.01], "seed": [1]}
+        one = {"optimizer.learning_rate": 0.01, "seed": [1]}
         self.assertEqual([row["step"] for row in self.quietly(self.module.sweep, "text.json", one)], [8])
         self.assertEqual(len(os.listdir("runs/text-sweep")), 5)
 
