@@ -159,7 +159,7 @@ Exit run_verify(CommandLine& line) {
   for (const Json* parts : {&v.checkpoints, &v.files})
     for (const Json& part : *parts) {
       const bool whole = part["whole"];
-      fields[part["name"]] = whole ? "whole" : "NOT WHOLE: " + plain(part["wrong"]);
+      fields[plain(part["name"])] = whole ? "whole" : "NOT WHOLE: " + plain(part["wrong"]);
       if (!whole) wrong.push_back(part["name"]);
     }
   if (line.json) {
