@@ -221,6 +221,13 @@ class EvaluatePairs(RunsTest):
         self.assertEqual(len(self.out("bleu", "-", "t", stdin="the mill\nfar\n").splitlines()), 6)
         self.check("evaluate", "run", "--file", "s", *both, status=2, facts="--bleu")
         self.check("bleu", "h", status=2, facts="REF")
+
+    def test_labels_of_one_word_are_judged_by_exact_match(self):
+        for name, lines in (("right", "cat\ndog\n" * 30), ("half", "cat\ncat\n" * 30)):
+            (self.folder / name).write_text(lines)
+        self.assertTrue(self.out("bleu", "right", "right").startswith("exact match"))
+        found, = self.json("bleu", "half", "right", "--to", "right")
+        self.assertRegex(found["sentence"], "^right is better by 50.0000 % exact match")
         for command in (("bleu", "h", "-", "-"), ("bleu", "-", "t", "-"), ("evaluate", "run", "--file", "-", "--target-file", "-"),
                         ("evaluate", "run", "--bleu", "--file", "s", "--target-file", "-", "--target-file", "-")):
             self.check(*command, status=2, facts="standard input", stdin="the mill\nfar\n")

@@ -104,6 +104,8 @@ class ScoreAgainst(RunsTest):
         found = json.loads(self.compare("run", ["the", "", "", "old"], ["the", "old", "", ""], "--json").out)
         self.assertEqual((found["lines"], found["ties"], found["left_out"]), (1, 1, 3))  # nothing is more probable than a text
         self.compare("pairs", ["the ||| old", "the ||| old"], ["the", "the ||| a"], status=3, facts="bad:1")
+        both = self.check("score", "pairs", "--file", "good", "--target-file", "good", "--against", "bad", status=2, facts="--target-file")
+        self.assertEqual(both.err.count("error"), 1)
         self.check("score", "run", "the", "--against", "bad", facts=["--against", "--file"])
         self.check("score", "run", "--file", "-", "--against", "-", status=2, facts=["standard input"])
         self.check("score", "run", "--file", "a.txt", "--against", "a.txt", "--tokens", facts="--tokens")
