@@ -221,13 +221,6 @@ class EvaluatePairs(RunsTest):
         self.assertEqual(len(self.out("bleu", "-", "t", stdin="the mill\nfar\n").splitlines()), 6)
         self.check("evaluate", "run", "--file", "s", *both, status=2, facts="--bleu")
         self.check("bleu", "h", status=2, facts="REF")
-
-    def test_labels_of_one_word_are_judged_by_exact_match(self):
-        for name, lines in (("right", "cat\ndog\n" * 30), ("half", "cat\ncat\n" * 30)):
-            (self.folder / name).write_text(lines)
-        self.assertTrue(self.out("bleu", "right", "right").startswith("exact match"))
-        found, = self.json("bleu", "half", "right", "--to", "right")
-        self.assertRegex(found["sentence"], "^right is better by 50.0000 % exact match")
         for command in (("bleu", "h", "-", "-"), ("bleu", "-", "t", "-"), ("evaluate", "run", "--file", "-", "--target-file", "-"),
                         ("evaluate", "run", "--bleu", "--file", "s", "--target-file", "-", "--target-file", "-")):
             self.check(*command, status=2, facts="standard input", stdin="the mill\nfar\n")
@@ -235,6 +228,13 @@ class EvaluatePairs(RunsTest):
                         ("evaluate", "run", "--bleu", "--file", "s", "--target-file", "t", "--target-file", "long")):
             self.check(*command, status=3, facts="long:3")
         self.check("bleu", "h", "nothing", status=3, facts="nothing")
+
+    def test_labels_of_one_word_are_judged_by_exact_match(self):
+        for name, lines in (("right", "cat\ndog\n" * 30), ("half", "cat\ncat\n" * 30)):
+            (self.folder / name).write_text(lines)
+        self.assertTrue(self.out("bleu", "right", "right").startswith("exact match"))
+        found, = self.json("bleu", "half", "right", "--to", "right")
+        self.assertRegex(found["sentence"], "^right is better by 50.0000 % exact match")
 
     def test_of_several_references_the_loss_is_of_the_first_and_a_blank_line_drops_the_pair(self):
         for name, lines in (("s", ("the", "old", "a")), ("t", ("old", "the", "river")), ("u", ("a", " ", "to"))):
