@@ -54,7 +54,7 @@ const ValidEvent* lowest_before_rise(const LoggedEvents& logged) {
   const double clearly = valid.end() - lowest > 2 ? 1.01 : 1.1;
   const auto training = [&](const ValidEvent& e) { return train_loss_at(logged.train, e.step); };
   const ValidEvent& last = valid.back();
-  const bool rises = last.accuracy <= kSolved && badness(last) > badness(*lowest) &&
+  const bool rises = !(last.accuracy > kSolved) && badness(last) > badness(*lowest) &&
                      last.loss > clearly * lowest->loss && training(last) < training(*lowest);
   return rises ? &*lowest : nullptr;
 }
