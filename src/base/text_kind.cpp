@@ -41,7 +41,7 @@ constexpr const char* kMinimalPairs =  // as BLiMP has them
     "jq -r .sentence_good FILE > good.txt; jq -r .sentence_bad FILE > bad.txt";
 constexpr const char* kTable =
     "python3 -c 'import csv, sys; [print(*row, sep=\"\\t\") for row in "
-    "list(csv.reader(sys.stdin))[1:]]' < FILE > table.tsv";
+    "list(csv.reader(sys.stdin, delimiter=\"{}\"))[1:]]' < FILE > table.tsv";
 // In lower case. White space before and in the marks does not count.
 struct Markup {
   string_view marks, kind, command = "";
@@ -108,9 +108,13 @@ string markup_in_words(const string& name, string_view first) {
   const auto row =
       ranges::find_if(kMarkup, [&](const Markup& m) { return beginning.starts_with(m.marks); });
   const string ending = fs::path(lower_case(name)).extension();
-  if (ending == ".csv")
-    return fmt::format("{} is read as a text, with its commas; a table for pairs:\n  {}", name,
-                       kTable);
+  if (ending == ".csv") {
+    const string_view header = first.substr(0, first.find('\n'));
+    const char mark = ranges::count(header, ';') > ranges::count(header, ',') ? ';' : ',';
+    const string command = replace_all(kTable, "{}", string{mark});
+    return fmt::format("{} is read as it stands; a table for pairs:\n  {}", name,
+                       replace_all(command, "FILE", shell_word(name)));
+  }
   if (row == std::end(kMarkup) && !is_tagged(first) && ending != ".html" && ending != ".htm")
     return "";
   Markup is = row == std::end(kMarkup) ? Markup{"", "HTML or XML", kPandoc} : *row;

@@ -59,7 +59,7 @@ struct TextSource {
 
 // Answers texts that were read together: the lines of a file as they arrive, at most kLinesAtOnce.
 using Answer = function<void(span<const GivenText>)>;
-inline constexpr size_t kLinesAtOnce = 1024;  // an even number
+inline constexpr size_t kLinesAtOnce = 256;  // an even number
 
 // Answers what the command line names (add_texts()); if nothing, asks for texts on a terminal, else
 // reads standard input. Texts and lines come without a byte order mark before them and the \n or

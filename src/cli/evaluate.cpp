@@ -40,6 +40,7 @@ Json translation_figures(const Sums& sums, size_t references, const BleuOptions&
 // A line for each figure that there is, as print_fields() shows it.
 Json figure_fields(const Json& r) {
   Json fields;
+  if (r.value("bleu", 1.0) == 0) fields["exact match"];  // leads where no line has four words
   for (const Figure& f : figures()) {
     if (!r.contains(f.key)) continue;
     const string line = string(f.key) + "_line", note = r.value(line, f.note);
@@ -136,8 +137,8 @@ Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m)
     m.log.warn(fmt::format("{} of {} translations {}", translated.not_ended,
                            translated.counts.size(), cut_in_words(o.beam.max_length, m)));
   if (translated.longer > 0)
-    m.log.warn(fmt::format("{} of {} targets are longer than that: --max-length {}",
-                           translated.longer, translated.counts.size(),
+    m.log.warn(fmt::format("{} of {} targets are longer than {} tokens: --max-length {}",
+                           translated.longer, translated.counts.size(), o.beam.max_length,
                            scored.longest(Side::target)));
   Sums sums;
   Json lines = Json::array();

@@ -148,7 +148,10 @@ Exit run_score(CommandLine& line) {
   line.only_where(line.texts.file.has_value(), {"--against"}, "with --file");
   if (!line.texts.file) against.reset();
   line.only_where(tokens || line.json, {"--top-k"}, "with --tokens or --json");
-  line.only_where(!against, {"--tokens", "--top-k", "--target-file"}, "without --against");
+  line.only_where(!against, {"--tokens", "--top-k"}, "without --against");
+  if (against && line.texts.target_file)
+    throw usage_error("--against and --target-file: each file has its own targets.")
+        .hint("paste SOURCE TARGET > FILE");
 
   OpenModel m(line);
   Comparison comparison;

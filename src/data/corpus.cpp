@@ -333,12 +333,16 @@ optional<array<string_view, 2>> Columns::of(string_view line, std::deque<string>
 }
 
 void Columns::refuse(string_view line, const string& name) const {
+  const string marks = markup_in_words(name.substr(0, name.rfind(':')), line);
   throw data_error("{}: found {}; expected {}.", name,
                    counted(to_string(split(line, '\t').size()), "column"),
                    written_.empty() ? "a source, a tab and a target" : "those of " + written_)
-      .hint(
-          "heed train --columns 1,3:2 (data.columns) for a table of more; --target-file "
-          "(data.target) for two files; heed train --like gpt for a text");
+      .hint(!marks.empty()
+                ? marks
+                : "heed train and init take --columns 1,3:2 (data.columns), or --like gpt for a "
+                  "text; a trained model reads the columns it learnt: cut -f1,2 TABLE > pairs.tsv; "
+                  "two "
+                  "files: --target-file (data.target)");
 }
 
 Pairs read_tsv(const string& path, const ReadOptions& options, const string& columns) {

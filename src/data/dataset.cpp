@@ -37,11 +37,15 @@ string remedy(const string& key, const string& written, const string& path) {
       return set + shell_word(fs::absolute(here).lexically_normal().string()) +
              " (other paths start at the folder of the config)";
   if (downloaded.empty())
-    return "check the path; train and resume take another with " + set +
+    return "check the path; a run finds its data also in the current folder; train and resume take "
+           "another with " +
+           set +
            "PATH (from the folder of the config, or absolute), and then all commands look there";
   const fs::path file = downloaded.substr(kDownloads.size());
-  return fmt::format("scripts/get_data.sh {}, which downloads it; or {}PATH",
-                     (*file.begin()).stem().string(), set);
+  return fmt::format(
+      "scripts/get_data.sh {} in heed's source folder downloads it (and the first lines of the "
+      "config say what else to do); or {}PATH",
+      (*file.begin()).stem().string(), set);
 }
 
 // Error (data) if a file is missing, or is a pipe or a device.

@@ -187,7 +187,7 @@ ScoredLine UserTexts::scored(const GivenText& asked) {
       throw data_error(
           "{}: this model scores pairs: expected a source, \" ||| \" or a tab, and a target.",
           given.name)
-          .hint("heed score RUN TEXT --target T, or --target-file");
+          .hint("heed score RUN TEXT --target T, or --target-file; of a table: cut -f1,2");
     source = (*sides)[0];
     target = (*sides)[1];
   }

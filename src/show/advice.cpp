@@ -37,22 +37,25 @@ double known_loss(const ValidEvent& e) {
   return isnan(e.loss) ? INFINITY : e.loss;
 }
 
-// The best by train.select_by.
-auto best_in(const vector<ValidEvent>& valid) {
-  return ranges::min_element(valid, {}, [](const ValidEvent& e) {
-    return e.metric && e.metric_name ? -figure(*e.metric_name).quality(*e.metric) : known_loss(e);
-  });
+// By train.select_by; lower is better.
+double badness(const ValidEvent& e) {
+  return e.metric && e.metric_name ? -figure(*e.metric_name).quality(*e.metric) : known_loss(e);
 }
 
-// The validation since which held-out loss has risen; null: it has not.
+auto best_in(const vector<ValidEvent>& valid) {
+  return ranges::min_element(valid, {}, badness);
+}
+
+// The validation since which held-out loss has risen; null: it has not, or the model is as good.
 const ValidEvent* lowest_before_rise(const LoggedEvents& logged) {
   const vector<ValidEvent>& valid = logged.valid;
   if (valid.empty() || best_in(valid) + 1 == valid.end()) return nullptr;
   const auto lowest = ranges::min_element(valid, {}, known_loss);
   const double clearly = valid.end() - lowest > 2 ? 1.01 : 1.1;
   const auto training = [&](const ValidEvent& e) { return train_loss_at(logged.train, e.step); };
-  const bool rises =
-      valid.back().loss > clearly * lowest->loss && training(valid.back()) < training(*lowest);
+  const ValidEvent& last = valid.back();
+  const bool rises = !(last.accuracy > kSolved) && badness(last) > badness(*lowest) &&
+                     last.loss > clearly * lowest->loss && training(last) < training(*lowest);
   return rises ? &*lowest : nullptr;
 }
 

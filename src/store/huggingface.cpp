@@ -151,15 +151,16 @@ Json foreign_class(const string& program, const RunConfig& config) {
   vector<string> changes;
   for (const KeyChange& change : in_way) changes.push_back(in_words(change));
   throw usage_error("no class of {} computes what this model does. The nearest is {}, with {}.",
-                    program, row.at("class").get<string>(), listed(changes));
+                    program, row.at("class").get<string>(), listed(changes))
+      .hint("another training: heed train DATA --for huggingface");
 }
 
-string opens_as(const RunConfig& config, bool how) {
+string opens_as(const RunConfig& config) {
   const auto [row, in_way] = nearest_class("huggingface", config);
   const string name = row.at("class"), sets = joined(sets_of(in_way));
-  return "export: " + (in_way.empty()         ? name
-                       : sets.empty() || !how ? "none"
-                                              : fmt::format("none ({} with {})", name, sets));
+  return "export: " + (in_way.empty() ? name
+                       : sets.empty() ? "none"
+                                      : fmt::format("none ({} with {})", name, sets));
 }
 
 RunConfig opened_elsewhere(const RunConfig& config) {

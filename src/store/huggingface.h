@@ -42,8 +42,8 @@ Json foreign_classes(const string& program);
 // The row that computes what a model does. Error (usage) if there is none: it names the nearest one
 // and the keys that stand in the way.
 Json foreign_class(const string& program, const RunConfig& config);
-// "export: Qwen3", or none; `how`: and which with other keys.
-string opens_as(const RunConfig& config, bool how = false);
+// "export: Qwen3", or none, and which with other keys.
+string opens_as(const RunConfig& config);
 // The config with the keys that it takes to open there. Error (usage) if they would make it another
 // kind of model.
 RunConfig opened_elsewhere(const RunConfig& config);

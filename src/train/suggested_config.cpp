@@ -304,7 +304,7 @@ string suggested_config(const OwnText& text, const Suggestion& s) {
   map<string, string, std::less<>> values = {
       {"name", printable(text.name)},
       {"kind", text.pairs() ? "pairs" : "train"},
-      {"opens", opens_as(resolved(given_keys(config)), true)},
+      {"opens", opens_as(resolved(given_keys(config)))},
       {"minutes", counted(fmt::format("{:g}", text.minutes), "minute")}};
   const vector<Field> all = fields(config);
   for (const Leaf& leaf : leaves(all))

@@ -29,17 +29,18 @@ class Terminal : public Listener {
  public:
   explicit Terminal(const ListenerContext& context)
       : log_(context.log),
+        smoothed_(context.prepared.config.objective.label_smoothing > 0),
         run_(context.run),
         end_(context.prepared.plan.steps),
         metric_(selecting_figure(context.prepared.config.train.select_by)),
         begin_(context.begin) {}
 
   void began(const Moment&) override {
-    log_.detail(
-        "loss: nats per token, lower is better; ppl: e^loss; acc: tokens predicted right, without "
-        "</s>; "
-        "bpb: bits per byte; ep: times through the data; gnorm: length of the gradient; lr: "
-        "learning rate");
+    log_.detail(fmt::format(
+        "loss: nats per token{}, lower is better; ppl: e^loss; acc: tokens predicted right, "
+        "without </s>; bpb: bits per byte; ep: times through the data; gnorm: length of the "
+        "gradient; lr: learning rate",
+        smoothed_ ? " without label smoothing" : ""));
   }
 
   void stepped(const Moment& m) override {
@@ -90,6 +91,7 @@ class Terminal : public Listener {
   }
 
   Log& log_;
+  const bool smoothed_;
   RunWriter& run_;
   const int64_t end_;
   const Figure* metric_;  // null: none is measured

@@ -31,10 +31,10 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
   for (const auto& [half, count] :
        {pair{"encoder", c.model.encoder_layers}, {"decoder", c.model.decoder_layers}})
     if (count > 0) layers.push_back(counted(to_string(count), string(half) + " layer"));
-  (log.*say)(fmt::format("model: {} weights, {}, d_model {}, vocabulary {}; {}",
+  (log.*say)(fmt::format("model: {} weights, {}, d_model {}, vocabulary {}",
                          n(run.model.table.size()), listed(layers), c.model.d_model,
-                         n(run.tokenizers.target->size()), opens_as(c)));
-  if (run.described) log.info(opens_as(c, true));
+                         n(run.tokenizers.target->size())));
+  log.info(opens_as(c));
   string text = fmt::format("data: {} training tokens",
                             n(data.train.target.size() + data.train.source.size()));
   if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));

@@ -16,6 +16,7 @@ class Compare(RunsTest):
             "prefix_lm": {"family": "prefix_lm", **STEPS},
             "byte": {"family": "causal_lm", "tokenizer": {"type": "byte"}, **STEPS},
             "word": {"family": "causal_lm", "tokenizer": {"type": "word"}, **STEPS},
+            **{f"chrf{n}": {"family": "seq2seq", "seed": n, **STEPS, "train__select_by": "chrf"} for n in (1, 2)},
             "seed3": {"family": "causal_lm", "seed": 3, **STEPS, "train__max_steps": 16}}
 
     def texts(self):
@@ -99,6 +100,7 @@ class Compare(RunsTest):
         three = self.json("compare", "causal_lm", "causal_lm2", "seed3")
         self.assertEqual([(c["first"], c["second"]) for c in three], [(["causal_lm"], ["causal_lm2"]), (["causal_lm"], ["seed3"])])
         self.assertRegex(self.compare("causal_lm2", "seed3")["sentence"], "seed alone: this is the luck of a seed.*--to")
+        self.assertRegex(self.compare("chrf1", "chrf2")["sentence"], "seed alone.*chrF2")
         table = self.out("compare", "causal_lm2", "seed3").splitlines()
         self.assertEqual((table[0].split()[-1], table[1].split()[0]), ("p", "accuracy"))
 

@@ -229,6 +229,13 @@ class EvaluatePairs(RunsTest):
             self.check(*command, status=3, facts="long:3")
         self.check("bleu", "h", "nothing", status=3, facts="nothing")
 
+    def test_labels_of_one_word_are_judged_by_exact_match(self):
+        for name, lines in (("right", "cat\ndog\n" * 30), ("half", "cat\ncat\n" * 30)):
+            (self.folder / name).write_text(lines)
+        self.assertTrue(self.out("bleu", "right", "right").startswith("exact match"))
+        found, = self.json("bleu", "half", "right", "--to", "right")
+        self.assertRegex(found["sentence"], "^right is better by 50.0000 % exact match")
+
     def test_of_several_references_the_loss_is_of_the_first_and_a_blank_line_drops_the_pair(self):
         for name, lines in (("s", ("the", "old", "a")), ("t", ("old", "the", "river")), ("u", ("a", " ", "to"))):
             self.write(name, *lines)

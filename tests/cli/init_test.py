@@ -69,7 +69,12 @@ class Init(RunsTest):
         self.check("train", "-", *small, "--run", "runs/piped", stdin=(self.folder / "pairs").read_text())
         self.check("verify", "runs/piped")
         self.check("train", "pairs", *small, "--like", "gpt", "--run", "runs/gpt")
-        self.check("train", "three.tsv", *small, status=3, facts=["3 columns", "--columns"])
+        self.check("train", "three.tsv", *small, status=3, facts=["3 columns", "--columns", "cut -f1,2"])
+        (self.folder / "semi.csv").write_text("text;label\n" + "a 1;b\n" * 200)
+        found = self.check("train", "semi.csv", *small, "--like", "pairs", status=3, facts="semi.csv:1").err
+        command = next(line for line in found.splitlines() if "python3 -c" in line)
+        subprocess.run(command, shell=True, cwd=self.folder, check=True)
+        self.assertEqual((self.folder / "table.tsv").read_text(), "a 1\tb\n" * 200)
         self.check("train", "three.tsv", *small, "--columns", "1,3:2", "--run", "runs/three")
         self.assertEqual([kind(run) for run in ("init", "pairs", "piped", "gpt", "three")],
                          [("seq2seq", None)] * 3 + [("causal_lm", None), ("seq2seq", "1,3:2")])
@@ -101,8 +106,11 @@ class Init(RunsTest):
         (self.folder / "pairs.tsv").write_text("".join(f"a {i}\tb {i}\n" for i in range(200)))
         small = ("--stop-at", 1, "--minutes", 0.01, "--set", "model.d_model=32")
         self.check("train", "pairs.tsv", *small, "--run", "rotary", facts="export: none (Pegasus with")
+        self.check("export", "rotary", "none", status=USAGE, facts=["Pegasus", "--for huggingface"])
         self.check("init", "pairs.tsv", "--output", "rotary.json")
         self.assertIn('export: none (Pegasus with model.positions="sinusoidal"', (self.folder / "rotary.json").read_text())
+        told = self.check("train", "rotary.json", "--run", "again", "--stop-at", 1, facts="export: none (Pegasus with").err
+        self.assertEqual(told.count("export:"), 1)
         self.check("train", "pairs.tsv", *small, "--run", "opens", "--for", "huggingface", facts="export: Pegasus")
         self.check("export", "opens", "hf")
         self.check("init", "pairs.tsv", "--for", "huggingface")

@@ -104,6 +104,8 @@ class ScoreAgainst(RunsTest):
         found = json.loads(self.compare("run", ["the", "", "", "old"], ["the", "old", "", ""], "--json").out)
         self.assertEqual((found["lines"], found["ties"], found["left_out"]), (1, 1, 3))  # nothing is more probable than a text
         self.compare("pairs", ["the ||| old", "the ||| old"], ["the", "the ||| a"], status=3, facts="bad:1")
+        both = self.check("score", "pairs", "--file", "good", "--target-file", "good", "--against", "bad", status=2, facts="its own targets")
+        self.assertEqual(both.err.count("error"), 1)
         self.check("score", "run", "the", "--against", "bad", facts=["--against", "--file"])
         self.check("score", "run", "--file", "-", "--against", "-", status=2, facts=["standard input"])
         self.check("score", "run", "--file", "a.txt", "--against", "a.txt", "--tokens", facts="--tokens")
@@ -120,7 +122,7 @@ class ScoreAgainst(RunsTest):
         lines = (text(20000).splitlines() + ["the mill", "", "water"])[-1300:]
         found = self.json("score", "run", "--file", "-", stdin="".join(line + "\n" for line in lines))
         self.assertEqual(len(found), len(lines))
-        for i in (0, 1023, 1024, len(lines) - 1):
+        for i in (0, 255, 256, len(lines) - 1):
             self.assertEqual(self.json("score", "run", lines[i]), [found[i]])
 
 

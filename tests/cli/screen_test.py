@@ -60,7 +60,7 @@ class Screen(RunsTest):
             for columns in (60, 80):
                 words = self.shown("train", config, "--run", name, "--force", columns=columns)
                 self.assertEqual(self.too_wide(words, columns), [])
-                self.assertLessEqual(words.count("\n"), 25 + 5 * (columns == 60), words)
+                self.assertLessEqual(words.count("\n"), 26 + 5 * (columns == 60), words)
                 self.assertEqual(len(self.rows(words)), rows, words)
                 self.assertEqual("held out" in words, validates)
                 self.assertNotIn("gnorm", words)

@@ -31,6 +31,9 @@ TEST(Overfitting, IsNotSaidOfNoise) {
   EXPECT_EQ(overfitting(curves({3, 2, 2.5, 2.01})), "");    // it has come back
   EXPECT_EQ(overfitting(curves({3, 2, 2.5, 1.9})), "");     // a new best
   EXPECT_EQ(overfitting(curves({3, 2, 2.005, 2.01})), "");  // less than 1 %
+  LoggedEvents solved = curves({3, 2, 2.5, 2.6});
+  for (ValidEvent& e : solved.valid) e.accuracy = 1;
+  EXPECT_EQ(overfitting(solved), "");
 }
 
 TEST(Overfitting, IsNotSaidWhereTrainingLossRisesTooOrIsNotKnown) {

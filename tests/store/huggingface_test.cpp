@@ -169,7 +169,8 @@ TEST(HuggingFaceClasses, ARefusalNamesTheNearestAndTheKeys) {
   c.model.norm_type = NormType::layer;
   EXPECT_EQ(error_of([&] { foreign_class("huggingface", c); }, Exit::usage),
             "no class of huggingface computes what this model does. The nearest is Qwen3, with "
-            "model.norm_type from \"layer\" to \"rms\".");
+            "model.norm_type from \"layer\" to \"rms\".\n  try: another training: heed train DATA "
+            "--for huggingface");
   c = qwen3();
   c.model.attention.decoder_self.uniform = true;
   const std::string refusal = error_of([&] { foreign_class("huggingface", c); }, Exit::usage);
