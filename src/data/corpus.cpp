@@ -340,9 +340,8 @@ void Columns::refuse(string_view line, const string& name) const {
       .hint(!marks.empty()
                 ? marks
                 : "heed train and init take --columns 1,3:2 (data.columns), or --like gpt for a "
-                  "text; a trained model reads the columns it learnt: cut -f1,2 TABLE > pairs.tsv; "
-                  "two "
-                  "files: --target-file (data.target)");
+                  "text; a trained model takes the columns that it learnt: cut -f1,2 TABLE > "
+                  "pairs.tsv; two files: --target-file (data.target)");
 }
 
 Pairs read_tsv(const string& path, const ReadOptions& options, const string& columns) {

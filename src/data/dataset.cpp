@@ -37,8 +37,8 @@ string remedy(const string& key, const string& written, const string& path) {
       return set + shell_word(fs::absolute(here).lexically_normal().string()) +
              " (other paths start at the folder of the config)";
   if (downloaded.empty())
-    return "check the path; a run finds its data also in the current folder; train and resume take "
-           "another with " +
+    return "check the path; a run finds its data in the current folder, too; train and resume "
+           "take another with " +
            set +
            "PATH (from the folder of the config, or absolute), and then all commands look there";
   const fs::path file = downloaded.substr(kDownloads.size());
