@@ -83,7 +83,7 @@ TEST_F(AblationTest, ByZeroIsTheLossWithTheWeightsThatReadThePartSetToZero) {
 
 TEST_F(AblationTest, AHeadThatNothingReadsIsWorthExactlyNothing) {
   scale(values_[model_.decoder.blocks[0].self_attention.out.weight].col_range(4, 8), 0);
-  const Json a = ablated(), &p = of(a, "decoder, layer 0, head 1");
+  const Json a = ablated(), p = of(a, "decoder, layer 0, head 1");
   for (const char* zero : {"difference", "low", "high"}) EXPECT_EQ(p[zero], 0);
   EXPECT_NE(p["all_but_this"], 0);
 }
@@ -141,7 +141,7 @@ TEST(EqualHeads, DoNotMatterAloneButTogether) {
   for (const char* name : {"decoder, layer 0, head 0", "decoder, layer 0, head 1"})
     for (const char* key : {"difference", "all_but_this"})
       EXPECT_LT(std::abs(of(found, name)[key].get<double>()), 0.02 * std::abs(both));
-  const Json& idle = of(found, "decoder, layer 0, head 2");
+  const Json idle = of(found, "decoder, layer 0, head 2");
   EXPECT_EQ(idle["difference"], 0);
   EXPECT_EQ(idle["all_but_this"], both);
 }
