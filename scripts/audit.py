@@ -29,8 +29,8 @@ import tempfile
 from pathlib import Path
 
 OWN_FILES = {".lock", "chain.jsonl", "checkpoints", "config.json", "film.jsonl", "live.html", "metrics.jsonl", "origin.json",
-             "report.html", "train.log"}
-NOT_CHECKED = "reports, train.log, film.jsonl, origin.json, and of metrics.jsonl times, yardsticks and events"
+             "report.html", "rewound", "train.log", "whence"}
+NOT_CHECKED = "reports, rewound, whence, train.log, film.jsonl, origin.json, and of metrics.jsonl times, yardsticks and events"
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u180e\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
                       "\U0001d173-\U0001d17a\U000e0001]")
 LARGEST_CHAIN = 1 << 28  # bytes

@@ -33,16 +33,20 @@ def command(name, *edits, own="", named="", help=True, rows=True):
 
 
 # It asks as explain does.
-WHENCE = "src/cli/whence.cpp src/cli/help/whence.txt src/train/whence.* tests/cli/whence_test.py tests/train/whence_test.cpp"
+WHENCE = "src/cli/whence.cpp src/cli/help/whence.txt src/train/whence.* src/show/web/whence.js tests/cli/whence_test.py tests/train/whence_test.cpp"
+WHENCE_PAGE = [("src/show/live_page.cpp", r"(?s)^// What heed whence found.*?^}\n\n", ""), ("src/show/live_page.cpp", r'attributions_of\(m\)}|"base/files'),
+               ("src/show/page.h", r"(?s)// Of the units of heed whence.*?;\n\n", ""), ("src/show/page.cpp", r"(?s)^Json shown_units.*?^}\n\n", ""),
+               ("src/show/web/live.html", r'(?s)<section id="taught".*?</section>\n', ""), ("src/show/web/live.html", r"#taught|{{whence.js}}")]
 # {name: (its own files, what tests of it name, [(file, lines or text, instead?)])}
 ROWS = {
     "explain": command("explain", ("src/cli/commands.cpp", r'^    {"whence",'), ("src/cli/command.h", r",\s*run_whence\b", ""),
-                       ("src/cli/answers.h", r'include "show/explain'), ("src/cli/answers.h", r"(?s)// What the model reads, and the row.*?against = {}\);\n", ""),
+                       ("src/cli/answers.h", r'include "show/explain'), ("src/cli/answers.h", r"(?s)// What the model reads, and the row.*?against = {}\);\n", ""), *WHENCE_PAGE,
                        rows=False, named='"whence"', own="src/show/explain.* tests/cli/explain_test.py tests/show/explain_test.cpp " + WHENCE),
     "whence": command("whence", ("src/step/optimizers.h", r"using Reverse =|Reverse reverse ="),
                       ("src/step/optimizers.cpp", r"(?s)^(// With s = rate|void \w+_reverse\().*?^}\n\n", ""),
                       ("src/step/optimizers.cpp", r", (adam|sgd|sgd_with_momentum)_reverse", ""), ("src/step/optimizers.cpp", r" +nullptr,\n", ""),
-                      ("src/nn/loss.h", r"double\* rows ="), ("src/nn/loss.cpp", "options.rows"), rows=False, own=WHENCE),
+                      ("src/nn/loss.h", r"double\* rows ="), ("src/nn/loss.cpp", "options.rows"), ("src/store/run_folder.h", "kWhence ="),
+                      *WHENCE_PAGE, rows=False, own=WHENCE),
     "compare": command("compare", ("src/cli/report.cpp", r"add_comparisons\(data"), ("src/cli/answers.h", r"^void add_comparisons"),
                        ("src/cli/evaluate.cpp", r'(?s)  if \(!other\.empty\(\)\) {.*?\n  }\n|  line\.add_file\("--to", other[^;]*;\n', ""),
                        ("src/cli/answers.h", r"(?s)// Of two files with translations.*?;\n", ""), named='compared|"bleu".*--to', own="tests/cli/compare_test.py tests/pages/check_comparison_page.py"),
@@ -130,7 +134,7 @@ ROWS = {
               ("src/cli/report.cpp", r"(?s)^  if \(live\) .*?\n|^  line\.app[^;]*\"--live\".*?;\n|^  bool live.*?\n", ""),
               ("src/cli/answers.h", r"^(void write_live_page|Exit report_live|string write_live)\("),
               ("src/cli/attend.cpp", r"(?s)^    if \(!r\.html\.empty\(\)\)\n.*?;\n", ""), ("src/cli/explain.cpp", r"write_live_page"),
-              ("src/cli/train.cpp", r"write_live\(|no_live|!live\.empty"), ("src/store/run_folder.h", r', \*kLivePage = "live\.html"', ""),
+              ("src/cli/whence.cpp", r"(?s)^    Json story.*?;\n.*?;\n", ""), ("src/cli/train.cpp", r"write_live\(|no_live|!live\.empty"), ("src/store/run_folder.h", r', \*kLivePage = "live\.html"', ""),
               ("src/cli/verify.cpp", ", kLivePage", ""), ("src/config/train_config.h", "string live ="), ("src/data/run_config.h", r'"live",\s*', ""),
               ("src/config/train_config.cpp", r'(?s)      {\.key = "live".*?},\n', ""),
               ("CMakeLists.txt", r" live pair report\)", " report)"), ("tests/CMakeLists.txt", r" live pair report\)", " report)")]),

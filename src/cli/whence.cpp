@@ -15,6 +15,7 @@
 #include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
+#include "show/page.h"
 #include "train/resume.h"
 
 namespace heed {
@@ -35,9 +36,42 @@ PreparedRun prepared_again(OpenModel& m) {
                      m.line.crew);
 }
 
+// Spearman's: the correlation of the ranks.
+double rank_correlation(const vector<double>& x, const vector<double>& y) {
+  const auto rank = [](double a, const vector<double>& of) {  // from the middle, doubled
+    double sum = 0;
+    for (const double b : of) sum += (b < a) - (b > a);
+    return sum;
+  };
+  double xy = 0, xx = 0, yy = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double a = rank(x[i], x), b = rank(y[i], y);
+    xy += a * b;
+    xx += a * a;
+    yy += b * b;
+  }
+  return xy / sqrt(xx * yy);
+}
+
+// Of the units that were left out: what was foretold against what came.
+void add_judgement(Json& result) {
+  vector<double> foretold, came;
+  double noise = 0;
+  for (const Json& touched : result.value("noise", Json::array()))
+    noise = max<double>(noise, touched);
+  for (Json& row : result["units"]) {
+    if (!row.contains("retrained")) continue;
+    foretold.push_back(row["value"]);
+    came.push_back(row["retrained"]);
+    row["provable"] = abs(came.back()) > noise;
+  }
+  if (!came.empty()) result["rank_correlation"] = rank_correlation(foretold, came);
+}
+
 class Attribution {
  public:
-  Attribution(OpenModel& m, vector<Prediction> asked, size_t retrain)
+  // `questions`: what was asked, as the address of the live page has it.
+  Attribution(OpenModel& m, vector<Prediction> asked, const Json& questions, size_t retrain)
       : m_(m),
         prepared_(prepared_again(m)),
         objective_(make_objective(prepared_.config)),
@@ -58,16 +92,17 @@ class Attribution {
     for (const Prediction& p : asked)
       for (const TokenIds& ids : {p.read.source, p.read.target, p.answer, {p.row}})
         hash.update(Json(ids).dump());
-    const fs::path folder = run_of_checkpoint(m.folder) / "whence";
-    make_folder(folder);
-    file_ = folder / (hash.hex().substr(0, 16) + ".json");
+    const fs::path run = run_of_checkpoint(m.folder);
+    make_folder(run / kWhence);
+    file_ = run / kWhence / (hash.hex().substr(0, 16) + ".json");
     Json answers;
     for (const Prediction& p : asked)
       answers.push_back(m.tokenizers.target->piece(p.answer.front()));
     result_ = {{"run", m.run},
                {"checkpoint", checkpoint_name(m.folder)},
                {"step", m.state.step},
-               {"answer", asked.size() == 1 ? answers[0] : answers}};
+               {"answer", asked.size() == 1 ? answers[0] : answers},
+               {"questions", questions}};
     if (is_listed(file_)) result_ = parse_strict_json(read_file(file_, 1u << 30), {file_.string()});
     watch_signals();
     const bool known = result_.contains("units");
@@ -76,6 +111,10 @@ class Attribution {
     if (!known) calculate();
     if (retrain > 0) prove(retrain);
     m.log.end_progress();
+    add_judgement(result_);
+    save();
+    Json story{{"parameter_count", m.net.table.size()}};
+    if (is_listed(run / kLivePage)) write_live(run.string(), m.config.train.live, story, m.log);
   }
 
   const Json& result() const { return result_; }
@@ -133,10 +172,13 @@ class Attribution {
     const double phi = result_["logprob"];
     if (!result_.contains("noise")) result_["noise"] = Json::array();
     for (size_t i = result_["noise"].size(); i < kTouched; ++i) {
-      size_t touched = 0;
-      for (int draw = 0; begin_.data()[touched] == 0.0f || draw == 0; ++draw)
-        touched = noise_key(m_.config.seed, Purpose::probe, i, draw) % begin_.size();
-      result_["noise"].push_back(abs(retrained(setup_, answer_, {}, touched) - phi));
+      float* touched = begin_.data();
+      for (int draw = 0; *touched == 0.0f || draw == 0; ++draw)
+        touched =
+            begin_.data() + noise_key(m_.config.seed, Purpose::probe, i, draw) % begin_.size();
+      const float before = std::exchange(*touched, std::nextafter(*touched, INFINITY));
+      result_["noise"].push_back(abs(retrained(setup_, answer_, {}) - phi));
+      *touched = before;
       save();
     }
     Json& rows = result_["units"];
@@ -169,38 +211,6 @@ class Attribution {
   double done_ = 0, all_ = 1;  // steps of training
 };
 
-// Spearman's: the correlation of the ranks.
-double rank_correlation(const vector<double>& x, const vector<double>& y) {
-  const auto rank = [](double a, const vector<double>& of) {  // from the middle, doubled
-    double sum = 0;
-    for (const double b : of) sum += (b < a) - (b > a);
-    return sum;
-  };
-  double xy = 0, xx = 0, yy = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const double a = rank(x[i], x), b = rank(y[i], y);
-    xy += a * b;
-    xx += a * a;
-    yy += b * b;
-  }
-  return xy / sqrt(xx * yy);
-}
-
-// Of the units that were left out: what was foretold against what came.
-void add_judgement(Json& result) {
-  vector<double> foretold, came;
-  double noise = 0;
-  for (const Json& touched : result.value("noise", Json::array()))
-    noise = max<double>(noise, touched);
-  for (Json& row : result["units"]) {
-    if (!row.contains("retrained")) continue;
-    foretold.push_back(row["value"]);
-    came.push_back(row["retrained"]);
-    row["provable"] = abs(came.back()) > noise;
-  }
-  if (!came.empty()) result["rank_correlation"] = rank_correlation(foretold, came);
-}
-
 string unit_text(const Json& text) {
   return replace_all(plain(text), "\t", "  →  ");
 }
@@ -219,18 +229,12 @@ void print_units(const Json& result) {
   print_prose(fmt::format("{} has log-probability {:.4f} at step {}. It would lose, without one:\n",
                           plain(result["answer"]), result["logprob"].get<double>(),
                           plain(result["step"])));
-  constexpr size_t kHelping = 10, kHarming = 5;
-  const Json& units = result["units"];
-  Json rows = Json::array();
-  for (size_t i = 0; i < units.size(); ++i)
-    if (i < kHelping || i + kHarming >= units.size() || units[i].contains("retrained"))
-      rows.push_back(units[i]);
   vector<Column> columns = {{"value", "value", "{:+.5f}"},
                             {"line", "lines", lines_text},
                             {"text", "text", unit_text, 0, Column::cut}};
   if (result.contains("rank_correlation"))
     columns.insert(columns.begin() + 1, {"retrained", "", proof_text});
-  print_table(rows, columns, "  ");
+  print_table(shown_units(result["units"]), columns, "  ");
   if (result.contains("rank_correlation"))
     print_prose(fmt::format("rank correlation of what was foretold and what came: {:.3f}\n",
                             result["rank_correlation"].get<double>()));
@@ -256,15 +260,18 @@ Exit run_whence(CommandLine& line) {
     throw usage_error("expected TEXT or --file, whose answer is to be explained.");
   OpenModel m(line);
   vector<Prediction> asked;
+  Json questions = Json::array();
   answer_texts(m, {""}, [&](span<const GivenText> texts) {
     for (const GivenText& text : texts) {
       asked.push_back(prediction_of(m, text, answer));
       asked.back().answer = {explain(m.net, m.values, asked.back())["answer"]["id"]};
+      questions.push_back({{"text", text.text},
+                           {"target", text.target.value_or("")},
+                           {"answer", asked.back().answer.front()}});
     }
   });
   if (asked.empty()) throw data_error("there is no line to explain.");
-  Json result = Attribution(m, std::move(asked), retrain).result();
-  add_judgement(result);
+  const Json result = Attribution(m, std::move(asked), questions, retrain).result();
   line.json ? print_line(result) : print_units(result);
   return Exit::ok;
 }

@@ -50,21 +50,20 @@ class Replay {
     for (const int64_t step : asked()) {
       const bool kept = ranges::count(kept_, step) > 0;
       if (!kept) wanted.insert(step);
-      const fs::path folder = run_ / kRewound / step_folder_name(step);
-      all.push_back({step, kept ? step_folder(run_, step) : folder});
+      all.push_back({step, kept ? step_folder(run_, step) : place_of(step)});
     }
     if (wanted.empty()) return all;
     train(wanted);
     for (const int64_t step : wanted) {
-      const fs::path place = run_ / kRewound / step_folder_name(step);
-      remove_tree(place);
-      rename_path(unproved() / step_folder_name(step), place);
+      remove_tree(place_of(step));
+      rename_path(unproved() / step_folder_name(step), place_of(step));
     }
     sync_folder(run_ / kRewound);
     return all;
   }
 
  private:
+  fs::path place_of(int64_t step) const { return run_ / kRewound / step_folder_name(step); }
   fs::path unproved() const { return run_ / kRewound / ".tmp-unproved"; }
 
   set<int64_t> asked() const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/format.h"
@@ -42,7 +41,7 @@ template <class T>
 StepRecord<T> do_step(Retraining<T>& training, int64_t step) {
   const double norm = training.gradient(step);
   StepRecord<T> done{
-      step, norm, copy_as<T>(training.gradients().sum()), copy_as<T>(training.values()), {}};
+      step, norm, copy_as<T>(training.gradients.sum()), copy_as<T>(training.values), {}};
   training.update(step, norm);
   done.after = numbers_of(training);
   done.after.front() = {};  // the next step has it
@@ -205,27 +204,26 @@ const StepBatch& UnitBatches::batch(int64_t step, const LeftOut& left_out) {
 }
 
 template <class T>
-Retraining<T>::Retraining(const TrainingSetup& setup)
-    : setup_(setup),
-      gradients_(setup.model, setup.options.shards, setup.crew),
-      optimizer_(setup.model.table, setup.options.optimizer),
-      values_(copy_as<T>(setup.begin)) {
-  if (setup.options.ema_decay > 0) averaged_.emplace(copy_as<T>(values_));
+Retraining<T>::Retraining(const TrainingSetup& training)
+    : setup(training),
+      gradients(setup.model, setup.options.shards, setup.crew),
+      optimizer(setup.model.table, setup.options.optimizer),
+      values(copy_as<T>(setup.begin)) {
+  if (setup.options.ema_decay > 0) averaged.emplace(copy_as<T>(values));
 }
 
 template <class T>
 double Retraining<T>::gradient(int64_t step, const LeftOut& left_out) {
-  const StepBatch& batch = setup_.batches.batch(step, left_out);
-  gradients_.run(values_, batch, setup_.options.label_smoothing);
-  return gradients_.reduce();
+  gradients.run(values, setup.batches.batch(step, left_out), setup.options.label_smoothing);
+  return gradients.reduce();
 }
 
 template <class T>
 void Retraining<T>::update(int64_t step, double norm) {
-  optimizer_.step(setup_.crew.pool(),
-                  update_of(setup_.options, setup_.model.config.d_model, step, norm), values_,
-                  gradients_.sum(), averaged_ ? &*averaged_ : nullptr);
-  setup_.worked(1);
+  optimizer.step(setup.crew.pool(),
+                 update_of(setup.options, setup.model.config.d_model, step, norm), values,
+                 gradients.sum(), averaged ? &*averaged : nullptr);
+  setup.worked(1);
 }
 
 Phi answers_of(const Transformer& model, vector<Prediction> predictions) {
@@ -262,12 +260,12 @@ vector<double> influences(const TrainingSetup& setup, const Phi& answer) {
     if ((step - 1) % stretch == 0) kept.push_back(numbers_of(training));
     training.update(step, training.gradient(step));
   }
-  ParamVec<double> of_phi(training.values().size());
+  ParamVec<double> of_phi(training.values.size());
   answer(copy_as<double>(training.used()), &of_phi);
   Backwards backwards(setup, std::move(of_phi));
   for (; !kept.empty(); kept.pop_back()) {
     for (size_t k = 0; k < kept.back().size(); ++k)
-      std::copy_n(kept.back()[k].data(), training.values().size(), training.numbers()[k]->data());
+      std::copy_n(kept.back()[k].data(), training.values.size(), training.numbers()[k]->data());
     vector<StepRecord<T>> done;
     const int64_t first = int64_t(kept.size() - 1) * stretch + 1;
     for (int64_t step = first; step < first + stretch && step <= n; ++step)
@@ -287,20 +285,15 @@ double influence_memory(const TrainingSetup& setup) {
   return double(setup.model.table.size()) * (4 * in_float + 8 * (setup.options.shards + 10));
 }
 
-double retrained(const TrainingSetup& setup, const Phi& answer, const LeftOut& left_out,
-                 size_t touched) {
+double retrained(const TrainingSetup& setup, const Phi& answer, const LeftOut& left_out) {
   Retraining<float> training(setup);
-  if (touched != kNoWeight) {
-    float& weight = training.values().data()[touched];
-    weight = std::nextafter(weight, numeric_limits<float>::infinity());
-  }
   for (int64_t step = 1; step <= setup.steps; ++step)
     training.update(step, training.gradient(step, left_out));
   return answer(copy_as<double>(training.used()), nullptr);
 }
 
-template class Retraining<float>;
-template class Retraining<double>;
+template struct Retraining<float>;
+template struct Retraining<double>;
 template vector<double> influences<float>(const TrainingSetup&, const Phi&);
 template vector<double> influences<double>(const TrainingSetup&, const Phi&);
 

@@ -109,29 +109,25 @@ struct TrainingSetup {
 
 // One training, step after step: gradient(), then update().
 template <class T>
-class Retraining {
- public:
+struct Retraining {
   explicit Retraining(const TrainingSetup& setup);
 
-  // Of L_t, left in gradients().sum(); its norm.
+  // Of L_t, left in gradients.sum(); its norm.
   double gradient(int64_t step, const LeftOut& left_out = {});
   void update(int64_t step, double norm);
 
-  Gradients<T>& gradients() { return gradients_; }
-  ParamVec<T>& values() { return values_; }
-  ParamVec<T>& used() { return averaged_ ? *averaged_ : values_; }
+  ParamVec<T>& used() { return averaged ? *averaged : values; }
   vector<ParamVec<T>*> numbers() {  // values and moments
-    vector<ParamVec<T>*> all{&values_};
-    for (ParamVec<T>& moment : optimizer_.moment_arrays()) all.push_back(&moment);
+    vector<ParamVec<T>*> all{&values};
+    for (ParamVec<T>& moment : optimizer.moment_arrays()) all.push_back(&moment);
     return all;
   }
 
- private:
-  const TrainingSetup& setup_;
-  Gradients<T> gradients_;
-  Optimizer<T> optimizer_;
-  ParamVec<T> values_;
-  optional<ParamVec<T>> averaged_;
+  const TrainingSetup& setup;
+  Gradients<T> gradients;
+  Optimizer<T> optimizer;
+  ParamVec<T> values;
+  optional<ParamVec<T>> averaged;
 };
 
 // Phi at these weights. Adds its gradient, if one is given.
@@ -146,10 +142,7 @@ template <class T>
 vector<double> influences(const TrainingSetup& setup, const Phi& answer);
 double influence_memory(const TrainingSetup& setup);  // bytes that it takes, in float
 
-// Phi after a training without some units, and perhaps with the last bit of a weight changed before
-// it.
-constexpr size_t kNoWeight = string::npos;
-double retrained(const TrainingSetup& setup, const Phi& answer, const LeftOut& left_out,
-                 size_t touched = kNoWeight);
+// Phi after a training without some units.
+double retrained(const TrainingSetup& setup, const Phi& answer, const LeftOut& left_out);
 
 }  // namespace heed

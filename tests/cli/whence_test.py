@@ -1,4 +1,5 @@
 """heed whence: which lines taught an answer, and what comes when they are left out."""
+import json
 import math
 import unittest
 
@@ -52,6 +53,12 @@ class Whence(RunsTest):
         told = self.out("whence", "pairs", "the mill")
         self.assertIn(f"{found['rank_correlation']:.3f}"[:4], told)
         self.assertTrue(self.json("verify", "pairs")[0]["whole"])
+        page = (self.folder / "pairs/live.html").read_text()
+        data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+        shown, = data["whence"]
+        self.assertEqual(shown["questions"][0]["text"], "the mill")
+        self.assertEqual([unit["unit"] for unit in shown["units"][:10]], [unit["unit"] for unit in more["units"][:10]])
+        self.assertEqual(sum("retrained" in unit for unit in shown["units"]), 15)
 
     def test_the_answers_of_several_lines_count_together_at_any_step(self):
         (self.folder / "asked.txt").write_text("the mill\nold\n")

@@ -57,7 +57,7 @@ struct Tiny {
     Retraining<double> training(again);
     std::vector<double> all(begin.size());
     for (int step = 1; step <= kSteps; ++step) {
-      double* sum = training.gradients().sum().data();
+      double* sum = training.gradients.sum().data();
       training.gradient(step);
       for (size_t i = 0; i < all.size(); ++i) all[i] = std::exchange(sum[i], 0.0);
       training.gradient(step, others);

@@ -466,8 +466,12 @@ if (data.film) data.example = exampleOf(data.film);
 
 const whole = (text) => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : null);
 // Where the page begins: at the address, or at what the command that wrote it was asked, if it has written anew since.
-const opening = new URLSearchParams(data.opening ?? data.example ?? {});
-if (!two && data.objective.type === "seq2seq" && opening.get("target")) opening.set("text", `${opening.get("text")}</s>${opening.get("target")}`);
+const inAddress = (asked) => {
+  const of = new URLSearchParams(asked);
+  if (!two && pairs && of.get("target")) of.set("text", `${of.get("text")}</s>${of.get("target")}`);
+  return of;
+};
+const opening = inAddress(data.opening ?? data.example ?? {});
 const openedAt = String(opening);
 const address = () => pair ? pairAddress : (location.hash && (history.state ?? openedAt) === openedAt ? location.hash.slice(1) : openedAt);
 function restore() {
