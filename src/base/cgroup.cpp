@@ -88,7 +88,7 @@ void require_memory(double bytes, const string& what) {
   constexpr double kSmall = 1 << 20;  // looking takes longer than filling it
   const double available = bytes > kSmall ? available_memory() : bytes;
   if (bytes <= available) return;
-  const auto mib = [](double x) { return to_string(static_cast<long>(x / (1 << 20))) + " MiB"; };
+  const auto mib = [](double x) { return to_string(int64_t(x / (1 << 20))) + " MiB"; };
   throw Error(Exit::memory,
               what + " does not fit into memory: it needs " + mib(bytes) + " more, and " +
                   mib(available) + " are available.",

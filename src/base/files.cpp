@@ -44,11 +44,8 @@ const char* hint_for(int error) {
   }
 }
 
-SystemCalls& in_use(SystemCalls* other = nullptr) {
-  static SystemCalls real;
-  static SystemCalls* calls = &real;
-  return *(other ? exchange(calls, other) : calls);
-}
+SystemCalls real;
+SystemCalls* in_use = &real;
 
 // Calls make(temporary) and renames the result to `path`, durably. Removes it on failure.
 template <class Make>
@@ -92,11 +89,11 @@ int SystemCalls::rename_new(const char* from, const char* to) {
 }
 
 SystemCalls& system_calls() {
-  return in_use();
+  return *in_use;
 }
 
 SystemCalls& use_system_calls(SystemCalls& calls) {
-  return in_use(&calls);
+  return *exchange(in_use, &calls);
 }
 
 string quoted_path(const fs::path& path) {
@@ -126,18 +123,12 @@ bool is_same_file(int fd, const fs::path& path) {
          (open.st_dev == named.st_dev && open.st_ino == named.st_ino);
 }
 
-OutputFile::OutputFile(const fs::path& path) : OutputFile("create", O_TRUNC, path, path) {}
-
-OutputFile::OutputFile(const fs::path& path, const fs::path& named, mode_t mode)
-    : OutputFile("create", O_EXCL, path, named, mode) {}
-
-OutputFile::OutputFile(string_view operation, int flag, const fs::path& path, const fs::path& named,
-                       mode_t mode)
+OutputFile::OutputFile(const fs::path& path, int flag, const fs::path& named, mode_t mode)
     : path_(named) {
   refuse_link_or_pipe(path);
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flag;
   fd_ = repeat_if_interrupted(&SystemCalls::open, path.c_str(), flags, mode);
-  if (fd_ < 0) throw_file_error(operation, path_, errno);
+  if (fd_ < 0) throw_file_error(flag == O_APPEND ? "open" : "create", path_, errno);
 }
 
 OutputFile::~OutputFile() {
@@ -149,7 +140,7 @@ void OutputFile::write(span<const std::byte> bytes) {
     const ssize_t n = repeat_if_interrupted(&SystemCalls::write, fd_, bytes.data(), bytes.size());
     if (n < 0) throw_file_error("write", path_, errno);
     if (n == 0) throw_file_error("write", path_, EIO);
-    bytes = bytes.subspan(size_t(n));
+    bytes = bytes.subspan(n);
   }
 }
 
@@ -164,8 +155,6 @@ void OutputFile::finish() {
   if (result != 0 && errno != EINTR) throw_file_error("close", path_, errno);
 }
 
-AppendFile::AppendFile(const fs::path& path) : OutputFile("open", O_APPEND, path, path) {}
-
 void AppendFile::append_line(string_view line) {
   const off_t before = system_calls().seek(fd_, 0, SEEK_END);
   const string text = string(line) + '\n';
@@ -179,7 +168,7 @@ void AppendFile::append_line(string_view line) {
 
 void replace_file(const fs::path& path, string_view bytes, mode_t mode) {
   make_and_rename(path, [&](const fs::path& temporary) {
-    OutputFile file(temporary, path, mode);
+    OutputFile file(temporary, O_EXCL, path, mode);
     file.write(bytes);
     file.finish();
   });
@@ -238,7 +227,7 @@ bool is_listed(const fs::path& path) {
 vector<string> names_in(const fs::path& path) {
   vector<string> names;
   if (system_calls().list(path.c_str(), names) != 0) throw_file_error("list", path, errno);
-  std::sort(names.begin(), names.end());
+  ranges::sort(names);
   return names;
 }
 
@@ -260,11 +249,10 @@ void sync_folder(const fs::path& path) {
   if (fd < 0) throw_file_error("open the folder", path, errno);
   const int result = repeat_if_interrupted(&SystemCalls::fsync, fd);
   const int error = errno;
-  const int closed = system_calls().close(fd);
+  system_calls().close(fd);
   // How file systems report that they cannot sync a folder (CIFS, some of FUSE).
   const bool cannot = error == EINVAL || error == EOPNOTSUPP;
   if (result != 0 && !cannot) throw_file_error("sync the folder", path, error);
-  if (closed != 0 && errno != EINTR) throw_file_error("close the folder", path, errno);
 }
 
 void rename_path(const fs::path& from, const fs::path& to, bool replace) {
@@ -291,8 +279,7 @@ void NewFolder::put_in_place() {
   vector<pair<fs::path, fs::path>> moves;
   if (fills_) {
     vector<string> names = names_in(path_);
-    std::stable_partition(names.begin(), names.end(),
-                          [](const auto& name) { return name != "config.json"; });
+    ranges::stable_partition(names, [](const auto& name) { return name != "config.json"; });
     for (const string& name : names) moves.emplace_back(path_ / name, place_ / name);
   } else {
     if (!aside_.empty() && path_exists(place_)) moves.emplace_back(place_, aside_);
@@ -323,7 +310,7 @@ double check_free_space(const fs::path& path, double needed) {
   while (!path_exists(there) && there.has_relative_path()) there = there.parent_path();
   error_code unknown;
   const fs::space_info space = fs::space(there, unknown);
-  const auto available = double(space.available);
+  const double available = space.available;
   if (unknown || space.capacity == 0) return numeric_limits<double>::infinity();
   if (available >= needed) return available;
   throw store_error("no room for a checkpoint in {}: it needs about {}, {} are free",

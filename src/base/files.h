@@ -90,9 +90,9 @@ bool is_same_file(int fd, const fs::path& path);
 // `named`: the final name of a temporary file.
 class OutputFile {
  public:
-  explicit OutputFile(const fs::path& path);
-  // One that must not exist yet.
-  OutputFile(const fs::path& path, const fs::path& named, mode_t mode);
+  explicit OutputFile(const fs::path& path) : OutputFile(path, O_TRUNC, path) {}
+  // `flag`: of open(), as O_EXCL for one that must not exist yet.
+  OutputFile(const fs::path& path, int flag, const fs::path& named, mode_t mode = 0666);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -103,9 +103,6 @@ class OutputFile {
   void finish();  // fsync and close
 
  protected:
-  OutputFile(string_view operation, int flag, const fs::path& path, const fs::path& named,
-             mode_t mode = 0666);
-
   fs::path path_;  // in errors
   int fd_;
 };
@@ -114,7 +111,7 @@ class OutputFile {
 // append_line() and sync() may be called from two threads.
 class AppendFile : private OutputFile {
  public:
-  explicit AppendFile(const fs::path& path);
+  explicit AppendFile(const fs::path& path) : OutputFile(path, O_APPEND, path) {}
 
   void append_line(string_view line);  // without its newline
   using OutputFile::sync;

@@ -92,7 +92,7 @@ string joined(const vector<string>& parts, const string& between) {
 
 string listed(vector<string> parts, const string& before_last) {
   if (parts.size() < 2) return joined(parts);
-  const string last = std::move(parts.back());
+  const string last = parts.back();
   parts.pop_back();
   return joined(parts) + " " + before_last + " " + last;
 }
@@ -104,7 +104,7 @@ string some_of(vector<string> parts) {
     parts.resize(kMost);
     parts.push_back(fmt::format("{} more", more));
   }
-  return listed(std::move(parts));
+  return listed(parts);
 }
 
 string replace_all(string_view text, string_view from, string_view to) {
@@ -127,14 +127,9 @@ int terminal_width(int fd) {
 }
 
 string wrapped(string_view text, int width, string_view hang) {
-  string out;
-  for (size_t at = 0;;) {
-    const size_t end = min(text.find('\n', at), text.size());
-    out += wrapped_line(text.substr(at, end - at), width, hang);
-    if (end == text.size()) return out;
-    out += "\n";
-    at = end + 1;
-  }
+  vector<string> lines;
+  for (const string_view line : split(text, '\n')) lines.push_back(wrapped_line(line, width, hang));
+  return joined(lines, "\n");
 }
 
 }  // namespace heed

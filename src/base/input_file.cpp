@@ -61,11 +61,6 @@ int open_input(const fs::path& path, InputFile::Allow allow) {
   return repeat_if_interrupted(&SystemCalls::open, path.c_str(), flags, 0);
 }
 
-[[noreturn]] void refuse(const fs::path& name, Exit exit, const string& what,
-                         const string& hint = "") {
-  throw Error(exit, fmt::format("cannot read {}: {}", quoted_path(name), what), hint);
-}
-
 // A device that may never end, like /dev/zero. Terminals and /dev/null do end.
 bool is_endless(int fd, const struct stat& info) {
   struct stat null = {};
@@ -75,33 +70,36 @@ bool is_endless(int fd, const struct stat& info) {
 
 }  // namespace
 
-InputFile::InputFile(const fs::path& path, Allow allow, Exit exit)
+InputFile::InputFile(const fs::path& path, Allow allow)
     : name_(allow >= Allow::anything && path == "-" ? "standard input" : path),
-      exit_(exit),
+      exit_(allow >= Allow::anything ? Exit::data : Exit::store),
       fd_(open_input(path, allow)),
       looked_(allow < Allow::anything),
       may_be_utf16_(allow == Allow::text) {
   const int failed = errno;
   const bool any = allow >= Allow::anything;
   const auto refuse_kind = [&](const char* what) {
-    refuse(name_, exit,
-           fmt::format("it is {}, expected a {}", what, any ? "file or a pipe" : "regular file"));
+    refuse(fmt::format("it is {}, expected a {}", what, any ? "file or a pipe" : "regular file"));
   };
   struct stat info = {};
   if (fd_ < 0) {
     const bool seen = allow == Allow::file && system_calls().status(path.c_str(), &info) == 0;
     if (seen && !S_ISREG(info.st_mode))
       refuse_kind(S_ISLNK(info.st_mode) ? "a symbolic link" : "a device or pipe");
-    throw_file_error("read", name_, failed, exit);
+    throw_file_error("read", name_, failed, exit_);
   }
   const int status = system_calls().status(fd_, &info), unknown = errno;
   const bool regular = S_ISREG(info.st_mode);
   if (status != 0 || (any ? is_endless(fd_, info) : !regular)) {
     ::close(fd_);
-    if (status != 0) throw_file_error("read", name_, unknown, exit);
+    if (status != 0) throw_file_error("read", name_, unknown, exit_);
     refuse_kind(S_ISDIR(info.st_mode) ? "a folder" : any ? "a device" : "a device or pipe");
   }
-  if (regular) size_ = uint64_t(info.st_size);
+  if (regular) size_ = info.st_size;
+}
+
+void InputFile::refuse(const string& what, const string& hint) const {
+  throw Error(exit_, fmt::format("cannot read {}: {}", quoted_path(name_), what), hint);
 }
 
 InputFile::~InputFile() {
@@ -117,7 +115,7 @@ size_t InputFile::read_raw(span<std::byte> bytes) {
     n = read();
   }
   if (n < 0) throw_file_error("read", name_, errno, exit_);
-  return size_t(n);
+  return n;
 }
 
 bool InputFile::hold_more() {
@@ -131,8 +129,7 @@ bool InputFile::compressed() {
   if (!looked_) {
     while (may_be_compressed(held_) && hold_more()) {
     }
-    if (held_.starts_with(kXzMagic))
-      refuse(name_, exit_, "it is packed by xz", "xz -dc FILE | heed ... -");
+    if (held_.starts_with(kXzMagic)) refuse("it is packed by xz", "xz -dc FILE | heed ... -");
     if (held_.starts_with(kGzipMagic)) gzip_ = make_unique<Gzip>();
     looked_ = true;
   }
@@ -151,20 +148,20 @@ size_t InputFile::read_some(span<std::byte> bytes) {
   constexpr const char* kHint = "gzip -t tests such a file";
   z_stream& s = gzip_->stream;
   s.next_out = reinterpret_cast<Bytef*>(bytes.data());
-  s.avail_out = static_cast<uInt>(bytes.size());
+  s.avail_out = bytes.size();
   while (s.avail_out > 0 && (!held_.empty() || hold_more())) {  // as a plain file fills `bytes`
     // Between members; zeros there are padding, which zlib would not skip.
     if (s.total_in == 0) held_.erase(0, held_.find_first_not_of('\0'));
     s.next_in = reinterpret_cast<Bytef*>(held_.data());
-    s.avail_in = static_cast<uInt>(held_.size());
+    s.avail_in = held_.size();
     const int status = inflate(&s, Z_NO_FLUSH);
     if (status == Z_MEM_ERROR) throw bad_alloc();
     if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-      refuse(name_, exit_, fmt::format("it is damaged ({})", s.msg ? s.msg : "its data"), kHint);
+      refuse(fmt::format("it is damaged ({})", s.msg ? s.msg : "its data"), kHint);
     held_.erase(0, held_.size() - s.avail_in);
     if (status == Z_STREAM_END) inflateReset(&s);
   }
-  if (s.avail_out > 0 && s.total_in > 0) refuse(name_, exit_, "it is cut short", kHint);
+  if (s.avail_out > 0 && s.total_in > 0) refuse("it is cut short", kHint);
   return bytes.size() - s.avail_out;
 }
 
@@ -175,7 +172,7 @@ void InputFile::rewind() {
 void InputFile::read_exactly(span<std::byte> bytes) {
   while (!bytes.empty()) {
     const size_t n = read_some(bytes);
-    if (n == 0) refuse(name_, exit_, fmt::format("it ended {} bytes early", bytes.size()));
+    if (n == 0) refuse(fmt::format("it ended {} bytes early", bytes.size()));
     bytes = bytes.subspan(n);
   }
 }
@@ -209,19 +206,18 @@ bool InputFile::ready() const {
   return !held_.empty() || ::poll(&more, 1, 0) > 0;
 }
 
-string read_file(const fs::path& path, uint64_t limit, InputFile::Allow allow, Exit exit) {
-  InputFile file(path, allow, exit);
-  return read_file(file, limit, exit);
+string read_file(const fs::path& path, uint64_t limit, InputFile::Allow allow) {
+  InputFile file(path, allow);
+  return read_file(file, limit);
 }
 
-string read_file(InputFile& file, uint64_t limit, Exit exit) {
+string read_file(InputFile& file, uint64_t limit) {
   string bytes;
   uint64_t size = file.size();
   if (size <= limit) bytes.reserve(size + kPiece);
   while (size <= limit && file.append_to(bytes, kPiece)) size = max<uint64_t>(size, bytes.size());
   if (size <= limit) return bytes;
-  refuse(file.name(), exit,
-         fmt::format("it has at least {} bytes, expected at most {}", size, limit));
+  file.refuse(fmt::format("it has at least {} bytes, expected at most {}", size, limit));
 }
 
 bool InputLines::has_newline() {
@@ -234,10 +230,10 @@ void InputLines::fill() {
   scanned_ -= begin_;
   begin_ = 0;
   if (bytes_.size() > longest_)
-    refuse(file_.name(), exit_, fmt::format("a line has more than {} bytes", longest_));
+    file_.refuse(fmt::format("a line has more than {} bytes", longest_));
   // A token takes some 50 bytes in all.
   if (bytes_.size() > asked_) {
-    require_memory(100.0 * double(bytes_.size()), "a line of " + file_.name().string());
+    require_memory(100.0 * bytes_.size(), "a line of " + file_.name().string());
     asked_ = bytes_.size() + (1 << 20);
   }
   at_end_ = !file_.append_to(bytes_, kPiece);
@@ -261,7 +257,7 @@ optional<string> InputLines::next() {
 }
 
 StoredInput::StoredInput() : fd_(::memfd_create("standard input", MFD_CLOEXEC)) {
-  InputFile input("-", InputFile::Allow::anything, Exit::data);
+  InputFile input("-", InputFile::Allow::anything);
   std::ofstream file(path(), std::ios::binary);
   for (string block; file && input.append_to(block, 1 << 20); block.clear()) {
     require_memory(kRoom, "standard input");  // it is kept in memory

@@ -4,7 +4,8 @@
 // file is an Error, and so is xz. Allow::text also reads UTF-16 that begins with its mark, as
 // UTF-8.
 //
-// Every function throws Error (Exit::store by default) with the path and the system's reason.
+// Every function throws Error with the path and the system's reason: Exit::data with
+// Allow::anything and Allow::text, else Exit::store.
 // Interrupted calls (EINTR) are repeated; reads of a non-blocking standard input (EAGAIN) wait.
 #pragma once
 
@@ -31,12 +32,14 @@ class InputFile {
     anything,  // pipes, terminals and /dev/null too; "-" is standard input; unpacked
     text,      // the same, in UTF-8
   };
-  explicit InputFile(const fs::path& path, Allow allow = Allow::file, Exit exit = Exit::store);
+  explicit InputFile(const fs::path& path, Allow allow = Allow::file);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
   const fs::path& name() const { return name_; }
+  // Error: it cannot be read, because of this.
+  [[noreturn]] void refuse(const string& what, const string& hint = "") const;
   // On disk when opened; 0 for pipes and devices.
   uint64_t size() const { return size_; }
   bool utf16() const { return utf16_; }  // what append_to() has read is in UTF-16
@@ -66,9 +69,9 @@ class InputFile {
 };
 
 // All bytes, at most `limit`.
-string read_file(InputFile& file, uint64_t limit, Exit exit = Exit::store);
+string read_file(InputFile& file, uint64_t limit);
 string read_file(const fs::path& path, uint64_t limit,
-                 InputFile::Allow allow = InputFile::Allow::file, Exit exit = Exit::store);
+                 InputFile::Allow allow = InputFile::Allow::file);
 
 // The lines of an InputFile, in order.
 class InputLines {
@@ -76,8 +79,8 @@ class InputLines {
   // Error on a line longer than about `longest` bytes; Error (memory) on one that is too long for
   // what will be made of it.
   explicit InputLines(const fs::path& path, InputFile::Allow allow = InputFile::Allow::file,
-                      Exit exit = Exit::store, size_t longest = string::npos)
-      : file_(path, allow, exit), exit_(exit), longest_(longest) {}
+                      size_t longest = string::npos)
+      : file_(path, allow), longest_(longest) {}
 
   // Waits for the next line, without its \n; nullopt at the end.
   optional<string> next();
@@ -90,7 +93,6 @@ class InputLines {
   void fill();         // waits for more bytes, or the end
 
   InputFile file_;
-  Exit exit_;
   size_t longest_;
   string bytes_;            // read so far; not yet returned from begin_ on
   size_t asked_ = 1 << 20;  // for so many bytes there is memory

@@ -97,10 +97,10 @@ Json parse_strict_json(string_view text, const JsonSource& source, bool comments
   const auto check = [&](int depth, Event event, Json& value) {
     if (event == Event::object_start || event == Event::array_start) {
       if (depth == source.depth) fail("this is nested too deeply.");
-      levels.resize(size_t(depth));
+      levels.resize(depth);
       levels.emplace_back();
     } else if (event == Event::key) {
-      levels.resize(size_t(depth));
+      levels.resize(depth);
       levels.back().key = value.get_ref<const string&>();
       const bool twice = !levels.back().keys.insert(levels.back().key).second;
       if (levels.back().keys.size() > kMostKeys) fail("an object has too many keys.");

@@ -21,8 +21,8 @@ constexpr size_t kLongest = 64;  // a longer word is not a typing mistake
 int edit_distance(string_view a, string_view b) {
   const size_t n = a.size(), m = b.size();
   vector<vector<int>> d(n + 1, vector<int>(m + 1));
-  for (size_t i = 0; i <= n; ++i) d[i][0] = int(i);
-  for (size_t j = 0; j <= m; ++j) d[0][j] = int(j);
+  for (size_t i = 0; i <= n; ++i) d[i][0] = i;
+  for (size_t j = 0; j <= m; ++j) d[0][j] = j;
   for (size_t i = 1; i <= n; ++i) {
     for (size_t j = 1; j <= m; ++j) {
       const int replaced = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
@@ -38,7 +38,7 @@ int edit_distance(string_view a, string_view b) {
 
 string lower_case(string_view s) {
   string out(s);
-  for (char& ch : out) ch = static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
+  for (char& ch : out) ch = std::tolower(static_cast<unsigned char>(ch));
   return out;
 }
 

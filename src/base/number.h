@@ -19,7 +19,7 @@ template <integral I>
 optional<I> whole_number(double x) {
   const bool whole = x == std::floor(x) && std::fabs(x) < 9e15;
   if (!whole || !std::in_range<I>(int64_t(x))) return nullopt;
-  return static_cast<I>(x);
+  return I(x);
 }
 
 // A decimal number that T holds: "10", "010", "+1", ".001", "5.", and "1e3" for a whole one, too.

@@ -37,11 +37,11 @@ void spin_while(const atomic<T>& value, T old) {
 }  // namespace
 
 int available_cores() {
-  int cores = int(std::thread::hardware_concurrency());
+  int cores = std::thread::hardware_concurrency();
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
-  return max(1, int(min<double>(cores, std::ceil(cgroup_cores()))));
+  return max<int>(1, min<double>(cores, std::ceil(cgroup_cores())));
 }
 
 Pool::Pool(int threads, int cores) {
@@ -70,7 +70,7 @@ void Pool::stop() {
 void Pool::take_tasks(int worker) {
   for (int task; (task = next_.fetch_add(1)) < tasks_;) {
     try {
-      function_(context_, task, worker);
+      (*task_)(task, worker);
     } catch (...) {
       if (!failed_.exchange(true)) error_ = std::current_exception();
     }
@@ -89,16 +89,15 @@ void Pool::work(int worker) {
   }
 }
 
-void Pool::run_tasks(int tasks, Function function, void* context) {
-  function_ = function;
-  context_ = context;
+void Pool::run_tasks(int tasks, const function<void(int, int)>& f) {
+  task_ = &f;
   tasks_ = tasks;
   next_ = 0;
   failed_ = false;
   if (workers_.empty() || tasks == 1) {
     take_tasks(0);
   } else {
-    busy_ = int(workers_.size());
+    busy_ = workers_.size();
     round_.fetch_add(1);
     round_.notify_all();
     take_tasks(0);

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <exception>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "base/std_names.h"
@@ -35,29 +34,21 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  int threads() const { return int(workers_.size()) + 1; }
+  int threads() const { return workers_.size() + 1; }
 
   template <class F>
   void run(int tasks, F&& f) {
-    using Callable = std::remove_reference_t<F>;
-    run_tasks(
-        tasks,
-        [](void* context, int task, int worker) {
-          (*static_cast<Callable*>(context))(task, worker);
-        },
-        const_cast<void*>(static_cast<const void*>(&f)));
+    run_tasks(tasks, std::ref(f));
   }
 
  private:
-  using Function = void (*)(void* context, int task, int worker);
-  void run_tasks(int tasks, Function function, void* context);
+  void run_tasks(int tasks, const function<void(int, int)>& f);
   void work(int worker);
   void stop();
   void take_tasks(int worker);
 
   vector<std::thread> workers_;
-  Function function_ = nullptr;
-  void* context_ = nullptr;
+  const function<void(int, int)>* task_ = nullptr;
   int tasks_ = 0;
   bool spin_ = true;
   atomic<int> next_{0};

@@ -67,7 +67,7 @@ class Timed {
     thread_local Work current = Work::count;  // count: none
     thread_local Clock::time_point since;
     const Clock::time_point now = Clock::now();
-    if (current != Work::count) work_ns[int(current)] += uint64_t((now - since).count());
+    if (current != Work::count) work_ns[int(current)] += (now - since).count();
     since = now;
     return exchange(current, work);
   }

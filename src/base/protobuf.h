@@ -15,8 +15,8 @@ enum ProtoWire { kProtoVarint = 0, kProtoFixed64 = 1, kProtoBytes = 2, kProtoFix
 
 inline string varint(uint64_t value) {
   string out;
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  return out + static_cast<char>(value);
+  for (; value >= 0x80; value >>= 7) out += char(value | 0x80);
+  return out + char(value);
 }
 
 inline string proto_key(int field, ProtoWire wire) {

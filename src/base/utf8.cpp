@@ -53,10 +53,9 @@ CodePoint code_point_at(string_view text, size_t at) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
   if (*bytes < 0x80) return {*bytes, 1};
   utf8proc_int32_t value = 0;
-  const auto left = static_cast<utf8proc_ssize_t>(text.size() - at);
-  const utf8proc_ssize_t length = utf8proc_iterate(bytes, left, &value);
+  const auto length = utf8proc_iterate(bytes, text.size() - at, &value);
   if (length < 1) return {kInvalidCodePoint, 1};
-  return {static_cast<char32_t>(value), int(length)};
+  return {char32_t(value), int(length)};
 }
 
 size_t find_invalid_utf8(string_view text) {
@@ -70,7 +69,7 @@ size_t find_invalid_utf8(string_view text) {
 
 string encode_utf8(char32_t c) {
   array<utf8proc_uint8_t, 4> bytes;
-  const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes.data());
+  const auto length = utf8proc_encode_char(c, bytes.data());
   return {reinterpret_cast<const char*>(bytes.data()), size_t(length)};
 }
 
@@ -97,9 +96,7 @@ string take_utf16(string& bytes, bool big_endian, bool at_end) {
 int columns_of(string_view text) {
   int columns = 0;
   each_code_point(text, [&](CodePoint c, size_t) {
-    columns += c.value == kInvalidCodePoint
-                   ? 1
-                   : max(0, utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.value)));
+    columns += c.value == kInvalidCodePoint ? 1 : max(0, utf8proc_charwidth(c.value));
   });
   return columns;
 }
@@ -120,12 +117,12 @@ string_view whole_words(string_view text, size_t most) {
 string end_of_text(string_view text, int most) {
   if (columns_of(text) <= most) return string(text);
   while (columns_of(text) >= most && !text.empty())
-    text.remove_prefix(size_t(code_point_at(text, 0).length));
+    text.remove_prefix(code_point_at(text, 0).length);
   return "\u2026" + string(text);
 }
 
 string code_point_name(char32_t code_point) {
-  return fmt::format("U+{:04X}", static_cast<unsigned>(code_point));
+  return fmt::format("U+{:04X}", uint32_t(code_point));
 }
 
 string printable(string_view text) {
@@ -144,9 +141,7 @@ string shortened(string text, int most, string_view end) {
 
 string excerpt(string_view text) {
   constexpr int kColumns = 80;
-  // Escaping makes no text narrower, and no character has more than four bytes.
-  const string_view beginning = text.substr(0, utf8_floor(text, 4 * (kColumns + 1)));
-  return shortened(printable(beginning), kColumns, "...");
+  return shortened(printable(text), kColumns, "...");
 }
 
 string printable_lines(string_view text) {

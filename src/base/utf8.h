@@ -33,7 +33,7 @@ void each_code_point(string_view text, Use&& use) {
   for (size_t at = 0; at < text.size();) {
     const CodePoint c = code_point_at(text, at);
     use(c, at);
-    at += size_t(c.length);
+    at += c.length;
   }
 }
 

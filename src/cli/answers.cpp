@@ -34,7 +34,7 @@ class LineReader {
         limit_(limit),
         log_(model.log),
         form_(form_of_texts(model.config)),
-        input_(path, form_, Exit::data) {}
+        input_(path, form_) {}
 
   const string& name() const { return name_; }
 

@@ -71,7 +71,7 @@ string data_folder_of(const string& config) {
   const fs::path file = fs::absolute(config).lexically_normal(), folder = file.parent_path();
   const bool of_run =
       file.filename() == kConfigFile && (is_run(folder) || is_checkpoint(folder.string()));
-  const string began_in = of_run ? read_origin(folder.string()).folder : "";
+  const string began_in = of_run ? read_origin(folder).folder : "";
   return began_in.empty() ? folder.string() : began_in;
 }
 

@@ -121,8 +121,8 @@ string read_prompt(const optional<string>& path, OpenModel& m) {
   if (!path && (::fstat(STDIN_FILENO, &status) != 0 ||
                 !(S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode))))
     return "";
-  InputFile file(path.value_or("-"), form_of_texts(m.config), Exit::data);
-  string text = read_file(file, kMost, Exit::data);
+  InputFile file(path.value_or("-"), form_of_texts(m.config));
+  string text = read_file(file, kMost);
   warn_of_markup(file.name(), text, m.log);
   if (text.ends_with('\n')) text.pop_back();
   return text;

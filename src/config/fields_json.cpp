@@ -97,7 +97,7 @@ struct Store {
   bool operator()(const Choice& choice) const {
     const auto name = ranges::find(choice.names, v, value_named);
     if (name == choice.names.end()) return false;
-    choice.set(int(name - choice.names.begin()));
+    choice.set(name - choice.names.begin());
     return true;
   }
   bool operator()(const Field::Section&) const { return v.is_object(); }
@@ -167,7 +167,7 @@ Json set_value(const Field& field, const string& written, const string& place) {
     throw usage_error("{}: the value is not valid UTF-8, as a config must be.", place)
         .hint("if it names a file: rename the file, or make a link to it");
   try {
-    return std::move(parse_json(written, place).json);
+    return parse_json(written, place).json;
   } catch (const Error&) {
     const bool is_text =
         std::holds_alternative<string*>(field.ref) || std::holds_alternative<PathList*>(field.ref);
@@ -205,11 +205,13 @@ JsonText parse_json(string_view text, const string& source) {
   return out;
 }
 
-JsonText read_json_file(const string& path) {
-  const string text = read_file(path, kMaxBytes, InputFile::Allow::link, Exit::usage);
+JsonText read_json_file(const string& path) try {
+  const string text = read_file(path, kMaxBytes, InputFile::Allow::link);
   if (const string kind = other_kind(text); !kind.empty())
     throw usage_error("{}: this is {}; expected JSON in UTF-8.", path, kind);
   return parse_json(text, path);
+} catch (const Error& e) {
+  throw e.as(Exit::usage);
 }
 
 Places read_fields(const JsonText& text, const vector<Field>& fields) {

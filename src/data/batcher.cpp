@@ -13,8 +13,8 @@ int micro_batch_tokens(const RunConfig& config) {
 }
 
 double epochs_at(const Objective& objective, const Split& split, const Cursor& cursor) {
-  const auto count = double(objective.count(split, cursor.epoch));
-  return double(cursor.epoch) + double(cursor.index) / max(1.0, count);
+  const double count = objective.count(split, cursor.epoch);
+  return cursor.epoch + cursor.index / max(1.0, count);
 }
 
 Batcher::Taken Batcher::take(Cursor& cursor) {
@@ -55,7 +55,7 @@ Cursor Batcher::fill(int64_t step, Cursor cursor, StepBatch& out) {
   for (size_t i = 0; i < taken.n; ++i) {
     const Example& e = taken_[i];
     // The shard whose share of the step's tokens holds this example's middle.
-    const int wanted = int((2 * before + e.tokens()) * shards / (2 * out.tokens));
+    const int wanted = (2 * before + e.tokens()) * shards / (2 * out.tokens);
     const bool next_shard = wanted != shard;
     shard = wanted;
     vector<Batch>& batches = out.shards[shard];

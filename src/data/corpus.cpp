@@ -29,7 +29,7 @@ constexpr size_t kFirstLook = 4096;  // bytes that tell a text from other files
 
 InputFile open_text(const string& path, const ReadOptions& options = {}) {
   const bool raw = options.any_bytes && !options.decoded;
-  return InputFile(path, raw ? InputFile::Allow::anything : InputFile::Allow::text, Exit::data);
+  return InputFile(path, raw ? InputFile::Allow::anything : InputFile::Allow::text);
 }
 
 // Are the bytes of a file that are not UTF-8 more than a few, 0.1 %?
@@ -65,7 +65,7 @@ class TextFile {
       text += rest.substr(0, bad);
       skip(rest, min(bad, rest.size()));
       if (rest.empty() || (!at_end && rest.size() < 4)) break;
-      take_bad_byte(static_cast<unsigned char>(rest[0]), text);
+      take_bad_byte(rest[0], text);
       skip(rest, 1);
     }
     raw.erase(0, raw.size() - rest.size());
@@ -78,8 +78,8 @@ class TextFile {
  private:
   void skip(string_view& rest, size_t n) {
     const string_view part = rest.substr(0, n);
-    lines_ += size_t(ranges::count(part, '\n'));
-    if (options_.notes) options_.notes->carriage_returns += uint64_t(ranges::count(part, '\r'));
+    lines_ += ranges::count(part, '\n');
+    if (options_.notes) options_.notes->carriage_returns += ranges::count(part, '\r');
     if (n > 0) last_ = part.back();
     empty_ = empty_ && n == 0;
     const size_t newline = part.rfind('\n');
@@ -176,7 +176,7 @@ vector<string> text_files(const vector<string>& paths) try {
     for (const string& name : names_in(path))
       if (const fs::path file = fs::path(path) / name;
           !name.starts_with('.') && fs::is_regular_file(file, none))
-        files.push_back(file.string());
+        files.push_back(file);
     if (files.size() == before)
       throw data_error("{}: is a folder without files; expected texts directly in it.", path)
           .hint("a folder with texts");
@@ -227,7 +227,6 @@ void scan_text(span<const string> paths, const ReadOptions& options,
 }
 
 Notes TextNotes::in_words() const {
-  const auto n = [](uint64_t x) { return format_count(int64_t(x)); };
   Notes all;
   if (!utf16.empty())
     all.notes.push_back("read as the same text in UTF-8: " + some_of(utf16) +
@@ -237,10 +236,10 @@ Notes TextNotes::in_words() const {
     all.warnings.push_back(fmt::format(
         "{} not in UTF-8 and read as U+FFFD; the first: {} (iconv -f CP1252 -t UTF-8, if "
         "the whole text is Western)",
-        counted(n(bad_bytes), "byte"), first_bad));
+        counted(format_count(bad_bytes), "byte"), first_bad));
   if (carriage_returns > 0)
     all.notes.push_back(fmt::format("the text has {} (\\r), which stay (tr -d '\\r' drops them)",
-                                    counted(n(carriage_returns), "carriage return")));
+                                    counted(format_count(carriage_returns), "carriage return")));
   return all;
 }
 
@@ -248,7 +247,7 @@ string read_text(span<const string> paths, const ReadOptions& options) {
   string text;
   scan_text(paths, options, [&](string_view chunk) {
     if (text.size() + chunk.size() > text.capacity())
-      require_memory(2.0 * double(text.capacity()), "the data");
+      require_memory(2.0 * text.capacity(), "the data");
     text += chunk;
   });
   return text;
@@ -259,7 +258,7 @@ void check_utf8(string_view text, const string& where) {
   const size_t bad = find_invalid_utf8(text);
   if (bad == string_view::npos) return;
   throw data_error("{}: not valid UTF-8 at byte {}: found 0x{:02X}.", where, bad + 1,
-                   static_cast<unsigned char>(text[bad]));
+                   uint8_t(text[bad]));
 }
 
 Pairs as_read(const Pairs& written, const ReadOptions& options) {
@@ -397,7 +396,7 @@ FoundTexts find_texts(const vector<string>& paths, bool any_bytes) {
           .hint("texts in UTF-8; folders in it by their names");
     for (const string& name : names_in(path))
       if (const fs::path inner = fs::path(path) / name; !name.starts_with('.') && is_folder(inner))
-        found.left_out.push_back((inner / "").string());
+        found.left_out.push_back(inner / "");
   }
   return found;
 }
@@ -433,11 +432,10 @@ TextFacts text_facts(span<const string> files) {
   }
   erase(counts, 0);
   ranges::sort(counts, greater<>());
-  facts.distinct = int(counts.size());
+  facts.distinct = counts.size();
   for (const uint64_t n : counts) facts.characters += n;
   uint64_t covered = 0;
-  for (; double(covered) < 0.99995 * double(facts.characters); ++facts.common)
-    covered += counts[facts.common];
+  for (; covered < 0.99995 * facts.characters; ++facts.common) covered += counts[facts.common];
   return facts;
 }
 

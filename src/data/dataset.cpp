@@ -16,7 +16,7 @@ namespace {
 
 // Of the training tokens.
 double unknown_share(const Dataset& d) {
-  return double(d.train.unknown.count) / double(d.train.source.size() + d.train.target.size());
+  return double(d.train.unknown.count) / (d.train.source.size() + d.train.target.size());
 }
 
 string unknown_in_words(const Dataset& d) {
@@ -34,7 +34,7 @@ string remedy(const string& key, const string& written, const string& path) {
   error_code none;
   for (const string& here : {written, downloaded})
     if (fs::exists(here, none))
-      return set + shell_word(fs::absolute(here).lexically_normal().string()) +
+      return set + shell_word(fs::absolute(here).lexically_normal()) +
              " (other paths start at the folder of the config)";
   if (downloaded.empty())
     return "check the path; a run finds its data in the current folder, too; train and resume "

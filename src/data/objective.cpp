@@ -13,7 +13,7 @@ void Objective::example(const Split& split, int64_t epoch, int64_t index, Exampl
   out.clear();
   int64_t number = index;
   if (epoch != kEvaluation)
-    number = int64_t(permuted(noise_key(seed_, Purpose::order, epoch), count(split, epoch), index));
+    number = permuted(noise_key(seed_, Purpose::order, epoch), count(split, epoch), index);
   build(split, epoch, number, out);
 }
 
@@ -36,7 +36,7 @@ void Objective::check_use(string_view command, const string& run) const {
 
 string Objective::fit(Side side, size_t ids, const string& name, size_t at_once) const {
   // Every head has a weight for each pair of tokens.
-  const double n = double(ids), needed = 4.0 * heads_ * n * n * double(at_once);
+  const double n = ids, needed = 4.0 * heads_ * n * n * at_once;
   constexpr double kSmall = 1 << 24;
   if (const double available = needed > kSmall ? available_memory() : needed; needed > available)
     throw data_error(
@@ -111,7 +111,7 @@ void TextObjective::build(const Split& split, int64_t epoch, int64_t number, Exa
   read_tile(split.target, tile, epoch, out);
   // Unless the objective says otherwise, the tile's tokens are the last labels.
   for (size_t i = out.places.size(); i < out.labels.size(); ++i)
-    out.places.push_back(int64_t(tile.end + i) - int64_t(out.labels.size()));
+    out.places.push_back(tile.end + i - out.labels.size());
 }
 
 ScoredLine TextObjective::score(const TokenIds& source, const TokenIds& line, int vocab) const {
@@ -133,8 +133,7 @@ ScoredLine TextObjective::score_in_turn(const TokenIds& line, const Ask& ask) co
   ScoredLine scored{framed_source(line), line, {}};
   const Tiles tiles = tiles_of(line.size(), kEvaluation);
   for (int64_t i = 0; i < tiles.count(); ++i) {
-    const TokenIds tokens(line.begin() + ptrdiff_t(tiles[i].begin),
-                          line.begin() + ptrdiff_t(tiles[i].end));
+    const TokenIds tokens(line.begin() + tiles[i].begin, line.begin() + tiles[i].end);
     for (size_t j = 0; j < tokens.size(); ++j) scored.examples.push_back(ask(tokens, j));
   }
   return scored;
@@ -147,7 +146,7 @@ TokenIds part(const Ids& text, size_t begin, size_t end) {
 }
 
 TokenIds last_of(const TokenIds& ids, size_t n) {
-  return {ids.end() - ptrdiff_t(min(n, ids.size())), ids.end()};
+  return {ids.end() - min(n, ids.size()), ids.end()};
 }
 
 }  // namespace heed

@@ -199,10 +199,10 @@ class Objective {
 struct Tiles {
   size_t n, length, offset = 0;  // offset < length, <= n
 
-  int64_t count() const { return int64_t((offset > 0) + (n - offset + length - 1) / length); }
+  int64_t count() const { return (offset > 0) + (n - offset + length - 1) / length; }
   Tile operator[](int64_t i) const {
     if (offset > 0 && i == 0) return {0, offset};
-    const size_t begin = offset + size_t(i - (offset > 0)) * length;
+    const size_t begin = offset + (i - (offset > 0)) * length;
     return {begin, min(n, begin + length)};
   }
 };

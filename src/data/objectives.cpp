@@ -62,11 +62,10 @@ class CausalLm final : public TextObjective {
     if (stride == 0) return Objective::evaluation(split);
     if (stride > traits().longest_target)
       throw usage_error("--stride must be at most the model's target_length, {}.", tile_length_);
-    const auto n = int64_t(split.target.size());
-    const auto length = int64_t(tile_length_);
+    const int64_t n = split.target.size(), length = tile_length_;
     const int64_t more = n <= length ? 0 : (n - length + stride - 1) / stride;
     return {n == 0 ? 0 : 1 + more, [this, &split, stride](int64_t index, Example& out) {
-              const size_t begin = size_t(index) * stride;
+              const size_t begin = index * stride;
               const size_t end = min(split.target.size(), begin + tile_length_);
               // Where the previous window ended.
               const size_t scored = index == 0 ? 0 : begin + tile_length_ - stride;
@@ -127,9 +126,7 @@ class MaskedLm final : public TextObjective {
     Example& read = q.read;
     read_tile(split.target, tile_at(split, prompt.begin), kEvaluation, read);
     const size_t n = min<size_t>(read.labels.size(), shown);
-    const auto seen = [n](const TokenIds& ids) {
-      return TokenIds(ids.begin(), ids.begin() + ptrdiff_t(n));
-    };
+    const auto seen = [n](const TokenIds& ids) { return TokenIds(ids.begin(), ids.begin() + n); };
     if (ranges::count(seen(read.labels), -1) == ptrdiff_t(n))
       read.labels[n / 2] = read.source[n / 2];
     for (size_t i = 0; i < n; ++i)
@@ -216,7 +213,7 @@ class SpanCorruption final : public TextObjective {
     return out + string(text);
   }
   bool is_mask(int id) const override {
-    return id >= sentinel(0) && id < sentinel(int(traits().specials.size()));
+    return id >= sentinel(0) && id < sentinel(traits().specials.size());
   }
 
   TokenIds never_written(const Tokenizer&) const override {
@@ -238,7 +235,7 @@ class SpanCorruption final : public TextObjective {
   };
   static Noise noise_of(int n, const ObjectiveConfig& c) {
     if (n < 2) return {0, 0};
-    const auto rounded = [](double x, int most) { return clamp(int(std::lround(x)), 1, most); };
+    const auto rounded = [](double x, int most) { return clamp<int>(std::lround(x), 1, most); };
     const int tokens = rounded(n * c.mask_fraction, n - 1);
     return {tokens, rounded(tokens / c.mean_span, min(tokens, n - tokens + 1))};
   }
@@ -249,7 +246,7 @@ class SpanCorruption final : public TextObjective {
   static vector<string> sentinels(const ObjectiveConfig& c) {
     vector<string> names;
     const double spans = std::ceil(c.source_length * c.mask_fraction / c.mean_span);
-    for (int i = 0; i <= int(spans); ++i) names.push_back(fmt::format("<extra_id_{}>", i));
+    for (int i = 0; i <= spans; ++i) names.push_back(fmt::format("<extra_id_{}>", i));
     return names;
   }
 
@@ -285,7 +282,7 @@ class SpanCorruption final : public TextObjective {
   };
 
   void read_tile(const Ids& text, Tile tile, int64_t epoch, Example& out) const override {
-    const int n = int(tile.end - tile.begin);
+    const int n = tile.end - tile.begin;
     const Noise noise = noise_of(n, config_);
     const uint64_t key = noise_key(seed_, Purpose::mask, epoch, tile.begin);
     // Imagines one more unmasked token at each end of the tile, so that a span may lie there.
@@ -298,7 +295,7 @@ class SpanCorruption final : public TextObjective {
     };
     // A sentinel is where its span begins.
     const auto place = [&](int count) {
-      for (int i = 0; i < count; ++i) out.places.push_back(int64_t(min(at + i, tile.end - 1)));
+      for (int i = 0; i < count; ++i) out.places.push_back(min(at + i, tile.end - 1));
     };
     for (int i = 0; i <= noise.spans; ++i) {
       move(kept.next() - (i == 0) - (i == noise.spans), out.source);
@@ -332,7 +329,7 @@ class Seq2Seq final : public Objective {
                       .use = &kTranslates,
                       .scored_given = Given::source}) {}
 
-  int64_t count(const Split& split, int64_t) const override { return int64_t(split.sentences()); }
+  int64_t count(const Split& split, int64_t) const override { return split.sentences(); }
 
   TokenIds framed_source(TokenIds tokens) const override {
     tokens.push_back(Tokenizer::kEos);
@@ -356,8 +353,7 @@ class Seq2Seq final : public Objective {
   // The second of four pairs is read: one that can be shown whole, and at least half as long as the
   // mean.
   Question question(const Split& split, Tile, int shown, int) const override {
-    const auto count = int64_t(split.sentences()),
-               both = int64_t(split.source.size() + split.target.size());
+    const int64_t count = split.sentences(), both = split.source.size() + split.target.size();
     Question q;
     int64_t first = -1;
     do example(split, kEvaluation, min(++first + 1, count - 1), q.read);
@@ -433,7 +429,7 @@ string objectives_on(bool pairs) {
   vector<string> names;
   for (const ObjectiveKind& kind : objectives())
     if (kind.make({})->traits().pairs() == pairs) names.push_back(kind.doc.name);
-  return listed(std::move(names), "or");
+  return listed(names, "or");
 }
 
 }  // namespace heed

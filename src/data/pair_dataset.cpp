@@ -16,11 +16,6 @@
 namespace heed {
 namespace {
 
-// How many of n pairs are for training if the last `valid_fraction` is held out.
-size_t split_pairs(size_t n, double valid_fraction) {
-  return size_t(std::floor(double(n) * (1 - valid_fraction)));
-}
-
 // The pairs [begin, end). Those for training are dropped if they are longer than data.max_length;
 // the others if the model cannot read them, even `at_once` together. Error if none is left.
 Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig& c,
@@ -128,12 +123,12 @@ Dataset load_pair_dataset(const RunConfig& c, const string& folder, Tokenizers& 
   Dataset d;
   const Pairs all = read_pairs(c, folder);
   d.hash.data = hash_of(all);
-  const size_t n = split_pairs(all.size(), c.data.valid_fraction);
+  const size_t n = all.size() * (1 - c.data.valid_fraction);  // rounded down
   if (n == 0)
     throw data_error(
         "no pair is left for training: {} in all, data.valid_fraction holds out the rest.",
         all.size());
-  const auto limit = size_t(c.data.limit);
+  const size_t limit = c.data.limit;
   const size_t used = limit > 0 ? min(limit, n) : n;
   const bool files = c.data.has_valid_files();
   const Pairs own = files ? read_pairs(c, folder, true) : Pairs(), &valid = files ? own : all;

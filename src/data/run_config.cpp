@@ -79,7 +79,7 @@ GivenKeys read_sets(const vector<string>& sets) {
     text.json.merge_patch(one.json);
   }
   GivenKeys given = keys_of(text);
-  given.reset = std::move(nulls);
+  given.reset = nulls;
   return given;
 }
 
@@ -111,7 +111,7 @@ RunConfig parse_config(string_view text, const string& name, const GivenKeys& gi
 }
 
 string resolve_path(const string& folder, const string& written) {
-  return (fs::path(folder) / written).lexically_normal().string();
+  return (fs::path(folder) / written).lexically_normal();
 }
 
 string dump_config(const RunConfig& c, DumpFor use) {

@@ -30,7 +30,7 @@ string_view trimmed(string_view line) {
 }  // namespace
 
 void Ids::reserve(size_t n) {
-  require_memory(double(n) * bytes_per_id(), "the data, as token ids,");
+  require_memory(1.0 * n * bytes_per_id(), "the data, as token ids,");
   wide_ ? long_.reserve(n) : short_.reserve(n);
 }
 
@@ -42,7 +42,7 @@ int64_t Split::longest(Side side) const {
   const auto& begin = side == Side::source ? source_begin : target_begin;
   uint64_t most = 0;
   for (size_t i = 0; i < sentences(); ++i) most = max(most, begin[i + 1] - begin[i]);
-  return int64_t(most);
+  return most;
 }
 
 vector<int> Split::sentence(Side side, int64_t i) const {
@@ -103,11 +103,11 @@ string leaks(const LineFacts& train, const LineFacts& held_out) {
 }
 
 vector<int64_t> counts_of(const Split& split, optional<Side> side) {
-  vector<int64_t> counts(size_t(max(split.source.vocab(), split.target.vocab())));
+  vector<int64_t> counts(max(split.source.vocab(), split.target.vocab()));
   for (const Side each : {Side::source, Side::target}) {
     if (side && split.pairs() && each != *side) continue;
     const Ids& ids = each == Side::source ? split.source : split.target;
-    for (size_t i = 0; i < ids.size(); ++i) ++counts[size_t(ids[i])];
+    for (size_t i = 0; i < ids.size(); ++i) ++counts[ids[i]];
   }
   return counts;
 }

@@ -22,7 +22,7 @@ class Ids {
 
   void push_back(int id) {
     if (size() == capacity()) grow();
-    wide_ ? long_.push_back(uint32_t(id)) : short_.push_back(uint16_t(id));
+    wide_ ? long_.push_back(id) : short_.push_back(id);
   }
   // Room for n ids, so that growing never holds two copies. Room that stays unused costs nothing.
   // Error (memory) if all of them would not fit.

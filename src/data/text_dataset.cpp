@@ -60,12 +60,11 @@ Cuts cuts_of(const RunConfig& c, const vector<string>& paths) {
   uint64_t size = 0, characters = 0;
   scan_text(paths, options, [&](string_view s) {
     size += s.size();
-    characters += uint64_t(ranges::count_if(s, [](char b) { return (b & 0xC0) != 0x80; }));
+    characters += ranges::count_if(s, [](char b) { return (b & 0xC0) != 0x80; });
   });
   Cuts cuts{size, size, options.any_bytes ? size : characters};
-  if (c.data.valid_fraction > 0)
-    cuts.held_out = uint64_t(double(size) * (1.0 - c.data.valid_fraction));
-  const auto limit = uint64_t(c.data.limit);
+  if (c.data.valid_fraction > 0) cuts.held_out = size * (1.0 - c.data.valid_fraction);
+  const uint64_t limit = c.data.limit;
   cuts.training = limit > 0 ? min(limit, cuts.held_out) : cuts.held_out;
   if (cuts.training == size) return cuts;
   const Cuts wanted = cuts;

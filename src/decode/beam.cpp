@@ -142,7 +142,7 @@ vector<vector<Hypothesis>> beam_search(const Predictor& predictor, Pool& pool,
             longest = min(options.max_length, most_positions(predictor.model.config) - prefix),
             slots = slots_at_a_time(predictor, longest + prefix, sources,
                                     kMostSources * options.beam_size);
-  const auto group = size_t(max(1, slots / options.beam_size));
+  const size_t group = max(1, slots / options.beam_size);
   vector<vector<Hypothesis>> results(sources.size());
   vector<int> order;
   for (size_t i = 0; i < sources.size(); ++i)
@@ -155,8 +155,7 @@ vector<vector<Hypothesis>> beam_search(const Predictor& predictor, Pool& pool,
     for (const int m : members) texts.push_back(sources[m]);
     auto found = search_group(predictor, pool, texts, options, longest);
     for (size_t i = 0; i < found.size(); ++i) results[members[i]] = std::move(found[i]);
-    if (options.share_done)
-      options.share_done(double(begin + members.size()) / double(order.size()));
+    if (options.share_done) options.share_done(double(begin + members.size()) / order.size());
   }
   return results;
 }

@@ -30,7 +30,7 @@ int longest_joined(const Transformer& model, Sources sources) {
 
 int slots_at_a_time(const Predictor& predictor, int capacity, Sources sources, int most) {
   const double tokens = double(capacity) + longest_joined(predictor.model, sources);
-  return int(clamp(64e6 / (predictor.cache_width() * tokens), 1.0, double(most)));
+  return clamp(64e6 / (predictor.cache_width() * tokens), 1.0, double(most));
 }
 
 int most_of_target(const Transformer& model, const vector<int>& source) {

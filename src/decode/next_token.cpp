@@ -34,7 +34,7 @@ void keep_best(span<float> row, const SamplingRules& rules) {
   const auto more_probable = [&](int a, int b) {
     return row[a] != row[b] ? row[a] > row[b] : a < b;
   };
-  std::nth_element(ids.begin(), ids.begin() + ptrdiff_t(most), ids.end(), more_probable);
+  std::nth_element(ids.begin(), ids.begin() + most, ids.end(), more_probable);
   ids.resize(most);
   ranges::sort(ids, more_probable);
   const auto sum_of_kept = [&] {
@@ -104,7 +104,7 @@ AllowedNext allowed_next(const WritingRules& rules, span<const int> text, size_t
   if (written == rules.beginning.size())
     next.banned.insert(next.banned.end(), rules.not_next.begin(), rules.not_next.end());
   if (std::cmp_less(written, rules.min_tokens)) next.banned.push_back(end);
-  const auto n = size_t(rules.no_repeat);
+  const size_t n = rules.no_repeat;
   if (n == 0 || text.size() < n) return next;
   const auto last = text.last(n - 1);
   for (size_t i = 0; i + n <= text.size(); ++i)

@@ -29,7 +29,7 @@ void average_row(Mat<float> logits, const vector<Mat<float>>& others, int row) {
       most = max(most, d[i]);
     }
     for (const double x : d) sum += exp(x - most);
-    const auto n = double(1 + d.size());
+    const double n = 1 + d.size();
     own = float(own + most + std::log((exp(-most) + sum) / n));
   }
 }

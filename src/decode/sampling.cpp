@@ -62,7 +62,7 @@ class Group {
   TokenOdds choose(int s, span<float> logits, int position) {
     vector<float> before_rules;
     if (request_.n_best >= 0) before_rules.assign(logits.begin(), logits.end());
-    const auto written = size_t(position);
+    const size_t written = position;
     // The prompt is part of a text that continues it.
     const span<const int> all(texts_[s]), text = objective_.continues() ? all : all.last(written);
     const auto [only, banned] =
@@ -125,7 +125,7 @@ class Group {
 size_t unfinished(string_view text) {
   if (text.empty()) return 0;
   const size_t begin = utf8_floor(text, text.size() - 1), there = text.size() - begin;
-  const auto lead = static_cast<unsigned char>(text[begin]);
+  const uint8_t lead = text[begin];
   const size_t whole = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
   return whole > there ? there : 0;
 }

@@ -130,9 +130,9 @@ class RoundedProducts final : public Products<float> {
     constexpr size_t kAtOnce = 1 << 16;
     values_ = values;
     weights_.resize(size);
-    pool.run(int((size + kAtOnce - 1) / kAtOnce), [&](int task, int) {
+    pool.run((size + kAtOnce - 1) / kAtOnce, [&](int task, int) {
       const size_t begin = task * kAtOnce, n = min(kAtOnce, size - begin);
-      round_row(values + begin, int(n), weights_.data() + begin);
+      round_row(values + begin, n, weights_.data() + begin);
     });
   }
 

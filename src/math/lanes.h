@@ -265,7 +265,7 @@ double sum_squares(const T* x, size_t n) {
   double sum = 0;
   for (size_t i = 0; i < n; i += kRun) {
     Lanes<T> run{};
-    for_lanes<T>(0, int(min(kRun, n - i)), [&](auto at) {
+    for_lanes<T>(0, min(kRun, n - i), [&](auto at) {
       const Lanes<T> v = at.load(x + i);
       run = fuse(v, v, run);
     });

@@ -39,9 +39,9 @@ class Crew {
   template <class F>
   void run(size_t n, F&& f) const {
     const auto [first, end] = part(n);
-    pool_->run(int(end - first), [&, from = first](int task, int worker) {
+    pool_->run(end - first, [&, from = first](int task, int worker) {
       if (worker == 0) busy();
-      f(from + size_t(task), worker);
+      f(from + task, worker);
     });
   }
   // f(begin, end) for n things in pieces of at most `most`, on the thread of each caller.

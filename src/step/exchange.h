@@ -84,11 +84,8 @@ class Exchange {
     all.resize(size);
     broadcast(all.data(), size * sizeof all[0]);
   }
-  template <class First, class Second, class... More>
-  void share(First& first, Second& second, More&... more) {
-    share(first);
-    share(second, more...);
-  }
+  template <class... All>
+  requires(sizeof...(All) > 1) void share(All&... all) { (share(all), ...); }
   // Every rank has its part of `all`; then all have the whole, or the first rank has. To each: the
   // first rank has the whole; then every rank has its part.
   enum class To { all, first, each };

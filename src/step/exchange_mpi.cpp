@@ -45,7 +45,7 @@ class MpiExchange : public Exchange {
       CPU_AND(&both, &own.cores, &other.cores);
       return other.host == own.host && CPU_COUNT(&both) > 0;
     };
-    neighbours_ = max(1, int(ranges::count_if(places_, shares_cores)));
+    neighbours_ = max<int>(1, ranges::count_if(places_, shares_cores));
   }
 
   void swap(const vector<Message>& sends, const vector<Message>& receives) override {
@@ -56,7 +56,7 @@ class MpiExchange : public Exchange {
       for (size_t at = 0; at < m.size; at += kPiece) {
         requests_.emplace_back();
         from_.push_back(m.rank);
-        check(operation(static_cast<char*>(m.bytes) + at, int(min(kPiece, m.size - at)), MPI_BYTE,
+        check(operation(static_cast<char*>(m.bytes) + at, min(kPiece, m.size - at), MPI_BYTE,
                         m.rank, kData, MPI_COMM_WORLD, &requests_.back()));
       }
     };
@@ -123,7 +123,7 @@ class MpiExchange : public Exchange {
 
   // A rank that waits says so too, so that of a chain of waits only the rank at its end is silent.
   void wait() {
-    const int n = int(requests_.size());
+    const int n = requests_.size();
     done_.resize(n);
     ranges::fill(silent_, 0.0);
     const double begin = seconds_now();

@@ -107,7 +107,7 @@ Gradients<T>::Gradients(const Transformer& model, int shards, const Crew& crew,
 template <class T>
 auto Gradients<T>::run(const ParamVec<T>& values, const StepBatch& batch, double smoothing,
                        const function<void()>& meanwhile, double* rows) -> Result {
-  const int first = int(parts_[rank_]), shards = int(parts_[rank_ + 1]) - first;
+  const int first = parts_[rank_], shards = parts_[rank_ + 1] - first;
   const LossOptions common{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
   products_.weights_changed(values.data(), values.size(), crew_.pool());
   crew_.pool().run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
@@ -139,14 +139,14 @@ auto Gradients<T>::run(const ParamVec<T>& values, const StepBatch& batch, double
 
 template <class T>
 int Gradients<T>::rank_of(int shard) const {
-  const auto next = ranges::upper_bound(parts_, size_t(shard));
-  return int(next - parts_.begin()) - 1;
+  const auto next = ranges::upper_bound(parts_, shard);
+  return next - parts_.begin() - 1;
 }
 
 template <class T>
 double Gradients<T>::reduce() {
   const bool alone = crew_.alone();
-  crew_.pool().run(int(blocks_.size()), [&](int task, int) {
+  crew_.pool().run(blocks_.size(), [&](int task, int) {
     const Timed timed(Work::gradient_sum);
     const auto [begin, end, tensor] = blocks_[task];
     for (const auto& [to, from] : pairs_[0]) add(to, from, begin, end);
@@ -195,10 +195,10 @@ void Gradients<T>::exchange_partial_sums() {
       if (rank_of(root) == r) receives.push_back(slice(r, root, rank_));
     }
   exchange.swap(sends, receives);
-  crew_.pool().run(int(blocks_.size()), [&](int task, int) {
+  crew_.pool().run(blocks_.size(), [&](int task, int) {
     const Timed timed(Work::gradient_sum);
     const auto [begin, end, tensor] = blocks_[task];
-    const auto block = size_t(task);
+    const size_t block = task;
     if (block < slices_.blocks[rank_] || block >= slices_.blocks[rank_ + 1]) {
       for (const int root : roots_)
         if (rank_of(root) == rank_)

@@ -36,7 +36,7 @@ void for_tree_pairs(int n, Add&& add) {
 // The sum of x, which must not be empty and is overwritten.
 template <class T>
 T tree_sum(vector<T>& x) {
-  for_tree_pairs(int(x.size()), [&](int to, int from) { x[to] += x[from]; });
+  for_tree_pairs(x.size(), [&](int to, int from) { x[to] += x[from]; });
   return x.front();
 }
 

@@ -14,7 +14,7 @@ namespace {
 template <class T>
 void adam(const Stretch<T>& s) {
   const OptimizerConfig& c = s.config;
-  const double t = double(s.update.step);
+  const double t = s.update.step;
   const T b1 = T(c.betas[0]), b2 = T(c.betas[1]);
   // Not 1 - b in T: at 0.9999 that is off by more than a ten-thousandth.
   const T a1 = T(1.0 - c.betas[0]), a2 = T(1.0 - c.betas[1]);
@@ -37,7 +37,7 @@ void adam(const Stretch<T>& s) {
 // Where v is 0, the gradient has always been 0: there the term through sqrt(v) is 0.
 void adam_reverse(const Stretch<double>& s, const Stretch<double>& a) {
   const auto [b1, b2] = s.config.betas;
-  const double t = double(s.update.step), step_size = s.update.rate / (1.0 - pow(b1, t));
+  const double t = s.update.step, step_size = s.update.rate / (1.0 - pow(b1, t));
   const double root = 1.0 / sqrt(1.0 - pow(b2, t));
   for (size_t i = 0; i < s.size; ++i) {
     const double deviation = sqrt(s.v[i]), q = deviation * root + s.config.eps;
@@ -122,7 +122,7 @@ size_t muon_workspace(Param p) {
 double muon_products(Param p) {
   const double s = min(p.rows, p.cols), l = max(p.rows, p.cols);
   const double steps = l <= 2 * s ? 15 * l * s * s + 5 * s * s * s : 3 * l * s * s + 29 * s * s * s;
-  return double(p.size()) + steps / 100;
+  return p.size() + steps / 100;
 }
 
 int only_rule(const OptimizerConfig&, const ParamInfo&) {
@@ -196,7 +196,7 @@ int moments_kept(const ParamTable& table, const OptimizerConfig& config) {
   size_t most = 0;
   for (const ParamInfo& info : table.infos())
     most = max(most, rule_of(config, info).moments.size());
-  return int(most);
+  return most;
 }
 
 size_t optimizer_workspace(const ParamTable& table, const OptimizerConfig& config) {
@@ -211,7 +211,7 @@ Optimizer<T>::Optimizer(const ParamTable& table, const OptimizerConfig& config,
                         const Products<T>& products, size_t begin, size_t end)
     : table_(table), config_(config), products_(products), blocks_(weight_blocks(table)) {
   blocks_.resize(min(end, blocks_.size()));
-  blocks_.erase(blocks_.begin(), blocks_.begin() + ptrdiff_t(begin));
+  blocks_.erase(blocks_.begin(), blocks_.begin() + begin);
   for (const WeightBlock& block : blocks_)
     if (block.begin == block.tensor->param.offset && rule_of(config, *block.tensor).workspace)
       matrices_.push_back(block.tensor);
@@ -241,7 +241,7 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
     for (size_t i = begin; i < end; ++i) e[i] = fuse(decay, e[i], rest * w[i]);
   };
 
-  pool.run(int(blocks_.size()), [&](int task, int) {
+  pool.run(blocks_.size(), [&](int task, int) {
     const Timed timed(Work::optimizer);
     const auto [begin, end, info] = blocks_[task];
     const UpdateRule& rule = rule_of(config_, *info);
@@ -250,7 +250,7 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
   });
   if (matrices_.empty()) return;
   workspaces_.resize(pool.threads());
-  pool.run(int(matrices_.size()), [&](int task, int worker) {
+  pool.run(matrices_.size(), [&](int task, int worker) {
     const Timed timed(Work::optimizer);
     const ParamInfo& info = *matrices_[task];
     const size_t begin = info.param.offset, end = begin + info.param.size();

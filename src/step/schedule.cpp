@@ -10,8 +10,7 @@ namespace {
 
 // The share of the way from warmup_steps to decay_steps.
 double done(const OptimizerConfig& c, double step) {
-  const double begin = double(c.warmup_steps);
-  const double length = double(c.decay_steps) - begin;
+  const double begin = c.warmup_steps, length = c.decay_steps - begin;
   if (step < begin) return 0;
   return length > 0 ? min(1.0, (step - begin) / length) : 1.0;
 }
@@ -37,14 +36,14 @@ double inverse_sqrt(const OptimizerConfig& c, int, double step) {
 }
 
 double wsd(const OptimizerConfig& c, int, double step) {
-  const double end = double(c.decay_steps), length = c.decay_fraction * end;
+  const double end = c.decay_steps, length = c.decay_fraction * end;
   if (end - step >= length) return c.learning_rate;  // to the last bit, whatever the end
   return min(c.learning_rate, between_rates(c, max((end - step) / length, 0.0)));
 }
 
 double noam(const OptimizerConfig& c, int d_model, double step) {
   return c.learning_rate * pow(d_model, -0.5) *
-         min(pow(step, -0.5), step * pow(double(c.warmup_steps), -1.5));
+         min(pow(step, -0.5), step * pow(c.warmup_steps, -1.5));
 }
 
 }  // namespace
@@ -66,9 +65,9 @@ const ScheduleKind& schedule_of(const OptimizerConfig& c) {
 }
 
 double learning_rate(const OptimizerConfig& c, int d_model, int64_t step) {
-  const double t = double(step), rate = schedule_of(c).rate(c, d_model, t);
+  const double rate = schedule_of(c).rate(c, d_model, step);
   if (step >= c.warmup_steps) return rate;
-  return min(c.learning_rate * t / double(c.warmup_steps), rate);
+  return min(c.learning_rate * step / c.warmup_steps, rate);
 }
 
 Fall fall_of(const OptimizerConfig& c) {

@@ -13,7 +13,7 @@ int kept_arrays(const ParamTable& table, const StepOptions& options) {
 }
 
 Update update_of(const StepOptions& options, int d_model, int64_t step, double gradient_norm) {
-  const double t = double(step);
+  const double t = step;
   return {.step = step,
           .rate = learning_rate(options.optimizer, d_model, step),
           .clip = clip_factor(options.optimizer.clip_norm, gradient_norm),

@@ -38,7 +38,7 @@ struct StepResult {
   int requests = 0;    // of all (StepBatch::requests)
 
   // Nats per token; NaN if there was none to predict.
-  double loss() const { return sums.nll / double(sums.tokens); }
+  double loss() const { return sums.nll / sums.tokens; }
 };
 
 // Those that are trained, and those that validation, samples and exported models use: the averaged

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "base/format.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/std_names.h"
@@ -53,9 +54,9 @@ string stem_hash(const fs::path& run) {
 }
 
 string chain_hash(const fs::path& run, int64_t step) {
-  std::istringstream lines(chain_text(run));
+  const string text = chain_text(run);
   string hash;
-  for (string line; getline(lines, line);)
+  for (const string_view line : split(text, '\n'))
     if (line.starts_with(step_of_line(step))) hash = sha256(line);
   return hash;
 }
@@ -65,7 +66,7 @@ SavedSteps chain_steps(const fs::path& run) {
   const string chain = chain_text(run);
   std::istringstream lines(chain.substr(0, chain.rfind('\n') + 1));  // without a torn one
   for (string text; getline(lines, text);) {
-    const Json line = parse_strict_json(text, {(run / kChain).string()});
+    const Json line = parse_strict_json(text, {run / kChain});
     const int64_t step = line.value("step", int64_t{0});
     saved.erase(saved.lower_bound(step), saved.end());  // a run that went back repeats steps
     saved[step] = line.value("files", map<string, string>());

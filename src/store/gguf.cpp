@@ -45,7 +45,7 @@ void add_tokenizer(const PieceModel& model, Json& about) {
   for (const PieceModel::Piece& piece : all_pieces(model)) {
     tokens.push_back(piece.text);
     scores.push_back(piece.score);
-    types.push_back(int(piece.type));  // llama.cpp's numbers are SentencePiece's
+    types.push_back(piece.type);  // llama.cpp's numbers are SentencePiece's
   }
   const Json tokenizer = {{"model", model.unigram ? "t5" : "llama"},
                           {"tokens", tokens},
@@ -72,8 +72,7 @@ string in_type(const vector<float>& numbers, GgufType type, const string& name) 
       for (const float x : block) largest = max(largest, abs(x));
       const float scale = largest / 127;
       bytes += half(scale);
-      for (const float x : block)
-        bytes += static_cast<char>(scale > 0 ? std::lround(x / scale) : 0);
+      for (const float x : block) bytes += char(scale > 0 ? std::lround(x / scale) : 0);
     }
   else
     for (const float x : numbers) bytes += type == GgufType::f32 ? bytes_of(x) : half(x);

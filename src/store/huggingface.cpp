@@ -54,7 +54,7 @@ vector<KeyChange> in_the_way(const Json& row, RunConfig config) {
   for (KeyChange& change : changed_fields(fields(config.model), fields(whole)))
     if (change.key.starts_with("attention.")) {
       change.key.insert(0, "model.");
-      changes.push_back(std::move(change));
+      changes.push_back(change);
     }
   return changes;
 }
@@ -76,7 +76,7 @@ pair<Json, vector<KeyChange>> nearest_class(const string& program, const RunConf
   for (const Json& row : foreign_classes(program)) {
     vector<KeyChange> changes = in_the_way(row, config);
     const size_t all = changes.size() + 100 * (sets_of(changes).size() < changes.size());
-    if (all < least) least = all, nearest = {row, std::move(changes)};
+    if (all < least) least = all, nearest = {row, changes};
   }
   return nearest;
 }
@@ -102,7 +102,7 @@ vector<float> sinusoids(int length, int d) {
   const Mat<const float> ours = position_angles<float>(workspace, {0, length}, {.width = d}).table;
   vector<float> theirs;
   for (int p = 0; p < length; ++p)
-    for (int c = 0; c < d; ++c) theirs.push_back(ours(p, int(our_place(c, d))));
+    for (int c = 0; c < d; ++c) theirs.push_back(ours(p, our_place(c, d)));
   return theirs;
 }
 

@@ -27,7 +27,7 @@ string byte_letter(int byte) {
   const auto seen = [](int b) { return (b > ' ' && b < 127) || (b > 0xA0 && b != 0xAD); };
   int before = 0;
   for (int b = 0; b < byte; ++b) before += !seen(b);
-  return encode_utf8(static_cast<char32_t>(seen(byte) ? byte : 256 + before));
+  return encode_utf8(seen(byte) ? byte : 256 + before);
 }
 
 Vocabulary vocabulary_of(const Tokenizer& tokenizer) {
@@ -48,8 +48,7 @@ Vocabulary vocabulary_of(const Tokenizer& tokenizer) {
 
 string escaped(string_view text) {
   string out;
-  for (const char c : text)
-    out += (std::ispunct(static_cast<unsigned char>(c)) ? "\\" : "") + string(1, c);
+  for (const char c : text) out += (std::ispunct(uint8_t(c)) ? "\\" : "") + string(1, c);
   return out;
 }
 
@@ -82,7 +81,7 @@ Json model_of(const Vocabulary& v, TokenizerConfig::Type type) {
   for (size_t id = 0; id < all.size(); ++id) ids.emplace_back(all[id], id);
   Json model = {{"type", type == TokenizerConfig::word ? "WordLevel" : "BPE"},
                 {"byte_fallback", is_subword(type)},
-                {"vocab", std::move(ids)},
+                {"vocab", ids},
                 {"merges", is_subword(type) ? merges_of(v) : Json::array()}};
   if (type == TokenizerConfig::word || type == TokenizerConfig::char_)
     model["unk_token"] = v.names[Tokenizer::kUnk];

@@ -42,7 +42,7 @@ Model load_model(const Checkpoint& checkpoint) {
   checkpoint.load_model(tensor_slots(net.table, values));
   auto objective = make_objective(config);
   return {checkpoint.folder, std::move(config), std::move(objective), std::move(tokenizers),
-          std::move(net),    std::move(values), checkpoint.state,     checkpoint.folder.string()};
+          std::move(net),    std::move(values), checkpoint.state,     checkpoint.folder};
 }
 
 Model load_model(const string& run, const string& checkpoint) {
@@ -69,7 +69,7 @@ Predictor Model::predictor() const {
 
 DataPlace data_place(const Model& model) {
   string folder = read_origin(model.run).folder;
-  if (folder.empty()) folder = read_origin(model.folder.string()).folder;
+  if (folder.empty()) folder = read_origin(model.folder).folder;
   RunConfig config = model.config;
   const fs::path run = run_of_checkpoint(model.folder);
   if (path_exists(run / kConfigFile)) config.data = config_of_run(run).data;
@@ -86,7 +86,7 @@ ParamVec<float> initial_weights(const Transformer& model, uint64_t seed, const f
   ParamVec<float> values(model.table.size());
   if (path_exists(step_0))
     Checkpoint::open(step_0).load_model(tensor_slots(model.table, values));
-  else if (const string from = read_origin(run.string()).init_from; from.empty())
+  else if (const string from = read_origin(run).init_from; from.empty())
     initialize(model.table, seed, values);
   else
     throw store_error(

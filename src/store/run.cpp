@@ -53,12 +53,12 @@ string processor_name() {
   return "";
 }
 
-Origin read_origin(const string& run) {
+Origin read_origin(const fs::path& run) {
   constexpr const char* kRemedy =
       "restore it, or move it away: the data's relative paths are then taken from the current "
       "folder";
   error_code ignored;
-  for (const fs::path& folder : {fs::path(run), fs::path(run) / ".." / ".."}) {
+  for (const fs::path& folder : {run, run / ".." / ".."}) {
     const fs::path path = folder / kOriginFile;
     if (ranges::count(folder == run ? names_in(folder) : readable_names(folder), kOriginFile) == 0)
       continue;
@@ -81,14 +81,14 @@ DataPlace data_place(const RunConfig& config, const fs::path& run, const string&
   DataPlace place{config, began_in};
   if (missing_files(place.config.data, began_in).empty()) return place;
   const fs::path own = fs::absolute(with_name(run)), above = own.parent_path();
-  const auto found = [&](const fs::path& whole) {
+  const auto found = [&](const fs::path& whole) -> string {
     for (auto at = whole.begin(); at != whole.end(); ++at)
       for (const fs::path& folder : {fs::current_path(), own, above, above.parent_path()}) {
         fs::path file = folder;
         for (auto part = at; part != whole.end(); ++part) file /= *part;
-        if (path_exists(file)) return file.string();
+        if (path_exists(file)) return file;
       }
-    return string();
+    return "";
   };
   vector<string> files;
   for (const auto& [key, path] : paths_of(place.config.data)) {
@@ -100,7 +100,7 @@ DataPlace data_place(const RunConfig& config, const fs::path& run, const string&
 }
 
 optional<KeptBest> best_elsewhere(const fs::path& run) try {
-  const Origin origin = read_origin(run.string());
+  const Origin origin = read_origin(run);
   const RunConfig config = config_of_run(run);
   vector<fs::path> others;
   if (!origin.branched_from.empty()) others.push_back(origin.branched_from);
@@ -115,9 +115,9 @@ optional<KeptBest> best_elsewhere(const fs::path& run) try {
   for (const fs::path& other : others) {
     const optional<State> best = best_of(states_of(other));
     if (best && (!found || is_better(*best, found->best)) &&
-        read_origin(other.string()).hash == origin.hash &&
+        read_origin(other).hash == origin.hash &&
         ranges::none_of(changed_keys(config, config_of_run(other)), matters))
-      found = {other.string(), *best};
+      found = {other, *best};
   }
   return found;
 } catch (const Error&) {
@@ -140,7 +140,7 @@ Run read_run(const fs::path& folder, int64_t up_to) {
   run.best = best_of(run.states);
   run.damaged = up_to == kAnyStep && run.states.size() < list_steps(folder).size();
   run.config = config_of_run(folder);
-  run.origin = read_origin(folder.string());
+  run.origin = read_origin(folder);
   run.logged = read_events(folder, up_to);
   run.locked = is_locked(folder);
   return run;

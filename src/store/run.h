@@ -47,7 +47,7 @@ string processor_name();                   // "AMD EPYC 7763", or "" if unknown
 
 // Of a run or one of its checkpoints; all empty if it is missing. Error (store) on a damaged
 // file.
-Origin read_origin(const string& run);
+Origin read_origin(const fs::path& run);
 
 // Why a training stops. What the config ends leaves `heed resume` nothing to do, and makes a run
 // "finished" for `heed runs`.

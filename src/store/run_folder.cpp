@@ -54,9 +54,8 @@ fs::path checkpoints_of(const fs::path& run) {
     throw_other_program(run, other, Exit::store);
   throw store_error("{} is not a run folder: it has no checkpoints/", quoted_path(run))
       .hint(of_checkpoint ? "the folder that has checkpoints/ in it, or this checkpoint's own"
-            : fs::is_regular_file(run)
-                ? "heed train " + shell_word(run.string()) + ", if it is a text"
-                : "check the path");
+            : fs::is_regular_file(run) ? "heed train " + shell_word(run) + ", if it is a text"
+                                       : "check the path");
 }
 
 // As written_out(), and without links, which may be switched while their folder is being read.
@@ -126,11 +125,9 @@ fs::path step_folder(const fs::path& run, int64_t step) {
 
 vector<int64_t> list_steps(const fs::path& run) {
   vector<int64_t> steps;
-  // (A folder whose checkpoints are replaced while it is listed may seem empty.)
-  for (int left = 3; steps.empty() && left > 0; --left)
-    for (const string& name : names_in(checkpoints_of(run)))
-      if (is_step(name)) steps.push_back(*parse_step(name));
-  std::sort(steps.begin(), steps.end());
+  for (const string& name : names_in(checkpoints_of(run)))
+    if (is_step(name)) steps.push_back(*parse_step(name));
+  ranges::sort(steps);
   return steps;
 }
 
@@ -171,7 +168,7 @@ vector<State> states_of(const fs::path& run, int64_t up_to) {
 StateFile read_state(const fs::path& checkpoint) {
   const fs::path file = checkpoint / kStateFile, place = written_out(checkpoint);
   if (!is_listed(file)) throw store_error("{}: it is missing", file.string());
-  StateFile found = parse_state(read_file(file, kMaxStateFile), file.string());
+  StateFile found = parse_state(read_file(file, kMaxStateFile), file);
   const string name = place.filename(), step = to_string(found.state.step);
   const bool of_step = name.starts_with(kStepPrefix), of_average = name.starts_with(kAveragePrefix);
   if (place.parent_path().filename() != kCheckpoints || (!of_step && !of_average)) return found;
@@ -210,7 +207,7 @@ fs::path find_checkpoint(const fs::path& run, const string& which) {
   throw store_error("no checkpoint{}{} in {}; {}", which.empty() ? "" : " ", which,
                     quoted_path(run), what_exists(checkpoints))
       .hint(step && !steps.empty() && *step < steps.back()
-                ? fmt::format("heed rewind {} {}", shell_word(run.string()), *step)
+                ? fmt::format("heed rewind {} {}", shell_word(run), *step)
                 : "");
 }
 
@@ -227,7 +224,7 @@ string same_models(const vector<string>& runs) {
 }
 
 string checkpoint_name(const fs::path& checkpoint) {
-  return canonical_folder(checkpoint).filename().string();
+  return canonical_folder(checkpoint).filename();
 }
 
 fs::path run_of_checkpoint(const fs::path& checkpoint) {

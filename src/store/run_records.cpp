@@ -31,7 +31,7 @@ template <class Use>
 void for_each_line(const fs::path& run, const char* file, Use&& use) {
   const fs::path path = run / file;
   if (!is_listed(path)) return;
-  InputLines lines(path, InputFile::Allow::file, Exit::store, kLongest);
+  InputLines lines(path, InputFile::Allow::file, kLongest);
   if (file == string_view(kFilm) && !can_be_film(run))
     throw store_error("cannot read {}: it is too large for a film", quoted_path(path));
   while (const auto line = lines.next()) use(*line, lines.ended());
@@ -71,15 +71,14 @@ bool is_base64(string_view text, double bytes) {
   const string_view end = text.substr(min(
       text.size(),
       text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")));
-  return double(text.size()) == 4 * std::ceil(bytes / 3) &&
-         (end.empty() || end == "=" || end == "==");
+  return text.size() == 4 * std::ceil(bytes / 3) && (end.empty() || end == "=" || end == "==");
 }
 
 double heads_of(const MapKind& kind) {  // no product of them is too large for a double
-  return double(kind.layers) * double(kind.heads);
+  return double(kind.layers) * kind.heads;
 }
 double numbers_of(const MapKind& kind) {
-  return heads_of(kind) * double(kind.queries.size() * kind.keys.size());
+  return heads_of(kind) * kind.queries.size() * kind.keys.size();
 }
 
 // Do the parts of a record fit each other, and the probe?
@@ -102,7 +101,7 @@ bool fits(const Frame& frame, const Probe& probe) {
     return isfinite(pull.largest) && is_map(pull.map, kind);
   };
   const auto are_words = [](const KindInWords& words, const MapKind& kind) {
-    return double(words.heads.size()) == heads_of(kind) && words.first >= 0 &&
+    return words.heads.size() == heads_of(kind) && words.first >= 0 &&
            words.first < ssize(words.heads);
   };
   const auto is_measured = [](const HeadName& head) {
@@ -144,14 +143,14 @@ LoggedEvents read_events(const fs::path& run, int64_t up_to) {
       const TrainEvent last =
           logged.train.empty() ? TrainEvent{.seconds = 0, .minutes = 0} : logged.train.back();
       const bool resumed = train->seconds < last.seconds;  // a process counts from 0
-      train->from = double(last.step + 1);
+      train->from = last.step + 1;
       train->minutes = last.minutes + (train->seconds - (resumed ? 0 : last.seconds)) / 60;
       logged.train.push_back(*train);
     }
     if (const auto valid = record_from<ValidEvent>(line)) logged.valid.push_back(*valid);
     if (const auto event = record_from<RunEvent>(line)) logged.events.push_back(*event);
     if (auto found = record_from<YardsticksEvent>(line, true); found && logged.yardsticks.empty())
-      logged.yardsticks = std::move(found->values);
+      logged.yardsticks = found->values;
   });
   return logged;
 }

@@ -46,7 +46,7 @@ int64_t holder(const fs::path& lock) {
 
 // The name of the run that this one is a branch of; "" if it is none.
 string stem_name(const fs::path& run) try {
-  return fs::path(read_origin(run.string()).branched_from).filename();
+  return fs::path(read_origin(run).branched_from).filename();
 } catch (const Error&) {
   return "";
 }
@@ -117,7 +117,7 @@ fs::path free_name(const fs::path& path) {
 }
 
 bool is_branch_of(const fs::path& other, const fs::path& run) try {
-  const Origin origin = read_origin(other.string());
+  const Origin origin = read_origin(other);
   const fs::path stem = fs::path(origin.branched_from).filename();
   return (stem == with_name(run).filename() || stem == fs::canonical(run).filename()) &&
          stem_hash(other) != "" && stem_hash(other) == chain_hash(run, origin.branched_at);
@@ -126,7 +126,7 @@ bool is_branch_of(const fs::path& other, const fs::path& run) try {
 }
 
 fs::path next_name(const fs::path& run) {
-  string name = with_name(run).string();
+  string name = with_name(run);
   const size_t digits = name.find_last_not_of("0123456789") + 1;
   int64_t k = 2;
   if (0 < digits && digits < name.size() && name[digits - 1] == '-') {
@@ -165,7 +165,7 @@ void RunWriter::require_free(const fs::path& run, bool force) {
   throw usage_error("the run {} exists already.", quoted_path(run))
       .hint(fmt::format(
           "heed resume {}; another folder, --run NAME; or --force, which renames the old one",
-          shell_word(run.string())));
+          shell_word(run)));
 }
 
 RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& first) try {
@@ -311,13 +311,13 @@ void RunWriter::supersede(int64_t step, Keep keep) {
   erase_if(steps, [&](int64_t old) {
     return old == 0 || old == keep.spared || ranges::count(states_, old, &State::step) == 0;
   });
-  steps.resize(steps.size() - min(steps.size(), size_t(keep.last)));
+  steps.resize(steps.size() - min<size_t>(steps.size(), keep.last));
   const int64_t best = this->best()->step;
   erase_if(steps, [&](int64_t old) {
     return old == best || old == step || (keep.every > 0 && old % keep.every == 0);
   });
   erase_if(states_, [&](const State& s) { return ranges::count(steps, s.step) > 0; });
-  superseded_ = std::move(steps);
+  superseded_ = steps;
 }
 
 // Renamed first, so that a kill leaves no half-removed checkpoint under its name.

@@ -95,13 +95,13 @@ string format_safetensors_header(const vector<TensorEntry>& entries) {
 
 uint64_t numbers_in(const Shape& shape) {
   uint64_t product = 1;
-  for (const int64_t size : shape) product *= uint64_t(size);
+  for (const int64_t size : shape) product *= size;
   return product;
 }
 
 TensorSlot tensor_slot(string name, const ParamInfo& info, float* data) {
   const Param& p = info.param;
-  return {std::move(name), info.vector ? Shape{p.cols} : Shape{p.rows, p.cols}, data};
+  return {name, info.vector ? Shape{p.cols} : Shape{p.rows, p.cols}, data};
 }
 
 vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
@@ -144,7 +144,7 @@ string write_safetensors(const fs::path& path, span<const TensorSlot> tensors,
 }
 
 vector<TensorEntry> list_safetensors(InputFile& file) {
-  const string name = file.name().string();
+  const string name = file.name();
   uint64_t length = 0, rest = file.size();
   if (rest >= sizeof length) {
     file.read_exactly(std::as_writable_bytes(span(&length, 1)));
@@ -164,7 +164,7 @@ vector<TensorEntry> list_safetensors(InputFile& file) {
 void read_safetensors(InputFile& file, span<const TensorSlot> slots) {
   const vector<TensorEntry> entries = list_safetensors(file);
   const auto refuse = [&](const string& tensor, const string& what) {
-    fail_tensor(file.name().string(), tensor, what);
+    fail_tensor(file.name(), tensor, what);
   };
   vector<const TensorSlot*> targets;  // parallel to entries
   for (const TensorEntry& entry : entries) {

@@ -48,7 +48,7 @@ void each_field(string_view message, const string& path, Use&& use) {
   const auto take_number = [&] {
     uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
-      const auto byte = static_cast<unsigned char>(take(1)[0]);
+      const auto byte = uint8_t(take(1)[0]);
       value |= uint64_t(byte & 0x7F) << shift;
       if (byte < 0x80) return value;
     }
@@ -274,7 +274,7 @@ class PieceTokenizer final : public Tokenizer {
     if (!status.ok())
       throw store_error("{}: SentencePiece rejects it: {}.", path, status.ToString());
     bytes_.resize(model_.first_byte_id());
-    for (int byte = 0; byte < 256; ++byte) bytes_.emplace_back(1, static_cast<char>(byte));
+    for (int byte = 0; byte < 256; ++byte) bytes_.emplace_back(1, char(byte));
     for (const auto& piece : model_.pieces)
       bytes_.push_back(replace_all(piece.text, kSpaceMark, " "));
   }
@@ -329,13 +329,13 @@ class PieceTokenizer final : public Tokenizer {
         // The bytes of a character are at its begin, but for the last one, which has all of it.
         size_t last = i;
         while (pieces[last].begin() == pieces[last].end() && last + 1 < pieces.size() &&
-               is_byte(int(pieces[last].id())))
+               is_byte(pieces[last].id()))
           ++last;
         size_t at = begin + pieces[last].begin();
-        const bool bytes = is_byte(int(pieces[last].id())) &&
-                           pieces[last].end() - pieces[last].begin() == last - i + 1;
+        const bool bytes =
+            is_byte(pieces[last].id()) && pieces[last].end() - pieces[last].begin() == last - i + 1;
         for (; i <= last; ++i, ++at) {
-          const int id = int(pieces[i].id());
+          const int id = pieces[i].id();
           if (bytes)
             sink({id, at, at + 1});
           else
@@ -350,7 +350,7 @@ class PieceTokenizer final : public Tokenizer {
   bool is_byte(int id) const {
     return model_.first_byte_id() <= id && id < model_.first_piece_id();
   }
-  int byte_id(char byte) const { return model_.first_byte_id() + static_cast<unsigned char>(byte); }
+  int byte_id(char byte) const { return model_.first_byte_id() + uint8_t(byte); }
 
   PieceModel model_;
   vector<string> bytes_;  // the text of each id
@@ -392,12 +392,12 @@ int reserved_length(string_view text, size_t at) {
 string write_piece_model(const PieceModel& model) {
   string out;
   for (const Piece& piece : all_pieces(model)) out += message_of(piece);
-  out += proto_bytes(
-      kTrainerSpec, proto_number(kModelType, model.unigram ? kUnigramType : kBpeType) +
-                        proto_number(kVocabSize, uint64_t(model.size())) +
-                        proto_number(kByteFallback, 1) + proto_number(kUnkId, Tokenizer::kUnk) +
-                        proto_number(kBosId, Tokenizer::kBos) +
-                        proto_number(kEosId, Tokenizer::kEos) + proto_number(kPadId, uint64_t(-1)));
+  out += proto_bytes(kTrainerSpec,
+                     proto_number(kModelType, model.unigram ? kUnigramType : kBpeType) +
+                         proto_number(kVocabSize, model.size()) + proto_number(kByteFallback, 1) +
+                         proto_number(kUnkId, Tokenizer::kUnk) +
+                         proto_number(kBosId, Tokenizer::kBos) +
+                         proto_number(kEosId, Tokenizer::kEos) + proto_number(kPadId, -1));
   const PieceModel::Reading& r = model.reading;
   out += proto_bytes(kNormalizerSpec,
                      proto_bytes(kName, r.normalizer) +

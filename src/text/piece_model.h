@@ -46,9 +46,9 @@ struct PieceModel {
   Reading reading = {};  // only if by_line
   string charsmap = {};  // the table of its normaliser, as the library at hand has it
 
-  int first_byte_id() const { return 3 + int(specials.size()); }
+  int first_byte_id() const { return 3 + specials.size(); }
   int first_piece_id() const { return first_byte_id() + 256; }
-  int size() const { return first_piece_id() + int(pieces.size()); }
+  int size() const { return first_piece_id() + pieces.size(); }
 };
 
 // By id: also the special tokens and the bytes.

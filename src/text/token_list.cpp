@@ -40,9 +40,9 @@ bool are_specials(const vector<string>& names) {
 // The length of the mark or symbol at text[at], else 0.
 size_t mark_length(string_view text, size_t at) {
   const CodePoint c = code_point_at(text, at);
-  const int category = utf8proc_category(static_cast<utf8proc_int32_t>(c.value));
+  const int category = utf8proc_category(c.value);
   const bool mark = UTF8PROC_CATEGORY_PC <= category && category <= UTF8PROC_CATEGORY_SO;
-  return mark ? size_t(c.length) : 0;
+  return mark ? c.length : 0;
 }
 
 // The sides on which a word has no space.
@@ -56,7 +56,7 @@ Joins joins_of(string_view word) {
   constexpr u32string_view kRight = U"\u00A1\u00BF";
   if (mark_length(word, 0) != word.size()) return {false, false};
   const char32_t mark = code_point_at(word, 0).value;
-  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(mark));
+  const auto category = utf8proc_category(mark);
   const auto in = [&](u32string_view set) { return set.find(mark) != set.npos; };
   return {in(kBoth) || in(kLeft) || category == UTF8PROC_CATEGORY_PE ||
               category == UTF8PROC_CATEGORY_PF,
@@ -69,7 +69,7 @@ class ListTokenizer : public Tokenizer {
   explicit ListTokenizer(TokenList list)
       : Tokenizer(list.type, list.further), list_(std::move(list)) {}
 
-  int size() const override { return first_ordinary_id() + int(list_.tokens.size()); }
+  int size() const override { return first_ordinary_id() + list_.tokens.size(); }
   string text_after(int, int id) const override { return is_special(id) ? "" : token(id); }
   string serialize() const override { return tokenizer_json(list_); }
 
@@ -93,7 +93,7 @@ class ByteTokenizer final : public ListTokenizer {
   }
 
   string text_after(int, int id) const override {
-    return is_special(id) ? "" : string(1, static_cast<char>(id - first_ordinary_id()));
+    return is_special(id) ? "" : string(1, char(id - first_ordinary_id()));
   }
 };
 
@@ -212,8 +212,7 @@ TokenList read_token_list(string_view bytes, const string& path) {
           "\"format\" must be \"heed-tokenizer\", \"version\" 1.");
   require(faults.wrong.empty() && faults.missing.empty(), faults.first());
   const auto& types = TokenizerConfig::kTypeNames;
-  TokenList list{
-      .type = static_cast<TokenizerConfig::Type>(ranges::find(types, file.type) - types.begin())};
+  TokenList list{.type = TokenizerConfig::Type(ranges::find(types, file.type) - types.begin())};
   require(list.type <= TokenizerConfig::word, "\"type\" must be \"char\", \"byte\" or \"word\".");
   if (file.punctuation) list.punctuation = Punctuation::split;
   require(!file.punctuation || (list.type == TokenizerConfig::word && file.punctuation == "split"),

@@ -72,7 +72,7 @@ void Tokenizer::split_at_specials(string_view text,
 vector<Token> Tokenizer::tokens_with_specials(string_view text) const {
   vector<Token> tokens;
   split_at_specials(text, [&](string_view part, int special) {
-    const auto begin = size_t(part.data() - text.data());
+    const size_t begin = part.data() - text.data();
     const size_t end = begin + part.size();
     if (special >= 0 && is_subword(type()) && part.ends_with(' ')) part.remove_suffix(1);
     scan(part, [&](const Token& token) {
@@ -156,8 +156,7 @@ Tokenizers Tokenizers::load(span<const NamedBytes> files, const fs::path& folder
     if (source) name.remove_prefix(kSource.size());
     if (name != kTokenizerJson && name != kTokenizerModel)
       throw store_error("{} is not a heed tokenizer.", (folder / file.name).string());
-    (source ? t.separate_source : t.target) =
-        load_tokenizer(name, file.bytes, (folder / file.name).string());
+    (source ? t.separate_source : t.target) = load_tokenizer(name, file.bytes, folder / file.name);
   }
   if (!t.target) throw store_error("{} has no tokenizer.", folder.string());
   return t;

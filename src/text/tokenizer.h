@@ -67,7 +67,7 @@ class Tokenizer {
   virtual int size() const = 0;  // number of ids
   // The names of all special tokens, by id.
   const vector<string>& specials() const { return specials_; }
-  int first_ordinary_id() const { return int(specials_.size()); }
+  int first_ordinary_id() const { return specials_.size(); }
   bool is_special(int id) const { return id < first_ordinary_id(); }
 
   // Calls sink for every token of the text, in order. All other encoding methods use it. It also

@@ -74,11 +74,11 @@ unordered_set<char32_t> frequent(const Counts& counts) {
     order.emplace_back(-n, c);
     total += n;
   }
-  std::sort(order.begin(), order.end());
+  ranges::sort(order);
   unordered_set<char32_t> kept;
   int64_t covered = 0;
   for (const auto& [minus_n, c] : order) {
-    if (double(covered) >= 0.99995 * double(total)) break;
+    if (covered >= 0.99995 * total) break;
     covered -= minus_n;
     kept.insert(c);
   }
@@ -112,7 +112,7 @@ PieceModel train_pieces(const TokenizerConfig& config, const vector<string>& spe
   const auto separates = [&](char32_t c) { return !kept.contains(c); };  // includes reserved
   for (const string_view line : lines)
     for (const string_view part : parts_between(line, separates)) parts.emplace_back(part);
-  const auto minimum = int(Tokenizer::kFirstFurther + specials.size() + 256 + kept.size() + 1);
+  const int minimum = Tokenizer::kFirstFurther + specials.size() + 256 + kept.size() + 1;
   const unordered_map<string, string> settings = {
       {"model_type", string(type_name(config.type))},
       {"vocab_size", to_string(vocabulary_size(config, minimum))},
@@ -145,19 +145,14 @@ vector<string> most_frequent(const StringMap<int64_t>& counts, int64_t min_frequ
   return keys;
 }
 
-string megabytes(uint64_t bytes) {
-  if (bytes < 100'000) return fmt::format("{} bytes", bytes);
-  return fmt::format("{:.1f} MB", double(bytes) / 1e6);
-}
-
 }  // namespace
 
 TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, vector<string> specials,
                                    uint64_t seed)
     : config_(config),
-      specials_(std::move(specials)),
+      specials_(specials),
       characters_(config.type == TokenizerConfig::char_ ? 0x110000 : 0),
-      sample_(seed, size_t(config.sample_bytes)) {
+      sample_(seed, config.sample_bytes) {
   const int least = first_id() + (config.type == TokenizerConfig::byte ? 256 : 2);
   const bool fixed = config.type == TokenizerConfig::byte;
   const int size = config.vocab_size;
@@ -191,8 +186,7 @@ void TokenizerTrainer::add(string_view text) {
 void TokenizerTrainer::add_held_out(string_view text) {
   if (config_.type != TokenizerConfig::char_ || config_.min_frequency > 1) return;
   each_code_point(text, [&](CodePoint c, size_t at) {
-    if (characters_[c.value] == 0)
-      held_out_ += words_.emplace(text.substr(at, size_t(c.length)), 0).second;
+    if (characters_[c.value] == 0) held_out_ += words_.emplace(text.substr(at, c.length), 0).second;
   });
 }
 
@@ -205,9 +199,9 @@ TrainedTokenizer TokenizerTrainer::finish_tokens() {
   const string what = words ? "word" : "character";
   const int ids = config_.vocab_size == 0 ? Tokenizer::kMaxSize : config_.vocab_size;
   list.tokens = most_frequent(words_, config_.min_frequency,
-                              size_t(ids - first_id()));  // room for learnt ones
+                              ids - first_id());  // room for learnt ones
   const size_t kept = list.tokens.size();
-  const auto lines = size_t(ranges::count(list.tokens, "\n"));
+  const size_t lines = ranges::count(list.tokens, "\n");
   need_two(kept - lines, words_.size() - lines, what);
   string note = fmt::format("{} of {} distinct {}s{}", kept, words_.size(), what,
                             words && lines > 0 ? " (newline included)" : "");
@@ -218,7 +212,7 @@ TrainedTokenizer TokenizerTrainer::finish_tokens() {
 TrainedTokenizer TokenizerTrainer::finish_pieces() {
   const bool all = bytes_ <= uint64_t(config_.sample_bytes);
   string note = all ? "pieces learnt from all of it"
-                    : "pieces learnt from a sample of " + megabytes(sample_.bytes_kept());
+                    : "pieces learnt from a sample of " + format_bytes(sample_.bytes_kept());
   const vector<string> lines = sample_.take();
   const Counts counts = count_characters(lines);
   need_two(counts.size(), counts.size(), "character");
@@ -236,7 +230,7 @@ TrainedTokenizer TokenizerTrainer::finish() {
   const Tokenizer& tokenizer = *trained.tokenizer;
   trained.note =
       fmt::format("tokenizer {}: {} ids from {} of training text; {}", type_name(config_.type),
-                  tokenizer.size(), megabytes(bytes_), trained.note);
+                  tokenizer.size(), format_bytes(bytes_), trained.note);
   return trained;
 }
 

@@ -68,7 +68,7 @@ class TokenizerTrainer {
   TrainedTokenizer finish();
 
  private:
-  int first_id() const { return Tokenizer::kFirstFurther + int(specials_.size()); }
+  int first_id() const { return Tokenizer::kFirstFurther + specials_.size(); }
   TrainedTokenizer finish_tokens();
   TrainedTokenizer finish_pieces();
 

@@ -17,7 +17,7 @@ namespace {
 
 // Unicode's Cased and Case_Ignorable, for the rule of the final sigma (Unicode 15, section 3.13).
 bool is_cased(char32_t c) {
-  const auto value = static_cast<utf8proc_int32_t>(c);
+  const utf8proc_int32_t value = c;
   const auto category = utf8proc_category(value);
   return category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LL ||
          category == UTF8PROC_CATEGORY_LT || utf8proc_tolower(value) != value ||
@@ -31,8 +31,7 @@ bool is_case_ignorable(char32_t c) {
                                 UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_SK};
   constexpr u32string_view kMarks =
       U"'.:\u00B7\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52\uFE55\uFF07\uFF0E\uFF1A";
-  return ranges::count(kIgnorable, utf8proc_category(static_cast<utf8proc_int32_t>(c))) > 0 ||
-         kMarks.find(c) != kMarks.npos;
+  return ranges::count(kIgnorable, utf8proc_category(c)) > 0 || kMarks.find(c) != kMarks.npos;
 }
 
 // Does a cased character follow, if those that do not count are skipped?
@@ -52,7 +51,7 @@ bool begins_anew(char32_t c) {
   array<utf8proc_int32_t, 64> parts{};  // U+FDFA is the longest: 18
   int none = 0;
   const auto n = utf8proc_decompose_char(
-      static_cast<utf8proc_int32_t>(c), parts.data(), parts.size(),
+      c, parts.data(), parts.size(),
       static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT), &none);
   if (n < 1) return false;
   const utf8proc_property_t& first = *utf8proc_get_property(parts[0]);
@@ -71,7 +70,7 @@ string to_lower(string_view text) {
   lower.reserve(text.size());
   bool after_cased = false;  // the last character that counts is cased
   each_code_point(text, [&](CodePoint c, size_t at) {
-    const auto value = static_cast<utf8proc_int32_t>(c.value);
+    const utf8proc_int32_t value = c.value;
     const auto mapped = utf8proc_tolower(value);  // invalid ones stay
     const string_view itself = text.substr(at, c.length);
     if (c.value == 0x130)
@@ -79,7 +78,7 @@ string to_lower(string_view text) {
     else if (c.value == 0x3A3 && after_cased && !cased_follows(text.substr(at + c.length)))
       lower += "\u03C2";
     else
-      lower += mapped == value ? string(itself) : encode_utf8(static_cast<char32_t>(mapped));
+      lower += mapped == value ? string(itself) : encode_utf8(mapped);
     if (!is_case_ignorable(c.value)) after_cased = is_cased(c.value);
   });
   return lower;
@@ -92,9 +91,8 @@ string normalize(string_view text, Normalize form) {
                               UTF8PROC_DECOMPOSE, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT};
   const int options = UTF8PROC_STABLE | kOptions[int(form)];
   utf8proc_uint8_t* bytes = nullptr;
-  const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                              static_cast<utf8proc_ssize_t>(text.size()), &bytes,
-                              static_cast<utf8proc_option_t>(options));
+  const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), text.size(),
+                              &bytes, static_cast<utf8proc_option_t>(options));
   const unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
   if (n == UTF8PROC_ERROR_NOMEM) throw bad_alloc();
   if (n < 0) throw data_error("only valid UTF-8 can be normalised (data.normalize).");
@@ -111,7 +109,7 @@ size_t last_normalization_boundary(string_view text, size_t end) {
 }
 
 bool is_punctuation(char32_t c) {
-  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  const auto category = utf8proc_category(c);
   return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
 }
 

@@ -33,7 +33,7 @@ vector<string_view> parts_between(string_view text, Separates&& separates) {
   each_code_point(text, [&](CodePoint c, size_t at) {
     if (!separates(c.value)) return;
     if (at > begin) parts.push_back(text.substr(begin, at - begin));
-    begin = at + size_t(c.length);
+    begin = at + c.length;
   });
   if (begin < text.size()) parts.push_back(text.substr(begin));
   return parts;

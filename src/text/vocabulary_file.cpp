@@ -87,8 +87,7 @@ TrainedTokenizer tokens_from(string_view bytes, const TokenizerConfig& config,
 
 TrainedTokenizer read_vocabulary(const TokenizerConfig& config, const vector<string>& specials,
                                  const string& path) try {
-  const string bytes =
-      read_file(path, Tokenizer::kMaxFileBytes, InputFile::Allow::link, Exit::data);
+  const string bytes = read_file(path, Tokenizer::kMaxFileBytes, InputFile::Allow::link);
   // Zero bytes occur in the scores of a model, never in a list.
   const auto read = bytes.find('\0') != string::npos ? pieces_from : tokens_from;
   TrainedTokenizer t = read(bytes, config, specials, path);

@@ -122,7 +122,7 @@ bool names_other_files(const StoredRun& run, const RunConfig& config) {
 }
 
 void load_data(StoredRun& run, const RunConfig& config, Log& log) {
-  run.origin = read_origin(run.folder.string());
+  run.origin = read_origin(run.folder);
   if (run.origin.folder.empty())
     log.warn(
         "origin.json does not say where the run began: paths of its data are taken from the "

@@ -55,17 +55,17 @@ TEST(InputFile, OnlyRegularFilesOfAllowedSizeAreRead) {
   expect_error([&] { read_file(link, 5); }, Exit::store, {link.string()});
   expect_error([&] { read_file(pipe, 5); }, Exit::store, {pipe.string()});
   expect_error([&] { read_file(folder.path(), 5); }, Exit::store, {folder.path().string()});
-  expect_error([&] { read_file(folder.path() / "no", 5, Allow::link, Exit::data); }, Exit::data,
+  expect_error([&] { read_file(folder.path() / "no", 5, Allow::link); }, Exit::store,
                {(folder.path() / "no").string(), "No such file"});
 }
 
 TEST(InputFile, WhatNeverEndsIsRefusedOrStopsAtTheLimit) {
   for (const char* endless : {"/dev/zero", "/dev/urandom"})
-    expect_error([&] { read_file(endless, 1000, Allow::anything); }, Exit::store, {endless});
+    expect_error([&] { read_file(endless, 1000, Allow::anything); }, Exit::data, {endless});
   EXPECT_EQ(read_file("/dev/null", 0, Allow::anything), "");
   const NonBlockingInput input;
   input.write(std::string(2000, 'x'));
-  expect_error([&] { read_file("-", 1000, Allow::anything); }, Exit::store, {"1000"});
+  expect_error([&] { read_file("-", 1000, Allow::anything); }, Exit::data, {"1000"});
   input.close();
 }
 
@@ -98,7 +98,7 @@ TEST(InputFile, TextsAreUnpackedByWhatTheyHoldNotByTheirName) {
     replace_file(file, packed);
     EXPECT_TRUE(read_file(file, 1 << 24, Allow::anything) == text);
     EXPECT_TRUE(read_file(file, 1 << 24, Allow::link) == packed);
-    expect_error([&] { read_file(file, 1 << 20, Allow::anything); }, Exit::store, {"1048576"});
+    expect_error([&] { read_file(file, 1 << 20, Allow::anything); }, Exit::data, {"1048576"});
   }
   for (const std::string plain : {"", "\x1F", "\x1F\x8B?", "\xFD\x37zX", "text"}) {
     replace_file(file, plain);
@@ -106,7 +106,7 @@ TEST(InputFile, TextsAreUnpackedByWhatTheyHoldNotByTheirName) {
   }
   replace_file(file, std::string("\xFD\x37zXZ\0", 6) + text);
   for (const Allow allow : {Allow::anything, Allow::text})
-    expect_error([&] { read_file(file, 1 << 24, allow); }, Exit::store, {file.string(), "xz -dc"});
+    expect_error([&] { read_file(file, 1 << 24, allow); }, Exit::data, {file.string(), "xz -dc"});
 }
 
 TEST(InputFile, StandardInputIsUnpackedToo) {
@@ -135,7 +135,7 @@ TEST(InputFile, APackedTextIsWholeOrAnError) {
   const std::size_t magic = 3;
   const auto read = [&](const std::string& bytes) {
     replace_file(file, bytes);
-    return read_file(file, 1 << 20, Allow::anything, Exit::data);
+    return read_file(file, 1 << 20, Allow::anything);
   };
   EXPECT_EQ(read(packed), text);
   for (std::size_t n = magic; n < packed.size(); ++n)

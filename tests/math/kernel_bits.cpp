@@ -40,8 +40,8 @@ int available_cores() {
 }
 Pool::Pool(int, int) {}
 Pool::~Pool() {}
-void Pool::run_tasks(int tasks, Function function, void* context) {
-  for (int i = 0; i < tasks; ++i) function(context, i, 0);
+void Pool::run_tasks(int tasks, const function<void(int, int)>& f) {
+  for (int i = 0; i < tasks; ++i) f(i, 0);
 }
 #endif
 

@@ -89,7 +89,7 @@ TEST(TokenizerTrainer, SamplesAtMostTheBytesAskedFor) {
   const auto trained = [&](std::uint64_t seed) {
     return train_tokenizer(config, false, seed, text);
   };
-  EXPECT_THAT(trained(1).note, HasSubstr("a sample of 19"));  // 19.. bytes
+  EXPECT_THAT(trained(1).note, HasSubstr("a sample of 1.9 KiB"));  // 19.. bytes
   EXPECT_EQ(trained(1).tokenizer->serialize(), trained(1).tokenizer->serialize());
   EXPECT_NE(trained(1).tokenizer->serialize(), trained(2).tokenizer->serialize());
   // However the text is cut into calls, at newlines.
