@@ -12,7 +12,7 @@ source "$(dirname "$0")/common.sh"
 
 build_packages=(
   g++ cmake ninja-build pkg-config
-  libcli11-dev nlohmann-json3-dev libfmt-dev libsentencepiece-dev libutf8proc-dev libssl-dev
+  libcli11-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libsentencepiece-dev libutf8proc-dev libssl-dev
   zlib1g-dev   # .gz
   liblzma-dev  # a yardstick
   libedit-dev  # the line editor of prompts

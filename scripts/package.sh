@@ -94,7 +94,7 @@ make_static() {
   {
     printf '== heed, commit %s\n\n' "$commit"
     cat "$work/source/LICENSE"
-    for package in libopenblas-pthread-dev libfmt-dev nlohmann-json3-dev libcli11-dev libutf8proc-dev libssl-dev \
+    for package in libopenblas-pthread-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libutf8proc-dev libssl-dev \
       zlib1g-dev liblzma-dev libedit-dev libbsd-dev libmd-dev libncurses-dev libc6-dev "libstdc++-$(g++ -dumpversion)-dev"; do
       dpkg-query -W -f='\n== ${source:Package} ${source:Version}, from Debian\n\n' "$package"
       cat "/usr/share/doc/$package/copyright"

@@ -15,7 +15,7 @@ import sys
 
 ORDER = ["base", "math", "config", "text", "nn", "step", "data", "decode", "store", "evaluate", "show",
          "train", "cli"]
-HEAVY = re.compile(r"(nlohmann/(?!json_fwd\.hpp)|CLI/|fmt/)")
+HEAVY = re.compile(r"(nlohmann/(?!json_fwd\.hpp)|CLI/|spdlog/|fmt/)")
 LIGHT = ["math", "nn", "step"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 

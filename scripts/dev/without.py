@@ -33,9 +33,8 @@ def command(name, *edits, own="", named="", help=True, rows=True):
 
 
 # It asks as explain does.
-WHENCE = "src/cli/whence.cpp src/cli/help/whence.txt src/train/whence.* src/show/web/whence.js tests/cli/whence_test.py tests/train/whence_test.cpp"
-WHENCE_PAGE = [("src/show/live_page.cpp", r"(?s)^// What heed whence found.*?^}\n\n", ""), ("src/show/live_page.cpp", r'attributions_of\(m\)}|"base/files'),
-               ("src/show/page.h", r"(?s)// Of the units of heed whence.*?;\n\n", ""), ("src/show/page.cpp", r"(?s)^Json shown_units.*?^}\n\n", ""),
+WHENCE = "src/cli/whence.cpp src/cli/help/whence.txt src/train/whence.* src/show/attributions.* src/show/web/whence.js tests/cli/whence_test.py tests/train/whence_test.cpp"
+WHENCE_PAGE = [("src/show/live_page.cpp", 'attributions'),
                ("src/show/web/live.html", r'(?s)<section id="taught".*?</section>\n', ""), ("src/show/web/live.html", r"#taught|{{whence.js}}")]
 # {name: (its own files, what tests of it name, [(file, lines or text, instead?)])}
 ROWS = {
@@ -45,8 +44,7 @@ ROWS = {
     "whence": command("whence", ("src/step/optimizers.h", r"using Reverse =|Reverse reverse ="),
                       ("src/step/optimizers.cpp", r"(?s)^(// With s = rate|void \w+_reverse\().*?^}\n\n", ""),
                       ("src/step/optimizers.cpp", r", (adam|sgd|sgd_with_momentum)_reverse", ""), ("src/step/optimizers.cpp", r" +nullptr,\n", ""),
-                      ("src/nn/loss.h", r"double\* rows ="), ("src/nn/loss.cpp", "options.rows"), ("src/store/run_folder.h", "kWhence ="),
-                      *WHENCE_PAGE, rows=False, own=WHENCE),
+                      ("src/nn/loss.h", r"double\* rows ="), ("src/nn/loss.cpp", "options.rows"), *WHENCE_PAGE, rows=False, own=WHENCE),
     "compare": command("compare", ("src/cli/report.cpp", r"add_comparisons\(data"), ("src/cli/answers.h", r"^void add_comparisons"),
                        ("src/cli/evaluate.cpp", r'(?s)  if \(!other\.empty\(\)\) {.*?\n  }\n|  line\.add_file\("--to", other[^;]*;\n', ""),
                        ("src/cli/answers.h", r"(?s)// Of two files with translations.*?;\n", ""), named='compared|"bleu".*--to', own="tests/cli/compare_test.py tests/pages/check_comparison_page.py"),
@@ -62,7 +60,6 @@ ROWS = {
                       rows=False, own="src/train/rewind.* tests/cli/rewind_test.py"),
     "export": command("export", ("src/train/suggested_config.cpp", r'include "store/huggingface|c = opened_elsewhere|{"opens", opens_as'),
                       ("src/train/training_run.cpp", r'include "store/huggingface|info\(opens'),
-                      ("src/train/training_run.cpp", r"(?<=vocabulary {}); {}|, opens_as\(c\)", ""),
                       ("CMakeLists.txt", "huggingface.json CLASSES|huggingface_json"), ("CMakeLists.txt", " src/store/huggingface.json", ""),
                       rows=False, own="src/store/gguf.* src/store/huggingface*.* tests/store/huggingface*.cpp tests/cli/export_test.py"),
     "gguf": ("src/store/gguf.cpp", "gguf|Gguf",

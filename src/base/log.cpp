@@ -1,6 +1,9 @@
 #include "base/log.h"
 
 #include <fmt/core.h>
+#include <spdlog/logger.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/basic_file_sink.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,7 +29,7 @@ void write_all(int fd, string_view text) {
     const ssize_t n = ::write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return;
-    text.remove_prefix(n);
+    text.remove_prefix(size_t(n));
   }
 }
 
@@ -36,14 +39,14 @@ constexpr string_view kQuoted = "  | ";  // begins a line of a model's text
 
 string progress_line(const Progress& p, int width) {
   constexpr size_t kFewest = 9;  // cells of the bar
-  const size_t room = max(width - 1, 0);
+  const size_t room = size_t(max(width - 1, 0));
   string text = p.total > 0 ? fmt::format("{}/{}", p.done, p.total) : fmt::format("{}", p.done);
   if (p.eta_seconds >= 0) text += " | eta " + format_duration(p.eta_seconds);
   if (p.total <= 0 || text.size() + kFewest + 3 > room) return text.substr(0, room);
 
   const size_t cells = min<size_t>(room - text.size() - 3, 40);
-  const double share = clamp(double(p.done) / p.total, 0., 1.);
-  const size_t full = share * cells;
+  const double share = clamp(double(p.done) / double(p.total), 0., 1.);
+  const auto full = size_t(share * double(cells));
   const string done = string(full, '=') + (full < cells ? ">" : "");
   return fmt::format("[{:<{}}] {}", done, cells, text);
 }
@@ -61,13 +64,10 @@ struct Log::Outputs {
 
   void write_file(string_view line) {
     const std::lock_guard<std::mutex> lock(file_mutex);
-    if (!file) return earlier.push_back(printable_lines(line));
-    try {
-      file->append_line(printable_lines(line));
-    } catch (const Error& e) {
-      if (exchange(warned, true)) return;
-      show(printable_lines(string("warning: the log file: ") + e.what()), Look::warning);
-    }
+    if (file)
+      file->info(spdlog::string_view_t(printable_lines(line)));
+    else
+      earlier.push_back(printable_lines(line));
   }
   void show(string line, Look look) {
     if (look != Look::warning && (quiet || (brief ? look > Look::brief : look == Look::brief)))
@@ -89,8 +89,8 @@ struct Log::Outputs {
   string drawn;      // the bar on the screen; empty: none
   double drawn_at = 0, begun = seconds_now();
   std::mutex file_mutex;
-  unique_ptr<AppendFile> file;  // its failures do not stop the terminal
-  vector<string> earlier;       // lines before it was opened
+  unique_ptr<spdlog::logger> file;  // its failures do not stop the terminal
+  vector<string> earlier;           // lines before it was opened
   bool warned = false;
 };
 
@@ -101,8 +101,22 @@ Log::~Log() {
 }
 
 void Log::open_file(const string& path) {
-  outputs_->file = make_unique<AppendFile>(path);
-  for (const string& line : exchange(outputs_->earlier, {})) outputs_->write_file(line);
+  refuse_link_or_pipe(path);
+  try {
+    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
+    sink->set_formatter(
+        make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, "\n"));
+    outputs_->file = make_unique<spdlog::logger>("", std::move(sink));
+  } catch (const spdlog::spdlog_ex& e) {
+    throw store_error("cannot write the log {}: {}.", path, e.what());
+  }
+  outputs_->file->flush_on(spdlog::level::info);
+  outputs_->file->set_error_handler([this](const string& what) {
+    if (!exchange(outputs_->warned, true))
+      outputs_->show(printable_lines("warning: the log file: " + what), Look::warning);
+  });
+  for (const string& line : exchange(outputs_->earlier, {}))
+    outputs_->file->info(spdlog::string_view_t(line));
 }
 
 void Log::write(Look look, string_view line) {

@@ -58,6 +58,13 @@ constexpr Markup kMarkup[] = {
     {"[\"", "JSON", "jq -r '.[]' FILE > text.txt"},
 };
 
+// Begins with <NAME, and has </NAME.
+bool is_tagged(string_view text) {
+  return text.size() > 1 && text[0] == '<' &&
+         std::isalpha(static_cast<unsigned char>(text[1])) != 0 &&
+         text.find("</" + string(text.substr(1, text.find_first_of("> \t\r\n") - 1))) != text.npos;
+}
+
 }  // namespace
 
 string other_program(const fs::path& path) {
@@ -108,7 +115,8 @@ string markup_in_words(const string& name, string_view first) {
     return fmt::format("{} is read as it stands; a table for pairs:\n  {}", name,
                        replace_all(command, "FILE", shell_word(name)));
   }
-  if (row == std::end(kMarkup) && ending != ".html" && ending != ".htm") return "";
+  if (row == std::end(kMarkup) && !is_tagged(first) && ending != ".html" && ending != ".htm")
+    return "";
   Markup is = row == std::end(kMarkup) ? Markup{"", "HTML or XML", kPandoc} : *row;
   if (is.kind == "JSON" && first.find("\"sentence_good\"") != first.npos)
     is.command = kMinimalPairs;

@@ -15,7 +15,7 @@
 #include "base/std_names.h"
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "show/page.h"
+#include "show/attributions.h"
 #include "train/resume.h"
 
 namespace heed {

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/float16.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/std_names.h"
+#include "show/attributions.h"
 #include "show/page.h"
 #include "store/run_folder.h"
 #include "store/run_records.h"
@@ -71,19 +71,6 @@ Json film_of(const Model& m) {
           {"filled", frames.back().filled.value_or("")}};
 }
 
-// What heed whence found of this checkpoint.
-Json attributions_of(const Model& m) {
-  Json all = Json::array();
-  const fs::path folder = run_of_checkpoint(m.folder) / kWhence;
-  for (const string& name : readable_names(folder)) {
-    Json found = parse_strict_json(read_file(folder / name, 1u << 30), {name});
-    if (found["checkpoint"] != checkpoint_name(m.folder) || !found.contains("questions")) continue;
-    found["units"] = shown_units(found["units"]);
-    all.push_back(std::move(found));
-  }
-  return all;
-}
-
 }  // namespace
 
 string live_page(const Model& m, const string& hint, const Json& more) {
@@ -102,7 +89,7 @@ string live_page(const Model& m, const string& hint, const Json& more) {
               {"longest_target", traits.longest_target},
               {"never_written", m.objective->never_written(*m.tokenizers.target)}}},
             {"film", film_of(m)},
-            {"whence", attributions_of(m)},
+            {"whence", attributions_of(m.folder)},
             {"tokenizer", tokenizer_data(*m.tokenizers.target, hint)},
             {"tensors", Json::array()},
             {"weights", float16_weights(m, hint)}};

@@ -25,15 +25,6 @@ string base64(const vector<unsigned char>& bytes) {
   return text;
 }
 
-Json shown_units(const Json& units) {
-  constexpr size_t kHelping = 10, kHarming = 5;
-  Json rows = Json::array();
-  for (size_t i = 0; i < units.size(); ++i)
-    if (i < kHelping || i + kHarming >= units.size() || units[i].contains("retrained"))
-      rows.push_back(units[i]);
-  return rows;
-}
-
 string page_with(string_view page, const Json& data) {
   constexpr string_view kPlace = "{{data}}";
   const size_t at = page.find(kPlace);

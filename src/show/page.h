@@ -43,9 +43,6 @@ Json without_maps(Json report);
 // "valid"}. Error (Exit::store) if one is no run, or has logged nothing yet.
 Json comparison(const vector<string>& runs);
 
-// Of the units of heed whence: the most helpful, the most harmful, and those that were left out.
-Json shown_units(const Json& units);
-
 inline constexpr double kMostLiveBytes = 32 << 20;  // of weights: larger pages take seconds to open
 
 // The page of `heed report --live` (web/live.html): the model itself, to type to. It holds the

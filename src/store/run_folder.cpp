@@ -125,8 +125,10 @@ fs::path step_folder(const fs::path& run, int64_t step) {
 
 vector<int64_t> list_steps(const fs::path& run) {
   vector<int64_t> steps;
-  for (const string& name : names_in(checkpoints_of(run)))
-    if (is_step(name)) steps.push_back(*parse_step(name));
+  // (A folder whose checkpoints are replaced while it is listed may seem empty.)
+  for (int left = 3; steps.empty() && left > 0; --left)
+    for (const string& name : names_in(checkpoints_of(run)))
+      if (is_step(name)) steps.push_back(*parse_step(name));
   ranges::sort(steps);
   return steps;
 }

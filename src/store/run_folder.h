@@ -18,7 +18,6 @@
 namespace heed {
 
 inline constexpr const char* kCheckpoints = "checkpoints";
-inline constexpr const char* kWhence = "whence";           // what taught answers (cli/whence.cpp)
 inline constexpr const char* kRewound = "rewound";         // steps trained anew (train/rewind.h)
 inline constexpr const char* kConfigFile = "config.json";  // of a run, and of each checkpoint
 inline constexpr const char* kOriginFile = "origin.json";
