@@ -122,7 +122,11 @@ string sentence(const Figure& figure, const Difference& d, const Json& result,
         "They differ in seed alone: this is the luck of a seed, not a better setting. {}. Settings "
         "are compared by several seeds of each: heed compare A1 A2 --to B1 B2.",
         so);
-  return so + ". Whether their settings differ needs seeds.";
+  vector<string> keys;
+  for (const KeyChange& change : changes) keys.push_back(change.key);
+  if (keys.size() > 5)
+    keys = {keys[0], keys[1], keys[2], fmt::format("{} more keys", keys.size() - 3)};
+  return fmt::format("{}. They differ in {}; whether that is why needs seeds.", so, listed(keys));
 }
 
 struct RunComparer {

@@ -50,7 +50,7 @@ Json figure_fields(const Json& r) {
     string& text =
         (fields[f.title] = format_fixed(r[f.key].get<double>(), f.digits)).get_ref<string&>();
     if (!note.empty()) text += " " + note;
-    if (!isnan(low)) text += fmt::format(" (95 %: {:.2f} to {:.2f})", low, high);
+    if (low < high) text += fmt::format(" (95 %: {:.2f} to {:.2f})", low, high);
   }
   if (r.contains("signature")) fields["BLEU of"] = r["signature"];
   return fields;

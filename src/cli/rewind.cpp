@@ -1,5 +1,6 @@
 // heed rewind RUN [STEP...]
 #include "train/rewind.h"
+#include "store/run_folder.h"
 
 #include "base/json.h"
 #include "base/std_names.h"
@@ -20,6 +21,7 @@ Exit run_rewind(CommandLine& line) {
   if (request.log == !request.steps.empty())
     throw usage_error("expected the steps to go back to, or --log for 0, 1, 2, 4, 8, ...")
         .hint("heed rewind RUN 100");
+  list_steps(request.run);  // Error that names the runs there are
   request.threads = line.threads;
   request.crew = line.crew;
   Log log({.quiet = line.quiet});

@@ -53,7 +53,10 @@ double rank_correlation(const vector<double>& x, const vector<double>& y) {
   return xy / sqrt(xx * yy);
 }
 
-// Of the units that were left out: what was foretold against what came.
+constexpr double kBelievable = 0.3;  // nats, of one unit
+
+// Of the units that were left out: what was foretold against what came. Of all: whether that can be
+// believed.
 void add_judgement(Json& result) {
   vector<double> foretold, came;
   double noise = 0;
@@ -66,6 +69,9 @@ void add_judgement(Json& result) {
     row["provable"] = abs(came.back()) > noise;
   }
   if (!came.empty()) result["rank_correlation"] = rank_correlation(foretold, came);
+  const auto value = [](const Json& row) { return abs(row["value"].get<double>()); };
+  const Json& units = result["units"];
+  result["smooth"] = max(value(units.front()), value(units.back())) < kBelievable;
 }
 
 class Attribution {
@@ -113,6 +119,11 @@ class Attribution {
     m.log.end_progress();
     add_judgement(result_);
     save();
+    if (!result_["smooth"])
+      m.log.warn(
+          "one unit would change the log-probability by more than " + format_fixed(kBelievable, 1) +
+          ": this training is not smooth, and such values may foretell nothing. --retrain 2 shows "
+          "it; heed whence --help names the settings of a training that is.");
     Json story{{"parameter_count", m.net.table.size()}};
     if (is_listed(run / kLivePage)) write_live(run.string(), m.config.train.live, story, m.log);
   }
@@ -125,7 +136,9 @@ class Attribution {
     m_.log.share_done(min(1.0, done_ / all_));
     if (stop_signal() != 0)
       throw Error(exit_of_signal(stop_signal()),
-                  "stopped; what is proved stays, and the same command goes on.");
+                  result_.contains("units")
+                      ? "stopped; what is proved stays, and the same command goes on."
+                      : "stopped; the same command begins anew.");
   }
   void save() const { replace_file(file_, text_of(result_) + "\n"); }
 
@@ -226,9 +239,15 @@ string proof_text(const Json& row) {
 }
 
 void print_units(const Json& result) {
-  print_prose(fmt::format("{} has log-probability {:.4f} at step {}. It would lose, without one:\n",
-                          plain(result["answer"]), result["logprob"].get<double>(),
-                          plain(result["step"])));
+  const Json& answer = result["answer"];
+  const double logprob = result["logprob"];
+  const string of = answer.is_array()
+                        ? fmt::format("the {} answers together have log-probability {:.4f}",
+                                      answer.size(), logprob)
+                        : fmt::format("“{}” has log-probability {:.4f} ({})", token_text(answer),
+                                      logprob, percent(exp(logprob)));
+  print_prose(
+      fmt::format("{} at step {}. It would lose, without one:\n", of, plain(result["step"])));
   vector<Column> columns = {{"value", "value", "{:+.5f}"},
                             {"line", "lines", lines_text},
                             {"text", "text", unit_text, 0, Column::cut}};
@@ -236,8 +255,11 @@ void print_units(const Json& result) {
     columns.insert(columns.begin() + 1, {"retrained", "", proof_text});
   print_table(shown_units(result["units"]), columns, "  ");
   if (result.contains("rank_correlation"))
-    print_prose(fmt::format("rank correlation of what was foretold and what came: {:.3f}\n",
-                            result["rank_correlation"].get<double>()));
+    print_prose(
+        fmt::format("rank correlation of what was foretold and what came: {:.3f}; changes up to "
+                    "{:.0e} are noise\n",
+                    result["rank_correlation"].get<double>(),
+                    ranges::max(result["noise"].get<vector<double>>())));
 }
 
 }  // namespace

@@ -35,12 +35,12 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
                          n(run.model.table.size()), listed(layers), c.model.d_model,
                          n(run.tokenizers.target->size())));
   log.info(opens_as(c));
-  string text = fmt::format("data: {} training tokens",
-                            n(data.train.target.size() + data.train.source.size()));
-  if (data.train.pairs()) text += fmt::format(" in {} pairs", n(data.train.sentences()));
-  if (c.data.has_validation())
-    text += fmt::format(", {} held out", n(data.valid.target.size() + data.valid.source.size()));
-  (log.*say)(text);
+  const auto tokens = [&](const Split& split, const string& what) {
+    const string all = n(split.target.size() + split.source.size()) + " " + what;
+    return all + (split.pairs() ? fmt::format(" in {} pairs", n(split.sentences())) : "");
+  };
+  (log.*say)("data: " + tokens(data.train, "training tokens") +
+             (c.data.has_validation() ? ", " + tokens(data.valid, "held out") : ""));
   const string steps = run.plan.steps > 0 ? n(run.plan.steps) + " " : "";
   (log.*say)(fmt::format("plan: {}steps of about {} tokens, on {}, about {} of memory", steps,
                          n(std::round(run.plan.step_tokens)), run.crew.in_words(),

@@ -89,6 +89,7 @@ class Rewind(RunsTest):
     def test_what_cannot_be_repeated_is_refused_and_nothing_is_left(self):
         self.train(self.config("c", **EVERY), "run")
         self.check("rewind", "run", status=2, facts="--log")
+        self.check("rewind", "nonesuch", 3, status=4, facts="no run at")
         self.check("rewind", "run", 3, "--log", status=2)
         self.check("rewind", "run", 25, status=2, facts="24")
         told = self.check("evaluate", "run", "--checkpoint", "step-3", status=4, facts="heed rewind run 3")
