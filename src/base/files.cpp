@@ -279,7 +279,8 @@ void NewFolder::put_in_place() {
   vector<pair<fs::path, fs::path>> moves;
   if (fills_) {
     vector<string> names = names_in(path_);
-    ranges::stable_partition(names, [](const auto& name) { return name != "config.json"; });
+    std::stable_partition(names.begin(), names.end(),
+                          [](const auto& name) { return name != "config.json"; });
     for (const string& name : names) moves.emplace_back(path_ / name, place_ / name);
   } else {
     if (!aside_.empty() && path_exists(place_)) moves.emplace_back(place_, aside_);
