@@ -131,7 +131,7 @@ ROWS = {
               ("src/cli/report.cpp", r"(?s)^  if \(live\) .*?\n|^  line\.app[^;]*\"--live\".*?;\n|^  bool live.*?\n", ""),
               ("src/cli/answers.h", r"^(void write_live_page|Exit report_live|string write_live)\("),
               ("src/cli/attend.cpp", r"(?s)^    if \(!r\.html\.empty\(\)\)\n.*?;\n", ""), ("src/cli/explain.cpp", r"write_live_page"),
-              ("src/cli/whence.cpp", r"(?s)^    Json story.*?;\n.*?;\n", ""), ("src/cli/train.cpp", r"write_live\(|no_live|!live\.empty"), ("src/store/run_folder.h", r', \*kLivePage = "live\.html"', ""),
+              ("src/cli/whence.cpp", r"(?s)^ +Json story.*?;\n.*?;\n", ""), ("src/cli/train.cpp", r"write_live\(|no_live|!live\.empty"), ("src/store/run_folder.h", r', \*kLivePage = "live\.html"', ""),
               ("src/cli/verify.cpp", ", kLivePage", ""), ("src/config/train_config.h", "string live ="), ("src/data/run_config.h", r'"live",\s*', ""),
               ("src/config/train_config.cpp", r'(?s)      {\.key = "live".*?},\n', ""),
               ("CMakeLists.txt", r" live pair report\)", " report)"), ("tests/CMakeLists.txt", r" live pair report\)", " report)")]),

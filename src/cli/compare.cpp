@@ -124,9 +124,7 @@ string sentence(const Figure& figure, const Difference& d, const Json& result,
         so);
   vector<string> keys;
   for (const KeyChange& change : changes) keys.push_back(change.key);
-  if (keys.size() > 5)
-    keys = {keys[0], keys[1], keys[2], fmt::format("{} more keys", keys.size() - 3)};
-  return fmt::format("{}. They differ in {}; whether that is why needs seeds.", so, listed(keys));
+  return fmt::format("{}. They differ in {}; whether that is why needs seeds.", so, some_of(keys));
 }
 
 struct RunComparer {

@@ -40,7 +40,7 @@ Json translation_figures(const Sums& sums, size_t references, const BleuOptions&
 // A line for each figure that there is, as print_fields() shows it.
 Json figure_fields(const Json& r) {
   Json fields;
-  if (r.value("bleu", 1.0) == 0) fields["exact match"];  // leads where no line has four words
+  if (r.value("bleu", 1.0) == 0) fields[figure("exact").title];  // leads
   for (const Figure& f : figures()) {
     if (!r.contains(f.key)) continue;
     const string line = string(f.key) + "_line", note = r.value(line, f.note);

@@ -1,11 +1,11 @@
 // heed rewind RUN [STEP...]
 #include "train/rewind.h"
-#include "store/run_folder.h"
 
 #include "base/json.h"
 #include "base/std_names.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "store/run_folder.h"
 
 namespace heed {
 

@@ -55,18 +55,20 @@ double rank_correlation(const vector<double>& x, const vector<double>& y) {
 
 constexpr double kBelievable = 0.3;  // nats, of one unit
 
+// Changes up to this are noise.
+double noise_of(const Json& result) {
+  return ranges::max(result["noise"].get<vector<double>>());
+}
+
 // Of the units that were left out: what was foretold against what came. Of all: whether that can be
 // believed.
 void add_judgement(Json& result) {
   vector<double> foretold, came;
-  double noise = 0;
-  for (const Json& touched : result.value("noise", Json::array()))
-    noise = max<double>(noise, touched);
   for (Json& row : result["units"]) {
     if (!row.contains("retrained")) continue;
     foretold.push_back(row["value"]);
     came.push_back(row["retrained"]);
-    row["provable"] = abs(came.back()) > noise;
+    row["provable"] = abs(came.back()) > noise_of(result);
   }
   if (!came.empty()) result["rank_correlation"] = rank_correlation(foretold, came);
   const auto value = [](const Json& row) { return abs(row["value"].get<double>()); };
@@ -118,14 +120,16 @@ class Attribution {
     if (retrain > 0) prove(retrain);
     m.log.end_progress();
     add_judgement(result_);
-    save();
+    if (!known || retrain > 0) {
+      save();
+      Json story{{"parameter_count", m.net.table.size()}};
+      if (is_listed(run / kLivePage)) write_live(run.string(), m.config.train.live, story, m.log);
+    }
     if (!result_["smooth"])
       m.log.warn(
           "one unit would change the log-probability by more than " + format_fixed(kBelievable, 1) +
           ": this training is not smooth, and such values may foretell nothing. --retrain 2 shows "
           "it; heed whence --help names the settings of a training that is.");
-    Json story{{"parameter_count", m.net.table.size()}};
-    if (is_listed(run / kLivePage)) write_live(run.string(), m.config.train.live, story, m.log);
   }
 
   const Json& result() const { return result_; }
@@ -258,8 +262,7 @@ void print_units(const Json& result) {
     print_prose(
         fmt::format("rank correlation of what was foretold and what came: {:.3f}; changes up to "
                     "{:.0e} are noise\n",
-                    result["rank_correlation"].get<double>(),
-                    ranges::max(result["noise"].get<vector<double>>())));
+                    result["rank_correlation"].get<double>(), noise_of(result)));
 }
 
 }  // namespace

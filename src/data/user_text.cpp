@@ -76,7 +76,7 @@ TokenizedText UserTexts::encode(Side side, const string& text, const string& nam
   const Tokenizer& of_side = tokenizer(side);
   of_side.split_at_specials(read, [&](string_view part, int) { unknown += of_side.unknown(part); });
   vector<Token> tokens = of_side.tokens_with_specials(read);
-  return {read, tokens};
+  return {std::move(read), std::move(tokens)};
 }
 
 TokenizedText UserTexts::encode_known(Side side, const string& text, const string& name) {
