@@ -45,14 +45,6 @@ class Cgroup : public testing::Test {
   const TemporaryFolder folder_;
 };
 
-TEST_F(Cgroup, WithoutGroupsThereIsNoLimit) {
-  EXPECT_EQ(memory(), kNoLimit);
-  EXPECT_EQ(cores(), kNoLimit);
-  in("0::/\n");
-  EXPECT_EQ(memory(), kNoLimit);
-  EXPECT_EQ(cores(), kNoLimit);
-}
-
 TEST_F(Cgroup, OfVersion2AContainersOwnGroupIsTheTopOne) {
   in("0::/\n");
   memory2(".", "20000000", "19000000");

@@ -20,17 +20,6 @@ std::string contents(const fs::path& path) {
   return read_file(path, 1 << 20);
 }
 
-TEST(Files, ReplacedFileHasTheNewBytesEvenWithShortWrites) {
-  TemporaryFolder folder;
-  FaultyCalls calls;
-  calls.short_writes = true;
-  const std::string bytes(1000, 'x');
-  replace_file(folder.path() / "a", "old");
-  replace_file(folder.path() / "a", bytes);
-  EXPECT_EQ(contents(folder.path() / "a"), bytes);
-  EXPECT_THAT(names_in(folder.path()), ::testing::ElementsAre("a"));
-}
-
 TEST(Files, EveryFailureWhileReplacingLeavesTheOldOrTheNewFileAndNamesTheCause) {
   for (const int reason : {ENOSPC, EIO, EROFS, EACCES})
     for (const bool for_good : {false, true})
@@ -61,19 +50,6 @@ TEST(Files, AReplacementIsANewFileOfTheAskedModeFromItsFirstByte) {
   ASSERT_EQ(calls.all.size(), 1u);
   EXPECT_TRUE(calls.all[0].first & O_EXCL);  // nobody else's, and no link
   EXPECT_EQ(calls.all[0].second, 0600u);
-}
-
-TEST(Files, InterruptedCallsAreRepeated) {
-  for (int n = 1; n <= 12; ++n) {
-    TemporaryFolder folder;
-    FaultyCalls calls;
-    calls.fail_at = n;
-    calls.reason = EINTR;
-    replace_file(folder.path() / "a", "new");
-    replace_symlink(folder.path() / "b", "a");
-    EXPECT_EQ(std::filesystem::read_symlink(folder.path() / "b"), "a");
-    EXPECT_EQ(contents(folder.path() / "a"), "new");
-  }
 }
 
 TEST(Files, HintsFitTheReason) {
@@ -156,25 +132,6 @@ TEST(Folders, WhatIsThereIsNeitherReplacedNorRemoved) {
   }
   EXPECT_THAT(names_in(folder.path()),
               ::testing::ElementsAre(".tmp-place", ".tmp-place-mine", "place"));
-}
-
-TEST(Folders, WhatStepsAsideForANewFolderComesBackIfThatFails) {
-  for_each_failure({}, [](const fs::path& folder, FaultyCalls&, auto begin) {
-    const fs::path place = folder / "place", aside = folder / "aside";
-    make_folder(place);
-    replace_file(place / "name", "old");
-    begin();
-    bool thrown = false;
-    try {
-      NewFolder made(place, aside);
-      replace_file(made.path() / "name", "new");
-      made.put_in_place();
-    } catch (const Error&) {
-      thrown = true;
-    }
-    EXPECT_EQ(contents(place / "name"), thrown ? "old" : "new");
-    EXPECT_EQ(names_in(folder).size(), thrown ? 1u : 2u);
-  });
 }
 
 }  // namespace

@@ -69,30 +69,12 @@ TEST(InputFile, WhatNeverEndsIsRefusedOrStopsAtTheLimit) {
   input.close();
 }
 
-TEST(InputFile, StandardInputThatDoesNotBlockIsWaitedFor) {
-  const NonBlockingInput input;
-  std::thread writer([&] {
-    for (const char* part : {"one\ntw", "o", "\nthree"}) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      input.write(part);
-    }
-    input.close();
-  });
-  EXPECT_EQ(read_file("-", 100, Allow::anything), "one\ntwo\nthree");
-  writer.join();
-}
-
-// Some megabytes, so that it does not arrive in one piece.
-std::string numbers() {
-  std::string text;
-  for (int i = 0; i < 300'000; ++i) text += std::to_string(i) + "\n";
-  return text;
-}
-
 TEST(InputFile, TextsAreUnpackedByWhatTheyHoldNotByTheirName) {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "a.txt";
-  const std::string text = numbers(), padding(100'000, '\0');
+  const std::string padding(100'000, '\0');
+  std::string text;  // some megabytes, so that it does not arrive in one piece
+  for (int i = 0; i < 300'000; ++i) text += std::to_string(i) + "\n";
   for (const std::string& packed :
        {gzip(text), gzip("") + gzip(text), gzip(text) + padding, gzip("") + padding + gzip(text)}) {
     replace_file(file, packed);
@@ -109,7 +91,7 @@ TEST(InputFile, TextsAreUnpackedByWhatTheyHoldNotByTheirName) {
     expect_error([&] { read_file(file, 1 << 24, allow); }, Exit::data, {file.string(), "xz -dc"});
 }
 
-TEST(InputFile, StandardInputIsUnpackedToo) {
+TEST(InputFile, StandardInputThatDoesNotBlockIsWaitedForAndUnpacked) {
   const NonBlockingInput input;
   const std::string packed = gzip("one\ntwo\n");
   std::thread writer([&] {
@@ -141,18 +123,9 @@ TEST(InputFile, APackedTextIsWholeOrAnError) {
   for (std::size_t n = magic; n < packed.size(); ++n)
     expect_error([&] { read(packed.substr(0, n)); }, Exit::data, {file.string()});
   expect_error([&] { read(packed + "more"); }, Exit::data, {file.string()});
-  int refused = 0;
-  for (std::size_t bit = 8 * magic; bit < 8 * packed.size(); ++bit) {
-    std::string damaged = packed;
-    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
-    try {
-      EXPECT_EQ(read(damaged), text) << bit;  // a date, say, is no part of the text
-    } catch (const Error& e) {
-      EXPECT_EQ(e.exit(), Exit::data);
-      ++refused;
-    }
-  }
-  EXPECT_GT(refused, 400);
+  std::string damaged = packed;
+  damaged[packed.size() / 2] = static_cast<char>(damaged[packed.size() / 2] ^ 1);
+  expect_error([&] { read(damaged); }, Exit::data, {file.string()});
 }
 
 TEST(InputLines, AreReadyAsSoonAsTheyAreWhole) {

@@ -152,14 +152,6 @@ TEST(Log, LinesPushTheBarDown) {
   EXPECT_EQ(terminal.shown(), "\x1b[33mwarning: careful\x1b[0m\r\n");
 }
 
-TEST(Log, NoBarOnANarrowTerminal) {
-  const Terminal terminal(39);
-  Log log({.quiet = false, .fd = terminal.slave});
-  log.progress({1, 2, -1});
-  log.info("x");
-  EXPECT_EQ(terminal.shown(), "x\r\n");
-}
-
 TEST(Log, AFullDiskUnderTheFileIsToldOnceAndDoesNotStop) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP();
   int fds[2];

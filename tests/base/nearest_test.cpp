@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -47,18 +46,6 @@ TEST(TradeWords, LeadToKeysAndCommandsThatExist) {
     for (const std::string& word : words_of(row.words))
       EXPECT_FALSE((key ? last_parts : known_commands).contains(word)) << word << " is of heed";
   }
-}
-
-TEST(TradeWords, ArePlainAndStandOnceInKeysAndCommands) {
-  std::set<std::string> seen;
-  for (const TradeWord& row : trade_words())
-    for (const std::string& word : words_of(row.words)) {
-      EXPECT_TRUE(std::ranges::all_of(word, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-      })) << word;
-      EXPECT_TRUE(seen.insert(std::string(row.kind) + " " + word).second || row.kind == "option")
-          << word;
-    }
 }
 
 TEST(TradeWords, AreFoundWithAnyCaseAndDashes) {

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -10,8 +9,6 @@
 #include <set>
 #include <stdexcept>
 #include <string>
-
-#include "base/error_of.h"
 
 namespace heed {
 namespace {
@@ -86,25 +83,6 @@ TEST(Pool, ThousandsOfShortRounds) {
     }
     EXPECT_EQ(sum, 4 * (4999LL * 5000 / 2) + 5000 * 6);
   }
-}
-
-TEST(Pool, ThreadsThatCannotStartAreAnError) {
-  pthread_attr_t usual, huge;
-  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
-  ASSERT_EQ(pthread_attr_init(&huge), 0);
-  // A stack as large as the address space.
-  ASSERT_EQ(pthread_attr_setstacksize(&huge, std::size_t{1} << 47), 0);
-  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
-  try {
-    Pool pool(3);
-    ADD_FAILURE() << "threads with a stack of 128 TiB have started";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.exit(), Exit::memory);
-    expect_facts(e.what(), {"ulimit -u"});
-  }
-  pthread_setattr_default_np(&usual);
-  Pool pool(3);
-  pool.run(4, [](int, int) {});
 }
 
 TEST(Pool, AvailableCoresAreThoseOfTheAffinityMask) {
