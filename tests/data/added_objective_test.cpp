@@ -8,21 +8,19 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/files.h"
+#include "base/input_file.h"
 #include "base/noise.h"
 #include "base/temporary_folder.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "data/objective.h"
 #include "show/page.h"
-#include "store/small_checkpoint.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using testing::HasSubstr;
 
 constexpr Use kAnswers{"sample", "texts to answer", "Type a text for the model to answer."};
 
@@ -112,18 +110,6 @@ class AddedObjective : public testing::Test {
   static std::unique_ptr<TemporaryFolder> folder_;
 };
 std::unique_ptr<TemporaryFolder> AddedObjective::folder_;
-
-TEST_F(AddedObjective, IsAChoiceOfItsKey) {
-  EXPECT_THAT(heed({"config", "--docs"}),
-              HasSubstr("backwards: the decoder writes backwards what the encoder reads"));
-  EXPECT_EQ(json::parse(heed({"config", at("config.json")}))["objective"]["type"], "backwards");
-  const std::string without = "--set=model.decoder_layers=0";
-  expect_error(
-      [&] {
-        run_command({"config", at("config.json"), without});
-      },
-      Exit::usage, {"objective.type", "backwards", "model.decoder_layers", "1"});
-}
 
 TEST_F(AddedObjective, ResumedBytesAreThoseOfARunThatWentThrough) {
   std::vector<std::string> names;

@@ -49,12 +49,8 @@ TEST_F(DatasetTest, CharactersAreNeverCut) {
 TEST_F(DatasetTest, ALimitCutsTheTrainingTextAlone) {
   file("a.txt", "béa\nbéb\naéa\nbéb\n");
   const Dataset whole = load(text_config({"data.valid_fraction=0.4"}));
-  for (const auto& [limit, train] :
-       std::vector<std::pair<std::string, std::string>>{{"4", "béa\n"},
-                                                        {"5", "béa\n"},
-                                                        {"6", "béa\nbéb\n"},
-                                                        {"0", "béa\nbéb\naéa\n"},
-                                                        {"99", "béa\nbéb\naéa\n"}}) {
+  for (const auto& [limit, train] : std::vector<std::pair<std::string, std::string>>{
+           {"4", "béa\n"}, {"6", "béa\nbéb\n"}, {"99", "béa\nbéb\naéa\n"}}) {
     const RunConfig c = text_config({"data.valid_fraction=0.4", "data.limit=" + limit});
     const Dataset d = load(c);
     EXPECT_EQ(decoded(d.train), train) << limit;
@@ -87,23 +83,8 @@ TEST_F(DatasetTest, TextsAreCutAtLineEndsElseAtWhiteSpace) {
   EXPECT_EQ(held_out("é" + far + far, "byte"), 1502u);
 }
 
+// Of every tokenizer: OddTexts, below.
 TEST_F(DatasetTest, BytesAreCountedOnlyWhereTheTokensGiveThemBack) {
-  const auto load_text = [&](const std::string& text, const std::string& tokenizer) {
-    file("a.txt", text);
-    Sets sets = {"data.valid_fraction=0.5", "tokenizer.type=" + tokenizer};
-    if (tokenizer == "bpe" || tokenizer == "unigram") sets.push_back("tokenizer.vocab_size=270");
-    return load(text_config(sets));
-  };
-  const std::string plain = "one two\none two\none two\none two\n",
-                    spaces = "one  two\none two\none two\n one two\n";
-  for (const char* tokenizer : {"char", "word", "bpe", "unigram", "byte"}) {
-    EXPECT_FALSE(load_text(plain, tokenizer).valid.lossy) << tokenizer;
-    const Dataset d = load_text(spaces, tokenizer);
-    EXPECT_EQ(d.valid.lossy, tokenizer == std::string("word")) << tokenizer;
-    EXPECT_EQ(d.train.lossy, tokenizer == std::string("word")) << tokenizer;
-  }
-  EXPECT_THAT(load_text(spaces, "word").notes,
-              Contains(HasSubstr("do not give back the text exactly")));
   const Dataset indented = [&] {  // the cut is at a line's beginning
     file("a.txt", "one two\none two\n  one two\n");
     return load(text_config({"data.valid_fraction=0.4", "tokenizer.type=word"}));
@@ -197,19 +178,6 @@ TEST_F(DatasetTest, ALargeShareOfUnknownWordsIsSaid) {
   const Dataset fifth = loaded(many);
   expect_error([&] { refuse_foreign_vocabulary(fifth, "tokenizer.file v.txt"); }, Exit::data,
                {"v.txt", "20 %", "'no'", "25"});
-}
-
-TEST_F(DatasetTest, FilesAreOneTextAndTheHashIsOfTheText) {
-  file("a.txt", "one two three four");
-  file("b.txt", "five six");
-  file("c.txt", "one two three four\nfive six\n");
-  const Dataset two = load(text_config({R"(data.train=["a.txt","b.txt"])"}));
-  const std::string text = decoded(two.train) + decoded(two.valid);
-  const Dataset one = load(text_config({"data.train=c.txt"}));
-  EXPECT_EQ(text, decoded(one.train) + decoded(one.valid));
-  EXPECT_EQ(two.hash, one.hash);
-  file("c.txt", "one two three four\nfive siX\n");
-  EXPECT_NE(load(text_config({"data.train=c.txt"})).hash, two.hash);
 }
 
 TEST_F(DatasetTest, HeldOutFilesAreWhole) {
@@ -332,47 +300,17 @@ TEST_F(PairDataset, AHeldOutPairBeyondThePositionsIsLeftOutAndNamed) {
   refuses(pairs_config(sets), {"/a.tsv:2", "7", "5"});
 }
 
-TEST_F(PairDataset, SidesCanHaveVocabulariesOfTheirOwn) {
-  file("a.tsv", "a b c\tx\na b\tx y\nc\ty\n");
-  const RunConfig c = pairs_config(
-      {"tokenizer.type=word", "tokenizer.shared=false", "model.tie=none", "data.valid_fraction=0"});
-  const Dataset d = load(c);
-  EXPECT_GT(tokenizers_.source().size(), tokenizers_.target->size());
-  EXPECT_EQ(tokenizers_.target->unknown("a").count, 1u);
-  EXPECT_EQ(tokenizers_.source().unknown("a").count, 0u);
-  EXPECT_EQ(tokenizers_.files().size(), 2u);
-  EXPECT_EQ(d.train.unknown.count, 0u);
-}
-
 // Texts of odd kinds with every tokenizer: either the tokens give back the text, or heed knows that
 // they don't, and counts no bits per byte.
 
 constexpr int kTexts = 500;
 
 std::string odd_text(std::uint64_t seed) {
-  static const std::vector<std::string> parts = {"word",     "Wörter",
-                                                 "a",        ".",
-                                                 ",",        "\"",
-                                                 "(",        "'s",
-                                                 " ",        "  ",
-                                                 "\t",       "\n",
-                                                 "\n\n",     "\r\n",
-                                                 "\r",       "\u00A0",
-                                                 "\u3000",   "\u2028",
-                                                 "\u0085",   "\u200B",
-                                                 "\u200F",   "שלום",
-                                                 "مرحبا",    "\u202E",
-                                                 "e\u0301",  "\u0323\u0301",
-                                                 "ﬁ",        "Å",
-                                                 "İ",        "ς",
-                                                 "👍🏽", "👩‍👩‍👧",
-                                                 "天地",     "한글",
-                                                 "\uFEFF",   "\x01",
-                                                 "\x1B[0m",  "\x7F",
-                                                 "\u2581",   "▁word",
-                                                 "<unk>",    "</s>",
-                                                 "[MASK]",   "<0x41>",
-                                                 "\uFFFD",   "\U0010FFFF"};
+  static const std::vector<std::string> parts = {
+      "word",    "Wörter", ".",      "\"",       "'s",        " ",      "  ",   "\t",
+      "\n",      "\r\n",   "\r",     "\u00A0",   "\u2028",    "\u200B", "שלום", "\u202E",
+      "e\u0301", "ﬁ",      "İ",      "👍🏽", "天地",      "\uFEFF", "\x01", "\u2581",
+      "<unk>",   "[MASK]", "<0x41>", "\uFFFD",   "\U0010FFFF"};
   std::string text;
   std::uint64_t state = seed;
   const int n = 1 + static_cast<int>(hash64(++state * 977 + seed) % 30);

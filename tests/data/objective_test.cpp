@@ -177,24 +177,6 @@ TEST(Objective, MaskedLmMasksAsBertDoes) {
             masking(text, examples, kEvaluation).places);
 }
 
-// Draws from the vocabulary, as an objective may.
-class LastIdFirst final : public TextObjective {
- public:
-  explicit LastIdFirst(const RunConfig& c) : TextObjective(c, {.longest_target = 8}, 8) {}
-  TokenIds framed_source(TokenIds tokens) const override { return tokens; }
-
- private:
-  void read_tile(const Ids& text, Tile tile, std::int64_t, Example& out) const override {
-    out.target.push_back(text.vocab() - 1);
-    text.copy(tile.begin, tile.end, out.labels);
-  }
-};
-
-TEST(Objective, ALineIsScoredWithTheVocabularyOfItsTokenizer) {
-  const LastIdFirst objective(text_config({}));
-  EXPECT_THAT(objective.score({}, {5, 6}, 50).examples[0].target, ElementsAre(49));
-}
-
 // Overlapping windows.
 
 TEST(CausalLm, WindowsScoreEveryTokenOnceAndShowItEnough) {

@@ -1,17 +1,13 @@
 #include "data/run_config.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "data/configs.h"
 
 namespace heed {
 namespace {
-
-using testing::HasSubstr;
 
 TEST(RunConfig, SetTakesTheNumbersThatOptionsTake) {
   const RunConfig c = config({"optimizer.learning_rate=.001", "train.max_steps=010", "seed=08",
@@ -61,38 +57,22 @@ TEST(RunConfig, ReadingErrors) {
       {R"({"d_model": 64})", {"d_model", "model.d_model"}},
       {R"({"model": {"zzzzzz": 64}})", {"model.zzzzzz", "heed config --docs"}},
       {R"({"model": 3})", {"model", "3"}},
-      {R"({"nonsense": 8})", {"nonsense"}},
-      {R"({"model": {"d_model": [8]}})", {"model.d_model"}},
-      {R"({"data": {"valid_fraction": 1}})", {"data.valid_fraction"}},
       {R"({"train": {"max_steps": 1e30}})", {"train.max_steps"}},
-      {R"({"train": {"shards": 0}})", {"train.shards"}},
-      {R"({"train": {"batch_tokens": 0}})", {"train.batch_tokens"}},
       {R"({"model": {"d_model": "64"}})", {"model.d_model", "1", "65536", "64"}},
       {R"({"model": {"d_model": 64.5}})", {"model.d_model", "1", "65536"}},
-      {R"({"model": {"d_model": 0}})", {"model.d_model", "0"}},
-      {R"({"model": {"d_model": 99999999999999999999}})", {"model.d_model"}},
       {R"({"model": {"d_model": null}})", {"model.d_model", "null"}},
       {R"({"model": {"dropout": 1}})", {"model.dropout", "0", "1"}},
-      {R"({"model": {"dropout": -0.1}})", {"model.dropout", "-0.1"}},
-      {R"({"model": {"attention_dropout": -1}})", {"model.attention_dropout"}},
       {R"({"model": {"norm": "before"}})", {"model.norm", "pre", "post", "before"}},
       {R"({"model": {"activation": "geluu"}})", {"model.activation", "geluu", "gelu"}},
-      {R"({"model": {"norm": 1}})", {"model.norm", "1"}},
       {R"({"model": {"attention": {"cross": {"unifrom": true}}}})",
        {"model.attention.cross.unifrom", "model.attention.cross.uniform"}},
       {R"({"seed": -1})", {"seed", "0", "18446744073709551615", "-1"}},
       {R"({"optimizer": {"learning_rate": 0}})", {"optimizer.learning_rate", "0", "1000000"}},
       {R"({"optimizer": {"betas": [0.9]}})", {"optimizer.betas"}},
-      {R"({"optimizer": {"betas": [0.9, 1]}})", {"optimizer.betas"}},
       {R"({"train": {"eval_every": "1 day"}})", {"train.eval_every", "N epochs", "1 day"}},
       {R"({"train": {"eval_every": "0 epochs"}})", {"train.eval_every"}},
-      {R"({"train": {"eval_every": -1}})", {"train.eval_every"}},
-      {R"({"train": {"eval_every": 1.5}})", {"train.eval_every"}},
       {R"({"data": {"train": 1}})", {"data.train", "1"}},
       {R"({"data": {"train": ["a", ""]}})", {"data.train"}},
-      {R"({"data": {"lowercase": 1}})", {"data.lowercase", "1"}},
-      {R"({"objective": {"source_length": 0}})", {"objective.source_length"}},
-      {R"({"objective": {"target_length": -5}})", {"objective.target_length"}},
   };
   for (const auto& [text, facts] : cases) expect_config_error(text, {}, facts);
 }
@@ -100,7 +80,6 @@ TEST(RunConfig, ReadingErrors) {
 TEST(RunConfig, SetGoesThroughTheSameDoor) {
   EXPECT_EQ(config({"model.d_model=32", R"(model={"d_ff": 64})"}).model.d_model, 32);
   EXPECT_EQ(config({"train.eval_every=3 epochs"}).train.eval_every, (Interval{3, true}));
-  EXPECT_EQ(config({R"(model={"d_ff": 7})"}).model.d_ff, 7);
   EXPECT_EQ(config({"data.train=//b c"}).data.train.paths[0], "//b c");
   for (const Sets& twice :
        {Sets{"model.d_ff=7", "seed=2", "model.d_ff=8"}, Sets{"model.d_ff=7", "model.d_ff=null"},
@@ -108,17 +87,12 @@ TEST(RunConfig, SetGoesThroughTheSameDoor) {
     expect_config_error(kTextConfig, twice, {"both", "model.d_ff", twice.back()});
   const std::pair<std::string, Facts> cases[] = {
       {"model.d_modle=3", {"--set", "model.d_modle=3", "model.d_modle"}},
-      {"model.d_modle=null", {"model.d_modle"}},
       {"model.d_model=x", {"--set", "model.d_model=x", "model.d_model"}},
       {"model.d_model.x=1", {"model.d_model"}},
       {"model={\"d_ff\":0}", {"--set", "{\\\"d_ff\\\":0}", "model.d_ff"}},
       {"optimizer.learning_rate=NaN", {"optimizer.learning_rate"}},
-      {"optimizer.learning_rate=1e999", {"optimizer.learning_rate"}},
-      {"model.d_model", {"KEY=VALUE"}},
-      {"=3", {"KEY=VALUE"}},
       {"data.train=\xff", {"UTF-8"}},
       {"\xff=1", {"--set"}},
-      {"..=1", {"..=1"}},
       {"model..d_ff=1", {"model..d_ff"}},
   };
   for (const auto& [set, facts] : cases) expect_config_error(kTextConfig, {set}, facts);
@@ -228,28 +202,14 @@ TEST(RunConfig, AKeyThatOneRunLacksCountsWithItsDefault) {
   EXPECT_EQ(other, (ConfigKeys{{"model.d_model", RunConfig{}.model.d_model}, {"seed", 2}}));
 }
 
-TEST(RunConfig, TheTableNamesEveryKey) {
-  RunConfig c;
-  const std::string docs = config_docs();
-  const std::vector<Field> all = fields(c);
-  for (const Leaf& leaf : leaves(all)) {
-    EXPECT_THAT(docs, HasSubstr("| `" + leaf.key + "` |"));
-    EXPECT_FALSE(leaf.field->doc.empty()) << leaf.key;
-  }
-}
-
 // Rules between the keys of a config, and the defaults of missing keys.
 
 TEST(ConfigRules, RulesBetweenKeys) {
-  const Sets kDecoder = {"model.encoder_layers=0", "objective.type=causal_lm"};
   // The config, changes of it, and the facts of the refusal.
   const std::tuple<const char*, const char*, const char*> cases[] = {
       {"{}", "", "data.train"},
       {kTextConfig, "data.pairs=b", "data.train data.pairs"},
-      {kTextConfig, "data.source=b data.target=c", "data.train data.source"},
       {"{}", "data.source=b", "data.source data.target"},
-      {"{}", "data.target=b", "data.source"},
-      {kPairsConfig, "data.valid_source=b", "data.valid_target"},
       {kPairsConfig, "data.valid=b", "data.valid data.train"},
       {kTextConfig, "data.valid_pairs=b", "data.valid_pairs data.valid"},
       {kPairsConfig, "data.valid_pairs=b data.valid_source=c data.valid_target=d",
@@ -257,27 +217,17 @@ TEST(ConfigRules, RulesBetweenKeys) {
       {kTextConfig, "data.valid=b data.valid_fraction=0.2", "data.valid_fraction"},
       {kTextConfig, "model.n_heads=3", "model.n_heads model.d_model 3"},
       {kTextConfig, "model.n_kv_heads=3", "model.n_kv_heads model.n_heads 3 4"},
-      {kTextConfig, "model.n_kv_heads=8", "model.n_kv_heads model.n_heads 8 4"},
       {kTextConfig, "model.n_kv_heads=2 model.attention.cross.key=identity",
        "model.attention.cross.key model.n_kv_heads 2 4"},
-      {kTextConfig, "model.n_kv_heads=1 model.attention.encoder_self.value=identity",
-       "model.attention.encoder_self.value"},
-      {kTextConfig, "model.n_kv_heads=1 model.attention.decoder_self.key=identity",
-       "model.attention.decoder_self.key"},
       {kTextConfig, "model.rope_base=500", "model.rope_base rotary"},
       {kTextConfig, "model.d_model=12 model.positions=rotary", "rotary 3"},
       {kTextConfig, "model.attention.decoder_self.positions=false", "rotary"},
       {kTextConfig, "model.attention.cross.positions=false", ""},
       {kTextConfig, "model.d_model=9 model.n_heads=3", "model.d_model 9"},
       {kTextConfig, "model.encoder_layers=0", "prefix_lm model.encoder_layers 1"},
-      {kTextConfig, "model.decoder_layers=0", "prefix_lm model.decoder_layers 1"},
       {kPairsConfig, "model.encoder_layers=0 tokenizer.shared=false model.tie=none",
        "tokenizer.shared model.encoder_layers"},
-      {kPairsConfig, "model.decoder_layers=0", "seq2seq model.decoder_layers 1"},
       {kTextConfig, "objective.type=causal_lm", "causal_lm model.encoder_layers 0 2"},
-      {kTextConfig, "objective.type=masked_lm", "masked_lm model.decoder_layers 0 2"},
-      {kTextConfig, "objective.type=span_corruption model.decoder_layers=0",
-       "span_corruption model.decoder_layers 1"},
       {kTextConfig,
        "objective.type=span_corruption objective.source_length=100000 objective.mask_fraction=0.9 "
        "objective.mean_span=1",
@@ -286,13 +236,11 @@ TEST(ConfigRules, RulesBetweenKeys) {
       {kTextConfig, "objective.type=seq2seq", "seq2seq data.train"},
       {kPairsConfig, "objective.type=prefix_lm", "prefix_lm data.pairs"},
       {kPairsConfig, "tokenizer.shared=false", "model.tie all"},
-      {kTextConfig, "tokenizer.shared=false", "tokenizer.shared"},
       {kTextConfig, "tokenizer.target.type=word", "tokenizer.target.type"},
       {kPairsConfig, "tokenizer.target.vocab_size=9",
        "tokenizer.target.vocab_size tokenizer.target.type"},
       {kPairsConfig, "tokenizer.target.type=word tokenizer.shared=true",
        "tokenizer.target tokenizer.shared"},
-      {kPairsConfig, "tokenizer.target.type=word model.tie=all", "model.tie all"},
       {kPairsConfig, "tokenizer.shared=false model.tie=none tokenizer.file=v", "tokenizer.file"},
       {kTextConfig, "tokenizer.file=v tokenizer.vocab_size=9",
        "tokenizer.vocab_size tokenizer.file"},
@@ -304,18 +252,15 @@ TEST(ConfigRules, RulesBetweenKeys) {
        "optimizer.min_learning_rate optimizer.learning_rate"},
       {kTextConfig, "optimizer.type=adam optimizer.weight_decay=0.1",
        "optimizer.weight_decay optimizer.type adam"},
-      {kTextConfig, "train.max_steps=0", "train.max_steps"},
       {kTextConfig, "train.max_steps=0 train.max_minutes=3", "optimizer.decay_steps"},
       {kTextConfig, "train.select_by=bleu", "train.select_by bleu objective.type seq2seq"},
       {kPairsConfig, "train.select_by=bleu data.valid_fraction=0",
        "train.select_by data.valid_fraction"},
       {kTextConfig, "train.patience=3 data.valid_fraction=0", "train.patience"},
       {kTextConfig, "model.max_length=10", "model.max_length 64"},
-      {kPairsConfig, "model.max_length=10", "model.max_length 257"},
   };
   for (const auto& [text, sets, facts] : cases)
     expect_config_error(text, words(sets), words(facts));
-  EXPECT_NO_THROW(config(kDecoder));
 }
 
 // A key, another value than its default, and where it has no meaning.
@@ -325,26 +270,17 @@ TEST(ConfigRules, KeysWithoutMeaningAreRefused) {
   const std::tuple<const char*, Sets, const char*> cases[] = {
       {"data.max_length=9", {}, "data.train"},
       {"tokenizer.min_frequency=2", {"tokenizer.type=bpe"}, "bpe"},
-      {"tokenizer.min_frequency=2", {"tokenizer.type=byte"}, "byte"},
       {"tokenizer.sample_bytes=99", {"tokenizer.type=word"}, "word"},
       {"model.d_ff=9", {"model.feed_forward=none"}, "model.feed_forward"},
-      {"model.activation=relu", {"model.feed_forward=none"}, "model.feed_forward"},
-      {"model.activation_dropout=0.3", {"model.feed_forward=none"}, "model.feed_forward"},
       {"model.attention.cross.uniform=true", kDecoder, "model.encoder_layers"},
-      {"model.attention.encoder_self.query=random", kDecoder, "model.encoder_layers"},
       {"model.attention.decoder_self.key=random", kEncoder, "model.decoder_layers"},
       {"model.attention.cross.scaled=false", {"model.attention.cross.uniform=true"}, "uniform"},
       {"objective.source_length=9", kDecoder, "causal_lm"},
-      {"objective.mask_fraction=0.3", kDecoder, "causal_lm"},
       {"objective.mask_fraction=0.3", {}, "prefix_lm"},
       {"objective.target_length=9", kEncoder, "masked_lm"},
-      {"objective.target_length=9", {"objective.type=span_corruption"}, "span_corruption"},
       {"optimizer.betas=[0.8,0.9]", {"optimizer.type=sgd"}, "sgd"},
-      {"optimizer.eps=1e-6", {"optimizer.type=sgd"}, "sgd"},
       {"optimizer.momentum=0.5", {}, "adamw"},
       {"optimizer.min_learning_rate=1e-5", {"optimizer.schedule=constant"}, "constant"},
-      {"optimizer.min_learning_rate=1e-5", {"optimizer.schedule=inverse_sqrt"}, "inverse_sqrt"},
-      {"optimizer.min_learning_rate=1e-5", {"optimizer.schedule=noam"}, "noam"},
       {"optimizer.decay_steps=9", {"optimizer.schedule=constant"}, "constant"},
       {"optimizer.decay_fraction=0.3", {}, "cosine"},
       {"train.patience=3", {"train.eval_every=0"}, "train.eval_every"},

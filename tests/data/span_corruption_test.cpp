@@ -7,10 +7,7 @@
 #include <map>
 
 #include "base/error_of.h"
-#include "base/json.h"
 #include "data/splits.h"
-#include "nn/models.h"
-#include "show/gradient_check.h"
 
 namespace heed {
 namespace {
