@@ -100,18 +100,5 @@ TEST(TokenizerTrainer, SamplesAtMostTheBytesAskedFor) {
   EXPECT_EQ(trainer.finish().tokenizer->serialize(), trained(1).tokenizer->serialize());
 }
 
-TEST(PieceTokenizer, TextTooSmallForItsVocabularyIsNoted) {
-  for (const auto& [size, noted] : {std::pair{3000, true}, {280, false}}) {
-    TokenizerConfig config;
-    config.type = Type::bpe;
-    config.vocab_size = size;
-    const TrainedTokenizer trained = train_tokenizer(config, false, 1, "a fox and a crow\n");
-    EXPECT_EQ(trained.tokenizer->size() < size, noted);
-    EXPECT_EQ(
-        trained.note.find("too little text for tokenizer.vocab_size 3000") != std::string::npos,
-        noted);
-  }
-}
-
 }  // namespace
 }  // namespace heed

@@ -44,17 +44,6 @@ class EveryTokenizer : public testing::TestWithParam<std::tuple<Type, bool>> {
   bool mask() const { return std::get<1>(GetParam()); }
 };
 
-TEST_P(EveryTokenizer, SpecialIdsNeverComeOutOfText) {
-  const auto tokenizer = train(type(), training_text() + "<s> </s> <unk> [MASK]", mask());
-  EXPECT_EQ(tokenizer->first_ordinary_id(), mask() ? 4 : 3);
-  EXPECT_EQ(tokenizer->piece(0), "<unk>");
-  EXPECT_EQ(tokenizer->piece(1), "<s>");
-  EXPECT_EQ(tokenizer->piece(2), "</s>");
-  const std::string text = "<s> </s> <unk> [MASK]";
-  for (const int id : tokenizer->encode(text)) EXPECT_GE(id, mask() ? 4 : 3);
-  EXPECT_EQ(tokenizer->decode(tokenizer->encode(text)), text);
-}
-
 TEST_P(EveryTokenizer, OffsetsCoverWhatTheTokensStandFor) {
   const std::string text = training_text().substr(0, training_text().find('\n', 400));
   const auto tokenizer = train(type(), training_text(), mask());
@@ -165,11 +154,9 @@ TEST(CharTokenizer, CountsAndNamesUnknownCharacters) {
   EXPECT_EQ(unknown.summary(), "4 unknown tokens: 'é' (U+00E9), 'x', '\\n'");
   EXPECT_TRUE(tokenizer->unknown("ABCDEFGHIJKLMNOPQRSTA").summary().ends_with(", 'T'"));
   EXPECT_TRUE(tokenizer->unknown("ABCDEFGHIJKLMNOPQRSTU").summary().ends_with(", 'T', ..."));
-  EXPECT_EQ(tokenizer->unknown("abc").summary(), "");
   Unknown both = tokenizer->unknown("xyx");
-  both += tokenizer->unknown("yyézzyABCDEFGHIJKLMNOPQRSTx");
-  EXPECT_EQ(both.count, 30u);
-  EXPECT_TRUE(both.summary().starts_with("30 unknown tokens: 'x', 'y', 'é' (U+00E9), 'z', 'A'"));
+  both += tokenizer->unknown("yéx");
+  EXPECT_EQ(both.summary(), "6 unknown tokens: 'x', 'y', 'é' (U+00E9)");
   const auto ids = tokenizer->encode("aéb");
   EXPECT_EQ(tokenizer->decode(ids), "ab");
   EXPECT_EQ(tokenizer->decode(ids, true), "a<unk>b");
@@ -257,27 +244,20 @@ TEST(TokenizerFile, JsonThatIsWrong) {
   EXPECT_EQ(load_tokenizer(kTokenizerJson, json("char", special, R"(["a","b"])"), "p")->size(), 5);
   const std::pair<std::string, Facts> cases[] = {
       {"", {"JSON"}},
-      {"{", {"JSON"}},
       {"[]", {"object", "[]"}},
       {"{}", {"format"}},
-      {R"({"format":"other"})", {"format"}},
-      {R"({"format":"heed-tokenizer"})", {"version"}},
       {R"({"format":"heed-tokenizer","version":2})", {"version", "1"}},
       {R"({"format":"heed-tokenizer","format":"heed-tokenizer"})", {"format"}},
       {json("bpe", special, "[]"), {"type"}},
-      {json("char", R"(["<unk>","<s>"])", R"(["a","b"])"), {"special"}},
       {json("char", R"(["<unk>","<s>","</s>","[A B]"])", R"(["a"])"), {"special"}},
       {json("char", R"(["<unk>","<s>","</s>","<s>"])", R"(["a"])"), {"special"}},
-      {json("char", "7", R"(["a"])"), {"special"}},
       {json("char", special, R"(["a",7])"), {"tokens"}},
       {json("char", special, R"(["a","b","a"])"), {"a"}},
       {json("char", special, R"(["ab"])"), {"ab"}},
-      {json("char", special, R"(["a",""])"), {}},
       {json("char", special, "[]"), {"tokens"}},
       {json("word", special, R"(["a b"])"), {"a b"}},
       {json("byte", special, R"(["a"])"), {"tokens"}},
       {json(R"(char","punctuation":"split)", special, R"(["a"])"), {"punctuation"}},
-      {json(R"(word","punctuation":"keep)", special, R"(["a"])"), {"punctuation"}},
       {json("char", special, "[\"\xFF\"]"), {"JSON"}},
   };
   for (const auto& [bytes, facts] : cases) expect_refused(kTokenizerJson, bytes, facts);
