@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -79,28 +78,6 @@ TEST(OpenCheckpoint, WhatMayNotBeReadIsNotCalledDamaged) {
   if (::getuid() == 0) {
     ASSERT_EQ(::seteuid(0), 0);
   }
-}
-
-TEST(OpenCheckpoint, WhatCannotBeReadForAMomentIsNotCalledDamaged) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizer opens files of its own";
-#endif
-  TemporaryFolder folder;
-  const fs::path run = folder.path() / "run";
-  RunWriter writer = new_run(run);
-  for (const int step : {10, 20}) writer.save(SmallModel(step).contents(), {0});
-  rlimit files;
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
-  const int next = ::dup(0);  // the lowest that is free
-  ::close(next);
-  // Two more may be open: in turn the folder's names, the state, and one of its files fail.
-  for (const int more : {0, 1, 2}) {
-    const rlimit few{static_cast<rlim_t>(next + more), files.rlim_max};
-    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
-    EXPECT_THROW(newest_checkpoint(run), Error) << more;
-    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
-  }
-  EXPECT_EQ(newest_checkpoint(run).checkpoint->state.step, 20);
 }
 
 }  // namespace

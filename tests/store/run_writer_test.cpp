@@ -306,14 +306,5 @@ TEST(RunLock, TheSecondOneIsToldWhoHoldsItUntilThatOneDies) {
   RunLock lock(folder.path());
 }
 
-TEST(RunLock, OneProcessCannotHoldItTwice) {
-  TemporaryFolder folder;
-  RunLock lock(folder.path());
-  expect_error([&] { RunLock other(folder.path()); }, Exit::usage,
-               {folder.path().string(), std::to_string(::getpid())});
-  RunLock moved(std::move(lock));
-  EXPECT_THROW(RunLock other(folder.path()), Error);
-}
-
 }  // namespace
 }  // namespace heed

