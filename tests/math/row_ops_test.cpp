@@ -33,38 +33,6 @@ TYPED_TEST(RowPass, ColumnSumsAreAdded) {
   }
 }
 
-TYPED_TEST(RowPass, RotateTurnsPairsByThePositionsAngle) {
-  using T = TypeParam;
-  const int heads = 3, d_head = 4;
-  Buffer<T> table(8, d_head, 0);
-  for (int p = 0; p < 8; ++p)
-    for (int c = 0; c < d_head; c += 2) {
-      table(p, c) = static_cast<T>(std::cos(p * 0.3 + c));
-      table(p, c + 1) = static_cast<T>(std::sin(p * 0.3 + c));
-    }
-  const int position[] = {0, 5, 7, 1};
-  // Two columns more than the heads: they are left alone.
-  const auto x = Buffer<T>::random(4, heads * d_head + 2, 1);
-  for (int direction : {1, -1}) {
-    Buffer<T> y = x;
-    rotate(y.mat(), heads, Angles<T>{table.view()}, position, static_cast<T>(direction));
-    test::expect_near(
-        y,
-        [&](int r, int c) -> double {
-          if (c >= heads * d_head) return x(r, c);
-          const int pair = c % d_head / 2 * 2;
-          const double angle = direction * (position[r] * 0.3 + pair);
-          const double a = x(r, c / 2 * 2), b = x(r, c / 2 * 2 + 1);
-          return c % 2 == 0 ? a * std::cos(angle) - b * std::sin(angle)
-                            : a * std::sin(angle) + b * std::cos(angle);
-        },
-        kRounding<T>);
-    rotate(y.mat(), heads, Angles<T>{table.view()}, position, static_cast<T>(-direction));
-    test::expect_near(
-        y, [&](int r, int c) { return x(r, c); }, kRounding<T>);
-  }
-}
-
 // ---- dropout ----
 
 std::vector<std::uint64_t> row_keys(int rows, std::uint64_t sequence = 7) {

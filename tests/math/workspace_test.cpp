@@ -49,16 +49,6 @@ TEST(Workspace, RewindingGivesTheSameMemoryAgain) {
   EXPECT_EQ(kept(1, 1), 7);
 }
 
-TEST(Workspace, ZerosAreZeroWhereSomethingWasBefore) {
-  Workspace w;
-  const Mat<float> dirty = w.matrix<float>(9, 9);
-  for (int i = 0; i < 81; ++i) dirty.data[i] = 5;
-  w.rewind();
-  const Mat<float> z = w.zeros<float>(9, 9);
-  ASSERT_EQ(z.data, dirty.data);
-  for (int i = 0; i < 81; ++i) EXPECT_EQ(z.data[i], 0);
-}
-
 // Sizes that leave the end of several blocks unused.
 std::vector<const void*> one_round(Workspace& w) {
   const WorkspaceScope scope(w);
