@@ -1,4 +1,4 @@
-// Attention against a slow reference, what a probe sees, and where dropout draws differ.
+// Attention against a slow reference, and where dropout draws differ.
 #include "nn/attention.h"
 
 #include <set>
@@ -124,62 +124,6 @@ TEST(RowKeys, NameTheSequenceAndThePosition) {
   Packed none;
   none.add_sequence(ids, 5);
   EXPECT_TRUE(none.row_keys.empty());
-}
-
-// model.attention.decoder_self.positions: false
-TEST(AttentionPositions, CanBeTakenFromOneKind) {
-  ModelConfig config = test::tiny_config(test::Family::decoder_only);
-  const auto last_row = [&](Positions positions, bool of_attention) {
-    config.positions = positions;
-    config.attention.decoder_self.positions = of_attention;
-    const Transformer model(config, 7, 7);
-    const ParamVec<double> values = test::lively_values<double>(model, 1);
-    Workspace workspace;
-    Pass<double> pass{.values = values, .workspace = workspace};
-    TransformerSaved<double> saved;
-    Batch batch;
-    const int ids[] = {1, 2, 3, 4};
-    batch.target.add_sequence(ids, 4);
-    const Mat<double> y = model.forward(pass, batch, saved);
-    return std::vector<double>(y.row(3), y.row(3) + y.cols);
-  };
-  EXPECT_EQ(last_row(Positions::rotary, false), last_row(Positions::none, true));
-  EXPECT_NE(last_row(Positions::rotary, true), last_row(Positions::none, true));
-}
-
-// A probe sees every head of every sequence, as it is used: rows sum to 1, masked cells are 0.
-class Recorder : public Observer<double> {
- public:
-  void on_head(const Head& seen, Mat<double> output) override {
-    ++heads;
-    if (seen.kind == AttentionKind::cross) ++cross_heads;
-    EXPECT_LT(seen.layer, 2);
-    for (int i = 0; i < seen.weights.rows; ++i) {
-      double sum = 0;
-      for (int j = 0; j < seen.weights.cols; ++j) {
-        sum += seen.weights(i, j);
-        if (seen.kind == AttentionKind::decoder_self && j > i) {
-          EXPECT_EQ(seen.weights(i, j), 0);
-        }
-      }
-      EXPECT_NEAR(sum, 1, 1e-12);
-    }
-    EXPECT_EQ(seen.values.rows, seen.weights.cols);
-    EXPECT_EQ(output.rows, seen.weights.rows);
-  }
-  int heads = 0, cross_heads = 0;
-};
-
-TEST(Observer, SeesEveryHeadOfEverySequence) {
-  const Transformer model(test::tiny_config(test::Family::encoder_decoder), 7, 7);
-  const ParamVec<double> values = test::lively_values<double>(model, 1);
-  Recorder recorder;
-  Workspace workspace;
-  Pass<double> pass{.values = values, .workspace = workspace, .observer = &recorder};
-  TransformerSaved<double> saved;
-  model.forward(pass, test::tiny_batch(model, false), saved);
-  EXPECT_EQ(recorder.heads, 3 * 2 * (2 + 2 + 2));  // sequences, heads, layers of each kind
-  EXPECT_EQ(recorder.cross_heads, 3 * 2 * 2);
 }
 
 }  // namespace

@@ -153,25 +153,5 @@ TEST_F(Ranks, SendEveryWeightTwice) {
   EXPECT_LT(all, 3 * (2 * 4 * weights + 8 * blocks + 4 * 64));
 }
 
-TEST(Slices, AreWholeTensorsWhereMuonMovesThem) {
-  const RunConfig config = causal_config({"model.d_model=256", "model.n_heads=2", "model.d_ff=512",
-                                          "model.decoder_layers=4", "optimizer.type=muon"});
-  const Transformer model(config.model, 2000, 2000);
-  const std::vector<WeightBlock> blocks = weight_blocks(model.table);
-  for (const int ranks : {1, 2, 3, 8, 64}) {
-    const Slices slices = cut_slices(model.table, config.optimizer, ranks);
-    ASSERT_EQ(slices.numbers.size(), static_cast<std::size_t>(ranks) + 1);
-    EXPECT_EQ(slices.numbers.front(), 0u);
-    EXPECT_EQ(slices.numbers.back(), model.table.size());
-    for (const std::size_t b : slices.blocks) {
-      if (b == blocks.size()) continue;
-      const ParamInfo& info = *blocks[b].tensor;
-      if (rule_of(config.optimizer, info).products) {
-        EXPECT_EQ(blocks[b].begin, info.param.offset) << info.name;
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace heed

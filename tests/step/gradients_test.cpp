@@ -86,21 +86,6 @@ TEST(TreeSum, AddsNeighboursThenPairsThenFours) {
   EXPECT_EQ(order(7), "(((ab)(cd))((ef)g))");
 }
 
-// Tensors of 300 x 131 numbers are longer than a block.
-TEST(WeightBlocks, BeginAnewAtEveryTensor) {
-  ParamTable table;
-  table.add_vector("short", 9, Initializer::ones);
-  table.add_matrix("long", 300, 131, {});
-  table.add_vector("last", 1, Initializer::ones);
-  std::vector<std::size_t> begins;
-  for (const WeightBlock& b : weight_blocks(table)) {
-    begins.push_back(b.begin);
-    const Param& p = b.tensor->param;
-    EXPECT_EQ(b.end, std::min(b.begin + 32768, p.offset + p.size()));
-  }
-  EXPECT_EQ(begins, (std::vector<std::size_t>{0, 9, 9 + 32768, 9 + 39300}));
-}
-
 // The squares of a block are a part. One of them is 4, the others are each a quarter of the last
 // place of 4: one after the other they would be lost, in the tree three places are left.
 TEST(TreeSum, TheNormIsATreeOverBlocksWhateverTheThreads) {

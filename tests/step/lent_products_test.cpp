@@ -92,11 +92,15 @@ double orthogonalizations(const ParamTable& table) {
 }
 
 TEST(LentProducts, DoAllProductsOfAStep) {
-  for (const int d_ff : {12, 40})
+  auto variants = test::block_variants();
+  variants["plain"] = test::no_change;
+  variants["wide"] = [](ModelConfig& c) { c.d_ff = 40; };
+  for (const auto& [name, change] : variants)
     for (const Family family :
          {Family::encoder_decoder, Family::decoder_only, Family::encoder_only}) {
       ModelConfig config = test::tiny_config(family);
-      config.d_ff = d_ff;
+      SCOPED_TRACE(name);
+      change(config);
       const Transformer model(config, 7, 7);
       const Batch batch = test::tiny_batch(model, false);
       StepBatch step;

@@ -45,27 +45,13 @@ Rows newton_schulz(Rows x) {
   return tall ? turned(x) : x;
 }
 
-template <class T>
-std::vector<T> random_matrix(int rows, int cols) {
-  std::vector<T> x(static_cast<std::size_t>(rows) * cols);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] = static_cast<T>(uniform01(noise_key(7, Purpose::probe), i) - 0.5);
-  return x;
-}
-
 TEST(NewtonSchulz, IsTheFormulaOnAnyShape) {
   Workspace workspace;
-  for (const auto& [rows, cols] : {std::pair{6, 6},
-                                   {6, 11},
-                                   {11, 6},
-                                   {6, 12},
-                                   {12, 6},
-                                   {6, 13},
-                                   {13, 6},
-                                   {5, 40},
-                                   {40, 5},
-                                   {1, 7}}) {
-    std::vector<double> x = random_matrix<double>(rows, cols);
+  // Up to twice as long as wide, X itself is multiplied; beyond that, the small A.
+  for (const auto& [rows, cols] : {std::pair{6, 6}, {11, 6}, {6, 12}, {6, 13}, {40, 5}, {1, 7}}) {
+    std::vector<double> x(static_cast<std::size_t>(rows) * cols);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = uniform01(noise_key(7, Purpose::probe), i) - 0.5;
     Rows same(rows);
     for (int i = 0; i < rows; ++i) same[i] = {x.begin() + i * cols, x.begin() + (i + 1) * cols};
     const Mat<double> m(x.data(), rows, cols);
@@ -97,17 +83,6 @@ TEST(NewtonSchulz, ZerosAndWhatIsNearlyZeroBecomeZeros) {
     std::vector<float> x(12, tiny);
     orthogonalize(Mat<float>(x.data(), 3, 4), blas_products<float>(), workspace);
     EXPECT_EQ(x, std::vector<float>(12)) << tiny;
-  }
-}
-
-TEST(NewtonSchulz, FloatAgreesWithDouble) {
-  Workspace workspace;
-  for (const int cols : {30, 96}) {
-    std::vector<float> x = random_matrix<float>(24, cols);
-    std::vector<double> y(x.begin(), x.end());
-    orthogonalize(Mat<float>(x.data(), 24, cols), blas_products<float>(), workspace);
-    orthogonalize(Mat<double>(y.data(), 24, cols), blas_products<double>(), workspace);
-    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-5) << cols;
   }
 }
 
