@@ -29,10 +29,6 @@ def make(task, folder, *options):
     prefix = pathlib.Path(folder) / task
     result = run(ROOT / "scripts/make_task.py", task, "--out", prefix, *options)
     assert result.returncode == 0, result.stderr
-    return read(prefix)
-
-
-def read(prefix):
     gold = [json.loads(line) for line in lines(f"{prefix}.gold.jsonl")]
     source, target = lines(f"{prefix}.source"), lines(f"{prefix}.target")
     assert len(source) == len(target) == len(gold)
@@ -58,12 +54,6 @@ class Shipped(unittest.TestCase):
                      "dates.train.source", "dates.test.gold.jsonl", "induction.txt", "noun.gold.jsonl"):
             self.assertIn(name, made)
 
-    def test_no_source_is_in_two_parts(self):
-        for task in ("copy", "reverse", "dates"):
-            sources = [s for part in ("train", "valid", "test")
-                       for s in lines(DATA / f"{task}.{part}.source")]
-            self.assertEqual(len(sources), len(set(sources)), task)
-
     def test_the_second_half_of_a_line_repeats_the_first(self):
         for line in lines(DATA / "induction.txt"):
             tokens = line.split()
@@ -80,12 +70,6 @@ class Shipped(unittest.TestCase):
             self.assertTrue(noun.endswith({"she": "a", "he": "o", "it": "us"}[pronoun]))
             verb = text[end:].split()[0]
             self.assertEqual(does.setdefault(noun, verb), verb)
-
-    def test_gold_alignments_are_true(self):
-        for part in ("valid", "test"):
-            for task in ("copy", "reverse", "dates"):
-                for line in read(DATA / f"{task}.{part}"):
-                    check_task(self, task, *line)
 
 
 def answer(task, tokens):
@@ -169,12 +153,6 @@ class Tasks(unittest.TestCase):
         self.assertEqual(spread["test"], set(range(2, 10)))
         self.assertLessEqual({t for s in parts["train"] for t in s.split()}, set("0123456"))
         self.assertFalse(pathlib.Path(f"{prefix}.train.gold.jsonl").exists())
-
-    def test_the_seed_decides(self):
-        first, again, other = (make("sort", self.folder.name, "--lines", 20, "--seed", seed)
-                               for seed in (3, 3, 4))
-        self.assertEqual(first, again)
-        self.assertNotEqual(first, other)
 
     def test_impossible_requests_are_refused(self):
         prefix = pathlib.Path(self.folder.name) / "x"

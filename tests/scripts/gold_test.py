@@ -93,7 +93,7 @@ class Gold(unittest.TestCase):
     # Characters of "ab c" are 0 a, 1 b, 2 space, 3 c; words are 0 "ab", 1 "c".
     def test_units_become_tokens_and_rows_predict_their_token(self):
         found = self.pairs(characters, [{"line": 0, "unit": "token", "alignment": [[1], [0]]},
-                                        {"line": 1, "unit": "char", "alignment": [[], [1, 0]]}], "ab c\nxy\n", "d ab\nzx\n")
+                                        {"line": 1, "unit": "char", "alignment": [[], [1, 0]]}], "ab c\néy\n", "d ab\nzé\n")
         self.assertEqual(found.kind, "cross")
         first, second = found.examples
         # Row 0 predicts "d" (gold "c"), rows 2 and 3 predict "a" and "b" (gold "ab"); row 1 the space.
@@ -102,10 +102,6 @@ class Gold(unittest.TestCase):
         # The last token is predicted, not read.
         self.assertEqual((first.rows, first.source, first.target), (4, "ab c", "d a"))
         self.assertEqual([(x.query, x.keys) for x in second.links], [(1, [0, 1])])
-
-    def test_units_are_characters_not_bytes(self):
-        found = self.pairs(characters, [{"line": 0, "unit": "char", "alignment": [[1], [0]]}], "éa\n", "aé\n")
-        self.assertEqual([(x.query, x.keys) for x in found.examples[0].links], [(0, [1]), (1, [0])])
 
     def test_uniform_heads_score_what_uniform_attention_does(self):
         links = [{"line": 0, "unit": "token", "alignment": [[2], [0, 1]]}]
@@ -184,17 +180,11 @@ class Gold(unittest.TestCase):
 
     def test_what_does_not_fit_is_an_error(self):
         for links, message in (
-                ("", "is empty"),
                 ("nonsense", ":1: this is not JSON"),
-                ("7", ":1: expected a JSON object; found 7"),
-                ("{}", ':1: "alignment" is missing'),
                 ('{"line":0,"unit":"token","alignment":[[0],[1]]}\n{}', "has 2 lines, but"),
                 ('{"line":1,"unit":"token","alignment":[[0],[1]]}', '"line" must be'),
-                ('{"line":0,"unit":"byte","alignment":[[0],[1]]}', '"unit" must be'),
                 ('{"line":0,"unit":"token","alignment":[[0]]}', "is about 1 target positions"),
                 ('{"line":0,"unit":"token","alignment":[[0],[2]]}', "must be a whole number below 2"),
-                ('{"line":0,"unit":"token","alignment":[[0],[-1]]}', "must be a whole number below 2"),
-                ('{"line":0,"unit":"token","alignment":[[0],1]}', "must be a list"),
                 ('{"line":0,"unit":"token","alignment":[[],[]]}', "leaves nothing to score")):
             with self.subTest(links), self.assertRaises(SystemExit) as failed:
                 self.score(PAIRS, words, links, "a b\n", "b a\n")
@@ -202,12 +192,8 @@ class Gold(unittest.TestCase):
         pronoun = {"story": [0, 9], "pronoun": [4, 6, "he"], "noun": [[0, 3]]}
         for config, links, target, message in (
                 (PAIRS, [pronoun], "x\n", "this model was trained on pairs"),
-                (LM, [{"alignment": []}], "x\n", "this model was trained on text"),
-                (LM, [pronoun], "x\n", "is about one text"),
                 (PAIRS, [{"alignment": []}], None, "expected --target-file"),
                 (LM, [pronoun], None, 'is "he", but the text has "it" there'),
-                (LM, [{**pronoun, "noun": []}], None, '"noun" must not be empty'),
-                (LM, [{**pronoun, "noun": [[0, 12]]}], None, "must be a whole number below"),
                 (LM, [{**pronoun, "story": [4, 9]}], None, "lies outside its story")):
             with self.subTest(message), self.assertRaises(SystemExit) as failed:
                 self.score(config, words, links, "cat it is\n", target)

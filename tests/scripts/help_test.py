@@ -27,12 +27,6 @@ class Help(unittest.TestCase):
                     self.assertIn(about[1] or about[2], done.stdout)
                     self.assertEqual(os.listdir(folder), [])
 
-    def test_what_is_not_executable_is_no_program(self):
-        for path in set(FILES) - set(PROGRAMS):
-            text = path.read_text()
-            called = text.startswith('"""Called by ')
-            self.assertFalse(text.startswith("#!") or ("__main__" in text and not called), path)
-
     def test_the_readme_names_each_file_and_no_other(self):
         listed = re.findall(r"`([\w/]+\.(?:py|sh))`", (SCRIPTS / "README.md").read_text())
         known = [str(path.relative_to(SCRIPTS)) for path in FILES
