@@ -91,20 +91,6 @@ class Disks(RunsTest):
                 self.check("verify", copy)
                 self.resume(kind, "--more", 5)
 
-    def test_a_run_that_is_renamed_while_it_trains_ends_and_is_resumed_where_it_is(self):
-        config = self.config(train__max_steps=10**6, train__save_every=10, train__log_every=1)
-        p = self.spawn("train", config, "--run", "before")
-        self.wait_for((self.folder / "before/checkpoints/last").exists, p)
-        (self.folder / "before").rename(self.folder / "after")
-        _, err = p.communicate(timeout=120)
-        self.assertEqual(p.returncode, STORE, err)
-        self.assertIn('"before" was moved or removed', err)
-        self.assertFalse((self.folder / "before").exists())
-        at = self.link("last", "after")
-        self.resume("after", "--stop-at", at + 5)
-        self.train(config, "whole", "--stop-at", at + 5)
-        self.same_checkpoint("after", "whole", at + 5)
-
     def test_a_line_that_cannot_be_written_ends_nothing(self):
         config = self.config(train__log_every=1, train__save_every=0)
         self.train(config, "whole")

@@ -67,11 +67,6 @@ class Endings(RunsTest):
         self.resume("branch", facts=said("already", 6))  # nothing happened
         self.assertFalse((self.folder / "branch/report.html").exists())
 
-    def test_the_config_of_a_run_trains_it_again(self):
-        self.train(self.config(**SMALL), "deep/run")
-        self.check("train", "deep/run/config.json", "--run", "again")
-        self.same_checkpoint("deep/run", "again", 12)
-
     def test_a_run_at_a_rate_of_0_says_so_and_proposes_another(self):
         schedule = {"optimizer": {"schedule": "linear", "warmup_steps": 1, "decay_steps": 5, "learning_rate": 0.01}}
         r = self.train(self.config(**{**SMALL, **schedule}), "run", "--stop-at", 6, facts=["warning:", "step 5"])

@@ -93,8 +93,7 @@ class SameBytes(RunsTest):
         if kind == "move":
             return shutil.move(self.folder / run, self.folder / (run + "-moved")).name
         if kind == "lose":
-            for path in self.checkpoints(run).iterdir():
-                path.unlink() if path.is_symlink() else shutil.rmtree(path)
+            self.lose_checkpoints(run)
             return run
         launcher, env = [], os.environ
         if kind.isdigit():

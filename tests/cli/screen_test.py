@@ -101,11 +101,6 @@ class Screen(RunsTest):
             self.assertEqual(rows[1].split(), ["log-prob.", "token", "rank", "entropy", "expected"])
             self.assertEqual(len(rows), 2 + len("the old mill"))
 
-    def test_a_map_takes_the_width_that_there_is(self):
-        whole = ("attend", "run", "the old", "--layer", 0, "--head", 0)
-        rows = [len(re.findall(r"\n(?: *\d+ )?<s> ", self.shown(*whole, columns=columns))) for columns in (24, 60)]
-        self.assertEqual(rows, [2, 1])  # of blocks
-
 
 if __name__ == "__main__":
     unittest.main()
