@@ -5,8 +5,8 @@
 //   STORM_LOG    a line per call that succeeded: NUMBER CALL INODE SIZE PATH [OTHER PATH]
 //   STORM_GRAVE  a folder for hard links to what is removed or replaced: NUMBER
 //   STORM_KILL   the number of a call; STORM_HOW: 0 before, 1 in the middle (half a write), 2 after
-//   it STORM_FAULT  the probability that a call fails, STORM_SEED its draws STORM_FAIL   the number
-//   of the one call that fails (0: none), STORM_ERROR which of its errors
+//                it
+//   STORM_FAULT  the probability that a call fails, STORM_SEED its draws
 //
 // Calls that read or close have a number only where calls may fail.
 #define _GNU_SOURCE
@@ -26,8 +26,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char root[PATH_MAX], grave[PATH_MAX];
 static int log_fd = -1;
-static long number, kill_at = -1, fail_at = -1;
-static int how, which;
+static long number, kill_at = -1;
+static int how;
 static double fault;
 static unsigned short draws[3];
 
@@ -41,8 +41,6 @@ __attribute__((constructor)) static void begin(void) {
   if ((text = getenv("STORM_HOW")) != NULL) how = atoi(text);
   if ((text = getenv("STORM_FAULT")) != NULL) fault = atof(text);
   if ((text = getenv("STORM_SEED")) != NULL) draws[0] = (unsigned short)atoi(text);
-  if ((text = getenv("STORM_FAIL")) != NULL) fail_at = atol(text);
-  if ((text = getenv("STORM_ERROR")) != NULL) which = atoi(text);
   REAL(open);
   if ((text = getenv("STORM_LOG")) != NULL)
     log_fd = real_open(text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -85,10 +83,6 @@ static void die(void) {
   for (;;) pause();
 }
 
-static int may_fail(void) {
-  return fault > 0 || fail_at >= 0;
-}
-
 struct Call {
   const char* name;  // that of its line in the log, if it has one
   long number;
@@ -100,7 +94,6 @@ static struct Call enter(const char* name, const int* errors, int count) {
   pthread_mutex_lock(&lock);
   struct Call call = {name, ++number, 0};
   if (fault > 0 && erand48(draws) < fault) call.error = errors[nrand48(draws) % count];
-  if (call.number == fail_at) call.error = errors[which % count];
   if (call.number == kill_at && how == 0) die();
   return call;
 }
@@ -177,7 +170,7 @@ ssize_t write(int fd, const void* bytes, size_t size) {
 ssize_t read(int fd, void* bytes, size_t size) {
   REAL(read);
   char name[PATH_MAX];
-  if (!may_fail() || !inside_file(fd, name)) return real_read(fd, bytes, size);
+  if (fault == 0 || !inside_file(fd, name)) return real_read(fd, bytes, size);
   static const int errors[] = {EIO, EINTR, -1, -1};
   const struct Call call = enter(NULL, errors, 4);
   const size_t most = call.error == -1 ? (size + 1) / 2 : size;
@@ -197,7 +190,7 @@ int fsync(int fd) {
 int close(int fd) {
   REAL(close);
   char name[PATH_MAX];
-  if (!may_fail() || !inside_file(fd, name)) return real_close(fd);
+  if (fault == 0 || !inside_file(fd, name)) return real_close(fd);
   static const int errors[] = {EIO};
   const struct Call call = enter(NULL, errors, 1);
   real_close(fd);

@@ -53,8 +53,6 @@ class Finding(Exception):
 class Crashes:
     """One config, trained again and again in folder/root from the texts in folder/texts."""
 
-    written = "run"  # the folder in root that the command writes
-
     def __init__(self, heed, calls, folder, name, config, draw):
         self.heed, self.calls, self.draw = heed, calls, draw
         self.folder, self.name = Path(folder), name
@@ -71,7 +69,7 @@ class Crashes:
         calls_made = power_cut.read_log(self.log)
         self.last_call = max(c.number for c in calls_made)
         self.rare_calls = [c.number for c in calls_made if c.name != "write"]
-        shutil.copytree(self.root / self.written, self.reference, symlinks=True)
+        shutil.copytree(self.root / "run", self.reference, symlinks=True)
 
     def prepare(self):
         """What must be there before the training that is stormed."""
@@ -110,21 +108,18 @@ class Crashes:
     def train(self, *arguments, **environment):
         return self.run(*self.begin, "--threads", self.draw.randint(1, 3), *self.options, *arguments, **environment)
 
-    def compare(self, lines_lost):
-        first = self.folder / "texts" / "first"
-        if first.exists() and snapshot(first) != snapshot(self.root / "first"):
-            raise Finding("the run that it began with has changed")
-        try:
-            check_run.compare(str(self.root / self.written), str(self.reference), lines_lost)
-        except (AssertionError, OSError, ValueError) as error:
-            raise Finding(f"the resumed run is another: {error}") from error
-
     def finish(self, lines_lost=False):
         """Resumes without faults; the run must end like the reference, without the lines that heed said are lost."""
         done = self.start()
         if done.returncode != 0:
             raise Finding(f"cannot be resumed, exit {done.returncode}: {done.stderr}")
-        self.compare(lines_lost)
+        first = self.folder / "texts" / "first"
+        if first.exists() and snapshot(first) != snapshot(self.root / "first"):
+            raise Finding("the run that it began with has changed")
+        try:
+            check_run.compare(str(self.root / "run"), str(self.reference), lines_lost)
+        except (AssertionError, OSError, ValueError) as error:
+            raise Finding(f"the resumed run is another: {error}") from error
 
     def steps(self):
         return {p.name for p in (self.root / "run" / "checkpoints").glob("step-*")}

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """A storm: kills and power cuts, failing calls, hostile files. Prints what is wrong and then exits with 1.
 
-    tests/storm/storm.py [--kills N] [--faults N] [--later-ends N] [--hostile N] [--seed N] [--jobs N]
-                         [--heed build/heed]
+    tests/storm/storm.py [--kills N] [--faults N] [--hostile N] [--seed N] [--jobs N] [--heed build/heed]
 
 kills: training is killed at a random one of its calls on files, also in the middle of a write; mostly the power goes
 with it, which takes back what was not synced. Then every checkpoint that was in place must still be there, every
@@ -10,7 +9,6 @@ checkpoint that is there must be whole, and the resumed run must end in the byte
 trainings are --force over a finished run, which must stay whole under its own or another name.
 faults: every call fails with some probability (no space, I/O errors, short writes and reads, too many files); heed must
 say so and exit as documented, and the run must resume to the same bytes.
-later ends: `heed resume RUN --more` is killed, or a call fails, at N of the calls that it makes, or at all; see later_end.py.
 hostile: see hostile.py. Needs a C compiler and Python's standard library.
 """
 import argparse
@@ -30,7 +28,6 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "tests" / "cli")]
 import crashes
 import hostile
-import later_end
 import runs
 
 
@@ -72,35 +69,10 @@ def crash_job(job, options, calls, work):
     return kills, faults, ends, findings
 
 
-def later_end_job(job, options, calls, work, places):
-    """A share of the cases of later ends: how many there are, how the commands ended, findings."""
-    draw = random.Random(f"{options.seed} later {job}")
-    kinds = [(place, name) for place in places for name in later_end.CONFIGS]
-    count, ends, findings = 0, collections.Counter(), []
-    for place, name in kinds[job::options.jobs]:
-        folder = work / f"later-{name}-{place}"
-        (folder / "texts").mkdir(parents=True)
-        corpus(folder / "texts")
-        stage = later_end.LaterEnd(options.heed, calls, folder, name, draw, place)
-        cases = stage.cases()
-        count += len(cases)
-        for case in draw.sample(cases, min(len(cases), -(-options.later_ends // len(kinds)))):
-            try:
-                ends[stage.run_case(*case)] += 1
-            except (crashes.Finding, subprocess.TimeoutExpired) as error:
-                kept = shutil.copytree(stage.root, work / f"finding-later-{job}-{len(findings)}", symlinks=True)
-                findings.append(f"{name} in a {place}, {case} ({kept}): {error}")
-                if len(findings) > 4:
-                    break
-        stage.close()
-    return count, ends, findings
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=60)
     parser.add_argument("--faults", type=int, default=60)
-    parser.add_argument("--later-ends", type=int, default=60)
     parser.add_argument("--hostile", type=int, default=400)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -126,11 +98,6 @@ def main():
 
         kills, faults, _, words = run(crash_job, calls, work, jobs=options.jobs if options.kills + options.faults > 0 else 0)
         print(f"storm: {kills} kills and power cuts, {faults} trainings with failing calls {words}", flush=True)
-        places = [p for p in later_end.PLACES if p != "overlay" or later_end.can_mount_overlay(work / "overlay")]
-        if "overlay" not in places:
-            print("storm: no overlay file system can be mounted here: runs in its lower layer are left out")
-        cases, _, n, words = run(later_end_job, calls, work, places)
-        print(f"storm: {n} of {cases} kills and failing calls while a run gets a later end {words}", flush=True)
         *_, n, words = run(hostile.job, work)
         print(f"storm: {n} runs on hostile files {words}")
     for finding in findings:
