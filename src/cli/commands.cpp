@@ -166,10 +166,11 @@ Exit run_command(const vector<string>& args, const Crew& crew) {
     return Exit::ok;
   }
   if (name == "--version") {
-    const string fault = portable_fault();
+    prepare_blas();
+    const string blas = blas_info(), fault = portable_fault();
     print("heed " HEED_VERSION "\nbuild: " HEED_BUILD "\ncompiler: " HEED_COMPILER " " __VERSION__
           "\n" +
-          blas_info() + "MPI: " + mpi_info() +
+          blas + "MPI: " + mpi_info() +
           "\nbfloat16: " + make_products(Precision::bfloat16)->info() +
           "\nportable arithmetic: " + (fault.empty() ? "available" : fault) + "\n");
     return Exit::ok;

@@ -67,6 +67,17 @@ void choose_kernels(const string& core) {
   gotoblas_dynamic_init();
 }
 
+// The type of processor whose kernels are fastest here, if OpenBLAS does not know this one: then it
+// has chosen those for SSE3.
+string unknown_core() {
+#ifdef __x86_64__
+  if (blas_core_type() == "Prescott" && getenv("OPENBLAS_CORETYPE") == nullptr)
+    return __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") ? "SkylakeX"
+                                                                                    : "Haswell";
+#endif
+  return "";
+}
+
 constexpr uint64_t kProducts = 0xdba03074bdd7c665, kFunctions = 0xb12d7547020e57b6;
 
 template <class T>
@@ -123,6 +134,7 @@ void prepare_blas(int threads) {
     throw Error(Exit::usage, "heed's threads cannot share this OpenBLAS, which has not its own.",
                 "install the pthread build: apt-get install libopenblas0-pthread, then "
                 "update-alternatives --config libopenblas.so.0-$(uname -m)-linux-gnu");
+  if (const string core = unknown_core(); !core.empty()) choose_kernels(core);
   map_buffers(threads);
   openblas_set_num_threads(1);
 }

@@ -1,5 +1,7 @@
 #include "math/blas.h"
 
+#include <cstdlib>
+
 #include "math/buffer.h"
 
 namespace heed {
@@ -13,6 +15,12 @@ class SingleThreadedBlas : public testing::Environment {
   void SetUp() override { prepare_blas(); }
 };
 const auto* const kEnvironment = testing::AddGlobalTestEnvironment(new SingleThreadedBlas);
+
+// OpenBLAS 0.3.21 takes these for every processor that it does not know.
+TEST(Blas, AProcessorThatItDoesNotKnowGetsKernelsWithAvx) {
+  if (getenv("OPENBLAS_CORETYPE")) GTEST_SKIP();
+  EXPECT_NE(blas_core_type(), "Prescott");
+}
 
 TEST(Gemm, AnEmptySumLeavesBetaC) {
   const Buffer<double> a(2, 0), b(0, 3);
