@@ -151,7 +151,7 @@ MUTATIONS = [
     ("prompt: ends in a word", "src/show/prompt.cpp", "most / 2 &&", "most &&"),
     ("tables: a column is one later", "src/data/corpus.cpp", "cells[column - 1]", "cells[column]"),
     ("tables: lines with more columns are pairs", "src/data/corpus.cpp", "written_.empty() && cells.size() != 2", "written_.empty() && cells.size() < 2"),
-    ("token errors: in characters", "src/evaluate/figures.cpp", "units == nullptr || is_char", "units == nullptr || !is_char"),
+    ("token errors: in characters", "src/evaluate/figures.h", "units == nullptr || is_char", "units == nullptr || !is_char"),
     ("error counts: the longer distance", "src/evaluate/figures.cpp", "least = min(least,", "least = max(least,"),
     ("moved runs: other data is taken", "src/evaluate/test_text.cpp", "if (!place.moved.empty())\n    throw", "if (false)\n    throw"),
     ("nfd: composes", "src/text/utf8.cpp", "UTF8PROC_DECOMPOSE, UTF8PROC_DECOMPOSE |", "UTF8PROC_COMPOSE, UTF8PROC_DECOMPOSE |"),

@@ -99,7 +99,8 @@ string verdict(const Figure& figure, const Difference& d, const Json& result, bo
   const double sign = d.shown() && !rose ? -1 : 1;
   const auto [low, high] = std::minmax({sign * d.interval.low, sign * d.interval.high});
   const string by =
-      fmt::format("{} {} [{}, {}]", small(sign * d.value), figure.unit, small(low), small(high));
+      fmt::format("{} {} [{}, {}]", small(sign * d.value),
+                  replace_all(figure.unit, "% ", "percentage points of "), small(low), small(high));
   return isnan(d.interval.low) ? fmt::format("{}: too few to tell; expected at least {}",
                                              units_in_words(result), kFewestUnits)
          : d.shown()           ? fmt::format("{} {} {} by {}", listed(better),
@@ -133,8 +134,7 @@ struct RunComparer {
   Pool& pool;
   Log& log;
   vector<MeasuredRun> runs = {};
-  unique_ptr<Tokenizer> first_tokens = {};  // of the first run: those of token errors
-  vector<Json> unit_texts = {};             // of all of them
+  vector<Json> unit_texts = {};  // of all of them
 
   // Of one setting, after those before it.
   void measure(const vector<string>& group) {
@@ -217,12 +217,10 @@ struct RunComparer {
     if (!first) config.seed = runs[0].config.seed;  // the same masks
     r.rows = unit_sums(m, *make_objective(config), r.split, r.spelt, pool);
     if (pairs) add_targets(m, r);
-    if (first) {
+    if (first)
       unit_texts = units_of(r);
-      first_tokens = std::move(m.tokenizers.target);
-    } else {
+    else
       r.split = {}, r.spelt = {};
-    }
     runs.push_back(std::move(r));
   }
 
@@ -254,10 +252,10 @@ struct RunComparer {
       r.rows[i][kBytes] = double(written.target[pair_on(written, r.split.lines[i])].size() + 1);
     if (!translates) return;
     const BeamOptions beam{.max_length = translation_limit(m.state.longest_target)};
-    const TranslatedPairs translated = translate_pairs(
-        m, r.split, written, beam,
-        {.lowercase = m.config.data.lowercase, .units = first_tokens.get()}, pool, log);
-    for (size_t i = 0; i < r.rows.size(); ++i) r.rows[i] += translated.counts[i];
+    const System counts = translate_pairs(m, r.split, written, beam,
+                                          {.lowercase = m.config.data.lowercase}, pool, log)
+                              .counts;
+    for (size_t i = 0; i < r.rows.size(); ++i) r.rows[i] += counts[i];
   }
 
   bool has(const MeasuredRun& r, const Figure& figure) const {

@@ -31,6 +31,7 @@ Json translation_figures(const Sums& sums, size_t references, const BleuOptions&
   for (const Figure& f : figures())
     if (f.needs == Figure::translations) json[f.key] = f.of(sums);
   json.update({{"exact_match", json["exact"]},
+               {"token_unit", o.counts_words() ? "words" : "tokens"},
                {"bleu_line", bleu_line(sums)},
                {"signature", signature("eff:no|tok:" + o.tokenize + "|smooth:exp")},
                {"chrf_signature", signature("eff:yes|nc:6|nw:0|space:no")}});
@@ -43,14 +44,15 @@ Json figure_fields(const Json& r) {
   if (r.value("bleu", 1.0) == 0) fields[figure("exact").title];  // leads
   for (const Figure& f : figures()) {
     if (!r.contains(f.key)) continue;
-    const string line = string(f.key) + "_line", note = r.value(line, f.note);
+    string note = r.value(string(f.key) + "_line", f.note);
+    if (f.key == string_view("token_errors")) note += " of " + plain(r["token_unit"]);
     const Json interval =
         r.value("intervals", Json::object()).value(f.key, Json({kUnknown, kUnknown}));
     const double low = interval[0], high = interval[1];
-    string& text =
-        (fields[f.title] = format_fixed(r[f.key].get<double>(), f.digits)).get_ref<string&>();
+    string text = format_fixed(r[f.key].get<double>(), f.digits);
     if (!note.empty()) text += " " + note;
     if (low < high) text += fmt::format(" (95 %: {:.2f} to {:.2f})", low, high);
+    fields[f.title] = text;
   }
   if (r.contains("signature")) fields["BLEU of"] = r["signature"];
   return fields;
@@ -59,6 +61,11 @@ Json figure_fields(const Json& r) {
 vector<string> read_lines(const string& path) {
   const string text = read_text(span(&path, 1), {});
   const auto lines = lines_of(text);
+  const auto tabs = [](string_view line) { return ranges::count(line, '\t'); };
+  if (!lines.empty() && ranges::all_of(lines, tabs)) {
+    throw data_error("{}:1: a line of a table; expected a sentence.", shown_path(path))
+        .hint(fmt::format("cut -f{} {} > lines", tabs(lines[0]) + 1, shell_word(path)));
+  }
   return {lines.begin(), lines.end()};
 }
 
@@ -130,7 +137,8 @@ Yardsticks yardsticks_on(const EvaluateOptions& o, const TestText& text, OpenMod
 // model's business.
 Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m) {
   const Pairs& written = written_pairs(m, o.text);
-  const BleuOptions how{o.how.tokenize, o.how.lowercase || m.config.data.lowercase};
+  const BleuOptions how{o.how.tokenize, o.how.lowercase || m.config.data.lowercase,
+                        m.tokenizers.target.get()};
   const TranslatedPairs translated =
       translate_pairs(m, scored, written, o.beam, how, m.pool, m.log);
   if (translated.not_ended > 0)
@@ -140,20 +148,20 @@ Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m)
     m.log.warn(fmt::format("{} of {} targets are longer than {} tokens: --max-length {}",
                            translated.longer, translated.counts.size(), o.beam.max_length,
                            scored.longest(Side::target)));
+  const Figure& errors = figure("token_errors");
   Sums sums;
   Json lines = Json::array();
   vector<array<string_view, 2>> pairs;
   for (size_t i = 0; i < translated.counts.size(); ++i) {
     const Sums& counts = translated.counts[i];
     const size_t at = pair_on(written, scored.lines[i]);
-    const auto [errors, tokens] = token_errors(counts);
     sums += counts;
     pairs.push_back({written.source[at], written.target[at]});
     lines.push_back({{"line", scored.lines[i]},
                      {"translation", to_valid_utf8(translated.texts[i])},
                      {"exact", figure("exact").of(counts) > 0},
-                     {"token_errors", errors},
-                     {"tokens", tokens}});
+                     {"token_errors", int64_t(counts[errors.begin])},
+                     {"tokens", int64_t(counts[errors.begin + 1])}});
   }
   Json json = translation_figures(sums, 1 + written.references.size(), how);
   const System units = merged(translated.counts, pairs);
@@ -257,12 +265,14 @@ Exit run_bleu(CommandLine& line) {
   all.insert(all.end(), {path, other});
   line.require_one_input(all);
   const vector<string> hypotheses = read_lines(path);
-  vector<vector<string>> references(hypotheses.size());
-  for (const string& file : files) {
-    const vector<string> lines = read_lines(file);
+  const auto lines_beside = [&](const string& file) {
+    vector<string> lines = read_lines(file);
     require_lines(file, lines.size(), path, hypotheses.size());
-    for (size_t i = 0; i < lines.size(); ++i) references[i].push_back(lines[i]);
-  }
+    return lines;
+  };
+  vector<vector<string>> references(hypotheses.size());
+  for (const string& file : files)
+    for (size_t i = 0; const string& text : lines_beside(file)) references[i++].push_back(text);
   const auto counts_of = [&](const vector<string>& lines) {
     System counts;
     for (size_t i = 0; i < lines.size(); ++i)
@@ -271,9 +281,8 @@ Exit run_bleu(CommandLine& line) {
   };
   const System counts = counts_of(hypotheses);
   if (!other.empty()) {
-    const vector<string> lines = read_lines(other);
-    require_lines(other, lines.size(), path, hypotheses.size());
-    compare_outputs({path, other}, {counts, counts_of(lines)}, joined(files, " + "), line);
+    compare_outputs({path, other}, {counts, counts_of(lines_beside(other))}, joined(files, " + "),
+                    line);
     return Exit::ok;
   }
   Sums sums;

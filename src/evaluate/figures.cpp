@@ -66,15 +66,13 @@ bool is_digit(char c) {
 template <class Applies>
 string split_pairs(const string& text, Applies applies, bool split_second) {
   string out;
-  size_t i = 0;
-  while (i < text.size()) {
-    if (i + 1 < text.size() && applies(text[i], text[i + 1])) {
-      const string first(1, text[i]), second(1, text[i + 1]);
-      out += split_second ? first + " " + second + " " : " " + first + " " + second;
-      i += 2;
-    } else {
-      out += text[i++];
-    }
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool apart = i + 1 < text.size() && applies(text[i], text[i + 1]);
+    if (apart && !split_second) out += ' ';
+    out += text[i];
+    if (!apart) continue;
+    out += {' ', text[++i]};
+    if (split_second) out += ' ';
   }
   return out;
 }
@@ -228,15 +226,9 @@ Sums error_counts(const Sides& sides) {
   return {least.first, -least.second};
 }
 
-Sums character_counts(const string& line, const Lines& references) {
-  return error_counts(
-      sides_of(line, references, [](const string& text) { return characters(text, true); }));
-}
-
 Sums token_counts(const string& line, const Lines& references, const BleuOptions& how) {
-  const bool words = how.units == nullptr || is_char_or_byte(how.units->type());
   return error_counts(numbered(line, references, [&](const string& text, auto add) {
-    if (words) return void(ranges::for_each(split_words(text), add));
+    if (how.counts_words()) return void(ranges::for_each(split_words(text), add));
     const string read = normalize(text, how.form);
     how.units->scan(read, [&](const Token& token) {
       add(string_view(read).substr(token.begin, token.end - token.begin));
@@ -276,8 +268,8 @@ constexpr Figure kFigures[] = {
      [](const Sums& s) { return percent(s, kCharacters); }, "% character errors", true, kCharacters,
      kTokenErrors},
     {"token_errors", "token errors", "%", 2, Figure::translations,
-     [](const Sums& s) { return percent(s, kTokenErrors); }, "% token errors", true, kTokenErrors,
-     kExact},
+     [](const Sums& s) { return percent(s, kTokenErrors); }, "% token errors (words)", true,
+     kTokenErrors, kExact},
     {"exact", "exact match", "%", 2, Figure::translations,
      [](const Sums& s) { return percent(s, kExact); }, "% exact match", false, kExact, kEnd},
 };
@@ -312,14 +304,12 @@ Sums translation_counts(string line, Lines references, const BleuOptions& how) {
   Sums counts(kTranslation);
   for (const Sums& more :
        {bleu_counts(line, references, how.tokenize), chrf_counts(line, references),
-        character_counts(line, references), token_counts(line, references, how),
+        error_counts(
+            sides_of(line, references, [](const string& text) { return characters(text, true); })),
+        token_counts(line, references, how),
         Sums{ranges::count(references, line) > 0 ? 1.0 : 0.0, 1.0}})
     counts.insert(counts.end(), more.begin(), more.end());
   return counts;
-}
-
-pair<int, int> token_errors(const Sums& counts) {
-  return {int(counts[kTokenErrors]), int(counts[kTokenErrors + 1])};
 }
 
 string bleu_line(const Sums& sums) {
@@ -332,10 +322,7 @@ string bleu_line(const Sums& sums) {
 }
 
 string bleu_words(string_view line, const string& tokenizer) {
-  const string_view text = stripped(line);
-  const string spaced = tokenizer == "13a" ? tokenize_13a(text) : string(text);
-  const auto words = split_words(spaced);
-  return joined({words.begin(), words.end()}, " ");
+  return tokenizer == "13a" ? tokenize_13a(line) : string(line);
 }
 
 }  // namespace heed

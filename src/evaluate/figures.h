@@ -43,10 +43,10 @@ struct BleuOptions {
   string tokenize = "13a";  // how lines become words, as sacreBLEU's tokenizer of that name
                             // does it: that of mteval-v13a; or "none", at spaces
   bool lowercase = false;   // all figures of translations ignore case: sacreBLEU's -lc
-  // Whose tokens token errors count, of text in this form; null, characters and bytes: what spaces
-  // split.
+  // Whose tokens token errors count, of text in this form; null, characters and bytes: words.
   const Tokenizer* units = nullptr;
   Normalize form = Normalize::none;
+  bool counts_words() const { return units == nullptr || is_char_or_byte(units->type()); }
 };
 
 // What a translation adds to the sums. The figures made of these are
@@ -63,13 +63,10 @@ struct BleuOptions {
 //   exact match: percent of those that equal a reference.
 Sums translation_counts(string hypothesis, vector<string> references, const BleuOptions& how = {});
 
-// The token errors of one translation, and the tokens of its reference.
-pair<int, int> token_errors(const Sums& counts);
-
 // "BLEU = 41.02 71.8/48.6/34.5/24.6 (BP = 1.000 ratio = 1.003 hyp_len = 12103 ref_len = 12070)"
 string bleu_line(const Sums& sums);
 
-// A line as a tokenizer of BleuOptions splits it, joined by single spaces.
+// A line with spaces where a tokenizer of BleuOptions splits it.
 string bleu_words(string_view line, const string& tokenizer);
 
 }  // namespace heed

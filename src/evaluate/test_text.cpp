@@ -26,7 +26,7 @@ RunData run_data(Model& m) {
   if (!place.moved.empty()) data.valid.notes.push_back(place.moved);
   if (data.hash.all() == m.state.data_hash) return data;
   if (!place.moved.empty())
-    throw data_error("{} is missing its data; {}, which is other data.", m.run, place.moved);
+    throw data_error("{} is missing its data; {}, but that is other data.", m.run, place.moved);
   data.change = fmt::format("the data files of {} have changed since it was trained", m.run);
   return data;
 }
@@ -93,7 +93,7 @@ TestText test_text(Model& m, NamedText& named, const Pool& pool, Log& log) {
                              (from.empty() ? "" : " or " + from));
   if (!held_out && !lines.missing.empty())
     split.notes.push_back(
-        fmt::format("{} may have been trained on this text: {}", m.run, lines.missing));
+        fmt::format("whether {} was trained on this text is not known: {}", m.run, lines.missing));
   if (split.unknown.count > 0) split.notes.push_back(m.run + ": " + split.unknown.summary());
   for (const string& warning : split.warnings)
     if (named.told.insert(warning).second) log.warn(warning);

@@ -120,7 +120,6 @@ vector<vector<Translation>> translate(const Model& model, Pool& pool,
 
 TranslatedPairs translate_pairs(const Model& m, const Split& split, const Pairs& written,
                                 BeamOptions beam, BleuOptions how, Pool& pool, Log& log) {
-  if (how.units == nullptr) how.units = m.tokenizers.target.get();
   how.form = m.config.data.normalize;
   vector<TokenIds> sources;
   for (size_t i = 0; i < split.sentences(); ++i)

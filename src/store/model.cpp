@@ -68,12 +68,10 @@ Predictor Model::predictor() const {
 }
 
 DataPlace data_place(const Model& model) {
-  string folder = read_origin(model.run).folder;
-  if (folder.empty()) folder = read_origin(model.folder).folder;
   RunConfig config = model.config;
   const fs::path run = run_of_checkpoint(model.folder);
   if (path_exists(run / kConfigFile)) config.data = config_of_run(run).data;
-  return data_place(config, run, folder);
+  return data_place(config, run, read_origin(run));
 }
 
 int thread_count(int asked, const RunConfig& config, int cores) {

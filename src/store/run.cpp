@@ -19,6 +19,19 @@
 #include "store/run_writer.h"
 
 namespace heed {
+namespace {
+
+// Read as characters, or bytes, of which nothing is learnt: the hash is of the text.
+bool has_hash(DataPlace place, const DataHash& hash) try {
+  if (!read_options(place.config).any_bytes) place.config.tokenizer = {};
+  Tokenizers none;
+  return load_dataset(place.config, place.folder, none).hash == hash;
+} catch (const Error&) {
+  return false;
+}
+
+}  // namespace
+
 string data_in_words(const DataConfig& d) {
   const auto name = [](const fs::path& path) {
     return (path / "").parent_path().filename().string();  // of a folder: without its slash
@@ -77,26 +90,25 @@ Origin read_origin(const fs::path& run) {
   return {};
 }
 
-DataPlace data_place(const RunConfig& config, const fs::path& run, const string& began_in) {
-  DataPlace place{config, began_in};
-  if (missing_files(place.config.data, began_in).empty()) return place;
+DataPlace data_place(const RunConfig& config, const fs::path& run, const Origin& origin) {
+  DataPlace first{config, origin.folder};
+  if (missing_files(first.config.data, origin.folder).empty()) return first;
   const fs::path own = fs::absolute(with_name(run)), above = own.parent_path();
-  const auto found = [&](const fs::path& whole) -> string {
-    for (auto at = whole.begin(); at != whole.end(); ++at)
-      for (const fs::path& folder : {fs::current_path(), own, above, above.parent_path()}) {
-        fs::path file = folder;
-        for (auto part = at; part != whole.end(); ++part) file /= *part;
-        if (path_exists(file)) return file;
-      }
-    return "";
-  };
-  vector<string> files;
-  for (const auto& [key, path] : paths_of(place.config.data)) {
-    files.push_back(*path = found(fs::path(*path).relative_path()));
-    if (path->empty()) return {config, began_in};
+  RunConfig ends = config;  // of the paths, ever shorter
+  for (bool shorter = true; exchange(shorter, false);) {
+    for (const fs::path& folder : {fs::current_path(), own, above, above.parent_path()}) {
+      DataPlace place{ends, folder};
+      if (!missing_files(place.config.data, folder).empty()) continue;
+      place.moved = "the data of the run was found elsewhere: " +
+                    resolve_path(folder, *paths_of(place.config.data)[0].second);
+      if (has_hash(place, origin.hash)) return place;
+      if (first.moved.empty()) first = place;
+    }
+    for (const auto& [key, path] : paths_of(ends.data))
+      if (const size_t slash = path->find('/'); slash != path->npos)
+        path->erase(0, slash + 1), shorter = true;
   }
-  place.moved = "the data of the run was found elsewhere: " + some_of(files);
-  return place;
+  return first;
 }
 
 optional<KeptBest> best_elsewhere(const fs::path& run) try {

@@ -90,14 +90,14 @@ struct Run {
 };
 
 // Where a run's data is: as `config` names it from the folder in which the run began. If files are
-// missing there, because the run was moved: where the longest end of each path leads from here,
-// from the run or from the two folders above it.
+// missing there, because the run was moved: where the longest ends of its paths lead from here,
+// from the run or from the two folders above it, to files of the recorded hash; else to any files.
 struct DataPlace {
   RunConfig config;
   string folder;
   string moved = "";  // says so
 };
-DataPlace data_place(const RunConfig& config, const fs::path& run, const string& began_in);
+DataPlace data_place(const RunConfig& config, const fs::path& run, const Origin& origin);
 // Of a model's run, as RUN/config.json names it: the files may have moved since (heed resume --set
 // data.train=PATH). Error (store) on a damaged origin.json.
 DataPlace data_place(const Model& model);

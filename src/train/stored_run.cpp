@@ -126,13 +126,12 @@ void load_data(StoredRun& run, const RunConfig& config, Log& log) {
   if (run.origin.folder.empty())
     log.warn(
         "origin.json does not say where the run began: paths of its data are taken from the "
-        "current "
-        "folder");
+        "current folder");
   if (run.checkpoint)
     run.tokenizers = Tokenizers::load(run.checkpoint->tokenizers, run.checkpoint->folder);
-  const DataPlace place = data_place(config, run.folder, run.origin.folder);
+  const DataPlace place = data_place(config, run.folder, run.origin);
+  if (!place.moved.empty()) log.info(place.moved);
   run.data = load_dataset(place.config, place.folder, run.tokenizers);
-  if (!place.moved.empty()) run.data.notes.push_back(place.moved);
   refuse_other_data(run);
   if (run.checkpoint) refuse_cursor_beyond_data(run, config);
 }

@@ -48,14 +48,18 @@ class Resume(RunsTest):
         shutil.copytree(home / "runs/still", self.folder / "still")
         home.rename(self.folder / "away")
         moved = self.folder / "away/runs/moved"
+        (self.folder / "data").mkdir()  # looked into before, but its files are others
+        for name in ("train.txt", "valid.txt"):
+            (self.folder / "data" / name).write_text(text(100))
         self.resume(moved, facts="was found elsewhere")
         self.assertEqual((moved / "checkpoints/step-00000020/model.safetensors").read_bytes(),
                          (self.folder / "still/checkpoints/step-00000020/model.safetensors").read_bytes())
         self.check("evaluate", moved, facts="was found elsewhere")
         # Other data is not taken; all that is missing is named.
+        shutil.rmtree(self.folder / "data")
         data = self.folder / "away/data"
         (data / "train.txt").write_text(text(300))
-        self.resume(moved, "--more", 2, status=3, facts="is not what this run was trained on")
+        self.resume(moved, "--more", 2, status=3, facts=["found elsewhere", "away/data/train.txt", "is not what this run was trained on"])
         self.check("evaluate", moved, status=3, facts="is other data")
         shutil.rmtree(data)
         self.resume(moved, "--more", 2, status=3, facts=["data.train: ", "data.valid: ", "no such file"])

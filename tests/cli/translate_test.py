@@ -86,6 +86,7 @@ class TranslateLongTargets(RunsTest):
         for name, lines in (("t", self.VALUES.values()), ("h", [line["translation"] for line in self.json("evaluate", "pieces", "--bleu")[0]["lines"]])):
             (self.folder / name).write_text("".join(line + "\n" for line in lines))
         self.assertAlmostEqual(found["figures"]["token_errors"]["second"], self.json("bleu", "h", "t")[0]["token_errors"], places=9)
+        self.assertEqual(found["figures"]["token_errors"]["unit"], "% token errors (words)")
         self.assertNotAlmostEqual(found["figures"]["token_errors"]["second"], self.json("evaluate", "pieces", "--bleu")[0]["token_errors"], places=3)
 
     def test_figures_of_lines_and_their_intervals(self):
@@ -93,6 +94,7 @@ class TranslateLongTargets(RunsTest):
         self.assertEqual((found["exact"], found["token_errors"], found["intervals"]["exact"]), (100, 0, [100, 100]))
         self.assertEqual([line["translation"] for line in found["lines"]], list(self.VALUES.values()))
         worse, = self.json("evaluate", "pieces", "--bleu")
+        self.assertEqual((found["token_unit"], worse["token_unit"]), ("tokens", "tokens"))
         errors = sum(line["token_errors"] for line in worse["lines"]), sum(line["tokens"] for line in worse["lines"])
         self.assertAlmostEqual(worse["token_errors"], 100 * errors[0] / errors[1], places=9)
 
@@ -105,6 +107,13 @@ class TranslateLongTargets(RunsTest):
         self.assertEqual((found["figures"]["token_errors"]["first"], found["figures"]["exact"]["first"]), (50, 0))
         self.assertLess(found["figures"]["token_errors"]["p_randomization"], 0.01)
         self.assertIn("good is better by", self.out("bleu", "bad", "ref", "--to", "good"))
+        self.assertRegex(self.out("bleu", "bad", "ref"), r"token errors\s+50.00 % of words")
+
+    def test_a_table_is_no_file_of_sentences(self):
+        (self.folder / "wide").write_text("a\tb c\n\td\n")
+        (self.folder / "h").write_text("b c\nd\n")
+        for files in (("h", "wide"), ("wide", "h"), ("h", "h", "--to", "wide")):
+            self.check("bleu", *files, status=3, facts=["wide:1", "cut -f2 wide"])
 
     def test_what_does_not_end_is_said_and_marked(self):
         r = self.check("translate", "run", "--max-length", 20, "--json", stdin="k00\nk01\n",
