@@ -91,9 +91,8 @@ string with_text(const string& line, const string& text, int widest, int room,
   const int used = columns_of(line);
   const bool below = is_long == Column::broken && room - used - kGap < min(widest, kLeastText);
   const string hang(below ? 4 : used + kGap, ' ');
-  string broken = wrapped(hang + text, room, hang);
-  if (is_long == Column::cut)
-    broken = shortened(broken.substr(0, broken.find('\n')), max(room, used + 1));
+  const string broken = is_long == Column::cut ? shortened(hang + text, max(room, used + 1))
+                                               : wrapped(hang + text, room, hang);
   if (!below) return trimmed(line + broken.substr(used));
   return trimmed(line) + (text.empty() ? "" : "\n" + broken);
 }

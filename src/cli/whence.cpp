@@ -114,8 +114,6 @@ class Attribution {
     if (is_listed(file_)) result_ = parse_strict_json(read_file(file_, 1u << 30), {file_.string()});
     watch_signals();
     const bool known = result_.contains("units");
-    const size_t trainings = retrain > 0 ? 3 * min(retrain, units_.all.size()) + kTouched : 0;
-    all_ = double(m.state.step) * double((known ? 0 : 6) + trainings);
     if (!known) calculate();
     if (retrain > 0) prove(retrain);
     m.log.end_progress();
@@ -127,36 +125,36 @@ class Attribution {
     }
     if (!result_["smooth"])
       m.log.warn(
-          "one unit would change the log-probability by more than " + format_fixed(kBelievable, 1) +
-          ": this training is not smooth, and such values may foretell nothing. --retrain 2 shows "
-          "it; heed whence --help names the settings of a training that is.");
+          "one unit would change the log-probability by 0.3 or more: this training is not "
+          "smooth, and such values may foretell nothing. --retrain 2 shows it; heed whence --help "
+          "names the settings of a training that is.");
   }
 
   const Json& result() const { return result_; }
 
  private:
   void worked(double steps) {
-    done_ += steps;
+    done_ += steps / double(m_.state.step);
     m_.log.share_done(min(1.0, done_ / all_));
     if (stop_signal() != 0)
       throw Error(exit_of_signal(stop_signal()),
-                  result_.contains("units")
-                      ? "stopped; what is proved stays, and the same command goes on."
-                      : "stopped; the same command begins anew.");
+                  "stopped; the same command goes on after what is calculated and proved.");
   }
   void save() const { replace_file(file_, text_of(result_) + "\n"); }
 
   void calculate() {
-    const double memory = influence_memory(setup_);
+    // Passes in float and in double fill half of what they reserve, and 8 MB of what every training
+    // is said to take are for what is not done here.
+    const double filled = min(1.0, double(m_.config.train.batch_tokens) / setup_.options.shards /
+                                       micro_batch_tokens(m_.config));
+    const MemoryPlan memory{.parameters = influence_memory(setup_) - 8e6,
+                            .activations = 1.5 * filled * prepared_.memory.activations};
     m_.log.info(fmt::format("{}, {}: about the time of six such trainings, and {} of memory",
                             counted(format_count(int64_t(units_.all.size())), "unit"),
-                            counted(format_count(m_.state.step), "step"), format_bytes(memory)));
-    if (memory > available_memory())
-      throw Error(Exit::memory,
-                  fmt::format("it takes {} of memory, and {} are available.", format_bytes(memory),
-                              format_bytes(available_memory())),
-                  "--checkpoint with an earlier step");
-    const Phi checked = [&](const ParamVec<double>& weights, ParamVec<double>* gradient) {
+                            counted(format_count(m_.state.step), "step"),
+                            format_bytes(memory.training())));
+    check_memory(memory, available_memory());
+    const Phi checked = [&](const ParamVec<double>& weights, ParamVec<double>& gradient) {
       if (!std::equal(weights.data(), weights.data() + weights.size(), m_.values.data()))
         throw usage_error(
             "the training, done again, does not give the weights of {}: it is no step "
@@ -187,30 +185,33 @@ class Attribution {
   // The most helpful and the most harmful ones, and as many drawn by chance, left out one by one.
   void prove(size_t k) {
     const double phi = result_["logprob"];
-    if (!result_.contains("noise")) result_["noise"] = Json::array();
-    for (size_t i = result_["noise"].size(); i < kTouched; ++i) {
-      float* touched = begin_.data();
-      for (int draw = 0; *touched == 0.0f || draw == 0; ++draw)
-        touched =
-            begin_.data() + noise_key(m_.config.seed, Purpose::probe, i, draw) % begin_.size();
-      const float before = std::exchange(*touched, std::nextafter(*touched, INFINITY));
-      result_["noise"].push_back(abs(retrained(setup_, answer_, {}) - phi));
-      *touched = before;
+    Json &noise = result_["noise"], &rows = result_["units"];  // (a new key moves the others)
+    set<size_t> chosen;
+    for (size_t i = 0; i < min(k, rows.size()); ++i) {
+      chosen.insert({i, rows.size() - 1 - i});
+      for (int draw = 0; chosen.size() < min(rows.size(), 3 * (i + 1)); ++draw)
+        chosen.insert(noise_key(m_.config.seed, Purpose::probe, i + kTouched, draw) % rows.size());
+    }
+    erase_if(chosen, [&](size_t i) { return rows[i].contains("retrained"); });
+    const vector<TrainEvent> lines = read_events(run_of_checkpoint(m_.folder), m_.state.step).train;
+    done_ = 0;
+    all_ = double(chosen.size() + kTouched - noise.size());
+    if (all_ > 0 && !lines.empty())
+      m_.log.info(fmt::format("{:.0f} trainings without some units: {} at the speed of the run",
+                              all_, format_duration(60 * all_ * lines.back().minutes)));
+    while (noise.size() < kTouched) {
+      size_t at = noise_key(m_.config.seed, Purpose::probe, noise.size()) % begin_.size();
+      while (begin_.data()[at] == 0) at = (at + 1) % begin_.size();
+      float& touched = begin_.data()[at];
+      const float before = std::exchange(touched, std::nextafter(touched, INFINITY));
+      noise.push_back(abs(retrained(setup_, answer_, {}) - phi));
+      touched = before;
       save();
     }
-    Json& rows = result_["units"];
-    set<size_t> proved;
-    for (size_t i = 0; i < min(k, rows.size()); ++i) {
-      proved.insert({i, rows.size() - 1 - i});
-      for (int draw = 0; proved.size() < min(rows.size(), 3 * (i + 1)); ++draw)
-        proved.insert(noise_key(m_.config.seed, Purpose::probe, i + kTouched, draw) % rows.size());
-    }
-    for (const size_t i : proved) {
-      Json& row = rows[i];
-      if (row.contains("retrained")) continue;
+    for (const size_t i : chosen) {
       LeftOut left_out(units_.all.size());
-      left_out[row["unit"]] = true;
-      row["retrained"] = phi - retrained(setup_, answer_, left_out);
+      left_out[rows[i]["unit"]] = true;
+      rows[i]["retrained"] = phi - retrained(setup_, answer_, left_out);
       save();
     }
   }
@@ -225,7 +226,7 @@ class Attribution {
   Phi answer_;
   fs::path file_;  // what is known so far
   Json result_;
-  double done_ = 0, all_ = 1;  // steps of training
+  double done_ = 0, all_ = 6;  // trainings
 };
 
 string unit_text(const Json& text) {
@@ -260,8 +261,7 @@ void print_units(const Json& result) {
   print_table(shown_units(result["units"]), columns, "  ");
   if (result.contains("rank_correlation"))
     print_prose(
-        fmt::format("rank correlation of what was foretold and what came: {:.3f}; changes up to "
-                    "{:.0e} are noise\n",
+        fmt::format("rank correlation of foretold and retrained: {:.3f}; up to {:.0e} is noise\n",
                     result["rank_correlation"].get<double>(), noise_of(result)));
 }
 

@@ -55,21 +55,19 @@ class Backwards {
       : influences(setup.units),
         setup_(setup),
         gradients_(setup.model, setup.options.shards, setup.crew),
-        e_(of_phi.size()),
-        h_(of_phi.size()) {
-    for (int k = 0; k < 3; ++k) adjoints_.emplace_back(of_phi.size());
-    (setup.options.ema_decay > 0 ? e_ : adjoints_[0]) = std::move(of_phi);
+        e_(std::move(of_phi)),  // without EMA the last step has the decay 0
+        h_(e_.size()) {
+    for (int k = 0; k < 3; ++k) adjoints_.emplace_back(e_.size());
   }
 
   template <class T>
   void reverse(const StepRecord<T>& done) {
     const Update update =
         update_of(setup_.options, setup_.model.config.d_model, done.step, done.norm);
-    if (setup_.options.ema_decay > 0)
-      for (size_t i = 0; i < e_.size(); ++i) {
-        adjoints_[0].data()[i] += (1 - update.ema_decay) * e_.data()[i];
-        e_.data()[i] *= update.ema_decay;
-      }
+    for (size_t i = 0; i < e_.size(); ++i) {
+      adjoints_[0].data()[i] += (1 - update.ema_decay) * e_.data()[i];
+      e_.data()[i] *= update.ema_decay;
+    }
     ParamVec<double> g = copy_as<double>(done.gradient);
     reverse_update(done, update, g);
     if (update.clip < 1) {
@@ -147,8 +145,7 @@ void require_reverse(const TrainingSetup& setup) {
   for (const ParamInfo& info : setup.model.table.infos())
     if (!rule_of(config, info).reverse)
       throw usage_error(
-          "optimizer.type {} cannot be followed backwards: {} moves by a rule whose "
-          "reverse heed does not have.",
+          "optimizer.type {} cannot be followed backwards: what moves {} has no reverse.",
           config.type, info.name)
           .hint("a run with --set optimizer.type=adamw, and a learning rate of its own");
 }
@@ -187,11 +184,11 @@ const StepBatch& UnitBatches::batch(int64_t step, const LeftOut& left_out) {
   // The rows are those of the examples, in their order (data/batcher.h).
   rows_.clear();
   Example e;
-  size_t next = 0, row = 0;  // of all; of the example
+  size_t row = 0;  // of the example
   for (size_t shard = 0; shard < batch_.shards.size(); ++shard)
     for (int i = 0; i < batch_.used[shard]; ++i)
       for (int& label : batch_.shards[shard][i].labels) {
-        if (next++ == 0 || row == e.labels.size()) {
+        if (row == e.labels.size()) {
           objective_.example(split_, at.epoch, at.index++, e);
           row = 0;
         }
@@ -228,7 +225,7 @@ void Retraining<T>::update(int64_t step, double norm) {
 
 Phi answers_of(const Transformer& model, vector<Prediction> predictions) {
   return [&model, all = std::move(predictions)](const ParamVec<double>& weights,
-                                                ParamVec<double>* gradient) {
+                                                ParamVec<double>& gradient) {
     double phi = 0;
     for (const Prediction& p : all) {
       const TokenIds source = model.has_encoder() ? p.read.source : TokenIds(),
@@ -238,13 +235,10 @@ Phi answers_of(const Transformer& model, vector<Prediction> predictions) {
       Batch batch;
       batch.add(source, target, labels);
       Workspace workspace;
-      Pass<double> pass{.values = weights, .workspace = workspace, .gradients = gradient};
+      Pass<double> pass{.values = weights, .workspace = workspace, .gradients = &gradient};
       TransformerSaved<double> saved;
       // What is minimised is -log p: its gradient is taken -1 times.
-      phi -= (gradient ? train_micro_batch(model, pass, batch, {0.0, -1.0}, saved)
-                       : loss(pass, model.output, In<double>(model.forward(pass, batch, saved)),
-                              batch.labels))
-                 .nll;
+      phi -= train_micro_batch(model, pass, batch, {0.0, -1.0}, saved).nll;
     }
     return phi;
   };
@@ -261,7 +255,7 @@ vector<double> influences(const TrainingSetup& setup, const Phi& answer) {
     training.update(step, training.gradient(step));
   }
   ParamVec<double> of_phi(training.values.size());
-  answer(copy_as<double>(training.used()), &of_phi);
+  answer(copy_as<double>(training.used()), of_phi);
   Backwards backwards(setup, std::move(of_phi));
   for (; !kept.empty(); kept.pop_back()) {
     for (size_t k = 0; k < kept.back().size(); ++k)
@@ -281,7 +275,8 @@ vector<double> influences(const TrainingSetup& setup, const Phi& answer) {
 double influence_memory(const TrainingSetup& setup) {
   const int moments = moments_kept(setup.model.table, setup.options.optimizer);
   const double stretch = double(stretch_of(setup.steps)),
-               in_float = stretch * (1 + moments) + stretch * (2 + moments) + setup.options.shards;
+               in_float = stretch * (3 + 2 * moments) +
+                          kept_arrays(setup.model.table, setup.options) + setup.options.shards + 2;
   return double(setup.model.table.size()) * (4 * in_float + 8 * (setup.options.shards + 10));
 }
 
@@ -289,7 +284,8 @@ double retrained(const TrainingSetup& setup, const Phi& answer, const LeftOut& l
   Retraining<float> training(setup);
   for (int64_t step = 1; step <= setup.steps; ++step)
     training.update(step, training.gradient(step, left_out));
-  return answer(copy_as<double>(training.used()), nullptr);
+  ParamVec<double> gradient(training.values.size());  // nobody needs it
+  return answer(copy_as<double>(training.used()), gradient);
 }
 
 template struct Retraining<float>;

@@ -130,8 +130,8 @@ struct Retraining {
   optional<ParamVec<T>> averaged;
 };
 
-// Phi at these weights. Adds its gradient, if one is given.
-using Phi = function<double(const ParamVec<double>& weights, ParamVec<double>* gradient)>;
+// Phi at these weights. Adds its gradient.
+using Phi = function<double(const ParamVec<double>& weights, ParamVec<double>& gradient)>;
 
 // The sum of the log-probabilities of the first of these answers.
 Phi answers_of(const Transformer& model, vector<Prediction> predictions);

@@ -1,9 +1,12 @@
 """heed whence: which lines taught an answer, and what comes when they are left out."""
 import json
 import math
+import os
+import re
+import subprocess
 import unittest
 
-from runs import RunsTest
+from runs import HEED, RunsTest
 
 GELU = {"model__activation": "gelu", "model__dropout": 0, "train__max_steps": 30, "train__save_every": 10, "train__keep_last": 0,
         "optimizer__eps": 1e-4}
@@ -46,6 +49,7 @@ class Whence(RunsTest):
         kept, = (self.folder / "pairs/whence").iterdir()
         before = kept.read_bytes()
         self.assertEqual(self.units("pairs", "the mill"), found)
+        self.check("whence", "pairs", "the mill", "--retrain", 5, facts="3 trainings")
         more = self.units("pairs", "the mill", "--retrain", 5)
         self.assertEqual([unit["value"] for unit in more["units"]], [unit["value"] for unit in found["units"]])
         self.assertEqual(sum("retrained" in unit for unit in more["units"]), 15)
@@ -69,6 +73,19 @@ class Whence(RunsTest):
         of = [{unit["unit"]: unit["value"] for unit in one["units"]} for one in (*each, both)]
         for unit in of[2]:
             self.assertAlmostEqual(of[2][unit], of[0][unit] + of[1][unit], 5)
+
+    def test_the_memory_that_it_says_is_what_it_takes(self):
+        self.skip_under_a_sanitizer()
+        wide = {"model__d_model": 128, "model__d_ff": 512, "train__max_steps": 16}
+        self.train(self.config("wide", **{**self.RUNS["text"], **wide}), "wide")
+        for run, asked in ("text", "the old miller"), ("wide", "the old"):
+            p = subprocess.Popen([HEED, "whence", run, asked], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            said = float(re.search(r"and ([\d.]+) MiB of memory", p.stderr.read())[1])
+            _, p.returncode, usage = os.wait4(p.pid, 0)
+            p.stderr.close()
+            self.assertEqual(p.returncode, 0)
+            self.assertLess(usage.ru_maxrss / 1024, said)
+            self.assertLess(said, 1.2 * usage.ru_maxrss / 1024 + 12)  # (libraries, as far as they are read)
 
     def test_what_cannot_be_followed_backwards_is_refused(self):
         self.check("whence", "pairs", status=2, facts="--file")

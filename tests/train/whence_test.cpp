@@ -71,7 +71,8 @@ struct Tiny {
       if (clip > 0) corner = std::min(corner, std::abs(norm / clip - 1));
       training.update(step, norm);
     }
-    return answer(training.used(), nullptr);
+    ParamVec<double> gradient(begin.size());
+    return answer(training.used(), gradient);
   }
 
   Split split = some_text();
