@@ -50,17 +50,15 @@ int terminal_width(int fd);
 string wrapped(string_view text, int width, string_view hang = "");
 
 // An Error with a formatted text: throw usage_error("{} has no {}.", a, b).hint("heed --help").
-template <class... Args>
-Error usage_error(fmt::format_string<Args...> text, Args&&... args) {
-  return {Exit::usage, fmt::format(text, std::forward<Args>(args)...)};
-}
-template <class... Args>
-Error data_error(fmt::format_string<Args...> text, Args&&... args) {
-  return {Exit::data, fmt::format(text, std::forward<Args>(args)...)};
-}
-template <class... Args>
-Error store_error(fmt::format_string<Args...> text, Args&&... args) {
-  return {Exit::store, fmt::format(text, std::forward<Args>(args)...)};
-}
+template <Exit exit>
+struct ErrorWith {
+  template <class... Args>
+  Error operator()(fmt::format_string<Args...> text, Args&&... args) const {
+    return {exit, fmt::format(text, std::forward<Args>(args)...)};
+  }
+};
+inline constexpr ErrorWith<Exit::usage> usage_error{};
+inline constexpr ErrorWith<Exit::data> data_error{};
+inline constexpr ErrorWith<Exit::store> store_error{};
 
 }  // namespace heed

@@ -114,13 +114,6 @@ string_view whole_words(string_view text, size_t most) {
   return text.substr(0, utf8_floor(text, most));
 }
 
-string end_of_text(string_view text, int most) {
-  if (columns_of(text) <= most) return string(text);
-  while (columns_of(text) >= most && !text.empty())
-    text.remove_prefix(code_point_at(text, 0).length);
-  return "\u2026" + string(text);
-}
-
 string code_point_name(char32_t code_point) {
   return fmt::format("U+{:04X}", uint32_t(code_point));
 }

@@ -54,9 +54,6 @@ size_t utf8_floor(string_view text, size_t at);
 // second half, cut after the last whole character.
 string_view whole_words(string_view text, size_t most);
 
-// The end of `text` after "…", in at most `most` columns; all of it if that fits.
-string end_of_text(string_view text, int most);
-
 // "U+00E9"
 string code_point_name(char32_t code_point);
 

@@ -31,7 +31,7 @@ vector<Example> first_held_out(OpenModel& m, int64_t limit) {
     all.get(i, e);
     if (e.scored() == 0) continue;
     Batch batch;
-    batch.add(e.source, e.target, e.labels);
+    batch.add(e);
     operations += passes * training_flops(m.net, batch) / 3;
     examples.push_back(std::move(e));
   }

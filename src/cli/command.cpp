@@ -68,17 +68,6 @@ CLI::Option* CommandLine::add_choice(const string& name, string& choice, const s
   return app.add_option(name, choice, text)->transform(CLI::Validator(chosen, "{" + all + "}"));
 }
 
-CLI::Option* CommandLine::add_run(string& folder, const string& text, const string& name) {
-  return add_file(name, folder, text)->required(name == "RUN")->transform(run_finder());
-}
-
-CLI::Option* CommandLine::add_runs(vector<string>& runs, const string& text, const string& name) {
-  return add_file(name, runs, text)
-      ->default_str("")
-      ->required(name == "RUN")
-      ->transform(run_finder());
-}
-
 void CommandLine::add_model() {
   add_run(run);
   app.add_option(
@@ -211,12 +200,10 @@ void CommandLine::parse() {
       {texts.file.value_or(""), texts.target_file.value_or(""), texts.against.value_or("")});
 }
 
-void CommandLine::set(const string& name, const vector<string>& values) try {
+void CommandLine::set(const string& name, const string& value) try {
   CLI::Option* option = app.get_option("--" + name);
-  if (values.size() != 1)
-    throw usage_error(":{} needs a value: {}.", name, option->get_description());
   option->clear();
-  option->add_result(values[0]);
+  option->add_result(value);
   option->run_callback();
 } catch (const CLI::ParseError& e) {
   throw usage_error("{}", e.what());

@@ -111,13 +111,14 @@ class CommandLine {
   CLI::Option* add_file(const string& name, auto& path, const string& text) {
     return app.add_option(name, path, text)->type_name("PATH")->check(not_empty());
   }
-  // RUN, required, or an option; run_called() has found it.
-  CLI::Option* add_run(string& folder, const string& text = "run folder or checkpoint folder",
-                       const string& name = "RUN");
-  // RUN ..., one or more; or any number, under another name.
-  CLI::Option* add_runs(vector<string>& runs,
-                        const string& text = "run folders or checkpoint folders",
-                        const string& name = "RUN");
+  // RUN, or a list of them, required, or an option; run_called() has found them.
+  CLI::Option* add_run(auto& runs, const string& text = "run folder or checkpoint folder",
+                       const string& name = "RUN") {
+    return add_file(name, runs, text)
+        ->default_str("")
+        ->required(name == "RUN")
+        ->transform(run_finder());
+  }
   void add_model();      // RUN and --checkpoint last|best|step-N|initial|PATH
   void add_precision();  // --precision float32|bfloat16
   void add_with();       // --with RUN, any number: models that predict together with it
@@ -156,7 +157,7 @@ class CommandLine {
   void parse();
 
   // After parse(): gives an option, "temperature", another value. Error (usage) on a wrong one.
-  void set(const string& name, const vector<string>& values);
+  void set(const string& name, const string& value);
 
   // Error (usage) if several `files` are standard input ("-").
   static void require_one_input(const vector<string>& files);

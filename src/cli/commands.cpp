@@ -120,7 +120,7 @@ Error failure() {
 // Says it; `where`: in which process. Its exit code.
 Exit say_failure(const string& where) {
   const Error error = failure();
-  print_error((where + error.what()).c_str());
+  print_error(where + error.what());
   return error.exit();
 }
 

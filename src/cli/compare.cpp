@@ -372,8 +372,8 @@ void add_comparisons(Json& runs, Log& log) {
 Exit run_compare(CommandLine& line) {
   RunGroup runs, to;
   NamedText text;
-  line.add_runs(runs)->required(false);  // else it takes the last one of --to
-  line.add_runs(to, "the runs of another setting: compares the two groups", "--to");
+  line.add_run(runs)->required(false);  // else it takes the last one of --to
+  line.add_run(to, "the runs of another setting: compares the two groups", "--to");
   string file, target_file;
   line.add_file("--file", file, "a text, or source lines (default: the held-out data)");
   line.add_file("--target-file", target_file, "the target lines");

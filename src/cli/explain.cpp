@@ -14,12 +14,6 @@
 namespace heed {
 namespace {
 
-struct ExplainOptions {
-  optional<string> answer, against;
-  string html;
-  bool formulas = false;
-};
-
 // Puts the token beside every id.
 void name_tokens(Json& json, const Tokenizer& tokenizer) {
   if (json.is_object() && json.contains("id")) json["token"] = tokenizer.piece(json["id"]);
@@ -225,37 +219,37 @@ Prediction prediction_of(OpenModel& m, const GivenText& given, const optional<st
 }
 
 Exit run_explain(CommandLine& line) {
-  ExplainOptions o;
+  optional<string> answer, against;
+  string html;
+  bool formulas = false;
   line.add_model();
   line.add_texts("the text before the word to explain; for masked models with a [MASK]");
   line.add_targets("what the decoder has written, before the word to explain");
-  line.app.add_option("--answer", o.answer, "explain this token (default: the most probable)");
-  line.app.add_option("--against", o.against, "why the answer, and not this token");
-  line.app.add_flag("--formulas", o.formulas, "also the formulas, with ids, numbers and vectors");
-  line.add_file("--html", o.html,
+  line.app.add_option("--answer", answer, "explain this token (default: the most probable)");
+  line.app.add_option("--against", against, "why the answer, and not this token");
+  line.app.add_flag("--formulas", formulas, "also the formulas, with ids, numbers and vectors");
+  line.add_file("--html", html,
                 "also write the live page of the model, opened here; - is standard output");
   line.parse();
-  check_page(line, o.html);
-  line.only_where(!line.json, {"--formulas"}, "without --json");
+  check_page(line, html);
   OpenModel m(line);
-  line.only_where(m.net.has_decoder(), {"--target", "--target-file"}, "for a decoder");
-  const auto answer = [&](const GivenText& text) {
-    const Json e = explanation_json(m, prediction_of(m, text, o.answer, o.against));
-    if (!o.html.empty()) write_live_page(m, o.html, text, e);
+  const auto explained = [&](const GivenText& text) {
+    const Json e = explanation_json(m, prediction_of(m, text, answer, against));
+    if (!html.empty()) write_live_page(m, html, text, e);
     return e;
   };
   const auto view = [&](const Json& e) {
-    if (o.html == "-") return;
-    const View shown{e, o.formulas};
+    if (html == "-") return;
+    const View shown{e, formulas};
     shown.print_answers(!m.net.has_decoder());
     shown.print_lens();
     shown.print_shares();
     shown.print_head();
-    if (o.formulas && e.contains("pull")) print_pull(e, shown.answer);
+    if (formulas && e.contains("pull")) print_pull(e, shown.answer);
   };
   return answer_each(
       m, {"Type a text to see why the model goes on as it does.", {"answer", "against", "html"}},
-      "answer", answer, view);
+      "answer", explained, view);
 }
 
 }  // namespace heed

@@ -39,11 +39,9 @@ Json masks_json(OpenModel& m, const GivenText& given, int top_k) {
   const string text = with_masks(m, given);
   const Tokenizer& tokenizer = *m.tokenizers.target;
   const TokenIds ids = m.texts.read({text, {}, given.name, given.is_line}, false).read.source;
-  vector<int> rows;
-  for (size_t i = 0; i < ids.size(); ++i)
-    if (m.objective->is_mask(ids[i])) rows.push_back(int(i));
+  const vector<int> rows = m.objective->masks_in(ids);
   Json masks = Json::array();
-  for (const auto& best : fill(m.predictor(), *m.objective, tokenizer, ids, rows, top_k)) {
+  for (const auto& best : fill(m.predictor(), *m.objective, tokenizer, ids, top_k)) {
     Json candidates = Json::array();
     for (const Hypothesis& f : best)
       candidates.push_back(candidate_json(f, tokenizer, m.net.has_decoder()));

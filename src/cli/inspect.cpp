@@ -14,31 +14,21 @@ namespace heed {
 namespace {
 
 // The tensors, and what the last record knows of a step beside them.
-void print_inspection(Json result, bool averaged) {
-  print_prose(fmt::format("{}, step {}, {} parameters\n", printable(plain(result["checkpoint"])),
-                          format_count(result["step"]), format_count(result["parameters"])));
+void print_inspection(Json result) {
   const Json move = last_move(result["learning"]);
   Json& tensors = result["tensors"];
-  string notes =
-      "a matrix begins with random numbers (after --init-from, as another run left it), and each "
-      "step moves it against the gradient; norm: length of the tensor as a vector; moved: distance "
-      "from its value at step 0; cosine: between now and step 0 (1: same direction)";
-  if (!move.is_null()) {
-    notes += fmt::format(
-        "; at step {}, the last that moved a matrix: gradient: its norm before clipping; update: "
-        "how "
-        "far the step moved the matrix, as a share of its norm",
-        plain(move["step"]));
-    for (Json& tensor : tensors)
-      for (const char* key : {"gradient_norm", "update_ratio"})
+  for (Json& tensor : tensors)
+    for (const char* key : {"gradient_norm", "update_ratio"})
+      if (!move.is_null())
         tensor[key] =
             move["matrices"].value(plain(tensor["name"]), Json::object()).value(key, Json());
-  }
-  if (averaged)
-    notes +=
-        "; the table describes the average of the trained weights (train.ema_decay), gradient and "
-        "update those weights themselves";
-  print_prose(notes + "\n\n");
+  print_prose(fmt::format(
+      "{}, step {}, {} parameters{}\n\n", printable(plain(result["checkpoint"])),
+      format_count(result["step"]), format_count(result["parameters"]),
+      move.is_null()
+          ? ""
+          : fmt::format("; gradient and update: at step {}, the last that moved a matrix",
+                        plain(move["step"]))));
   const Column columns[] = {
       {"tensor", "name"},
       {"norm", "norm", "{:.3f}"},
@@ -66,7 +56,7 @@ Exit run_inspect(CommandLine& line) {
                     {"tensors", tensor_table(m.net.table, m.values,
                                              initial_weights(m.net, m.config.seed, folder))},
                     {"learning", learning_json(read_frames(folder, m.state.step).frames)}};
-  line.json ? print_line(result) : print_inspection(result, m.config.train.ema_decay > 0);
+  line.json ? print_line(result) : print_inspection(result);
   return Exit::ok;
 }
 

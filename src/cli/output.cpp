@@ -43,11 +43,10 @@ string cell_of(const Json& row, const Column& column, const char* unknown) {
 }
 
 struct FilledColumn {
+  const Column* column;
   vector<string> cells;  // the heading first
   int width = 0;
   bool right = true;
-  int leaves = 0;
-  Column::Long is_long = Column::none;
 
   string aligned(size_t row) const {
     const string pad(width - columns_of(cells[row]), ' ');
@@ -56,9 +55,7 @@ struct FilledColumn {
 };
 
 FilledColumn filled(const Json& rows, const Column& column) {
-  FilledColumn out{{column.heading}};
-  out.leaves = column.leaves;
-  out.is_long = column.is_long;
+  FilledColumn out{&column, {column.heading}};
   for (const Json& row : rows) {
     out.cells.push_back(cell_of(row, column, "-"));
     const Json value = value_of(row, column);
@@ -72,9 +69,11 @@ void leave_out(vector<FilledColumn>& columns, int room) {
   int width = -kGap;
   for (const FilledColumn& c : columns) width += c.width + kGap;
   while (width > room) {
-    const auto rank = [](const FilledColumn& c) { return c.leaves > 0 ? c.leaves : 100; };
+    const auto rank = [](const FilledColumn& c) {
+      return c.column->leaves > 0 ? c.column->leaves : 100;
+    };
     const auto least = ranges::min_element(columns, {}, rank);
-    if (least->leaves == 0) return;
+    if (least->column->leaves == 0) return;
     width -= least->width + kGap;
     columns.erase(least);
   }
@@ -146,7 +145,6 @@ void write_output(const string& path, string_view text) {
   // A private page stays private from its first byte.
   const auto mode = static_cast<mode_t>(fs::exists(old) ? old.permissions() : fs::perms{0666});
   replace_file(place, text, mode & 0777);
-  if (fs::exists(old)) fs::permissions(place, old.permissions(), none);
 }
 
 void write_page(const string& path, string_view page, Log& log) {
@@ -154,11 +152,10 @@ void write_page(const string& path, string_view page, Log& log) {
   if (path != "-") log.info(fmt::format("wrote {}; open it in a browser", path));
 }
 
-void print_error(const char* what) {
-  const string text = "heed: error: " + printable_lines(what);
-  const bool wraps = ::isatty(STDERR_FILENO) == 1;
-  std::fprintf(stderr, "%s\n",
-               wraps ? wrapped(text, terminal_width(STDERR_FILENO), "  ").c_str() : text.c_str());
+void print_error(string_view what) {
+  string text = "heed: error: " + printable_lines(what);
+  if (::isatty(STDERR_FILENO)) text = wrapped(text, terminal_width(STDERR_FILENO), "  ");
+  std::fprintf(stderr, "%s\n", text.c_str());
 }
 
 void flush_output() {
@@ -228,7 +225,7 @@ void print_table(const Json& rows, span<const Column> columns, const string& beg
     if (rows.empty() || ranges::any_of(rows, known)) table.push_back(filled(rows, column));
   }
   const FilledColumn texts = table.back();
-  const Column::Long is_long = texts.is_long;
+  const Column::Long is_long = texts.column->is_long;
   if (is_long != Column::none) table.pop_back();
   const int kept = is_long == Column::cut ? min(texts.width, kLeastText) + kGap : 0;
   leave_out(table, room - kept);

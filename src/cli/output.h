@@ -30,7 +30,7 @@ void print_prose(string_view text);  // on a terminal broken at spaces
 void print_coloured(string_view drawing);  // unchanged: its escapes are heed's own
 // JSON on a line; bytes that are not UTF-8 become U+FFFD.
 void print_line(const Json& json);
-void print_error(const char* what);  // "heed: error: ..." on standard error
+void print_error(string_view what);  // "heed: error: ..." on standard error
 void flush_output();                 // makes the output visible now; main() does it at the end
 
 // A page or a table for the user; "-" is standard output. A file is replaced whole or not at all,

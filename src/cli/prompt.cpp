@@ -20,7 +20,7 @@
 namespace heed {
 namespace {
 
-constexpr string_view kEnds[] = {":q", ":quit", ":exit", ":q!", ":wq", "quit", "exit"};
+constexpr string_view kEnds[] = {":q", ":quit", "quit", "exit"};
 constexpr const char* kHowToEnd = ":q or Ctrl-D ends. :help says what else there is.";
 
 void begin_editing() {
@@ -76,9 +76,9 @@ bool obeys(CommandLine& line, const TextSource& source, const string& typed, Log
   if (ranges::count(source.settings, name) == 0)
     throw usage_error("\"{}\" is nothing that can be set here.", excerpt(words[0]))
         .hint(":help; a space before it, if it is text");
-  const vector<string> values(words.begin() + 1, words.end());
-  line.set(name, values);
-  log.info(fmt::format("{}: {}", name, joined(values, " ")));
+  const string value(stripped(typed.substr(words[0].size())));
+  line.set(name, value);
+  log.info(fmt::format("{}: {}", name, value));
   return true;
 }
 
@@ -107,7 +107,7 @@ Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,
       // Not about the text, nor the page of it.
       if (e.exit() != Exit::data && e.exit() != Exit::usage && e.exit() != Exit::store) throw;
       flush_output();
-      print_error(in_prompt_words(source, e.text()).c_str());  // a hint may be of the shell
+      print_error(in_prompt_words(source, e.text()));  // a hint may be of the shell
     }
   }
   return Exit::ok;

@@ -17,7 +17,7 @@ Exit run_report(CommandLine& line) {
   vector<string> runs;
   string html = "-";
   bool live = false;
-  line.add_runs(runs);
+  line.add_run(runs);
   line.add_file("--html", html, "the file to write; - is standard output")->excludes("--json");
   line.app.add_flag("--live", live, "a page with the model itself, to type to")->excludes("--json");
   line.parse();

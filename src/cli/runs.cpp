@@ -227,7 +227,7 @@ Exit run_runs(CommandLine& line) {
   vector<string> places;
   string sort;
   bool tsv = false, all = false, every_key = false;
-  line.add_runs(places, "runs, or folders of runs (default: runs)", "RUN|DIR");
+  line.add_run(places, "runs, or folders of runs (default: runs)", "RUN|DIR");
   CLI::App& app = line.app;
   app.add_option("--sort", sort,
                  "by a column or a key: loss, metric, model.d_model (default: date)");
@@ -236,7 +236,6 @@ Exit run_runs(CommandLine& line) {
   app.add_flag("--tsv", tsv, "columns separated by tabs, one for each such key");
   line.parse();
   line.only_where(!line.json, {"--tsv"}, "without --json");
-  line.only_where(!tsv && !line.json, {"--keys"}, "without --tsv and --json, which have them");
   if (places.empty()) places = {"runs"};
   set<fs::path> found;
   for (const string& place : places) found.merge(runs_at(place, all));

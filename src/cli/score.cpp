@@ -147,7 +147,6 @@ Exit run_score(CommandLine& line) {
   line.parse();
   line.only_where(line.texts.file.has_value(), {"--against"}, "with --file");
   if (!line.texts.file) against.reset();
-  line.only_where(tokens || line.json, {"--top-k"}, "with --tokens or --json");
   line.only_where(!against, {"--tokens", "--top-k"}, "without --against");
   if (against && line.texts.target_file)
     throw usage_error("--against and --target-file: each file has its own targets.")
@@ -183,8 +182,6 @@ Exit run_tokenize(CommandLine& line) {
   line.parse();
 
   OpenModel m(line, 1);
-  if (m.tokenizers.separate_source && line.app.count("--side") == 0)
-    m.log.info("as a target; for a source: --side source");
   const Tokenizer& tokenizer =
       line.side() == Side::source ? m.tokenizers.source() : *m.tokenizers.target;
   const auto answer = [&](const GivenText& text) -> Json {

@@ -36,16 +36,14 @@ void show_sample(const RunResult& result, Log& log) {
   const auto best = ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
   if (best == frames.end() || probe.prompts.empty()) return;
   const size_t shown = probe.prompts.size() > 1;  // of four pairs the second
-  const string text =
-      best->filled.value_or(probe.prompts[shown] + " | " + best->written[shown]) + "\n";
-  const string who = best->step == result.state.step ? "it" : fmt::format("step {}", best->step);
+  const string who = best->step == result.state.step ? "it" : fmt::format("step {}", best->step),
+               text = best->filled.value_or(probe.prompts[shown] + " | " + best->written[shown]) +
+                      "\n";
   log.detail(who + (best->filled ? " writes ›so‹ in its masks:" : " writes:"));
   for (const string_view line : lines_of(text)) log.detail("  | " + printable(line));
-  const int columns = terminal_width(STDERR_FILENO);
-  const string prompt = end_of_text(printable(probe.prompts[shown]), columns / 3);
-  const string all =
-      best->filled ? printable(text) : prompt + " | " + printable(best->written[shown]);
-  log.brief(shortened(who + " writes: " + string(stripped(all)), columns));
+  const string written = best->filled.value_or(best->written[shown]);
+  log.brief(
+      shortened(who + " writes: " + printable(stripped(written)), terminal_width(STDERR_FILENO)));
 }
 
 // The end of a run: what its model writes, RUN/live.html, RUN/report.html, and what to try next.

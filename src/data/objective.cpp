@@ -86,6 +86,13 @@ Question Objective::question(const Split& split, Tile prompt, int, int written) 
   return q;
 }
 
+vector<int> Objective::masks_in(const TokenIds& ids) const {
+  vector<int> places;
+  for (int i = 0; i < ssize(ids); ++i)
+    if (is_mask(ids[i])) places.push_back(i);
+  return places;
+}
+
 TokenIds Objective::never_written(const Tokenizer& tokenizer) const {
   TokenIds never;
   const bool writes_end = traits_.decoder() && !continues();

@@ -141,6 +141,7 @@ class Objective {
   // Is this such a token? An encoder alone answers in its row. A decoder writes the answer after
   // this token, and the token with the next id ends it.
   virtual bool is_mask(int) const { return false; }
+  vector<int> masks_in(const TokenIds& ids) const;  // their places
 
   // What surrounds the tokens of a text.
   virtual TokenIds framed_source(TokenIds tokens) const = 0;

@@ -137,32 +137,11 @@ void apply_rules(span<float> row, const SamplingRules& rules, span<const int> te
 }
 
 int draw(span<const float> probabilities, double u) {
-  // Finds the block first, then the token in it: rows of large vocabularies are long.
-  constexpr size_t kBlock = 64;
-  const size_t n = probabilities.size();
-  vector<double> sums;
-  double total = 0;
-  for (size_t begin = 0; begin < n; begin += kBlock) {
-    const size_t size = min(kBlock, n - begin);
-    sums.push_back(sum_row(probabilities.data() + begin, int(size)));
-    total += sums.back();
-  }
-  const double place = u * total;
-  size_t block = 0;  // the block of `place`; after rounding errors, the last nonzero block
-  double before = 0, sum_before = 0;
-  for (size_t i = 0; i < sums.size() && before + sums[block] <= place; ++i) {
-    if (sums[i] > 0) {
-      block = i;
-      before = sum_before;
-    }
-    sum_before += sums[i];
-  }
+  const double place = u * accumulate(probabilities.begin(), probabilities.end(), 0.0);
   int last = -1;
-  for (size_t i = kBlock * block; i < min(n, kBlock * (block + 1)); ++i) {
-    if (probabilities[i] == 0) continue;
-    last = int(i);
-    if ((before += probabilities[i]) > place) break;
-  }
+  double before = 0;
+  for (int id = 0; before <= place && id < ssize(probabilities); ++id)
+    if (probabilities[id] > 0) before += probabilities[last = id];
   assert(last >= 0);
   return last;
 }

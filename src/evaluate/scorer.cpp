@@ -21,7 +21,7 @@ struct Worker {
     batch.clear();
     for (int64_t i = begin; i < end; ++i) {
       examples.get(i, example);
-      batch.add(example.source, example.target, example.labels);
+      batch.add(example);
     }
     WorkspaceScope scope(workspace);
     Pass<float> pass = predictor.pass(workspace, observer);

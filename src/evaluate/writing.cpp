@@ -136,7 +136,6 @@ TranslatedPairs translate_pairs(const Model& m, const Split& split, const Pairs&
     const bool any = !found[i].empty();
     translated.texts.push_back(any ? found[i][0].text : "");
     translated.not_ended += any && !found[i][0].ended;
-    translated.longer += ssize(split.sentence(Side::target, int64_t(i))) > beam.max_length;
     translated.counts.push_back(translation_counts(translated.texts.back(), references, how));
   }
   return translated;
@@ -164,8 +163,8 @@ TokenIds generate(const Predictor& predictor, const Objective& objective, const 
 }
 
 vector<vector<Hypothesis>> fill(const Predictor& predictor, const Objective& objective,
-                                const Tokenizer& target, const TokenIds& source,
-                                const vector<int>& rows, int n) {
+                                const Tokenizer& target, const TokenIds& source, int n) {
+  const vector<int> rows = objective.masks_in(source);
   if (predictor.model.has_decoder())
     return fill_spans(predictor, objective.longest(Side::target) - 1, target.first_ordinary_id(),
                       source, rows, n);

@@ -35,7 +35,6 @@ struct TranslatedPairs {
   System counts;
   vector<string> texts;
   int not_ended = 0;  // translations that were cut
-  int longer = 0;     // written targets that are longer than a translation may be
 };
 TranslatedPairs translate_pairs(const Model& model, const Split& split, const Pairs& written,
                                 BeamOptions beam, BleuOptions how, Pool& pool, Log& log);
@@ -49,12 +48,11 @@ TokenIds generate(const Predictor& predictor, const Objective& objective, const 
 
 inline constexpr int kSpanBeam = 32;  // hypotheses of the search for a span
 
-// For the mask in each of these rows of a framed source, the n most probable fillings, best first:
+// For each mask of a framed source, the n most probable fillings, best first:
 // a token or, if the model has a decoder, a span, whose probability includes its end. At most
 // kSpanBeam spans. A span has at least one token, and is searched for given the best ones for the
 // masks before it.
 vector<vector<Hypothesis>> fill(const Predictor& predictor, const Objective& objective,
-                                const Tokenizer& target, const TokenIds& source,
-                                const vector<int>& rows, int n);
+                                const Tokenizer& target, const TokenIds& source, int n);
 
 }  // namespace heed

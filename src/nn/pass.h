@@ -81,6 +81,7 @@ struct Batch {
     append(target, target_ids, 1);
     labels.insert(labels.end(), output_labels.begin(), output_labels.end());
   }
+  void add(const auto& example) { add(example.source, example.target, example.labels); }
 };
 
 // What a pass shows of itself, without knowing who looks: its heads, their gradients, and what

@@ -74,7 +74,7 @@ AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& va
                              const Example& input, Workspace& workspace, bool lengths) {
   AttentionMaps maps = empty_maps(model, input, lengths);
   Batch batch;
-  batch.add(input.source, input.target);
+  batch.add(input);
   Recorder recorder(model, values, maps);
   WorkspaceScope scope(workspace);
   Pass<float> pass{

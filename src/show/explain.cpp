@@ -56,16 +56,15 @@ Json place(const char* part, Json kind = {}, Json layer = {}, Json head = {}) {
 
 class Explainer {
  public:
-  Explainer(const Transformer& model, const ParamVec<float>& narrow, const ParamVec<double>& values,
-            const Prediction& prediction)
+  Explainer(const Transformer& model, const ParamVec<float>& narrow, const Prediction& prediction)
       : model_(model),
         narrow_(narrow),
         prediction_(prediction),
         stack_(model.has_decoder() ? model.decoder : model.encoder),
         saved_(model.has_decoder() ? all_saved_.decoder : all_saved_.encoder),
-        pass_{.values = values, .workspace = workspace_} {
+        pass_{.values = wide_, .workspace = workspace_} {
     Batch batch;
-    batch.add(prediction.read.source, prediction.read.target);
+    batch.add(prediction.read);
     last_ = model.forward(pass_, batch, all_saved_);
     for (size_t i = 1; i <= stack_.blocks.size(); ++i) {
       logits_ = logits_of(row_before(i));
@@ -232,7 +231,7 @@ class Explainer {
     by(&WritingHead::strength);
     const Example read = asked();
     Batch batch;
-    batch.add(read.source, read.target, read.labels);
+    batch.add(read);
     const double passes = 3 * kTwoSeconds / training_flops(model_, batch);
     const double loss = -scored_token(lens_.back(), answer_).log_probability;
     for (size_t i = 0; i < heads_.size() && double(i) < max<double>(kFewestPasses, passes); ++i) {
@@ -294,6 +293,7 @@ class Explainer {
 
   const Transformer& model_;
   const ParamVec<float>& narrow_;
+  const ParamVec<double> wide_ = copy_as<double>(narrow_);
   const Prediction& prediction_;
   const Stack& stack_;
   Workspace workspace_;
@@ -314,8 +314,7 @@ class Explainer {
 
 Json explain(const Transformer& model, const ParamVec<float>& values,
              const Prediction& prediction) {
-  const ParamVec<double> wide = copy_as<double>(values);
-  return Explainer(model, values, wide, prediction).result();
+  return Explainer(model, values, prediction).result();
 }
 
 }  // namespace heed

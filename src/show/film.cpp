@@ -151,12 +151,8 @@ TokenIds Film::written(const Predictor& predictor, size_t prompt) const {
     return generate(predictor, *objective_, target, question_.prompts[prompt],
                     continues ? written_ : answer, continues ? kTemperature : 0);
   }
-  const TokenIds& source = question_.prompts[prompt];
-  vector<int> rows;
-  for (size_t r = 0; r < source.size(); ++r)
-    if (objective_->is_mask(source[r])) rows.push_back(int(r));
   TokenIds words;
-  for (const auto& best : fill(predictor, *objective_, target, source, rows, 1))
+  for (const auto& best : fill(predictor, *objective_, target, question_.prompts[prompt], 1))
     words.push_back(best.front().ids[0]);
   return words;
 }

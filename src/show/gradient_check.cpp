@@ -13,15 +13,13 @@
 namespace heed {
 namespace {
 
-// Entries of a tensor, spread evenly: its gradient g against numeric(i, h).
+// A tensor's gradient g against numeric(i, h).
 template <class Numeric>
-Json checked(const string& name, span<const double> g, size_t entries, double floor,
-             Numeric&& numeric) {
+Json checked(const string& name, span<const double> g, double floor, Numeric&& numeric) {
   size_t worst_entry = 0, cannot_tell = 0;
   double analytic = 0;
   GradientVerdict worst{true, false, 0, 0};
-  for (size_t k = 0; k < entries; ++k) {
-    const size_t i = k * g.size() / entries;
+  for (size_t i = 0; i < g.size(); ++i) {
     const auto v = check_gradient(g[i], floor, [&](double h) { return numeric(i, h); });
     cannot_tell += !v.right && !v.wrong;
     const bool worse = pair(v.wrong, v.error) > pair(worst.wrong, worst.error);
@@ -31,7 +29,7 @@ Json checked(const string& name, span<const double> g, size_t entries, double fl
     analytic = g[i];
   }
   return {{"tensor", name},
-          {"entries", entries},
+          {"entries", g.size()},
           {"cannot_tell", cannot_tell},
           {"worst_error", worst.error},
           {"worst_entry", worst_entry},
@@ -43,7 +41,7 @@ Json checked(const string& name, span<const double> g, size_t entries, double fl
 }  // namespace
 
 vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& values,
-                             const Batch& batch, double smoothing, size_t entries_per_tensor) {
+                             const Batch& batch, double smoothing) {
   Workspace workspace;
   ParamVec<double> gradients(values.size());
   {
@@ -64,12 +62,10 @@ vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& v
   const double noise = rounding_noise(objective());
   vector<Json> checks;
   for (const ParamInfo& info : model.table.infos()) {
-    const size_t size = info.param.size();
-    const span<const double> g(gradients.data() + info.param.offset, size);
+    const span<const double> g(gradients.data() + info.param.offset, info.param.size());
     double* v = moved.data() + info.param.offset;
-    const size_t n = entries_per_tensor ? min(entries_per_tensor, size) : size;
     checks.push_back(
-        checked(info.name, g, n, gradient_floor(g, largest, noise),
+        checked(info.name, g, gradient_floor(g, largest, noise),
                 [&](size_t i, double h) { return central_difference(v[i], objective, h); }));
   }
   return checks;

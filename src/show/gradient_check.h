@@ -84,10 +84,9 @@ GradientVerdict check_gradient(double analytic, double floor, Numeric&& numeric)
 // entries that are wrong if any are, "ok": none is wrong}. The error's floor is the largest of 1e-3
 // max|tensor|, 1e-8 max|all| and what the rounding of the loss leaves in n. Differences are wrong
 // across the corner of relu: the caller must redraw values whose activations come nearer to it than
-// ten steps (smallest_relu_input()). Compares at most `entries_per_tensor` entries of each tensor,
-// spread evenly; 0: all.
+// ten steps (smallest_relu_input()).
 vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& values,
-                             const Batch& batch, double smoothing, size_t entries_per_tensor = 0);
+                             const Batch& batch, double smoothing);
 
 // The smallest |u| that any relu reads; infinity for smooth activations.
 double smallest_relu_input(const Transformer& model, const ParamVec<double>& values,

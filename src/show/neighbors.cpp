@@ -9,7 +9,6 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "base/nearest.h"
 #include "base/std_names.h"
 #include "text/utf8.h"
 
@@ -22,17 +21,6 @@ double norm(const vector<double>& v) {
 
 using Row = vector<double>;
 
-string similar_word(const EmbeddingView& e, const string& word) {
-  vector<string> words;
-  for (int id = e.tokenizer.first_ordinary_id(); id < e.tokenizer.size(); ++id) {
-    string text = e.tokenizer.text_after(-1, id);
-    if (text.starts_with(' ')) text.erase(0, 1);
-    if (text.size() > 1 && e.occurs(id)) words.push_back(std::move(text));  // no single byte
-  }
-  const string similar = nearest(word, words);
-  return similar.empty() ? "a word of the training text" : similar;
-}
-
 // Each of them known to training.
 vector<int> known_ids(const EmbeddingView& e, const string& word) {
   const string shown = fmt::format("\"{}\"", excerpt(word));
@@ -43,15 +31,13 @@ vector<int> known_ids(const EmbeddingView& e, const string& word) {
   }
   if (ids.empty()) throw data_error("{} has no tokens.", shown);
   if (ranges::count(ids, Tokenizer::kUnk) > 0)
-    throw data_error("{} has {}.", shown, e.tokenizer.unknown(word).summary())
-        .hint(similar_word(e, word));
+    throw data_error("{} has {}.", shown, e.tokenizer.unknown(word).summary());
   for (const int id : ids)
     if (!e.occurs(id))
       throw data_error(
           "{} is {}, and {} never occurs in the training text: nothing was learnt "
           "of it.",
-          shown, joined(e.tokenizer.pieces(ids), " "), e.tokenizer.piece(id))
-          .hint(similar_word(e, word));
+          shown, joined(e.tokenizer.pieces(ids), " "), e.tokenizer.piece(id));
   return ids;
 }
 

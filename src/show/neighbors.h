@@ -33,8 +33,8 @@ EmbeddingView embedding_of(const Model& model, Side side);
 //
 //   [{"query", "words": [{"word", "ids", "tokens"}], "neighbors": [{"token", "id", "cosine"}]}]
 //
-// Error (usage) if words and signs do not alternate; Error (data), which suggests a similar word,
-// if one has a token that is not known or that training never saw.
+// Error (usage) if words and signs do not alternate; Error (data) if one has a token that is not
+// known or that training never saw.
 Json neighbors(const EmbeddingView& embedding, const string& text, size_t k);
 
 }  // namespace heed

@@ -73,7 +73,7 @@ TokenIds given_prompt(const RunConfig& config, const Tokenizers& tokenizers,
   Log log({.quiet = true});
   const string text = objective.with_mask_tokens(config.train.prompt);
   TokenIds ids = UserTexts(objective, config, tokenizers, log).prompt(text).ids();
-  if (objective.fills() && ranges::none_of(ids, [&](int id) { return objective.is_mask(id); }))
+  if (objective.fills() && objective.masks_in(ids).empty())
     throw usage_error("train.prompt has no [MASK].").hint("--prompt 'The [MASK] said'");
   return ids;
 }

@@ -73,7 +73,7 @@ void add_pull(const Transformer& model, const ParamVec<T>& values, const Example
               Workspace& workspace, AttentionMaps& maps) {
   for (AttentionMap& map : maps) map.pull.assign(map.weights.size(), 0);
   Batch batch;
-  batch.add(read.source, read.target, read.labels);
+  batch.add(read);
   PullRecorder<T> recorder(model.config, maps);
   ParamVec<T> gradients(values.size());
   Pass<T> pass{
@@ -127,8 +127,7 @@ Json pulls_of_row(const Transformer& model, const ParamVec<double>& values, cons
 
 Example asked_of(const Model& model, const TokenIds& text) {
   const Objective& objective = *model.objective;
-  const bool masked = ranges::any_of(text, [&](int id) { return objective.is_mask(id); });
-  if (objective.traits().pairs() || masked)
+  if (objective.traits().pairs() || !objective.masks_in(text).empty())
     throw usage_error("--pull needs --target: what the model writes itself would only confirm it.");
   const int vocab = model.tokenizers.target->size();
   Split split(vocab, vocab);
@@ -152,22 +151,20 @@ TokenIds labels_of(const Model& model, const Example& read, const string& words)
     return labels;
   }
   TokenIds labels(read.source.size(), -1), answers;
-  const auto masks = ranges::count_if(read.source, [&](int id) { return objective.is_mask(id); });
-  if (masks == 0)
+  const vector<int> masks = objective.masks_in(read.source);
+  if (masks.empty())
     throw usage_error(
         "--pull: the text has no [MASK], and each token in turn would be another text.")
         .hint("the text with a [MASK], and its word as --target");
   const vector<string_view> given = split_words(words);
-  if (ssize(given) == masks)
+  if (given.size() == masks.size())
     for (const string_view word : given)
       answers.push_back(one_token(string(word), "--target", target).front());
   else
     answers = target.encode(words);
-  if (ssize(answers) != masks)
-    throw usage_error("--target has {} words, the text has {} [MASK].", given.size(), masks);
-  auto next = answers.begin();
-  for (size_t i = 0; i < labels.size(); ++i)
-    if (objective.is_mask(read.source[i])) labels[i] = *next++;
+  if (answers.size() != masks.size())
+    throw usage_error("--target has {} words, the text has {} [MASK].", given.size(), masks.size());
+  for (size_t i = 0; i < masks.size(); ++i) labels[masks[i]] = answers[i];
   return labels;
 }
 

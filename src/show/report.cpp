@@ -22,12 +22,8 @@ namespace heed {
 namespace {
 
 fs::path folder_of_run(const string& run) {  // or of one of its checkpoints
-  if (!is_checkpoint(run)) return run;
-  const fs::path folder = run_of_checkpoint(run);
-  if (!fs::is_directory(folder / kCheckpoints))
-    throw store_error("{} is a checkpoint outside its run, which has logged what it learnt.",
-                      quoted_path(run));
-  return folder;
+  const fs::path its = run_of_checkpoint(run);
+  return is_checkpoint(run) && is_folder(its / kCheckpoints) ? its : fs::path(run);
 }
 
 // Adds how many parameters a checkpoint's model has, and the loss of guessing.
@@ -112,16 +108,11 @@ Json curves_json(const LoggedEvents& logged) {
 
 // How the training losses of a run are measured, compared with the held-out ones.
 string training_loss_note(const RunConfig& c) {
-  string note =
-      "A training loss is the mean over the steps since the log's line before, drawn in their "
-      "middle; held-out losses are those of the weights at their step";
-  if (c.train.ema_decay > 0) note += ", averaged (train.ema_decay)";
-  note += has_dropout(c.model) ? ", without the dropout of training: they can be lower." : ".";
-  if (c.objective.label_smoothing > 0) note += " Neither has label smoothing.";
-  const auto objective = make_objective(c);
-  if (objective->traits().decoder() && !objective->continues())
-    note += " Accuracy leaves </s> out.";
-  return note;
+  return string(
+             "A training loss is the mean over the steps since the log's line before, drawn in "
+             "their middle; held-out losses are those of the weights at their step") +
+         (c.train.ema_decay > 0 ? ", averaged (train.ema_decay)" : "") +
+         (has_dropout(c.model) ? ", without the dropout of training: they can be lower." : ".");
 }
 
 }  // namespace

@@ -179,10 +179,6 @@ NewestCheckpoint newest_checkpoint(const fs::path& run, int64_t up_to, bool with
   });
 }
 
-vector<TensorSlot> model_slots(Stepper& stepper) {
-  return tensor_slots(stepper.table(), stepper.weights().used);
-}
-
 vector<TensorSlot> training_slots(Stepper& stepper) {
   const Weights w = stepper.weights();
   return training_slots(stepper.table(), stepper.optimizer(), w.differ() ? &w.trained : nullptr);

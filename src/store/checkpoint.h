@@ -104,10 +104,8 @@ struct NewestCheckpoint {
 NewestCheckpoint newest_checkpoint(const fs::path& run, int64_t up_to = kAnyStep,
                                    bool with_weights = true);
 
-// The numbers of a training as tensors. model.safetensors: the weights that are used.
-vector<TensorSlot> model_slots(Stepper& stepper);
-// training.safetensors: the moments of the optimizer and, where others are used, the trained
-// weights (`raw`).
+// The numbers of a training as tensors. training.safetensors: the moments of the optimizer and,
+// where others are used, the trained weights (`raw`).
 vector<TensorSlot> training_slots(Stepper& stepper);
 vector<TensorSlot> training_slots(const ParamTable& table, Optimizer<float>& optimizer,
                                   ParamVec<float>* raw);

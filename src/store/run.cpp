@@ -75,8 +75,6 @@ Origin read_origin(const fs::path& run) {
     const fs::path path = folder / kOriginFile;
     if (ranges::count(folder == run ? names_in(folder) : readable_names(folder), kOriginFile) == 0)
       continue;
-    if (type_of(path) != fs::file_type::regular)
-      throw store_error("{} is not a file.", quoted_path(path)).hint(kRemedy);
     const JsonSource source{.name = quoted_path(path), .verdict = "damaged: ", .hint = kRemedy};
     Origin origin;
     Faults faults;
@@ -109,31 +107,6 @@ DataPlace data_place(const RunConfig& config, const fs::path& run, const Origin&
         path->erase(0, slash + 1), shorter = true;
   }
   return first;
-}
-
-optional<KeptBest> best_elsewhere(const fs::path& run) try {
-  const Origin origin = read_origin(run);
-  const RunConfig config = config_of_run(run);
-  vector<fs::path> others;
-  if (!origin.branched_from.empty()) others.push_back(origin.branched_from);
-  for (const string& name : names_of_runs(folder_of(run), true))
-    if (name.starts_with(run.filename().string() + string(kOldRun)))
-      others.push_back(run.parent_path() / name);
-  const auto matters = [](const KeyChange& change) {
-    return ranges::any_of(std::array{"data.", "tokenizer.", "objective.", "train.select_by"},
-                          [&](const char* key) { return change.key.starts_with(key); });
-  };
-  optional<KeptBest> found;
-  for (const fs::path& other : others) {
-    const optional<State> best = best_of(states_of(other));
-    if (best && (!found || is_better(*best, found->best)) &&
-        read_origin(other).hash == origin.hash &&
-        ranges::none_of(changed_keys(config, config_of_run(other)), matters))
-      found = {other, *best};
-  }
-  return found;
-} catch (const Error&) {
-  return nullopt;
 }
 
 string still_training(const fs::path& folder) try {

@@ -102,14 +102,6 @@ DataPlace data_place(const RunConfig& config, const fs::path& run, const Origin&
 // data.train=PATH). Error (store) on a damaged origin.json.
 DataPlace data_place(const Model& model);
 
-// The best checkpoint of the runs that this one branched from or has replaced (NAME.old-K), as far
-// as they are measured alike: on the same data, with the same tokenizer and objective.
-struct KeptBest {
-  string run;
-  State best;
-};
-optional<KeptBest> best_elsewhere(const fs::path& run);
-
 // "RUN is still training: step 700 of 1000", or "".
 string still_training(const fs::path& folder);
 

@@ -35,7 +35,6 @@ class RunLock {
   explicit RunLock(const fs::path& run);
   ~RunLock();
   RunLock(RunLock&& other) noexcept;
-  RunLock& operator=(RunLock&&) = delete;
 
   // Error (Exit::store) unless `run` is the folder that was locked: it may have been moved or
   // removed, and another be in its place.

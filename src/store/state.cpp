@@ -54,11 +54,11 @@ StateFile parse_state(string_view bytes, const string& file) {
   StateFile result;
   Faults faults;
   read_json(parse_strict_json(string(checked(bytes, file)) + "}", source), result, faults);
-  if (const bool older = result.format < kStateFormat; result.format != kStateFormat)
+  if (result.format != kStateFormat)
     throw Unreadable(Exit::store,
-                     fmt::format("{}: a run of {} heed: format {}, expected {}", file,
-                                 older ? "an older" : "a newer", result.format, kStateFormat),
-                     older ? "train it again" : "a newer heed");
+                     fmt::format("{}: a run of another heed: format {}, expected {}", file,
+                                 result.format, kStateFormat),
+                     "that heed; or train it again");
   const State& s = result.state;
   if (max(s.step, s.best_step) > kMostSteps ||
       min({s.step, s.cursor.epoch, s.cursor.index, s.tokens_seen, s.best_step + 1, s.stalled,

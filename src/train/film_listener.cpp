@@ -39,7 +39,7 @@ class FilmListener : public Listener {
     on_ = !film_.empty() && can_be_film(run_.path());
     if (!on_) return;
     continue_film(m.state.step);
-    log_.info("prompt      | " + end_of_text(printable(film_.prompt()), kSampleColumns));
+    log_.info("prompt      | " + shortened(printable(film_.prompt()), kSampleColumns));
     first_weights(m);
     if (m.state.step == 0 && is_next(0, false)) say_sample(0, add_now({}, m));
   }
@@ -92,7 +92,6 @@ class FilmListener : public Listener {
     }
     probe.step = step;
     run_.append(kFilm, line_of(probe));
-    if (step > 0) log_.info("the film begins again at this step");
   }
 
   bool has_frame(int64_t step) const { return ranges::count(steps_, step) > 0; }

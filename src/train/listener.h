@@ -56,6 +56,14 @@ struct ListenerContext {
   double begin = 0;  // of the command (seconds_now())
 };
 
+class RunListener : public Listener {
+ public:
+  explicit RunListener(const ListenerContext& context) : c_(context) {}
+
+ protected:
+  const ListenerContext c_;
+};
+
 // Those of heed train and heed resume.
 Listeners listeners(const ListenerContext& context);
 

@@ -19,52 +19,48 @@ MakeListener tenths_listener, terminal_listener, film_listener, tensorboard_list
 namespace {
 
 // The lines of metrics.jsonl that follow the steps; what happens to a run is told where it happens.
-class Metrics : public Listener {
+class Metrics : public RunListener {
  public:
-  explicit Metrics(const ListenerContext& context) : run_(context.run) {}
-  void logged(const TrainEvent& line) override { run_.append(kMetrics, line_of(line)); }
+  using RunListener::RunListener;
+  void logged(const TrainEvent& line) override { c_.run.append(kMetrics, line_of(line)); }
   void validated(const ValidEvent& line, const Moment&) override {
-    run_.append(kMetrics, line_of(line));
+    c_.run.append(kMetrics, line_of(line));
   }
-
- private:
-  RunWriter& run_;
 };
 
 // The yardsticks (evaluate/yardsticks.h): measured once, when the run starts, and compared with its
 // best validation at the end.
-class YardsticksListener : public Listener {
+class YardsticksListener : public RunListener {
  public:
-  explicit YardsticksListener(const ListenerContext& context) : context_(context) {}
+  using RunListener::RunListener;
 
   void began(const Moment& m) override {
-    const PreparedRun& p = context_.prepared;
-    yardsticks_ = context_.so_far.yardsticks;
+    const PreparedRun& p = c_.prepared;
+    yardsticks_ = c_.so_far.yardsticks;
     if (!yardsticks_.empty()) return;
     yardsticks_ = p.yardsticks.empty() ? measure_yardsticks(p) : p.yardsticks;
     if (yardsticks_.empty()) return;
-    context_.run.append(kMetrics, line_of(YardsticksEvent{m.state.step, yardsticks_}));
+    c_.run.append(kMetrics, line_of(YardsticksEvent{m.state.step, yardsticks_}));
     vector<string> all;
     for (const Yardstick& y : yardsticks_)
       all.push_back(fmt::format("{} {:.3f}{}", y.name, y.nats_per_token,
                                 isfinite(y.bits_per_byte)
                                     ? fmt::format(" ({:.3f} bits per byte)", y.bits_per_byte)
                                     : ""));
-    context_.log.detail("yardsticks on the held-out text, nats per token: " + joined(all));
+    c_.log.detail("yardsticks on the held-out text, nats per token: " + joined(all));
   }
 
   void ended(Stop, const Moment&) override {
-    const auto best = context_.run.best();
+    const auto best = c_.run.best();
     if (!best || !isfinite(best->valid_loss) || yardsticks_.empty()) return;
-    context_.log.detail(compared(best->valid_loss, yardsticks_));
+    c_.log.detail(compared(best->valid_loss, yardsticks_));
     const Yardstick& y = *ranges::min_element(yardsticks_, {}, &Yardstick::nats_per_token);
-    context_.log.brief(fmt::format("{}better than the best of simpler methods: {} {:.2f}",
-                                   best->valid_loss < y.nats_per_token ? "" : "not ", y.name,
-                                   y.nats_per_token));
+    c_.log.brief(fmt::format("{}better than the best of simpler methods: {} {:.2f}",
+                             best->valid_loss < y.nats_per_token ? "" : "not ", y.name,
+                             y.nats_per_token));
   }
 
  private:
-  ListenerContext context_;
   Yardsticks yardsticks_;
 };
 

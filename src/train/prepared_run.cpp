@@ -46,7 +46,7 @@ double pass_memory(const Transformer& model, const Products<float>& products,
   Batch batch;
   int rows = 0;
   do {
-    batch.add(example.source, example.target, example.labels);
+    batch.add(example);
     rows += example.tokens();
   } while (rows + example.tokens() <= tokens);
   Workspace workspace{size_t(most)};
@@ -61,9 +61,7 @@ double pass_memory(const Transformer& model, const Products<float>& products,
   else
     loss(pass, model.output, In<float>(model.forward(pass, batch, saved)), batch.labels);
   return double(workspace.bytes());
-} catch (const std::length_error&) {
-  return numeric_limits<double>::infinity();
-} catch (const bad_alloc&) {
+} catch (const std::exception&) {  // its limit, or no memory
   return numeric_limits<double>::infinity();
 }
 
@@ -199,15 +197,8 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
       config, std::move(tokenizers), std::move(data), std::move(model), memory, {}, std::move(pool),
       all,    std::move(products)};
   plan_steps(run);
-  if (const string& prompt = config.train.prompt; !prompt.empty()) {
-    const auto objective = make_objective(config);
-    run.prompt = given_prompt(config, run.tokenizers, *objective);
-    const bool source = objective->text_side() == Side::source;
-    const Unknown unknown =
-        (source ? run.tokenizers.source() : *run.tokenizers.target).unknown(prompt);
-    if (unknown.count > 0 && !objective->fills())
-      run.data.notes.push_back("train.prompt has " + unknown.summary());
-  }
+  if (!config.train.prompt.empty())
+    run.prompt = given_prompt(config, run.tokenizers, *make_objective(config));
   crew.sum(0);  // a process that could not prepare has ended the job
   return run;
 }

@@ -5,11 +5,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/signals.h"
 #include "base/std_names.h"
 #include "show/advice.h"
 #include "step/schedule.h"
@@ -26,6 +28,97 @@ int64_t first_other_rate(const RunConfig& was, const RunConfig& is, int64_t done
         learning_rate(is.optimizer, was.model.d_model, step))
       return step;
   return 0;
+}
+
+// --- the config with which it goes on
+
+// Those that the steps done know of.
+vector<KeyChange> changes_of(const RunConfig& trained, const RunConfig& config) {
+  vector<KeyChange> changes = changed_keys(trained, config);
+  erase_if(changes, [](const KeyChange& change) {
+    return ranges::any_of(kOfThisProcess, [&](string key) { return change.key == "train." + key; });
+  });
+  return changes;
+}
+
+// `written` with these changes. Error (usage) on a key that would have changed the steps done.
+RunConfig changed_config(const StoredRun& run, const GivenKeys& changes) {
+  RunConfig config = resolved(changed(run.written, changes));
+  for (const KeyChange& change : changes_of(run.trained, config))
+    if (change.on_resume == OnResume::refused)
+      throw usage_error(
+          "a resumed run cannot change {}: the steps already done would have been different.",
+          in_words(change))
+          .hint("heed train with --init-from " + shell_word(run.folder.string()));
+  return config;
+}
+
+// Has another path of the data been given?
+bool names_other_files(const StoredRun& run, const RunConfig& config) {
+  return ranges::any_of(changed_keys(run.asked, config),
+                        [](const KeyChange& c) { return c.key.starts_with("data."); });
+}
+
+// The steps that take so long at the speed so far, validations included.
+int64_t steps_at_speed(double minutes, StoredRun& run) {
+  const vector<TrainEvent> lines = read_events(run.folder).train;
+  if (lines.empty() || !(lines.back().minutes > 0))
+    throw usage_error("--minutes counts with the speed of the run, which has logged none.")
+        .hint("--more N, in steps");
+  const int64_t steps = llround(minutes / lines.back().minutes * double(lines.back().step));
+  run.data.notes.push_back(
+      fmt::format("--minutes {:g}: {} steps at the speed so far", minutes, format_count(steps)));
+  return max<int64_t>(1, steps);
+}
+
+// The end that --max-steps, --more or --minutes asks for, as keys of the config; none if none does.
+// How it is counted becomes a note of the run's data.
+GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
+  const char* option = request.max_steps > 0 ? "--max-steps"
+                       : request.more > 0    ? "--more"
+                       : request.minutes > 0 ? "--minutes"
+                                             : nullptr;
+  GivenKeys keys;
+  if (option == nullptr) return keys;
+  const TrainConfig& asked = run.asked.train;
+  int64_t end = request.max_steps;
+  if (end == 0) {
+    const int64_t more = request.more > 0 ? request.more : steps_at_speed(request.minutes, run),
+                  planned = asked.max_steps > 0 && asked.max_epochs > 0
+                                ? plan_of(run.asked, run.data.train).steps
+                                : asked.max_steps;
+    end = max(planned, run.steps_done()) + more;
+  }
+  keys.values.train.max_steps = end;
+  keys.keys["train.max_steps"] = option;
+  if (asked.max_epochs > 0 && !request.run.given.contains("train.max_epochs"))
+    keys.keys["train.max_epochs"] = option;
+  return keys;
+}
+
+// Why a run with this config has nothing to do from there, else "".
+string nothing_to_do(const StoredRun& run, const TrainConfig& t, int64_t stop_at) {
+  if (!run.checkpoint) return "";
+  const State& s = run.checkpoint->state;
+  const Stop end = end_of(t, s, stop_at);
+  if (end == Stop::none) return "";
+  const string where = t.max_steps > 0 && s.step >= t.max_steps
+                           ? fmt::format("at step {} of {} (train.max_steps)", s.step, t.max_steps)
+                       : end == Stop::early
+                           ? fmt::format("stopped early at step {}", s.step)
+                           : fmt::format("at step {} ({})", s.step, ending_of(end).words);
+  return "already " + where + "; nothing to do";
+}
+
+// Logs what changes, and prepares the run.
+PreparedRun prepare_stored_run(StoredRun& run, const RunConfig& config, const RunRequest& request,
+                               Log& log) {
+  for (const KeyChange& change : changes_of(run.trained, config))
+    log.info("changed: " + in_words(change));
+  PreparedRun prepared = prepare_run(config, std::move(run.data), std::move(run.tokenizers),
+                                     request.threads, request.crew);
+  watch_signals();
+  return prepared;
 }
 
 // --- a branch
@@ -217,18 +310,6 @@ RunResult branch_before(int64_t other, StoredRun& run, const RunConfig& config,
 
 // --- the run's own folder
 
-// Without a checkpoint a run starts again, which needs the weights that it began with.
-void refuse_lost_weights(const StoredRun& run) {
-  const Origin& origin = run.origin;
-  const string& of = origin.weights_of();
-  if (!of.empty())
-    throw store_error(
-        "the run {} should begin with the weights of {}, but was stopped "
-        "before its first checkpoint.",
-        quoted_path(run.folder), quoted_path(of))
-        .hint("again, once it is removed (or with --force): " + origin.command);
-}
-
 // The run's files as its last save left them, or was about to. `goes_on`: it trains from there. Has
 // metrics.jsonl any lines?
 bool tidy(const StoredRun& stored, const TrainConfig& config, bool goes_on, RunWriter& run,
@@ -291,7 +372,10 @@ RunResult resume_run(const ResumeRequest& request, Log& log) {
   if (idle.empty()) {
     config = changed_config(stored, with(as.given, new_end(request, stored)));
     if (!stored.checkpoint) {
-      refuse_lost_weights(stored);
+      if (const string& of = stored.origin.weights_of(); !of.empty())
+        throw store_error("{} has lost the weights of {}, with which it began",
+                          quoted_path(stored.folder), quoted_path(of))
+            .hint("again, once it is removed (or with --force): " + stored.origin.command);
       log.info("no checkpoint yet: starting at step 0");
     }
     settle_end(config, stored.data.train);

@@ -15,7 +15,7 @@
 // and on clip_norm.
 //
 //   resume_run (resume)
-//     read_stored_run > changed_config > load_data (stored_run)   what is there, and what is asked
+//     read_stored_run (stored_run) > changed_config > load_data   what is there, and what is asked
 //     resumed or branched (resume) > go (training_run)
 #pragma once
 
@@ -65,26 +65,9 @@ struct StoredRun {
 // folder holds no run.
 StoredRun read_stored_run(const fs::path& folder, NewestCheckpoint newest, Log& log);
 
-// `written` with these changes. Error (usage) on a key that would have changed the steps done.
-RunConfig changed_config(const StoredRun& run, const GivenKeys& changes);
-
-// Has another path of the data been given?
-bool names_other_files(const StoredRun& run, const RunConfig& config);
-
 // Reads the data of `config`, with the run's tokenizers. Error (data) if it is not that of the
 // steps done.
 void load_data(StoredRun& run, const RunConfig& config, Log& log);
-
-// The end that --max-steps, --more or --minutes asks for, as keys of the config; none if none does.
-// How it is counted becomes a note of the run's data.
-GivenKeys new_end(const ResumeRequest& request, StoredRun& run);
-
-// Logs what changes, and prepares the run.
-PreparedRun prepare_stored_run(StoredRun& run, const RunConfig& config, const RunRequest& request,
-                               Log& log);
-
-// Why a run with this config has nothing to do from there, else "".
-string nothing_to_do(const StoredRun& run, const TrainConfig& config, int64_t stop_at);
 
 void say_skipped(const NewestCheckpoint& newest, Log& log);
 

@@ -81,10 +81,9 @@ class EventFile : private OutputFile {
   }
 };
 
-class TensorboardListener : public Listener {
+class TensorboardListener : public RunListener {
  public:
-  explicit TensorboardListener(const ListenerContext& context)
-      : context_(context), on_(context.prepared.config.train.tensorboard) {}
+  using RunListener::RunListener;
 
   void began(const Moment&) override {
     unless_impossible([] {});
@@ -105,9 +104,9 @@ class TensorboardListener : public Listener {
  private:
   // With all that the run has so far.
   void begin_file() {
-    const fs::path& run = context_.run.path();
+    const fs::path& run = c_.run.path();
     file_.emplace(run / kTensorboard);
-    file_->text(0, "config", dump_config(context_.prepared.config));
+    file_->text(0, "config", dump_config(c_.prepared.config));
     const LoggedEvents so_far = read_events(run);
     for (const TrainEvent& line : so_far.train) add(line);
     for (const ValidEvent& line : so_far.valid) add(line);
@@ -115,7 +114,7 @@ class TensorboardListener : public Listener {
       add_numbers(0, "yardsticks/" + yardstick["name"].get<string>(), yardstick);
     sampled_ = -1;
     add_samples();
-    context_.log.info("to watch:\n  tensorboard --logdir " + shell_word(run.string()));
+    c_.log.info("to watch:\n  tensorboard --logdir " + shell_word(run.string()));
   }
   void add(const auto& event) { add_numbers(event.step, event.kKind, Json::parse(line_of(event))); }
   void add_numbers(int64_t step, const string& group, const Json& of) {
@@ -126,7 +125,7 @@ class TensorboardListener : public Listener {
 
   // Those of frames since the last call.
   void add_samples() {
-    const RecordedFrames film = read_frames(context_.run.path());
+    const RecordedFrames film = read_frames(c_.run.path());
     for (const Frame& frame : film.frames) {
       if (frame.step <= sampled_) continue;
       sampled_ = frame.step;
@@ -147,11 +146,10 @@ class TensorboardListener : public Listener {
   } catch (const Error& e) {
     if (e.exit() != Exit::store) throw;
     on_ = false;
-    context_.log.warn(fmt::format("{}/ gets no more events: {}", kTensorboard, e.what()));
+    c_.log.warn(fmt::format("{}/ gets no more events: {}", kTensorboard, e.what()));
   }
 
-  ListenerContext context_;
-  bool on_;
+  bool on_ = c_.prepared.config.train.tensorboard;
   optional<EventFile> file_;
   int64_t sampled_ = -1;  // the last step with a sample
 };

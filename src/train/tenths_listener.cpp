@@ -21,13 +21,9 @@ string short_number(double x) {
   return isnan(x) ? "" : fmt::format("{:#.3g}", x);
 }
 
-class Tenths : public Listener {
+class Tenths : public RunListener {
  public:
-  explicit Tenths(const ListenerContext& context)
-      : prepared_(context.prepared),
-        log_(context.log),
-        film_(context.film),
-        begin_(context.begin) {}
+  using RunListener::RunListener;
 
   void began(const Moment& m) override {
     first_ = shown_at_ = m.state.step;
@@ -35,7 +31,7 @@ class Tenths : public Listener {
   }
 
   bool looks_at(int64_t step, bool validates) override {
-    waits_ = validates || step == prepared_.plan.steps;
+    waits_ = validates || step == c_.prepared.plan.steps;
     return due_ = tenth(step) > shown_;
   }
 
@@ -57,8 +53,8 @@ class Tenths : public Listener {
  private:
   // Of the way from the first step to the end of steps, epochs or minutes, whichever is nearest.
   int tenth(int64_t step) const {
-    const TrainConfig& t = prepared_.config.train;
-    const Plan& plan = prepared_.plan;
+    const TrainConfig& t = c_.prepared.config.train;
+    const Plan& plan = c_.prepared.plan;
     const double end = plan.steps > 0 ? double(plan.steps) : t.max_epochs / plan.step_epochs,
                  seconds = 60 * t.max_minutes, first = double(first_);
     return int(10 * max(end > first ? (double(step) - first) / (end - first) : 0.0,
@@ -68,13 +64,13 @@ class Tenths : public Listener {
   void show(const Moment& m) {
     const auto row = [&](const string& time, const string& loss, const string& held_out,
                          const string& text) {
-      const bool validates = prepared_.config.data.has_validation();
-      log_.brief(shortened(fmt::format("{:>6} | {:>5} | {}{}", time, loss,
-                                       validates ? fmt::format("{:>8} | ", held_out) : "", text),
-                           terminal_width(STDERR_FILENO)));
+      const bool validates = c_.prepared.config.data.has_validation();
+      c_.log.brief(shortened(fmt::format("{:>6} | {:>5} | {}{}", time, loss,
+                                         validates ? fmt::format("{:>8} | ", held_out) : "", text),
+                             terminal_width(STDERR_FILENO)));
     };
     if (shown_ == 0) row("time", "loss", "held out", "what it writes");
-    row(format_duration(seconds_now() - begin_), short_number(loss_),
+    row(format_duration(seconds_now() - c_.begin), short_number(loss_),
         short_number(exchange(held_out_, kNotMeasured)), printable(stripped(written(m))));
     shown_ = max(1, tenth(m.state.step));
     shown_at_ = m.state.step;
@@ -83,15 +79,11 @@ class Tenths : public Listener {
 
   // If the run has diverged, or has no memory for this, training itself finds out.
   string written(const Moment& m) try {
-    return film_.empty() ? "" : film_.sample(prepared_.with(m.used));
+    return c_.film.empty() ? "" : c_.film.sample(c_.prepared.with(m.used));
   } catch (const std::exception&) {
     return "";
   }
 
-  const PreparedRun& prepared_;
-  Log& log_;
-  const Film& film_;
-  const double begin_;  // of the command
   double started_ = 0;  // of the training
   int64_t first_ = 0, shown_at_ = 0;
   int shown_ = 0, steps_ = 0;

@@ -25,29 +25,22 @@ string valid_line(const ValidEvent& l, const Figure* metric) {
   return fmt::format("{} | {}", s, l.verdict);
 }
 
-class Terminal : public Listener {
+class Terminal : public RunListener {
  public:
-  explicit Terminal(const ListenerContext& context)
-      : log_(context.log),
-        smoothed_(context.prepared.config.objective.label_smoothing > 0),
-        run_(context.run),
-        end_(context.prepared.plan.steps),
-        metric_(selecting_figure(context.prepared.config.train.select_by)),
-        begin_(context.begin) {}
+  using RunListener::RunListener;
 
   void began(const Moment&) override {
-    log_.detail(fmt::format(
-        "loss: nats per token{}, lower is better; ppl: e^loss; acc: tokens predicted right, "
-        "without </s>; bpb: bits per byte; ep: times through the data; gnorm: length of the "
-        "gradient; lr: learning rate",
-        smoothed_ ? " without label smoothing" : ""));
+    c_.log.detail(
+        "loss: nats per token without label smoothing, lower is better; ppl: e^loss; acc: tokens "
+        "predicted right, without </s>; bpb: bits per byte; ep: times through the data; gnorm: "
+        "length of the gradient; lr: learning rate");
   }
 
   void stepped(const Moment& m) override {
     step_ = m.state.step;
     seconds_ += m.seconds;
     ++steps_;
-    log_.progress({.done = step_, .total = end_, .eta_seconds = seconds_left()});
+    c_.log.progress({.done = step_, .total = end_, .eta_seconds = seconds_left()});
   }
 
   void logged(const TrainEvent& l) override {
@@ -57,31 +50,30 @@ class Terminal : public Listener {
                      l.epoch, format_fixed(l.loss, 4), format_fixed(l.perplexity, 2),
                      l.gradient_norm, l.learning_rate, format_rate(l.tokens_per_second));
     if (seconds_left() >= 0) s += " | eta " + format_duration(seconds_left());
-    log_.detail(s);
+    c_.log.detail(s);
   }
 
   void validated(const ValidEvent& line, const Moment&) override {
-    log_.only_file(date_and_time());
-    log_.detail(valid_line(line, metric_));
+    c_.log.only_file(date_and_time());
+    c_.log.detail(valid_line(line, metric_));
   }
 
-  void remarked(const string& warning) override { log_.warn(warning); }
+  void remarked(const string& warning) override { c_.log.warn(warning); }
 
   void ended(Stop stop, const Moment& m) override {
-    log_.end_progress();
-    log_.only_file(date_and_time());
+    c_.log.end_progress();
+    c_.log.only_file(date_and_time());
     string text = fmt::format("{} at step {}", ending_of(stop).words, m.state.step);
     if (stop == Stop::early)
       text += fmt::format(": {} validations without a new best", m.state.stalled);
-    text += " after " + format_duration(seconds_now() - begin_);
-    const auto best = run_.best();
+    text += " after " + format_duration(seconds_now() - c_.begin);
+    const auto best = c_.run.best();
     if (best && isfinite(best->valid_loss)) {
       const Figure* by = isfinite(best->valid_metric) ? metric_ : nullptr;
-      text += fmt::format("; best validation {} {}{}", by ? by->title : "loss",
-                          best_in_words(*best, by),
-                          less_than_elsewhere(*best, best_elsewhere(run_.path()), by));
+      text +=
+          fmt::format("; best validation {} {}", by ? by->title : "loss", best_in_words(*best, by));
     }
-    log_.info(text);
+    c_.log.info(text);
   }
 
  private:
@@ -90,12 +82,9 @@ class Terminal : public Listener {
     return seconds_ / double(steps_) * double(end_ - step_);
   }
 
-  Log& log_;
-  const bool smoothed_;
-  RunWriter& run_;
-  const int64_t end_;
-  const Figure* metric_;  // null: none is measured
-  const double begin_;
+  const int64_t end_ = c_.prepared.plan.steps;
+  // null: none is measured
+  const Figure* metric_ = selecting_figure(c_.prepared.config.train.select_by);
   int64_t step_ = 0, steps_ = 0;
   double seconds_ = 0;  // in steps
 };

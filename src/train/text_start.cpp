@@ -24,8 +24,7 @@ constexpr double kUsed = 0.9;      // share of the time left that is planned for
 constexpr int kMeasuredSteps = 5;  // of training, to guess its speed from, at most
 constexpr double kMeasured = 2;    // seconds, likewise
 constexpr double kPage = 1;        // seconds
-constexpr double kFewSteps = 300;
-constexpr double kGoingOn = 0.5;  // share of the rate, for a model that is trained already
+constexpr double kGoingOn = 0.5;   // share of the rate, for a model that is trained already
 
 string absolute_path(const string& path) {
   const string whole = fs::absolute(path).lexically_normal().string();
@@ -123,17 +122,6 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const string&
                              weights));
 }
 
-// Names a smaller model, if too few steps of this one fit.
-void say_smaller(const ChosenConfig& choice, double in_time, int d_model, Log& log) {
-  OwnText text = choice.text;
-  text.minutes = max(0.0, in_time) * choice.suggestion.step_minutes;  // where sizes are chosen for
-  const ModelConfig smaller = suggest(text).config.model;
-  if (in_time < kFewSteps && smaller.d_model < d_model)
-    log.info(
-        fmt::format("few steps fit here: a smaller model would learn more (--set model.d_model={})",
-                    smaller.d_model));
-}
-
 // Plans the steps of `run` and puts its config in place, which ends it there. Logs the plan.
 void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, Log& log) {
   const auto seconds_gone = [&] { return seconds_now() - request.run.begin; };
@@ -174,8 +162,6 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
       format_count(end), steps * run.plan.step_epochs,
       planned && max(300.0, useful) < in_time ? ", as more seldom helps on so short a text" : "",
       all, format_duration(gone)));
-  if (planned && request.init_from.empty())
-    say_smaller(choice, in_time, run.config.model.d_model, log);
 }
 
 }  // namespace

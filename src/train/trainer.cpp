@@ -38,7 +38,7 @@ void Trainer::start_from(const ParamVec<float>& weights) {
 }
 
 void Trainer::restore(const Checkpoint& checkpoint) {
-  checkpoint.load_model(model_slots(stepper_));
+  checkpoint.load_model(tensor_slots(stepper_.table(), stepper_.weights().used));
   checkpoint.load_training(training_slots(stepper_));
   state_ = checkpoint.state;
   validated_ = saved_ = state_.step;
@@ -73,7 +73,6 @@ Stop Trainer::reason_to_stop(int64_t stop_at) const {
 Stop Trainer::run(int64_t stop_at) {
   const TrainConfig& t = prepared_.config.train;
   begin_together(stop_at);
-  if (run_) elsewhere_ = best_elsewhere(run_->path());
   tell(&Listener::began, moment());
   if (prepared_.config.data.has_validation() && !validates_)
     tell(&Listener::remarked, "no validation: the held-out part has no token to predict");
@@ -127,16 +126,16 @@ StepSpan Trainer::step() {
 }
 
 void Trainer::log_line() {
-  TrainEvent line;
-  line.step = state_.step;
-  line.epoch = epochs_at(*objective_, prepared_.data.train, state_.cursor);
-  line.loss = state_.loss_sum / state_.label_sum;  // NaN: no token to predict
-  line.perplexity = exp(line.loss);
-  line.gradient_norm = last_.gradient_norm;
-  line.learning_rate = last_.rate;
-  line.tokens_per_second = double(line_tokens_) / max(1e-9, line_seconds_);
-  line.seconds = seconds_now() - started_;
-  tell(&Listener::logged, line);
+  const double loss = state_.loss_sum / state_.label_sum;  // NaN: no token to predict
+  tell(&Listener::logged,
+       TrainEvent{.step = state_.step,
+                  .epoch = epochs_at(*objective_, prepared_.data.train, state_.cursor),
+                  .loss = loss,
+                  .perplexity = exp(loss),
+                  .gradient_norm = last_.gradient_norm,
+                  .learning_rate = last_.rate,
+                  .tokens_per_second = double(line_tokens_) / max(1e-9, line_seconds_),
+                  .seconds = seconds_now() - started_});
   line_tokens_ = 0;
   line_seconds_ = 0;
 }
@@ -148,17 +147,8 @@ bool Trainer::validate(bool on_grid) {
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
   stepper_.gather_used_weights(Exchange::To::all);
-  optional<ValidEvent> line;
-  try {
-    line =
-        measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
-  } catch (const bad_alloc&) {
-    if (!crew_.alone()) throw;  // the others cannot save
-    state_.validation_due = on_grid;
-    save();
-    throw Error(Exit::memory, "not enough memory for the validation.",
-                "fewer --threads, or other held-out data; heed resume validates first");
-  }
+  optional<ValidEvent> line =
+      measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
   if (!line) {
     state_.validation_due = on_grid;
     last_.requests |= kStop;  // of whichever process
@@ -168,15 +158,15 @@ bool Trainer::validate(bool on_grid) {
   state_.valid_loss = line->loss;
   state_.valid_metric =
       line->metric ? figure(*line->metric_name).quality(*line->metric) : kNotMeasured;
-  const bool best = judge_validation(prepared_, *line, state_, on_grid,
-                                     run_ ? run_->best() : nullopt, elsewhere_);
+  const bool best =
+      judge_validation(prepared_, *line, state_, on_grid, run_ ? run_->best() : nullopt);
   validated_ = state_.step;
   tell(&Listener::validated, *line, moment());
   return best;
 }
 
 CheckpointContents Trainer::contents() {
-  return {.model = model_slots(stepper_),
+  return {.model = tensor_slots(stepper_.table(), stepper_.weights().used),
           .training = training_slots(stepper_),
           .config = dump_config(prepared_.config, DumpFor::checkpoint),
           .tokenizers = prepared_.tokenizers.files(),

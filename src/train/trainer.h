@@ -92,7 +92,6 @@ class Trainer {
   Stepper stepper_;
   Listeners listeners_;
   State state_;
-  optional<KeptBest> elsewhere_;
 
   int64_t validated_ = -1, saved_ = -1;  // last steps
   StepResult last_;

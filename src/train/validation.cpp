@@ -99,20 +99,11 @@ string best_in_words(const State& best, const Figure* by) {
       best.step);
 }
 
-string less_than_elsewhere(const State& state, const optional<KeptBest>& elsewhere,
-                           const Figure* by) {
-  if (!elsewhere || !is_better(elsewhere->best, state)) return "";
-  return fmt::format(", not better than {} of {}", best_in_words(elsewhere->best, by),
-                     elsewhere->run);
-}
-
 bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
-                      const optional<State>& best, const optional<KeptBest>& elsewhere) {
+                      const optional<State>& best) {
   const Figure* by = line.metric ? selecting_figure(*line.metric_name) : nullptr;
-  const string less = less_than_elsewhere(state, elsewhere, by);
-  line.verdict = best && !is_better(state, *best) ? "not better than " + best_in_words(*best, by)
-                 : less.empty()                   ? "new best"
-                                                  : "best here" + less;
+  line.verdict =
+      best && !is_better(state, *best) ? "not better than " + best_in_words(*best, by) : "new best";
   const bool better = on_grid && (state.best_step < 0 || is_better(state, best_so_far(state)));
   if (better) {
     state.best_loss = line.loss;

@@ -20,10 +20,6 @@ struct Figure;
 // "3.4017 @ 200". `by`: the figure that it is judged by; null: the loss.
 string best_in_words(const State& best, const Figure* by);
 
-// ", not better than 3.4017 @ 200 of OTHER" where another run keeps a better best, else "".
-string less_than_elsewhere(const State& state, const optional<KeptBest>& elsewhere,
-                           const Figure* by);
-
 // Is there a held-out part with a token to predict?
 bool can_validate(const PreparedRun& run, const Objective& objective);
 
@@ -34,11 +30,10 @@ optional<ValidEvent> measure_validation(const PreparedRun& run, const Objective&
                                         const function<bool()>& stop);
 
 // Writes the verdict on a validation, which `state` already has. `best` is that of the run's
-// checkpoints, if there are any, and `elsewhere` that of others. One at a multiple of eval_every
-// (`on_grid`) also counts for patience, in the state: true if it is better than all of those
-// before.
+// checkpoints, if there are any. One at a multiple of eval_every (`on_grid`) also counts for
+// patience, in the state: true if it is better than all of those before.
 bool judge_validation(const PreparedRun& run, ValidEvent& line, State& state, bool on_grid,
-                      const optional<State>& best, const optional<KeptBest>& elsewhere);
+                      const optional<State>& best);
 
 // "NaN or infinity in the values of encoder.layers.0.fc1.weight": the first place that contains
 // one, values before gradients, else the loss or the length of the gradient.

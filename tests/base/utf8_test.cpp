@@ -41,9 +41,6 @@ TEST(Utf8, WholeWordsEndBeforeASpaceOrWithACharacter) {
   EXPECT_EQ(whole_words("a bcdefghijkl", 10), "a bcdefghi");  // the last space is too far back
   EXPECT_EQ(whole_words("\u4e2d\u6587\u5b57", 8), "\u4e2d\u6587");
   EXPECT_EQ(whole_words("word", 4), "word");
-  EXPECT_EQ(end_of_text("one two", 7), "one two");
-  EXPECT_EQ(end_of_text("one two", 5), "\u2026 two");
-  EXPECT_EQ(end_of_text("\u0430\u0431\u0432\u0433", 4), "\u0430\u0431\u0432\u0433");  // columns
 }
 
 TEST(Utf8, PrintableStaysOnOneLine) {
