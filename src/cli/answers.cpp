@@ -112,6 +112,8 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
       pool(min(thread_count(line.threads, config), most_threads)),
       texts(*objective, config, tokenizers, log) {
   if (const string now = still_training(line.run); !now.empty()) log.info(now);
+  line.only_where(config.train.arithmetic == Arithmetic::native, {"--precision"},
+                  "for a run of train.arithmetic native");
   line.only_where(config.model.encoder_layers > 0, {"--side"}, "for a model with an encoder");
   prepare_arithmetic(config.train.arithmetic, pool.threads());
   for (const string& with : line.with) {

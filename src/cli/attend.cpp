@@ -229,6 +229,14 @@ Exit run_attend(CommandLine& line) {
   r.prompts = prompts(line);
   r.draws = !line.json && (r.prompts || r.html.empty());
   OpenModel m(line);
+  const bool decoder = m.net.has_decoder(),
+             has_target = line.texts.target || line.texts.target_file;
+  line.only_where(decoder || r.pull, {"--target", "--target-file"},
+                  "for a decoder, or with --pull");
+  line.only_where(decoder && !r.pull && !has_target && m.objective->text_side() == Side::source,
+                  {"--max-tokens"}, "where the model writes the target");
+  line.only_where(line.json, {"--contributions"}, "with --json");
+  line.only_where(r.draws || line.json, {"--pull", "--names"}, "with --json, or no --html");
   Attended text;  // the one that is answered now
   const auto answer = [&](const GivenText& given) {
     check_choice(r.heads, m.config.model);

@@ -119,6 +119,7 @@ Exit run_config(CommandLine& line) {
   line.app.add_flag("--schema", schema, "print the JSON Schema of configs");
   line.app.add_flag("--docs", docs, "print a markdown table of all keys");
   line.parse();
+  line.only_where(!path.empty(), {"--set"}, "with CONFIG");
 
   if (schema + docs + !path.empty() != 1)
     throw usage_error("expected one of CONFIG, --schema and --docs.").hint("heed config --help");

@@ -144,6 +144,10 @@ Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m)
   if (translated.not_ended > 0)
     m.log.warn(fmt::format("{} of {} translations {}", translated.not_ended,
                            translated.counts.size(), cut_in_words(o.beam.max_length, m)));
+  if (translated.longer > 0)
+    m.log.warn(fmt::format("{} of {} targets are longer than {} tokens: --max-length {}",
+                           translated.longer, translated.counts.size(), o.beam.max_length,
+                           scored.longest(Side::target)));
   const Figure& errors = figure("token_errors");
   Sums sums;
   Json lines = Json::array();

@@ -233,6 +233,7 @@ Exit run_explain(CommandLine& line) {
   line.parse();
   check_page(line, html);
   OpenModel m(line);
+  line.only_where(m.net.has_decoder(), {"--target", "--target-file"}, "for a decoder");
   const auto explained = [&](const GivenText& text) {
     const Json e = explanation_json(m, prediction_of(m, text, answer, against));
     if (!html.empty()) write_live_page(m, html, text, e);

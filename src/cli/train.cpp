@@ -41,9 +41,10 @@ void show_sample(const RunResult& result, Log& log) {
                       "\n";
   log.detail(who + (best->filled ? " writes ›so‹ in its masks:" : " writes:"));
   for (const string_view line : lines_of(text)) log.detail("  | " + printable(line));
-  const string written = best->filled.value_or(best->written[shown]);
-  log.brief(
-      shortened(who + " writes: " + printable(stripped(written)), terminal_width(STDERR_FILENO)));
+  const int columns = terminal_width(STDERR_FILENO);
+  const string prompt = shortened(printable(probe.prompts[shown]), columns / 3),
+               all = best->filled.value_or(prompt + " | " + best->written[shown]);
+  log.brief(shortened(who + " writes: " + printable(stripped(all)), columns));
 }
 
 // The end of a run: what its model writes, RUN/live.html, RUN/report.html, and what to try next.

@@ -17,14 +17,17 @@
 
 namespace heed {
 
-inline constexpr const char *kCheckpoints = "checkpoints",
-                            *kRewound = "rewound",  // steps trained anew (train/rewind.h)
-                                *kConfigFile = "config.json",  // of a run, and of each checkpoint
-                                    *kOriginFile = "origin.json", *kMetrics = "metrics.jsonl",
-                            *kFilm = "film.jsonl", *kChain = "chain.jsonl",
-                            *kTrainLog = "train.log",
-                            *kRunText = "text.txt",  // what heed train read from standard input
-                                *kTensorboard = "tensorboard", *kLockFile = ".lock";
+inline constexpr const char* kCheckpoints = "checkpoints";
+inline constexpr const char* kRewound = "rewound";         // steps trained anew (train/rewind.h)
+inline constexpr const char* kConfigFile = "config.json";  // of a run, and of each checkpoint
+inline constexpr const char* kOriginFile = "origin.json";
+inline constexpr const char* kMetrics = "metrics.jsonl";
+inline constexpr const char* kFilm = "film.jsonl";
+inline constexpr const char* kChain = "chain.jsonl";
+inline constexpr const char* kTrainLog = "train.log";
+inline constexpr const char* kRunText = "text.txt";  // what heed train read from standard input
+inline constexpr const char* kTensorboard = "tensorboard";
+inline constexpr const char* kLockFile = ".lock";
 inline constexpr const char* kRunFiles[] = {kConfigFile, kOriginFile,  kMetrics,  kFilm, kTrainLog,
                                             kRunText,    kTensorboard, kLockFile, kChain};
 

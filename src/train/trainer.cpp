@@ -147,8 +147,17 @@ bool Trainer::validate(bool on_grid) {
   const bool planned_end = reason_to_stop(0) == Stop::finished;
   const auto signalled = [planned_end] { return !planned_end && stop_signal() != 0; };
   stepper_.gather_used_weights(Exchange::To::all);
-  optional<ValidEvent> line =
-      measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
+  optional<ValidEvent> line;
+  try {
+    line =
+        measure_validation(prepared_, *objective_, state_.step, stepper_.weights().used, signalled);
+  } catch (const bad_alloc&) {
+    if (!crew_.alone()) throw;  // the others cannot save
+    state_.validation_due = on_grid;
+    save();
+    throw Error(Exit::memory, "not enough memory for the validation.",
+                "fewer --threads, or other held-out data; heed resume validates first");
+  }
   if (!line) {
     state_.validation_due = on_grid;
     last_.requests |= kStop;  // of whichever process
