@@ -36,6 +36,7 @@ CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u180e\u200e\u200f\u2028-\u202e\
 LARGEST_CHAIN = 1 << 28  # bytes
 # Checkpoints have none of them.
 PROCESS_KEYS = {"train.threads", "train.rank_timeout", "train.tensorboard", "train.live", "train.prompt", "train.keep_every"}
+
 TIMES = {"tokens_per_second", "seconds", "verdict"}  # of an event: they differ between repetitions (the verdict: knows of bests)
 
 
@@ -87,11 +88,15 @@ def folder_of(run, step):
     return run / "checkpoints" / f"step-{step:08}"
 
 
-def line_of_checkpoint(run, step):
+def line_of(folder):
     """What the chain says of a checkpoint, from the checkpoint itself."""
-    state = (folder_of(run, step) / "state.json").read_bytes()
+    state = (folder / "state.json").read_bytes()
     parsed = json.loads(state)
-    return {"step": step, "files": {**parsed["files"], "state.json": sha256(state)}, "data": parsed["data_hash"]}
+    return {"step": int(folder.name[5:]), "files": {**parsed["files"], "state.json": sha256(state)}, "data": parsed["data_hash"]}
+
+
+def line_of_checkpoint(run, step):
+    return line_of(folder_of(run, step))
 
 
 def sealed(text, hashes):
@@ -131,11 +136,6 @@ def other_files(ours, theirs):
             or (ours / name).read_bytes() != (theirs / name).read_bytes()]
 
 
-def with_value(config, key, value):
-    """The text of a config with another number."""
-    return re.sub(f'("{key}": )[^,\\s]*'.encode(), lambda m: m[1] + value.encode(), config, count=1)
-
-
 def history(lines):
     """The lines that led to the last one, by step: a run that went back repeats the line that it went back to."""
     kept = {}
@@ -150,11 +150,6 @@ def flat(config, prefix=""):
     """Its keys, as section.key, and values."""
     for key, value in config.items():
         yield from flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [(prefix + key, json.dumps(value))]
-
-
-def kept_in(run):
-    """The steps of its checkpoints, ascending."""
-    return sorted(int(p.name[len("step-"):]) for p in (run / "checkpoints").glob("step-*") if (p / "state.json").is_file())
 
 
 def ask(heed, *arguments):
@@ -249,19 +244,6 @@ class Run:
         steps = [self.begins if self.given else -1, *(step for step in self.kept if step > self.begins)]
         return list(zip(steps, steps[1:]))
 
-    def config_of(self, line):
-        """As a kept checkpoint has it, but for the end of the run, which may be this line's step (later heed trained on)."""
-        known = {text for kept in self.configs for text in (kept, with_value(kept, "max_steps", str(line["step"])))}
-        return next((text for text in known if sha256(text) == line["files"]["config.json"]), None)
-
-    def other_kernels(self, heed):
-        """The kernels that computed it natively, where this machine takes others: then its bytes cannot come out."""
-        version = ask(heed, "--version").stdout
-        core, rounded = re.search(r"core type: (\S+)[\s\S]*bfloat16: ([^:\n]*)", version).groups()
-        used = {event["core_type"] for event in read_lines(self.folder / "metrics.jsonl") if "core_type" in event}
-        portable = any(b'"arithmetic": "portable"' in config for config in self.configs)
-        return [] if portable else sorted(used - {core, f"{core}, {rounded}"})
-
     def lines_beyond(self):
         """Lines of metrics.jsonl that no checkpoint proves: the run trains, or was killed."""
         return sum(event.get("step", 0) > self.kept[-1] for event in read_lines(self.folder / "metrics.jsonl"))
@@ -315,131 +297,51 @@ class Run:
                 for name in sorted(os.listdir(self.folder / folder)) if name not in own and name[:5] != ".tmp-"]
 
 
-class Repetition:
-    """An interval, trained anew in a copy. Training ends at the steps `ends` because time is up, as it did in the run, and is
-    stopped at the steps `stops`."""
-
-    def __init__(self, run, begin, end, heed, place, ends=(), stops=()):
-        self.run, self.begin, self.end, self.heed, self.copy = run, begin, end, heed, Path(place) / "run"
-        self.ends, self.stops = ends, set(stops)
-        self.wrong = []
-        self.repeated = False  # to its end
-        self.pauses = set()  # steps at which time was up only here
-
-    def prepare(self):
-        (self.copy / "checkpoints").mkdir(parents=True)
-        for name in {"origin.json", "text.txt"} & self.run.root.names:
-            shutil.copy(self.run.root.folder / name, self.copy / name, follow_symlinks=False)
-        if self.begin in self.run.kept:
-            copy_checkpoint(self.run.places[self.begin], folder_of(self.copy, self.begin))
-        elif self.begin >= 0:
-            self.wrong.append(f"the checkpoint of step {self.begin}, where the run begins, was not kept (train.keep_every)")
-
-    def resume(self, config, *stop):
-        """True if that went on."""
-        at = kept_in(self.copy)
-        (self.copy / "config.json").write_bytes(config)
-        done = ask(self.heed, "resume", self.copy, "--quiet", *stop)
-        if done.returncode or kept_in(self.copy) == at:
-            said = done.stderr.replace(str(self.copy), "COPY").strip().splitlines() or ["it ends earlier"]
-            self.wrong.append(f"heed cannot repeat it (exit code {done.returncode}): {said[0]}")
-        return not self.wrong
-
-    def resume_to(self, step, config):
-        while max(kept_in(self.copy), default=0) < step and self.resume(config, "--stop-at", str(step)):
-            self.pauses.add(max(kept_in(self.copy)))
-        self.pauses -= {step} - self.stops
-
-    def end_by_time(self, step, config):
-        """Like the end of the run by max_steps, at a step that nobody knew beforehand; then its config is put back."""
-        self.resume_to(step - 1, config)
-        ending = with_value(config, "max_steps", str(step))
-        if b'"decay_steps": "end"' in config:
-            ending = with_value(ending, "decay_steps", str(json.loads(config)["train"]["max_steps"]))
-        self.resume_to(step, ending)
-        if not self.wrong:
-            (folder_of(self.copy, step) / "config.json").write_bytes(config)
-            seal(folder_of(self.copy, step))
-
-    def train(self):
-        """Goes on from line to line as long as they have one config."""
-        lines = [line for step, line in self.run.lines.items() if self.begin < step <= self.end and step > 0]
-        for line, after in zip(lines, lines[1:] + [None]):
-            same = after and after["files"]["config.json"] == line["files"]["config.json"]
-            if self.wrong or same and line["step"] not in (*self.ends, *self.stops):
-                continue
-            config = self.run.config_of(line)
-            if config is None:
-                self.wrong.append(f"step {line['step']}: no kept checkpoint has its config, so it cannot be repeated")
-            else:
-                (self.end_by_time if line["step"] in self.ends else self.resume_to)(line["step"], config)
-
-    def other_stops(self):
-        """The steps with a line in the chain that were not saved: there heed was told to save, or the lines are invented."""
-        came = history(read_lines(self.copy / "chain.jsonl"))
-        return {step for step in self.run.lines if self.begin < step < self.end and step not in came}
-
-    def compare_lines(self):
-        again = history(read_lines(self.copy / "chain.jsonl"))
-        again.update((step, line_of_checkpoint(self.copy, step)) for step in kept_in(self.copy))
-        for step, line in self.run.lines.items():
-            if not self.begin < step <= self.end:
-                continue
-            there = again.get(step, {"files": {}, "data": ""})
-            names = sorted({*line["files"], *there["files"]})
-            other = [name for name in names if line["files"].get(name) != there["files"].get(name)]
-            if line["data"] != there["data"]:
-                other.append("data")
-            if other:
-                self.wrong.append(f"step {step}: {', '.join(other)} came out otherwise")
-
-    def compare_files(self):
-        """The checkpoint at the end, byte for byte."""
-        for name in other_files(self.run.places[self.end], folder_of(self.copy, self.end)):
-            self.wrong.append(f"step {self.end}: {name} has other bytes")
-
-    def events(self, folder):
-        """The lines of each kind and step: one, if nobody added another."""
-        lines = {}
-        for e in read_lines(folder / "metrics.jsonl"):
-            if e.get("kind") in ("train", "valid") and (self.begin or -1) < e["step"] <= self.end:
-                lines.setdefault((e["kind"], e["step"]), []).append({k: v for k, v in e.items() if k not in TIMES})
-        return lines
-
-    def compare_events(self):
-        said, came = self.events(self.run.folder), self.events(self.copy)
-        for kind, step in sorted({*said, *came}, key=lambda key: (key[1], key[0])):
-            if said.get((kind, step)) != came.get((kind, step)) and not (step in self.pauses and (kind, step) not in said):
-                self.wrong.append(f"step {step}: the {kind} line of metrics.jsonl came out otherwise")
-
-    def other_ends(self):
-        """The saved steps with lines that came not: there time was up (max_minutes), or the lines are invented."""
-        came = self.events(self.copy)
-        return {step for kind, step in self.events(self.run.folder) if (kind, step) not in came and step in self.run.lines}
-
-    def check(self):
-        self.prepare()
-        if not self.wrong:
-            self.train()
-        self.repeated = not self.wrong
-        if self.repeated:
-            self.compare_lines()
-            self.compare_files()
-            self.compare_events()
+def other_saves(lines, came):
+    """What chain.jsonl says otherwise than it came out."""
+    for line in lines:
+        said, again = ({**of["files"], "data": of["data"]} for of in (line, came[line["step"]]))
+        if other := [name for name in sorted({*said, *again}) if said.get(name) != again.get(name)]:
+            yield f"step {line['step']}: {', '.join(other)} came out otherwise"
 
 
-def repeat(run, begin, end, heed, ends=(), stops=()):
-    """(what is wrong, could it be repeated?)"""
+def other_losses(said, came, begin, end):
+    """The same of metrics.jsonl."""
+    def of(lines):
+        found = {}
+        for e in map(json.loads, lines):
+            if e.get("kind") in ("train", "valid") and begin < e["step"] <= end:
+                found.setdefault((e["step"], e["kind"]), []).append({k: v for k, v in e.items() if k not in TIMES})
+        return found
+    said, came = of(said), of(came)
+    return [f"step {key[0]}: the {key[1]} line of metrics.jsonl came out otherwise" for key in sorted({*said, *came})
+            if said.get(key) != came.get(key)]
+
+
+def repeat(run, begin, end, heed):
+    """(what is wrong, could it be repeated?) heed rewind trains the interval anew, in a copy."""
+    if begin >= 0 and begin not in run.kept:
+        return [f"the checkpoint of step {begin}, where the run begins, was not kept (train.keep_every)"], False
     with tempfile.TemporaryDirectory(prefix="heed_audit_") as place:
         try:
-            repetition = Repetition(run, begin, end, heed, place, ends, stops)
-            repetition.check()
-            again = () if ends or stops else (repetition.other_ends(), repetition.other_stops())
+            copy = Path(place) / "run"
+            for step in {begin, end} - {-1}:
+                copy_checkpoint(run.places[step], folder_of(copy, step))
+            for source, names in ((run.root, {"origin.json", "text.txt"} & run.root.names), (run, {"metrics.jsonl"})):
+                for name in names:
+                    shutil.copy(source.folder / name, copy / name, follow_symlinks=False)
+            shutil.copy(folder_of(copy, end) / "config.json", copy / "config.json")
+            lines = [line for step, line in run.lines.items() if begin < step <= end]
+            (copy / "chain.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+            done = ask(heed, "rewind", copy, *(line["step"] for line in lines), "--json", "--quiet")
+            said = done.stderr.replace(place, "COPY").strip()
+            if done.returncode:
+                return [f"heed rewind: exit code {done.returncode}: {said}"], done.returncode == 6
+            came = json.loads(done.stdout)
+            return [*other_saves(lines, {row["step"]: line_of(Path(row["checkpoint"])) for row in came["checkpoints"]}),
+                    *other_losses(raw_lines(copy / "metrics.jsonl"), came["lines"], begin, end)], True
         except Exception as error:  # what a forger left
             return [f"it cannot be read: {error!r}".replace(place, "COPY")], False
-    if repetition.wrong and any(again):
-        return repeat(run, begin, end, heed, *again)
-    return repetition.wrong, repetition.repeated
 
 
 def audit(folder, heed, count, seed, stems=()):
@@ -485,7 +387,6 @@ def certificate(folder, heed, count, seed, stems):
             "odds_missed": {str(n): odds_missed(total, n, count) for n in forged},
             "begins": {"step": run.begins if run.given else 0, "init_from": run.root.origin.get("init_from", ""),
                        "branches": run.branches},
-            "other_kernels": run.other_kernels(heed),
             "program": program,
             "other_programs": sorted({str(line.get("program", "")) for line in run.lines.values()} - {program, ""}),
             "others": run.others(), "damaged": run.damaged, "not_proved": run.not_proved}
@@ -529,9 +430,6 @@ def in_words(c):
     yield f"drawn with seed {c['draw']['seed']} over chain {c['chain_hash'][:16]}"
     for n, odds in c["odds_missed"].items() if len(c["checked"]) < c["intervals"] else ():
         yield f"  the odds that the draw would have missed {n} forged interval{'s' * (n != '1')}: {100 * odds:.3g} %"
-    for kernels in some(c["other_kernels"]):
-        yield (f"trained with the kernels for {quoted(kernels)}, not those of this machine: an honest run has other bytes here too "
-               "(train.arithmetic)")
     yield f"not checked: {NOT_CHECKED}"
     if c["others"]:
         yield f"not checked, in the run: {', '.join(map(quoted, some(c['others'])))}"

@@ -26,10 +26,11 @@ Exit run_rewind(CommandLine& line) {
   request.crew = line.crew;
   Log log({.quiet = line.quiet});
   Json checkpoints = Json::array();
-  for (const auto& [step, folder] : rewind(request, log))
+  const Rewound rewound = rewind(request, log);
+  for (const auto& [step, folder] : rewound.steps)
     checkpoints.push_back({{"step", step}, {"checkpoint", folder.string()}});
   if (line.json)
-    print_line({{"run", request.run}, {"checkpoints", checkpoints}});
+    print_line({{"run", request.run}, {"checkpoints", checkpoints}, {"lines", rewound.lines}});
   else
     for (const Json& row : checkpoints) print(plain(row["checkpoint"]) + "\n");
   return Exit::ok;

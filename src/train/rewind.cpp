@@ -26,10 +26,21 @@ SavedSteps saved_steps(const fs::path& run, const vector<int64_t>& kept) {
   return saved;
 }
 
+struct Lines : Listener {
+  explicit Lines(vector<string>& all) : lines(all) {}
+  void logged(const TrainEvent& line) override { lines.push_back(line_of(line)); }
+  void validated(const ValidEvent& e, const Moment&) override { lines.push_back(line_of(e)); }
+  vector<string>& lines;
+};
+
 class Replay {
  public:
   Replay(const RewindRequest& request, Log& log)
-      : request_(request), log_(log), run_(with_name(request.run)), lock_(run_) {
+      : request_(request),
+        log_(log),
+        run_(with_name(request.run)),
+        lock_(run_),
+        events_(read_events(run_)) {
     for (const State& state : states_of(run_)) kept_.push_back(state.step);
     if (kept_.empty()) throw store_error("{} has no checkpoint yet.", quoted_path(run_));
     saved_ = saved_steps(run_, kept_);
@@ -44,22 +55,21 @@ class Replay {
     fs::remove(run_ / kRewound, none);  // if it is empty
   }
 
-  vector<RewoundStep> steps() {
-    vector<RewoundStep> all;
+  Rewound steps() {
     set<int64_t> wanted;
     for (const int64_t step : asked()) {
-      const bool kept = ranges::count(kept_, step) > 0;
+      const bool kept = request_.log && ranges::count(kept_, step) > 0;
       if (!kept) wanted.insert(step);
-      all.push_back({step, kept ? step_folder(run_, step) : place_of(step)});
+      rewound_.steps.push_back({step, kept ? step_folder(run_, step) : place_of(step)});
     }
-    if (wanted.empty()) return all;
+    if (wanted.empty()) return rewound_;
     train(wanted);
     for (const int64_t step : wanted) {
       remove_tree(place_of(step));
       rename_path(unproved() / step_folder_name(step), place_of(step));
     }
     sync_folder(run_ / kRewound);
-    return all;
+    return rewound_;
   }
 
  private:
@@ -101,6 +111,13 @@ class Replay {
     return halts;
   }
 
+  // Did time end the run there? Then it logged and validated.
+  bool time_was_up(int64_t step) const {
+    const auto is_at = [step](const auto& line) { return line.step == step; };
+    return request_.crew.alone() && ranges::any_of(events_.train, is_at) &&
+           (events_.valid.empty() || ranges::any_of(events_.valid, is_at));
+  }
+
   void train(const set<int64_t>& wanted) {
     uint64_t bytes = 0;
     for (const char* file : {kModelFile, kTrainingFile})
@@ -116,6 +133,7 @@ class Replay {
     load_data(stored_, stored_.asked, log_);
     watch_signals();
     const set<int64_t> all = halts(wanted);
+    for (const int64_t halt : all) config_of(halt);  // Error if it is gone
     for (size_t done = 0; const int64_t halt : all) {
       go_to(halt);
       log_.share_done(double(++done) / double(all.size()));
@@ -127,19 +145,16 @@ class Replay {
     const int64_t kept = kept_before(halt);
     const bool goes_on = trainer_ && trainer_->state().step >= kept;
     const int64_t from = goes_on ? trainer_->state().step : kept;
-    if (!goes_on || config_hash(halt) != trained_with_) {
+    if (!goes_on || config_hash(halt) != trained_with_)
       begin_at(from, goes_on ? unproved() / step_folder_name(from) : step_folder(run_, from), halt);
-    }
     require_same_kernels(from, halt);
-    while (trainer_->state().step < halt) {
-      const Stop stop = trainer_->run(halt);
-      if (stop_signal() != 0)
-        throw Error(exit_of_signal(stop_signal()), "stopped; nothing is written.");
-      // (The time that a run may take is none of a replay's: it goes on.)
-      if (stop != Stop::asked && stop != Stop::time && trainer_->state().step < halt)
-        throw usage_error("with the config of step {} the training ends at step {}.", halt,
-                          trainer_->state().step);
-    }
+    if (trainer_->state().step < halt)
+      trainer_->run(halt, time_was_up(halt) ? Stop::time : Stop::asked);
+    if (stop_signal() != 0)
+      throw Error(exit_of_signal(stop_signal()), "stopped; nothing is written.");
+    if (trainer_->state().step < halt)
+      throw usage_error("with the config of step {} the training ends at step {}.", halt,
+                        trainer_->state().step);
     write_checkpoint(unproved(), step_folder_name(halt), trainer_->contents());
     if (saved_.contains(halt)) prove(halt);
   }
@@ -157,6 +172,9 @@ class Replay {
                                   std::move(stored_.tokenizers), request_.threads, request_.crew));
     trained_with_ = config_hash(halt);
     trainer_.emplace(*prepared_, nullptr);
+    Listeners listeners;
+    listeners.push_back(make_unique<Lines>(rewound_.lines));
+    trainer_->listen(std::move(listeners));
     if (from >= 0) trainer_->restore(Checkpoint::open(checkpoint));
   }
 
@@ -191,11 +209,9 @@ class Replay {
   void require_same_kernels(int64_t from, int64_t to) const {
     const string here = kernels(*prepared_);
     string there = here;
-    for (const RunEvent& event : read_events(run_).events) {
-      if (!event.core_type || event.step >= to) continue;
-      if (event.step > from && there != here) break;
-      there = *event.core_type;
-    }
+    for (const RunEvent& event : events_.events)
+      if (event.core_type && event.step < to && (event.step <= from || there == here))
+        there = *event.core_type;
     if (there != here && prepared_->config.train.arithmetic != Arithmetic::portable)
       throw usage_error(
           "the run was on a processor of type {}, and this is one of type {}: its "
@@ -218,6 +234,7 @@ class Replay {
   Log& log_;
   fs::path run_;
   RunLock lock_;
+  const LoggedEvents events_;
   vector<int64_t> kept_;  // steps
   vector<RunConfig> configs_;
   SavedSteps saved_;
@@ -225,11 +242,12 @@ class Replay {
   optional<PreparedRun> prepared_;
   optional<Trainer> trainer_;
   string trained_with_;  // the hash of its config
+  Rewound rewound_;
 };
 
 }  // namespace
 
-vector<RewoundStep> rewind(const RewindRequest& request, Log& log) {
+Rewound rewind(const RewindRequest& request, Log& log) {
   return Replay(request, log).steps();
 }
 

@@ -12,7 +12,9 @@
 //
 // The config of a step is that of the next save, which a kept checkpoint must have (or have but for
 // the end of the run): so heed resume --set is repeated, too. And it is proved: training goes on to
-// the next step that was saved, and must have its weights and moments, or nothing is written.
+// the next step that was saved, and must have its weights and moments, or nothing is written. A
+// kept step that is asked for by its number is trained anew, too: so scripts/audit.py repeats a
+// run.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +39,14 @@ struct RewoundStep {
   fs::path folder;  // in checkpoints/ if it is kept there
 };
 
-// Ascending. Takes the run's lock. Error (usage) if a step cannot be repeated: it has not been
+struct Rewound {
+  vector<RewoundStep> steps;  // ascending
+  vector<string> lines;       // of metrics.jsonl, as they came out
+};
+
+// Takes the run's lock. Error (usage) if a step cannot be repeated: it has not been
 // done, its beginning or its config is gone, or it was done by other kernels. Error (data) on other
 // data. Error (check_failed) if the training comes out otherwise.
-vector<RewoundStep> rewind(const RewindRequest& request, Log& log);
+Rewound rewind(const RewindRequest& request, Log& log);
 
 }  // namespace heed

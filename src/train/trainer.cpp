@@ -58,7 +58,7 @@ void Trainer::begin_together(int64_t stop_at) {
 
 int Trainer::requests() const {
   const double minutes = prepared_.config.train.max_minutes;
-  const bool late = minutes > 0 && seconds_now() - started_ >= 60 * minutes;
+  const bool late = run_ && minutes > 0 && seconds_now() - started_ >= 60 * minutes;
   return (stop_signal() != 0 ? kStop : 0) | (late ? kTimeIsUp : 0);
 }
 
@@ -70,7 +70,7 @@ Stop Trainer::reason_to_stop(int64_t stop_at) const {
   return Stop::none;
 }
 
-Stop Trainer::run(int64_t stop_at) {
+Stop Trainer::run(int64_t stop_at, Stop asked) {
   const TrainConfig& t = prepared_.config.train;
   begin_together(stop_at);
   tell(&Listener::began, moment());
@@ -93,7 +93,7 @@ Stop Trainer::run(int64_t stop_at) {
     const bool saves = best || state_.step == spared_ || is_due(t.save_every, span);
     if (saves && stop == Stop::none) save();
   }
-  return finish(stop);
+  return finish(stop == Stop::asked ? asked : stop);
 }
 
 StepSpan Trainer::step() {

@@ -32,7 +32,8 @@ inline bool is_due(const Interval& interval, const StepSpan& end) {
 
 class Trainer {
  public:
-  // All references must outlive the trainer. Without a `run` nothing is saved.
+  // All references must outlive the trainer. Without a `run` nothing is saved, and time is never
+  // up.
   Trainer(const PreparedRun& prepared, RunWriter* run);
 
   // Instead of a start at step 0 from the seed:
@@ -46,10 +47,10 @@ class Trainer {
   }
   void listen(Listeners listeners) { listeners_ = std::move(listeners); }
 
-  // Trains until the config, `stop_at` (0: no limit) or a signal ends it, and saves. Error
-  // (diverged) if it cannot go on, for NaN or infinity or ruined weights: the checkpoints stay as
-  // they are, and state() is at the step that failed.
-  Stop run(int64_t stop_at);
+  // Trains until the config, `stop_at` (0: no limit) or a signal ends it, and saves. `asked`: as
+  // what it stops there. Error (diverged) if it cannot go on, for NaN or infinity or ruined
+  // weights: the checkpoints stay as they are, and state() is at the step that failed.
+  Stop run(int64_t stop_at, Stop asked = Stop::asked);
 
   const State& state() const { return state_; }
   // What a save would write now.
