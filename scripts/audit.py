@@ -36,7 +36,6 @@ CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u180e\u200e\u200f\u2028-\u202e\
 LARGEST_CHAIN = 1 << 28  # bytes
 # Checkpoints have none of them.
 PROCESS_KEYS = {"train.threads", "train.rank_timeout", "train.tensorboard", "train.live", "train.prompt", "train.keep_every"}
-
 TIMES = {"tokens_per_second", "seconds", "verdict"}  # of an event: they differ between repetitions (the verdict: knows of bests)
 
 

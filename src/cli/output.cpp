@@ -145,6 +145,7 @@ void write_output(const string& path, string_view text) {
   // A private page stays private from its first byte.
   const auto mode = static_cast<mode_t>(fs::exists(old) ? old.permissions() : fs::perms{0666});
   replace_file(place, text, mode & 0777);
+  if (fs::exists(old)) fs::permissions(place, old.permissions(), none);
 }
 
 void write_page(const string& path, string_view page, Log& log) {

@@ -125,9 +125,9 @@ class Attribution {
     }
     if (!result_["smooth"])
       m.log.warn(
-          "one unit would change the log-probability by 0.3 or more: this training is not "
-          "smooth, and such values may foretell nothing. --retrain 2 shows it; heed whence --help "
-          "names the settings of a training that is.");
+          "one unit would change the log-probability by more than " + format_fixed(kBelievable, 1) +
+          ": this training is not smooth, and such values may foretell nothing. --retrain 2 shows "
+          "it; heed whence --help names the settings of a training that is.");
   }
 
   const Json& result() const { return result_; }

@@ -67,15 +67,15 @@ void choose_kernels(const string& core) {
   gotoblas_dynamic_init();
 }
 
-// The type of processor whose kernels are fastest here, if OpenBLAS does not know this one: then it
-// has chosen those for SSE3.
-string unknown_core() {
+// The type of processor whose kernels native arithmetic takes: OpenBLAS's choice, unless it does
+// not know this processor. Then it has chosen those for SSE3.
+string native_core() {
 #ifdef __x86_64__
   if (blas_core_type() == "Prescott" && getenv("OPENBLAS_CORETYPE") == nullptr)
     return __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") ? "SkylakeX"
                                                                                     : "Haswell";
 #endif
-  return "";
+  return blas_core_type();
 }
 
 constexpr uint64_t kProducts = 0xdba03074bdd7c665, kFunctions = 0xb12d7547020e57b6;
@@ -134,14 +134,14 @@ void prepare_blas(int threads) {
     throw Error(Exit::usage, "heed's threads cannot share this OpenBLAS, which has not its own.",
                 "install the pthread build: apt-get install libopenblas0-pthread, then "
                 "update-alternatives --config libopenblas.so.0-$(uname -m)-linux-gnu");
-  if (const string core = unknown_core(); !core.empty()) choose_kernels(core);
+  if (const string core = native_core(); core != blas_core_type()) choose_kernels(core);
   map_buffers(threads);
   openblas_set_num_threads(1);
 }
 
 void prepare_arithmetic(Arithmetic arithmetic, int threads) {
   if (arithmetic == Arithmetic::native) return prepare_blas(threads);
-  const string before = blas_core_type();
+  const string before = native_core();
   choose_kernels("Haswell");
   prepare_blas(threads);
   const string others = hash_of_functions() != kFunctions

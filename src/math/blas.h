@@ -22,7 +22,7 @@ namespace heed {
 
 // Makes OpenBLAS single-threaded and maps its buffers for products on `threads` threads at once.
 // A processor newer than OpenBLAS gets the kernels of its predecessors: those that OpenBLAS takes
-// are for SSE3, and a step of gpt.json takes 2.3 times as long (0.3.21 on Intel's Emerald Rapids).
+// are for SSE3, and a step of gpt.json takes twice as long (0.3.21 on Intel's Emerald Rapids).
 // Call it before the first product. Error (usage) on a build that several threads cannot
 // call; Error (memory) if there is no room for the buffers.
 void prepare_blas(int threads = 1);

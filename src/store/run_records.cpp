@@ -66,6 +66,14 @@ optional<T> record_from(const Json& object, bool whole = false) {
   return record;
 }
 
+// Is this base64 (RFC 4648, section 4) of so many bytes?
+bool is_base64(string_view text, double bytes) {
+  const string_view end = text.substr(min(
+      text.size(),
+      text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")));
+  return text.size() == 4 * std::ceil(bytes / 3) && (end.empty() || end == "=" || end == "==");
+}
+
 double heads_of(const MapKind& kind) {  // no product of them is too large for a double
   return double(kind.layers) * kind.heads;
 }
@@ -87,7 +95,7 @@ bool fits(const Frame& frame, const Probe& probe) {
     return parts.empty() || ranges::equal(parts, probe.kinds, fits_kind);
   };
   const auto is_map = [](const string& map, const MapKind& kind) {
-    return map.size() == 4 * std::ceil(numbers_of(kind) / 3);  // base64
+    return is_base64(map, numbers_of(kind));
   };
   const auto is_pull = [&](const PackedPull& pull, const MapKind& kind) {
     return isfinite(pull.largest) && is_map(pull.map, kind);

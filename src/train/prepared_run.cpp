@@ -61,7 +61,9 @@ double pass_memory(const Transformer& model, const Products<float>& products,
   else
     loss(pass, model.output, In<float>(model.forward(pass, batch, saved)), batch.labels);
   return double(workspace.bytes());
-} catch (const std::exception&) {  // its limit, or no memory
+} catch (const std::length_error&) {
+  return numeric_limits<double>::infinity();
+} catch (const bad_alloc&) {
   return numeric_limits<double>::infinity();
 }
 

@@ -1,6 +1,7 @@
 """heed verify: what is intact, what is wrong, and which checkpoint would be resumed. (What checksums do not see: damaged_run_test.py.)"""
 import contextlib
 import json
+import re
 import shutil
 import unittest
 
@@ -195,6 +196,7 @@ class Verify(RunsTest):
                 ("film.jsonl", lambda l: ['{"kind":"probe","step":0,"a":' + deep + "}", *l], "JSON"),
                 ("film.jsonl", lambda l: [*l[:2], l[2][:-40], *l[3:]], "line 3 is not a JSON object"),
                 ("film.jsonl", lambda l: [*l[:2], l[2].replace(packed, packed + "A"), *l[3:]], "line 3 is damaged"),
+                ("film.jsonl", lambda l: [*l[:2], re.sub(packed.replace("[", r"\[") + ".", packed + "*", l[2]), *l[3:]], "line 3 is damaged"),
                 ("film.jsonl", lambda l: [l[0], l[3], l[2], *l[4:]], "after one of ")]:
             with self.subTest(name, words=words):
                 path = self.folder / "run" / name

@@ -128,6 +128,8 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
   };
   frame.weights[0] = "AAAA";
   is_dropped("a map of another size");
+  frame.weights[0] = "A*AAAA==";
+  is_dropped("no base64");
   frame.weights.pop_back();
   is_dropped("too few maps");
   frame.pull->at(0).largest = kNotMeasured;
