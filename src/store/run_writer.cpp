@@ -346,7 +346,7 @@ bool RunWriter::copy_lines(const fs::path& from, int64_t step, bool ends) {
   return heed::copy_lines(from, run_, kMetrics, step, ends);
 }
 
-void RunWriter::append(const char* file, string_view json_line) {
+bool RunWriter::append(const char* file, string_view json_line) {
   try {
     lock_.require_held(run_);
     if (string_view(file) == kFilm && !can_be_film(run_))  // it begins with its probe
@@ -354,9 +354,11 @@ void RunWriter::append(const char* file, string_view json_line) {
                         quoted_path(run_ / kFilm));
     AppendFile(run_ / file).append_line(json_line);
     losing_lines_.erase(file);
+    return true;
   } catch (const Error& e) {
     if (losing_lines_.insert(file).second)
       notes_.push_back(fmt::format("a line is lost: {}", e.what()));
+    return false;
   }
 }
 

@@ -115,8 +115,8 @@ class RunWriter {
   // A film that is missing or cannot be one is left as it is. Has metrics.jsonl any lines?
   bool copy_lines(const fs::path& from, int64_t step, bool ends = false);
   // A line of kMetrics, begun again if it was moved or removed, or of the run's kFilm. One that
-  // cannot be written is lost, which is noted once.
-  void append(const char* file, string_view json_line);
+  // cannot be written is lost, which is noted once. Was it written?
+  bool append(const char* file, string_view json_line);
 
  private:
   RunWriter(fs::path run, RunLock lock);

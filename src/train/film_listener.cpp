@@ -39,6 +39,7 @@ class FilmListener : public Listener {
     on_ = !film_.empty() && can_be_film(run_.path());
     if (!on_) return;
     continue_film(m.state.step);
+    if (!on_) return;
     log_.info("prompt      | " + shortened(printable(film_.prompt()), kSampleColumns));
     first_weights(m);
     if (m.state.step == 0 && is_next(0, false)) say_sample(0, add_now({}, m));
@@ -81,7 +82,7 @@ class FilmListener : public Listener {
           fmt::format("sample{:5} | {}", step, shortened(printable(sample), kSampleColumns)));
   }
 
-  // Another prompt than before has another probe.
+  // Another prompt than before has another probe. Without it, no frame could be read.
   void continue_film(int64_t step) {
     const RecordedFrames so_far = read_frames(run_.path());
     Probe probe = film_.probe();
@@ -91,7 +92,7 @@ class FilmListener : public Listener {
       return;
     }
     probe.step = step;
-    run_.append(kFilm, line_of(probe));
+    on_ = run_.append(kFilm, line_of(probe));
   }
 
   bool has_frame(int64_t step) const { return ranges::count(steps_, step) > 0; }

@@ -154,5 +154,27 @@ TEST_F(FailingCalls, WhatIsDamagedIsSetAside) {
   EXPECT_TRUE(fs::exists(at("start/run/checkpoints/damaged-step-00000008/state.json")));
 }
 
+// Frames without the probe that they belong to could not be read.
+TEST_F(FailingCalls, AFilmWithoutItsProbe) {
+  struct FullOnce : TestCalls {
+    int failures = 0;
+    int open(const char* path, int flags, mode_t mode) override {
+      const bool film = std::string_view(path).ends_with("/run/film.jsonl");
+      if (!film || !(flags & (O_WRONLY | O_RDWR)) || failures > 0)
+        return SystemCalls::open(path, flags, mode);
+      ++failures;
+      errno = ENOSPC;
+      return -1;
+    }
+  };
+  {
+    FullOnce calls;
+    EXPECT_EQ(train("run", 4), Exit::ok);
+    EXPECT_EQ(calls.failures, 1);
+  }
+  EXPECT_EQ(resume("run"), Exit::ok);
+  EXPECT_THAT(read_file(at("run/film.jsonl"), 1 << 24), testing::StartsWith("{\"kind\":\"probe\""));
+}
+
 }  // namespace
 }  // namespace heed
