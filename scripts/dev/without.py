@@ -141,7 +141,7 @@ ROWS = {
     # What reads the film of an older run stays, with its format (store/run_records.h).
     "film": ("src/show/film.* src/show/prompt.cpp src/train/film_listener.cpp ~src/show/report.cpp ~src/show/page.h ~src/show/head_words.* "
              "src/show/web/report.* src/show/web/learning_record.js src/show/web/pull.js tests/cli/film_test.py tests/cli/report_test.py "
-             "tests/cli/learning_test.py tests/show/film_test.cpp tests/pages/check_report_page.py",
+             "tests/cli/learning_test.py tests/show/film_test.cpp tests/show/head_names_test.cpp tests/pages/check_report_page.py",
              r"HeadProbe|\bis_frame\b|\breport\(|--names|film|Film",
              [("src/train/listeners.cpp", r"film_listener,\s*", ""), ("src/train/listener.h", r"show/film\.h|  Film& film;"),
               ("src/train/prepared_run.cpp", r",\s*\.record = film_memory\(model\.table\)", ""), ("src/train/prepared_run.cpp", r"show/film\.h"),
@@ -150,7 +150,7 @@ ROWS = {
               ("src/train/tenths_listener.cpp", r"return c_\.film\.empty\(\).*;", 'return "";'),
               ("src/show/report.cpp", r"(?s)^// Adds how many parameters.*?(?=^// The steps of the events)", ""),
               ("src/show/report.cpp", r"(?s)^// How the training losses.*?(?=^}  // namespace\n)|^Json report\(.*?(?=^Json comparison\()", ""),
-              ("src/show/page.h", r"report_html|^Json (report|without_maps)\("),
+              ("src/show/page.h", r"report_html|^Json (report|without_maps)\("), ("tests/show/page_test.cpp", ", report_html", ""),
               ("src/cli/report.cpp", r"one \? report\(.*?\) : ", ""), ("src/cli/report.cpp", r"one \? (report_html|Json::array.*?) : ", ""),
               ("src/cli/attend.cpp", r"r\.names\b.*recorded_names"), ("src/cli/attend.cpp", r'(?s)  app\.add_flag\("--names".*?;\n|^void print_names\(.*?^}\n\n', ""),
               ("src/cli/attend.cpp", r', names = false|, "--names"', ""),
