@@ -299,7 +299,7 @@ void print_compared(const Json& r) {
                             {name("second"), "second", fixed<4>, 4},
                             {"difference", "difference", small},
                             {"95 % interval", "interval", range_text},
-                            {"p", figures[0].contains("p") ? "p" : "p_randomization", fixed<4>}};
+                            {"p", figures[0].contains("p") ? "p" : "p_randomization", fixed<4>, 5}};
   print_table(figures, columns);
   const bool losses = r["figures"].contains("loss") || !r.contains("most_different");
   print_prose(fmt::format("\n{} Measured on {} of {}.{}\n", plain(r["sentence"]), units_in_words(r),

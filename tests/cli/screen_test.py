@@ -100,6 +100,11 @@ class Screen(RunsTest):
             rows = self.shown("score", "run", "the old mill", "--tokens", columns=columns).splitlines()
             self.assertEqual(rows[1].split(), ["log-prob.", "token", "rank", "entropy", "expected"])
             self.assertEqual(len(rows), 2 + len("the old mill"))
+        for name, text in (("refs", "one two three four\n" * 40), ("hyps", "one two three three\n" * 40)):
+            (self.folder / name).write_text("".join(f"{i} {line}" for i, line in enumerate(text.splitlines(True))))
+        words = self.shown("bleu", "hyps", "refs", "--to", "refs", columns=60)
+        self.assertEqual(self.too_wide(words, 60), [])
+        self.assertIn("difference  95 % interval\n", words)
 
 
 if __name__ == "__main__":
