@@ -107,6 +107,11 @@ string some_of(vector<string> parts) {
   return listed(parts);
 }
 
+string spaced_in_words(const vector<string>& names) {
+  return "white space at an end of a line is read too, and may change what comes out: " +
+         some_of(names);
+}
+
 string replace_all(string_view text, string_view from, string_view to) {
   string out;
   size_t at = 0;

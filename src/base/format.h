@@ -35,6 +35,8 @@ string listed(vector<string> parts, const string& before_last = "and");
 
 // The same with at most five parts: "a, b, c, d, e and 9 more"
 string some_of(vector<string> parts);
+// What is said of lines that begin or end with white space, which are named.
+string spaced_in_words(const vector<string>& names);
 
 // Replaces every `from`, which is not empty, with `to`.
 string replace_all(string_view text, string_view from, string_view to);

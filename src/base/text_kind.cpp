@@ -112,7 +112,7 @@ string markup_in_words(const string& name, string_view first) {
     const string_view header = first.substr(0, first.find('\n'));
     const char mark = ranges::count(header, ';') > ranges::count(header, ',') ? ';' : ',';
     const string command = replace_all(kTable, "{}", string{mark});
-    return fmt::format("{} is read as it stands; a table for pairs:\n  {}", name,
+    return fmt::format("{} is read as it stands; a table for pairs, without its header:\n  {}", name,
                        replace_all(command, "FILE", shell_word(name)));
   }
   if (row == std::end(kMarkup) && !is_tagged(first) && ending != ".html" && ending != ".htm")

@@ -64,7 +64,7 @@ void check(const MeasuredRun& first, const MeasuredRun& r) {
     refuse(first, r,
            "they do not read the same text: other held-out data, data.lowercase or data.normalize, "
            "or tokens that do not give it back",
-           other);
+           r.pairs ? "heed translate with each, and heed bleu A REF --to B" : other);
   if (abs(r.seen - first.seen) > kMuch)
     refuse(first, r,
            fmt::format("{} was trained on {:.0f} % of the lines, {} on {:.0f} %", first.run,

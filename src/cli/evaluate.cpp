@@ -58,7 +58,7 @@ Json figure_fields(const Json& r) {
   return fields;
 }
 
-vector<string> read_lines(const string& path) {
+vector<string> read_lines(const string& path, Log& log) {
   const string text = read_text(span(&path, 1), {});
   const auto lines = lines_of(text);
   const auto tabs = [](string_view line) { return ranges::count(line, '\t'); };
@@ -66,6 +66,11 @@ vector<string> read_lines(const string& path) {
     throw data_error("{}:1: a line of a table; expected a sentence.", shown_path(path))
         .hint(fmt::format("cut -f{} {} > lines", tabs(lines[0]) + 1, shell_word(path)));
   }
+  vector<string> spaced;
+  for (size_t i = 0; i < lines.size(); ++i)
+    if (stripped(lines[i]) != lines[i])
+      spaced.push_back(fmt::format("{}:{}", shown_path(path), i + 1));
+  if (!spaced.empty()) log.warn(spaced_in_words(spaced));
   return {lines.begin(), lines.end()};
 }
 
@@ -264,9 +269,10 @@ Exit run_bleu(CommandLine& line) {
   vector<string> all = files;
   all.insert(all.end(), {path, other});
   line.require_one_input(all);
-  const vector<string> hypotheses = read_lines(path);
+  Log log({.quiet = line.quiet});
+  const vector<string> hypotheses = read_lines(path, log);
   const auto lines_beside = [&](const string& file) {
-    vector<string> lines = read_lines(file);
+    vector<string> lines = read_lines(file, log);
     require_lines(file, lines.size(), path, hypotheses.size());
     return lines;
   };

@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "evaluate/scorer.h"
 #include "text/piece_model.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -154,6 +155,7 @@ Exit run_score(CommandLine& line) {
 
   OpenModel m(line);
   Comparison comparison;
+  vector<string> spaced;
   const Exit exit =
       answer_texts(m,
                    {m.objective->traits().pairs() ? "Type a source ||| its target."
@@ -161,6 +163,8 @@ Exit run_score(CommandLine& line) {
                     vector<string>(tokens || line.json ? 1 : 0, "top-k")},
                    [&](span<const GivenText> texts) {
                      const auto scores = scores_of(m, texts, tokens || line.json ? top_k : -1);
+                     for (const GivenText& text : texts)
+                       if (against && stripped(text.text) != text.text) spaced.push_back(text.name);
                      for (size_t i = 1; against && i < scores.size(); i += 2)
                        comparison.add(scores[i - 1], scores[i]);
                      if (against) return;
@@ -168,6 +172,7 @@ Exit run_score(CommandLine& line) {
                        line.json ? print_line(score) : print_score(score, tokens);
                    });
   if (!against) return exit;
+  if (!spaced.empty()) m.log.warn(spaced_in_words(spaced));
   const Json compared = comparison_json(comparison);
   line.json ? print_line(compared) : print_comparison(compared);
   return exit;

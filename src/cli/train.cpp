@@ -70,10 +70,12 @@ void show_first_results(const RunResult& result, Log& log) try {
   if (!live.empty()) log.info("  " + live);
   log.info(fmt::format("  heed {} {}  # asks for {}", use.command, name, use.takes));
   log.detail(fmt::format("  heed attend {}", name));
-  const char* measures = config.data.has_validation() ? "evaluate" : "inspect";
+  const string measures = !config.data.has_validation() ? "inspect " + name
+                          : &use == &kTranslates        ? fmt::format("evaluate {} --bleu", name)
+                                                        : "evaluate " + name;
   log.info("  " + (!over              ? "heed resume " + name
                    : !command.empty() ? command
-                                      : fmt::format("heed {} {}", measures, name)));
+                                      : "heed " + measures));
 } catch (const std::exception& e) {
   log.warn(e.what());
 }

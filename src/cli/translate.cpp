@@ -86,9 +86,7 @@ Sources read_sources(OpenModel& m, span<const GivenText> texts, size_t prefix) {
       all.ids[i] = std::move(ids);
     }));
   }
-  if (!spaced.empty())
-    m.log.info("white space at an end of a line is read too, and may change its translation: " +
-               some_of(spaced));
+  if (!spaced.empty()) m.log.info(spaced_in_words(spaced));
   return all;
 }
 

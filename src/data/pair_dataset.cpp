@@ -12,6 +12,7 @@
 #include "data/dataset.h"
 #include "data/objective.h"
 #include "text/tokenizer_trainer.h"
+#include "text/utf8.h"
 
 namespace heed {
 namespace {
@@ -27,8 +28,12 @@ Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig
   const auto objective = make_objective(c);
   const bool joined = objective->traits().joined;
   optional<Error> first;
+  vector<string> spaced;
   for (size_t i = begin; i < end; ++i) {
     s.facts.add(pairs.source[i], pairs.target[i]);
+    for (const string_view side : {pairs.source[i], pairs.target[i]})
+      if (stripped(side) != side)
+        spaced.push_back(fmt::format("{}:{}", pairs.source_path, pairs.lines[i]));
     const Unknown before = s.unknown;
     const bool lossy = s.lossy;
     TextToIds(tokenizers.source()).take(pairs.source[i], s, s.source);
@@ -63,6 +68,7 @@ Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig
     s.lines.push_back(pairs.lines[i]);
   }
   if (first && s.sentences() == 0) throw *first;
+  if (!spaced.empty()) s.warnings.push_back(spaced_in_words(spaced));
   if (first)
     s.warnings.push_back(fmt::format("left out {} of {}, the first: {}", s.dropped,
                                      counted(to_string(end - begin), "pair"), first->text()));

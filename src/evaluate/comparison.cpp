@@ -67,12 +67,13 @@ ConfidenceInterval without_tails(Numbers x, double tail = 0.025) {
   return {x[out - 1], x[x.size() - out]};
 }
 
-// How often chance alone made a larger difference.
+// How often chance alone made a difference as large, but for rounding.
 double p_value(const Numbers& by_chance, double difference) {
   if (difference == 0) return 1;
-  const double larger = double(std::count_if(begin(by_chance), end(by_chance),
-                                             [&](double x) { return x > abs(difference); }));
-  return (larger + 1) / double(by_chance.size() + 1);
+  const double least = abs(difference) * (1 - 1e-9);
+  const auto as_large =
+      std::count_if(begin(by_chance), end(by_chance), [&](double x) { return x >= least; });
+  return double(as_large + 1) / double(by_chance.size() + 1);
 }
 
 void compare_groups(Difference& d, const Numbers& first, const Numbers& second,

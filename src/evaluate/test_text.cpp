@@ -58,6 +58,10 @@ const Pairs& written_pairs(const Model& m, NamedText& named) {
   } else {
     named.pairs = read_parallel(named.files[0], named.target_files[0], options,
                                 span(named.target_files).subspan(1));
+    const auto is_row = [](string_view line) { return line.find('\t') != line.npos; };
+    if (!m.config.data.pairs.empty() && ranges::all_of(named.pairs->source, is_row))
+      throw data_error("{} is a table, but --target-file names its targets.", named.files[0])
+          .hint("--file " + named.files[0] + " alone");
   }
   return *named.pairs;
 }

@@ -218,6 +218,9 @@ class EvaluatePairs(RunsTest):
         self.assertEqual({key: e[key] for key in found if not key.startswith("token_")},  # those are of pieces
                          {key: x for key, x in found.items() if not key.startswith("token_")})
         self.assertIn("nrefs:2", found["signature"])
+        self.write("spaced", "the mill ", "near")
+        self.check("bleu", "h", "spaced", facts=["white space", "spaced:1"])
+        self.check("evaluate", "run", "--file", "s", "--target-file", "spaced", facts=["white space", "s:1"])
         self.assertEqual(len(self.out("bleu", "-", "t", stdin="the mill\nfar\n").splitlines()), 6)
         self.check("evaluate", "run", "--file", "s", *both, status=2, facts="--bleu")
         self.check("bleu", "h", status=2, facts="REF")

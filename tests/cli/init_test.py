@@ -107,6 +107,7 @@ class Init(RunsTest):
         small = ("--stop-at", 1, "--minutes", 0.01, "--set", "model.d_model=32")
         self.check("train", "pairs.tsv", *small, "--run", "rotary", facts="export: none (Pegasus with")
         self.check("export", "rotary", "none", status=USAGE, facts=["Pegasus", "--for huggingface"])
+        self.check("evaluate", "rotary", "--file", "pairs.tsv", "--target-file", "pairs.tsv", status=3, facts=["is a table", "alone"])
         self.check("init", "pairs.tsv", "--output", "rotary.json")
         self.assertIn('export: none (Pegasus with model.positions="sinusoidal"', (self.folder / "rotary.json").read_text())
         told = self.check("train", "rotary.json", "--run", "again", "--stop-at", 1, facts="export: none (Pegasus with").err

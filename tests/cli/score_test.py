@@ -107,6 +107,8 @@ class ScoreAgainst(RunsTest):
         both = self.check("score", "pairs", "--file", "good", "--target-file", "good", "--against", "bad", status=2, facts="its own targets")
         self.assertEqual(both.err.count("error"), 1)
         self.check("score", "run", "the", "--against", "bad", facts=["--against", "--file"])
+        self.write("spaced", *(line + " " for line in (self.folder / "good").read_text().splitlines()))
+        self.check("score", "run", "--file", "good", "--against", "spaced", facts=["white space", "spaced:1"])
         self.check("score", "run", "--file", "-", "--against", "-", status=2, facts=["standard input"])
         self.check("score", "run", "--file", "a.txt", "--against", "a.txt", "--tokens", facts="--tokens")
 

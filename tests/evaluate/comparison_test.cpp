@@ -67,6 +67,14 @@ TEST(Comparison, RandomizationAgreesWithAllSwaps) {
   EXPECT_NEAR(d.p_randomization, p, 4 * std::sqrt(p * (1 - p) / 10'000) + 1e-4);
 }
 
+// McNemar's exact test: as large a difference is that of all three on one side.
+TEST(Comparison, TiesCountWhereFewUnitsDiffer) {
+  const std::vector<double> a(200, 1.0);
+  std::vector<double> b = a;
+  b[7] = b[70] = b[170] = 0;
+  EXPECT_NEAR(difference_of(system_of(a), system_of(b)).p_randomization, 0.25, 0.02);
+}
+
 // By the normal distribution: of many units with as many tokens each.
 TEST(Comparison, IntervalsAreThoseOfTheNormalDistribution) {
   const std::vector<double> a = normals(3, 400, 20, 3), by = normals(4, 400, -0.5, 2);

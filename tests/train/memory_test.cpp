@@ -42,13 +42,13 @@ TEST_F(MeasuredMemory, GrowsWithLengthsThreadsAndData) {
   std::string text;
   for (int i = 0; i < 40'000; ++i) text += "abc\n"[i % 4];
   file("a.txt", text);
-  const std::string wide = "model.d_ff=4096";
+  const std::string wide = "model.d_ff=1024";
   const MemoryPlan plan = memory(text_config({wide}));
   EXPECT_EQ(plan.data, 2 * 40'000);
   EXPECT_EQ(memory(text_config({wide}), 3).activations, 3 * plan.activations);
   EXPECT_EQ(memory(text_config({wide}), 6).activations, 4 * plan.activations);  // shards
   EXPECT_EQ(memory(text_config({wide}), 6).scoring, 6 * plan.scoring);
-  EXPECT_GT(memory(text_config({wide, "objective.source_length=4000"})).activations,
+  EXPECT_GT(memory(text_config({wide, "objective.source_length=1500"})).activations,
             4 * plan.activations);
   EXPECT_GT(memory(text_config({wide, "model.feed_forward=gated"})).activations, plan.activations);
 }
@@ -56,7 +56,7 @@ TEST_F(MeasuredMemory, GrowsWithLengthsThreadsAndData) {
 TEST_F(MeasuredMemory, IsThatOfTheLongestPairs) {
   std::string pairs = "a\tb\n";
   for (int i = 0; i < 10; ++i) pairs += pairs;
-  const std::string held_out = std::string(3000, 'a') + "\t" + std::string(3000, 'b') + "\n";
+  const std::string held_out = std::string(900, 'a') + "\t" + std::string(900, 'b') + "\n";
   file("a.tsv", pairs);
   const RunConfig c = pairs_config({"data.max_length=4000"});
   const MemoryPlan plan = memory(c);
