@@ -64,7 +64,10 @@ struct Difference {
   double p_bootstrap = kUnknown, p_randomization = kUnknown;  // of two models
   double p_seeds = kUnknown;                                  // of groups
 
-  bool shown() const { return interval.low > 0 || interval.high < 0; }
+  // (Where few units differ, all on one side, the interval alone would be too sure.)
+  bool shown() const {
+    return (interval.low > 0 || interval.high < 0) && !(p_randomization > 0.05);
+  }
 };
 
 Difference difference(span<const System> first, span<const System> second, const Figure& figure,

@@ -67,12 +67,15 @@ TEST(Comparison, RandomizationAgreesWithAllSwaps) {
   EXPECT_NEAR(d.p_randomization, p, 4 * std::sqrt(p * (1 - p) / 10'000) + 1e-4);
 }
 
-// McNemar's exact test: as large a difference is that of all three on one side.
+// McNemar's exact test: as large a difference is that of all five on one side.
 TEST(Comparison, TiesCountWhereFewUnitsDiffer) {
   const std::vector<double> a(200, 1.0);
   std::vector<double> b = a;
-  b[7] = b[70] = b[170] = 0;
-  EXPECT_NEAR(difference_of(system_of(a), system_of(b)).p_randomization, 0.25, 0.02);
+  b[7] = b[70] = b[71] = b[170] = b[190] = 0;
+  const Difference d = difference_of(system_of(a), system_of(b));
+  EXPECT_NEAR(d.p_randomization, 0.0625, 0.01);
+  EXPECT_LT(d.interval.high, 0);
+  EXPECT_FALSE(d.shown());
 }
 
 // By the normal distribution: of many units with as many tokens each.
