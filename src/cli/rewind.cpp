@@ -19,7 +19,7 @@ Exit run_rewind(CommandLine& line) {
   line.add_threads();
   line.parse();
   if (request.log == !request.steps.empty())
-    throw usage_error("expected the steps to go back to, or --log for 0, 1, 2, 4, 8, ...")
+    throw usage_error("expected either the steps to go back to, or --log for 0, 1, 2, 4, 8, ...")
         .hint("heed rewind RUN 100");
   list_steps(request.run);  // Error that names the runs there are
   request.threads = line.threads;
