@@ -53,7 +53,8 @@ double rank_correlation(const vector<double>& x, const vector<double>& y) {
   return xy / sqrt(xx * yy);
 }
 
-constexpr double kBelievable = 0.3;  // nats, of one unit
+constexpr double kBelievable = 0.15;  // nats, of one unit
+constexpr double kForetold = 0.8;     // rank correlation
 
 // Changes up to this are noise.
 double noise_of(const Json& result) {
@@ -73,7 +74,8 @@ void add_judgement(Json& result) {
   if (!came.empty()) result["rank_correlation"] = rank_correlation(foretold, came);
   const auto value = [](const Json& row) { return abs(row["value"].get<double>()); };
   const Json& units = result["units"];
-  result["smooth"] = max(value(units.front()), value(units.back())) < kBelievable;
+  result["smooth"] = max(value(units.front()), value(units.back())) < kBelievable &&
+                     result.value("rank_correlation", 1.0) > kForetold;
 }
 
 class Attribution {
@@ -101,7 +103,6 @@ class Attribution {
       for (const TokenIds& ids : {p.read.source, p.read.target, p.answer, {p.row}})
         hash.update(Json(ids).dump());
     const fs::path run = run_of_checkpoint(m.folder);
-    make_folder(run / kWhence);
     file_ = run / kWhence / (hash.hex().substr(0, 16) + ".json");
     Json answers;
     for (const Prediction& p : asked)
@@ -111,7 +112,8 @@ class Attribution {
                {"step", m.state.step},
                {"answer", asked.size() == 1 ? answers[0] : answers},
                {"questions", questions}};
-    if (is_listed(file_)) result_ = parse_strict_json(read_file(file_, 1u << 30), {file_.string()});
+    if (path_exists(file_))
+      result_ = parse_strict_json(read_file(file_, 1u << 30), {file_.string()});
     watch_signals();
     const bool known = result_.contains("units");
     if (!known) calculate();
@@ -124,10 +126,12 @@ class Attribution {
       if (is_listed(run / kLivePage)) write_live(run.string(), m.config.train.live, story, m.log);
     }
     if (!result_["smooth"])
-      m.log.warn(
-          "one unit would change the log-probability by more than " + format_fixed(kBelievable, 1) +
-          ": this training is not smooth, and such values may foretell nothing. --retrain 2 shows "
-          "it; heed whence --help names the settings of a training that is.");
+      m.log.warn(fmt::format(
+          "this training is not smooth: one unit would change the log-probability by more than {}, "
+          "or the rank correlation is below {}. Such values may foretell nothing{}; heed whence "
+          "--help names the settings of a smooth one.",
+          kBelievable, kForetold,
+          result_.contains("rank_correlation") ? "" : ", which --retrain 2 shows"));
   }
 
   const Json& result() const { return result_; }
@@ -140,9 +144,15 @@ class Attribution {
       throw Error(exit_of_signal(stop_signal()),
                   "stopped; the same command goes on after what is calculated and proved.");
   }
-  void save() const { replace_file(file_, text_of(result_) + "\n"); }
+  void save() const try {
+    make_folder(file_.parent_path());
+    replace_file(file_, text_of(result_) + "\n");
+  } catch (const Error& e) {
+    m_.log.warn(string("this result is not kept: ") + e.what());
+  }
 
   void calculate() {
+    require_reverse(setup_);
     // Passes in float and in double fill half of what they reserve, and 8 MB of what every training
     // is said to take are for what is not done here.
     const double filled = min(1.0, double(m_.config.train.batch_tokens) / setup_.options.shards /
@@ -160,7 +170,8 @@ class Attribution {
             "the training, done again, does not give the weights of {}: it is no step "
             "of the run, or heed resume --set changed the config on the way, or "
             "another type of processor trained it.",
-            checkpoint_name(m_.folder));
+            checkpoint_name(m_.folder))
+            .hint(fmt::format("heed rewind {} {} tells which", shell_word(m_.run), m_.state.step));
       const double phi = answer_(weights, gradient);
       result_["logprob"] = phi;
       return phi;
@@ -281,8 +292,7 @@ Exit run_whence(CommandLine& line) {
                   1, 10'000)
       ->default_str("");
   line.parse();
-  if (!line.texts.given())
-    throw usage_error("expected TEXT or --file, whose answer is to be explained.");
+  if (!line.texts.given()) throw usage_error("expected TEXT or --file, of whose answer is asked.");
   OpenModel m(line);
   vector<Prediction> asked;
   Json questions = Json::array();
@@ -295,7 +305,7 @@ Exit run_whence(CommandLine& line) {
                            {"answer", asked.back().answer.front()}});
     }
   });
-  if (asked.empty()) throw data_error("there is no line to explain.");
+  if (asked.empty()) throw data_error("there is no line.");
   const Json result = Attribution(m, std::move(asked), questions, retrain).result();
   line.json ? print_line(result) : print_units(result);
   return Exit::ok;

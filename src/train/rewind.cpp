@@ -40,6 +40,7 @@ class Replay {
         log_(log),
         run_(with_name(request.run)),
         lock_(run_),
+        origin_(read_origin(run_)),
         events_(read_events(run_)) {
     for (const State& state : states_of(run_)) kept_.push_back(state.step);
     if (kept_.empty()) throw store_error("{} has no checkpoint yet.", quoted_path(run_));
@@ -58,7 +59,9 @@ class Replay {
   Rewound steps() {
     set<int64_t> wanted;
     for (const int64_t step : asked()) {
-      const bool kept = request_.log && ranges::count(kept_, step) > 0;
+      // With the weights of another run, the first step is not trained.
+      const bool first = step == origin_.branched_at && !origin_.weights_of().empty();
+      const bool kept = (request_.log || first) && ranges::count(kept_, step) > 0;
       if (!kept) wanted.insert(step);
       rewound_.steps.push_back({step, kept ? step_folder(run_, step) : place_of(step)});
     }
@@ -80,8 +83,9 @@ class Replay {
     set<int64_t> steps(request_.steps.begin(), request_.steps.end());
     const int64_t last = kept_.back();
     if (request_.log) {
-      steps = {0, last};
-      for (int64_t step = 1; step < last; step *= 2) steps.insert(step);
+      steps = {origin_.branched_at, last};
+      for (int64_t step = 1; step < last; step *= 2)
+        if (step > origin_.branched_at) steps.insert(step);
     }
     if (*steps.rbegin() > last)
       throw usage_error("step {} has not been done: the last checkpoint of {} is of step {}.",
@@ -122,7 +126,7 @@ class Replay {
     uint64_t bytes = 0;
     for (const char* file : {kModelFile, kTrainingFile})
       bytes += fs::file_size(step_folder(run_, kept_.back()) / file);
-    log_.info(fmt::format("{} of {} in {}", counted(to_string(wanted.size()), "checkpoint"),
+    log_.info(fmt::format("{} of {} will be in {}", counted(to_string(wanted.size()), "checkpoint"),
                           format_bytes(double(bytes) * double(wanted.size())),
                           (run_ / kRewound).string()));
     make_folder(run_ / kRewound);
@@ -161,7 +165,7 @@ class Replay {
 
   // Puts the trainer at a step, with the config of `halt`.
   void begin_at(int64_t from, const fs::path& checkpoint, int64_t halt) {
-    if (from < 0 || from < stored_.origin.branched_at) refuse_lost_beginning(halt);
+    if (from < 0 || from < origin_.branched_at) refuse_lost_beginning(halt);
     trainer_.reset();
     if (prepared_) {
       stored_.data = std::move(prepared_->data);
@@ -179,15 +183,15 @@ class Replay {
   }
 
   void refuse_lost_beginning(int64_t halt) const {
-    const Origin& origin = stored_.origin;
-    const string& of = origin.weights_of();
+    const string& of = origin_.weights_of();
     if (!of.empty())
       throw usage_error(
           "{} began at step {} with the weights of {}, and no checkpoint from there to "
           "step {} is left.",
-          quoted_path(run_), origin.branched_at, quoted_path(of), halt)
-          .hint(halt > origin.branched_at ? "a later step; train.keep_every keeps checkpoints"
-                                          : fmt::format("heed rewind {} {}", shell_word(of), halt));
+          quoted_path(run_), origin_.branched_at, quoted_path(of), halt)
+          .hint(halt > origin_.branched_at || of == origin_.init_from
+                    ? fmt::format("a step after {}; train.keep_every keeps checkpoints", kept_[0])
+                    : fmt::format("heed rewind {} {}", shell_word(of), halt));
   }
 
   // As it was when the next save wrote it.
@@ -234,6 +238,7 @@ class Replay {
   Log& log_;
   fs::path run_;
   RunLock lock_;
+  const Origin origin_;
   const LoggedEvents events_;
   vector<int64_t> kept_;  // steps
   vector<RunConfig> configs_;

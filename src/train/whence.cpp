@@ -140,6 +140,8 @@ int64_t stretch_of(int64_t steps) {
   return int64_t(std::ceil(sqrt(double(steps))));
 }
 
+}  // namespace
+
 void require_reverse(const TrainingSetup& setup) {
   const OptimizerConfig& config = setup.options.optimizer;
   for (const ParamInfo& info : setup.model.table.infos())
@@ -149,8 +151,6 @@ void require_reverse(const TrainingSetup& setup) {
           config.type, info.name)
           .hint("a run with --set optimizer.type=adamw, and a learning rate of its own");
 }
-
-}  // namespace
 
 Units units_of(const Split& split, const Tokenizers& tokenizers) {
   Units units;
@@ -246,7 +246,6 @@ Phi answers_of(const Transformer& model, vector<Prediction> predictions) {
 
 template <class T>
 vector<double> influences(const TrainingSetup& setup, const Phi& answer) {
-  require_reverse(setup);
   const int64_t n = setup.steps, stretch = stretch_of(n);
   Retraining<T> training(setup);
   vector<Numbers<T>> kept;

@@ -136,8 +136,10 @@ using Phi = function<double(const ParamVec<double>& weights, ParamVec<double>& g
 // The sum of the log-probabilities of the first of these answers.
 Phi answers_of(const Transformer& model, vector<Prediction> predictions);
 
-// dPhi/da_u of every unit. T: of the training; in double only to check it. Error (usage) if the
-// optimizer has no reverse.
+// Error (usage) if the optimizer has no reverse.
+void require_reverse(const TrainingSetup& setup);
+
+// dPhi/da_u of every unit. T: of the training; in double only to check it.
 template <class T>
 vector<double> influences(const TrainingSetup& setup, const Phi& answer);
 double influence_memory(const TrainingSetup& setup);  // bytes that it takes, in float

@@ -136,6 +136,7 @@ class Disks(RunsTest):
         self.remount(place, "ro")
         self.train(config, "disk/new", status=STORE, facts="Read-only file system")
         self.resume("disk/run", "--more", 1, status=STORE, facts="Read-only file system")
+        self.check("whence", "disk/run", "the", facts="this result is not kept")
         self.check("inspect", place / "run")
         self.assertEqual(self.snapshot("disk/run"), before)
 

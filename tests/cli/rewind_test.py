@@ -54,9 +54,14 @@ class Rewind(RunsTest):
             self.check("resume", "stem", "--branch", run, "--max-steps", 24, "--set", f"train.keep_every={1 if run == 'branch' else 4}")
         self.same("branch", "other", range(13, 25))
         self.check("rewind", "other", 5, status=2, facts="heed rewind stem 5")
+        # A branch has the steps from where it began; that one is not trained.
+        found = self.json("rewind", "other", "--log")[0]["checkpoints"]
+        self.assertEqual([row["step"] for row in found], [12, 16, 24])
         for run, every in (("first", 1), ("second", 50)):
             self.train(self.config(run, **EVERY, train__keep_every=every), run, "--init-from", "stem")
         self.same("first", "second", range(1, 24))
+        found = self.json("rewind", "second", 0, 3)[0]["checkpoints"]
+        self.assertEqual([row["checkpoint"] for row in found], ["second/checkpoints/step-00000000", "second/rewound/step-00000003"])
         shutil.rmtree(self.step(0, "second"))
         for step in 5, self.steps("second")[0]:  # a kept one cannot be proved either
             self.check("rewind", "second", step, status=2, facts="stem")

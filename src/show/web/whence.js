@@ -11,7 +11,7 @@ for (const { questions, answer, logprob, smooth, units } of data.whence) {
     String(unit.lines[0]), unit.text.replace("\t", " → ")]);
   const cells = (row) => row.map((x) => (typeof x === "string" ? element("td", {}, x) : x));
   $("taught").append(element("h3", {}, ...asked.flatMap((button) => [button, " "]), `log-probability ${logprob.toFixed(3).replace("-", "−")}`),
-    smooth === false ? element("p", {}, "Values this large may foretell nothing: this training is not smooth.") : "",
+    smooth === false ? element("p", {}, "These values may foretell nothing: this training is not smooth.") : "",
     element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Lines" },
       element("table", {}, element("tr", {}, ...titles), ...rows.map((row) => element("tr", {}, ...cells(row))))));
 }
