@@ -28,7 +28,7 @@ trap 'exit 130' INT TERM HUP
 in_debian() {
   # shellcheck disable=SC2016
   unshare --mount bash -c '
-    mount -t proc proc "$0/proc" && mount --bind /dev/pts "$0/dev/pts" && mount -t tmpfs tmpfs "$0/dev/shm" &&
+    mount -t proc proc "$0/proc" && mount --bind /sys "$0/sys" && mount --bind /dev/pts "$0/dev/pts" && mount -t tmpfs tmpfs "$0/dev/shm" &&
       exec chroot "$0" env -u TMPDIR HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"' "$root" "$@"
 }
 

@@ -33,7 +33,7 @@ class Limits(RunsTest):
             self.assertIn(word, r.err)
 
     def test_only_the_memory_that_the_threads_need_is_required(self):
-        self.assertEqual(self.limited("-v 300000", "--version").status, 0)
+        self.assertEqual(self.limited("-v 400000", "--version").status, 0)
         # For two buffers of 128 MiB: newer OpenBLAS takes one when it is loaded.
         for limit in ("-v 500000", "-d 400000"):
             r = self.limited(limit, "evaluate", "run", "--threads", 1)

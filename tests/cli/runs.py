@@ -20,7 +20,8 @@ HEED = os.environ.get("HEED_BINARY", "heed")
 NOBODY = 65534
 MPIRUN = shutil.which("mpirun")
 RANKS_ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "ASAN_OPTIONS": "detect_leaks=0",
-             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+             "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # of Open MPI 4, 5
+             "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none"}
 # Changes to config(): a run that trains fast, with checkpoints at steps 4, 8 and 12.
 SMALL = {"model__d_model": 16, "train__max_steps": 12, "train__eval_every": 0,
          "train__save_every": 4, "train__keep_last": 0}
