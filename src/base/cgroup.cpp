@@ -13,8 +13,6 @@
 namespace heed {
 namespace {
 
-constexpr double kNoLimit = numeric_limits<double>::infinity();
-
 // The folders of the groups that limit this process's use of a resource ("memory" or "cpu").
 vector<fs::path> groups_of(const fs::path& root, const string& resource) {
   const fs::path mounted = root / "sys/fs/cgroup", unified = mounted / "unified";
@@ -51,7 +49,7 @@ struct MemoryFiles {
 };
 
 double memory_left(const fs::path& group, const MemoryFiles& files) {
-  const double limit = number_in(group / files.limit, kNoLimit);
+  const double limit = number_in(group / files.limit, INFINITY);
   double used = number_in(group / files.used, 0), bytes = 0;
   // The kernel reclaims cached file pages before it refuses memory.
   ifstream stat(group / "memory.stat");
@@ -66,7 +64,7 @@ double cgroup_memory(const fs::path& root) {
   constexpr MemoryFiles kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes",
                                   "total_inactive_file", "total_active_file"};
   constexpr MemoryFiles kVersion2{"memory.max", "memory.current", "inactive_file", "active_file"};
-  double least = kNoLimit;
+  double least = INFINITY;
   for (const fs::path& group : groups_of(root, "memory"))
     least = min({least, memory_left(group, kVersion1), memory_left(group, kVersion2)});
   return least;
@@ -96,7 +94,7 @@ void require_memory(double bytes, const string& what) {
 }
 
 double cgroup_cores(const fs::path& root) {
-  double least = kNoLimit;
+  double least = INFINITY;
   for (const fs::path& group : groups_of(root, "cpu")) {
     // Microseconds of CPU time in each period; "max" or -1: no limit.
     double quota = number_in(group / "cpu.cfs_quota_us", -1);

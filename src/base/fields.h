@@ -88,7 +88,7 @@ inline bool read_value(const Json& json, double& x) {
   else if (json == "inf" || json == "-inf")
     x = std::stod(json.get<string>());
   else if (json.is_null() || json == "nan")
-    x = numeric_limits<double>::quiet_NaN();
+    x = NAN;
   else
     return false;
   return true;

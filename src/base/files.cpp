@@ -47,12 +47,16 @@ const char* hint_for(int error) {
 SystemCalls real;
 SystemCalls* in_use = &real;
 
+// A name beside a path that nobody can have prepared.
+fs::path temporary_beside(const fs::path& path) {
+  return folder_of(path) /
+         fmt::format(".tmp-{}-{:08x}", path.filename().string(), std::random_device()());
+}
+
 // Calls make(temporary) and renames the result to `path`, durably. Removes it on failure.
 template <class Make>
 void make_and_rename(const fs::path& path, Make make) {
-  // A name that nobody can have prepared.
-  const fs::path temporary =
-      folder_of(path) / fmt::format(".tmp-{}-{:08x}", ::getpid(), std::random_device()());
+  const fs::path temporary = temporary_beside(path);
   try {
     make(temporary);
     rename_path(temporary, path);
@@ -77,9 +81,8 @@ int SystemCalls::list(const char* folder, vector<string>& names) {
 int SystemCalls::remove_all(const char* path) {
   error_code error;
   fs::remove_all(path, error);
-  if (!error) return 0;
   errno = error.value();
-  return -1;
+  return error ? -1 : 0;
 }
 
 int SystemCalls::rename_new(const char* from, const char* to) {
@@ -94,10 +97,6 @@ SystemCalls& system_calls() {
 
 SystemCalls& use_system_calls(SystemCalls& calls) {
   return *exchange(in_use, &calls);
-}
-
-string quoted_path(const fs::path& path) {
-  return '"' + path.string() + '"';
 }
 
 void throw_file_error(string_view operation, const fs::path& path, int error, Exit exit) {
@@ -131,15 +130,10 @@ OutputFile::OutputFile(const fs::path& path, int flag, const fs::path& named, mo
   if (fd_ < 0) throw_file_error(flag == O_APPEND ? "open" : "create", path_, errno);
 }
 
-OutputFile::~OutputFile() {
-  if (fd_ >= 0) system_calls().close(fd_);
-}
-
 void OutputFile::write(span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = repeat_if_interrupted(&SystemCalls::write, fd_, bytes.data(), bytes.size());
-    if (n < 0) throw_file_error("write", path_, errno);
-    if (n == 0) throw_file_error("write", path_, EIO);
+    if (n <= 0) throw_file_error("write", path_, n < 0 ? errno : EIO);
     bytes = bytes.subspan(n);
   }
 }
@@ -193,10 +187,6 @@ void replace_symlink(const fs::path& path, const string& target) {
   });
 }
 
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
 fs::file_type type_of(const fs::path& path) {
   struct stat found = {};
   if (system_calls().status(path.c_str(), &found) != 0) {
@@ -211,15 +201,6 @@ fs::file_type type_of(const fs::path& path) {
                                    : fs::file_type::unknown;
 }
 
-bool path_exists(const fs::path& path) {
-  return type_of(path) != fs::file_type::not_found;
-}
-
-bool is_folder(const fs::path& path) {
-  error_code none;
-  return fs::is_directory(path, none);
-}
-
 bool is_listed(const fs::path& path) {
   return ranges::count(names_in(folder_of(path)), path.filename().string()) > 0;
 }
@@ -232,7 +213,7 @@ vector<string> names_in(const fs::path& path) {
 }
 
 vector<string> readable_names(const fs::path& path) try {
-  return is_folder(path) ? names_in(path) : vector<string>{};
+  return names_in(path);
 } catch (const Error&) {
   return {};
 }
@@ -265,9 +246,7 @@ void rename_path(const fs::path& from, const fs::path& to, bool replace) {
 NewFolder::NewFolder(const fs::path& place, const fs::path& aside) : place_(place), aside_(aside) {
   fills_ = aside.empty() && is_folder(place);
   if (fills_ && !names_in(place).empty()) throw_file_error("fill", place, ENOTEMPTY);
-  path_ = fills_ ? place / ".tmp-heed"
-                 : folder_of(place) / fmt::format(".tmp-{}-{:08x}", place.filename().string(),
-                                                  std::random_device()());
+  path_ = fills_ ? place / ".tmp-heed" : temporary_beside(place);
   if (!make_folder(path_)) throw_file_error("create the folder", path_, EEXIST);
 }
 
@@ -312,7 +291,7 @@ double check_free_space(const fs::path& path, double needed) {
   error_code unknown;
   const fs::space_info space = fs::space(there, unknown);
   const double available = space.available;
-  if (unknown || space.capacity == 0) return numeric_limits<double>::infinity();
+  if (unknown || space.capacity == 0) return INFINITY;
   if (available >= needed) return available;
   throw store_error("no room for a checkpoint in {}: it needs about {}, {} are free",
                     quoted_path(path), format_bytes(needed), format_bytes(available))

@@ -74,7 +74,9 @@ string bytes_of(T number) {
 }
 
 // A path in quotes, for messages.
-string quoted_path(const fs::path& path);
+inline string quoted_path(const fs::path& path) {
+  return '"' + path.string() + '"';
+}
 // "cannot write /a/b: No space left on device", with a hint for common errors. It is Unreadable.
 [[noreturn]] void throw_file_error(string_view operation, const fs::path& path, int error,
                                    Exit exit = Exit::store);
@@ -93,7 +95,9 @@ class OutputFile {
   explicit OutputFile(const fs::path& path) : OutputFile(path, O_TRUNC, path) {}
   // `flag`: of open(), as O_EXCL for one that must not exist yet.
   OutputFile(const fs::path& path, int flag, const fs::path& named, mode_t mode = 0666);
-  ~OutputFile();
+  ~OutputFile() {
+    if (fd_ >= 0) system_calls().close(fd_);
+  }
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
@@ -118,7 +122,7 @@ class AppendFile : private OutputFile {
 };
 
 // Replaces a file atomically: at any time the old or the new one is there, complete. On return the
-// new one is durable. Uses a sibling named ".tmp-PROCESS-...". `mode`: of the new one, less the
+// new one is durable. Uses a sibling named ".tmp-NAME-...". `mode`: of the new one, less the
 // umask.
 void replace_file(const fs::path& path, string_view bytes, mode_t mode = 0666);
 // A copy of a file at a free name, durable but for the name.
@@ -128,12 +132,19 @@ void copy_file(const fs::path& from, const fs::path& to);
 void replace_symlink(const fs::path& path, const string& target);
 
 // The folder that contains a path; "." for a bare name.
-fs::path folder_of(const fs::path& path);
-// Whether anything has this name, even a dangling link.
-bool path_exists(const fs::path& path);
-bool is_folder(const fs::path& path);  // or a link to one; false if that cannot be told
+inline fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
 // What has this name: a link is a link, wherever it leads.
 fs::file_type type_of(const fs::path& path);
+// Whether anything has this name, even a dangling link.
+inline bool path_exists(const fs::path& path) {
+  return type_of(path) != fs::file_type::not_found;
+}
+inline bool is_folder(const fs::path& path) {  // or a link to one; false if that cannot be told
+  error_code none;
+  return fs::is_directory(path, none);
+}
 // Does its folder's list have this name? Of a run's own files a failing look is no proof that they
 // are gone.
 bool is_listed(const fs::path& path);

@@ -16,7 +16,7 @@ using Float16 = _Float16;
 
 // Error (usage) if it is too large; it is one of the tensor `name`.
 inline Float16 to_float16(float x, const string& name, const string& hint) {
-  const auto rounded = static_cast<Float16>(x);
+  const auto rounded = Float16(x);
   if (isfinite(float(rounded))) return rounded;
   throw Error(Exit::usage, name + " has a number beyond 65504, the largest float16.", hint);
 }

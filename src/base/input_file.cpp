@@ -61,13 +61,6 @@ int open_input(const fs::path& path, InputFile::Allow allow) {
   return repeat_if_interrupted(&SystemCalls::open, path.c_str(), flags, 0);
 }
 
-// A device that may never end, like /dev/zero. Terminals and /dev/null do end.
-bool is_endless(int fd, const struct stat& info) {
-  struct stat null = {};
-  return S_ISCHR(info.st_mode) && ::isatty(fd) == 0 &&
-         !(::stat("/dev/null", &null) == 0 && null.st_rdev == info.st_rdev);
-}
-
 }  // namespace
 
 InputFile::InputFile(const fs::path& path, Allow allow)
@@ -77,9 +70,8 @@ InputFile::InputFile(const fs::path& path, Allow allow)
       looked_(allow < Allow::anything),
       may_be_utf16_(allow == Allow::text) {
   const int failed = errno;
-  const bool any = allow >= Allow::anything;
-  const auto refuse_kind = [&](const char* what) {
-    refuse(fmt::format("it is {}, expected a {}", what, any ? "file or a pipe" : "regular file"));
+  const auto refuse_kind = [&](const string& what) {
+    refuse("it is " + what + ", expected a regular file");
   };
   struct stat info = {};
   if (fd_ < 0) {
@@ -90,10 +82,10 @@ InputFile::InputFile(const fs::path& path, Allow allow)
   }
   const int status = system_calls().status(fd_, &info), unknown = errno;
   const bool regular = S_ISREG(info.st_mode);
-  if (status != 0 || (any ? is_endless(fd_, info) : !regular)) {
+  if (status != 0 || (allow < Allow::anything && !regular)) {
     ::close(fd_);
     if (status != 0) throw_file_error("read", name_, unknown, exit_);
-    refuse_kind(S_ISDIR(info.st_mode) ? "a folder" : any ? "a device" : "a device or pipe");
+    refuse_kind(S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe");
   }
   if (regular) size_ = info.st_size;
 }
@@ -107,15 +99,13 @@ InputFile::~InputFile() {
 }
 
 size_t InputFile::read_raw(span<std::byte> bytes) {
-  const auto read = [&] { return system_calls().read(fd_, bytes.data(), bytes.size()); };
-  ssize_t n = read();
-  while (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+  for (;;) {
+    const ssize_t n = system_calls().read(fd_, bytes.data(), bytes.size());
+    if (n >= 0) return n;
+    if (errno != EINTR && errno != EAGAIN) throw_file_error("read", name_, errno, exit_);
     pollfd more{fd_, POLLIN, 0};
     ::poll(&more, 1, -1);
-    n = read();
   }
-  if (n < 0) throw_file_error("read", name_, errno, exit_);
-  return n;
 }
 
 bool InputFile::hold_more() {

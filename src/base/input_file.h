@@ -29,7 +29,7 @@ class InputFile {
   enum class Allow {
     file,      // a regular file; no symbolic link, folder, pipe or device
     link,      // a regular file or a link to one
-    anything,  // pipes, terminals and /dev/null too; "-" is standard input; unpacked
+    anything,  // pipes, terminals, devices too; "-" is standard input; unpacked
     text,      // the same, in UTF-8
   };
   explicit InputFile(const fs::path& path, Allow allow = Allow::file);

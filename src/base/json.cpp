@@ -35,7 +35,6 @@ struct Cursor {
     return *this;
   }
   bool operator==(const Cursor& o) const { return at == o.at; }
-  bool operator!=(const Cursor& o) const { return at != o.at; }
 };
 
 // An object or list that encloses the parser's position.

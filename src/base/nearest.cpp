@@ -38,7 +38,7 @@ int edit_distance(string_view a, string_view b) {
 
 string lower_case(string_view s) {
   string out(s);
-  for (char& ch : out) ch = std::tolower(static_cast<unsigned char>(ch));
+  for (char& ch : out) ch = std::tolower(uint8_t(ch));
   return out;
 }
 

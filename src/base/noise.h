@@ -48,7 +48,7 @@ constexpr uint64_t noise_key(uint64_t seed, Purpose purpose, Parts... parts) {
 // A key from the name of a layer or tensor.
 constexpr uint64_t name_key(string_view name) {
   uint64_t key = 0;
-  for (char c : name) key = combine(key, static_cast<unsigned char>(c));
+  for (char c : name) key = combine(key, uint8_t(c));
   return key;
 }
 

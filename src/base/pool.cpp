@@ -56,10 +56,6 @@ Pool::Pool(int threads, int cores) {
   }
 }
 
-Pool::~Pool() {
-  stop();
-}
-
 void Pool::stop() {
   stop_ = true;
   round_.fetch_add(1);

@@ -1,6 +1,9 @@
 // The names of the standard library that stand in many lines, without std::. What is rarer keeps
-// it.
+// it. (size_t, int64_t and the like have none in C's headers.)
 #pragma once
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include <algorithm>
 #include <array>
@@ -47,8 +50,6 @@ using std::array, std::atomic, std::function, std::greater, std::ifstream, std::
     std::vector;
 using std::bad_alloc, std::error_code, std::integral, std::is_same_v, std::make_unique,
     std::nullopt, std::numeric_limits, std::type_identity_t;
-using std::int32_t, std::int64_t, std::ptrdiff_t, std::size_t, std::uint8_t, std::uint16_t,
-    std::uint32_t, std::uint64_t;
 using std::string, std::string_view, std::u32string_view;
 
 }  // namespace heed

@@ -60,8 +60,7 @@ constexpr Markup kMarkup[] = {
 
 // Begins with <NAME, and has </NAME.
 bool is_tagged(string_view text) {
-  return text.size() > 1 && text[0] == '<' &&
-         std::isalpha(static_cast<unsigned char>(text[1])) != 0 &&
+  return text.size() > 1 && text[0] == '<' && std::isalpha(uint8_t(text[1])) != 0 &&
          text.find("</" + string(text.substr(1, text.find_first_of("> \t\r\n") - 1))) != text.npos;
 }
 
@@ -112,8 +111,8 @@ string markup_in_words(const string& name, string_view first) {
     const string_view header = first.substr(0, first.find('\n'));
     const char mark = ranges::count(header, ';') > ranges::count(header, ',') ? ';' : ',';
     const string command = replace_all(kTable, "{}", string{mark});
-    return fmt::format("{} is read as it stands; a table for pairs, without its header:\n  {}", name,
-                       replace_all(command, "FILE", shell_word(name)));
+    return fmt::format("{} is read as it stands; a table for pairs, without its header:\n  {}",
+                       name, replace_all(command, "FILE", shell_word(name)));
   }
   if (row == std::end(kMarkup) && !is_tagged(first) && ending != ".html" && ending != ".htm")
     return "";

@@ -32,7 +32,7 @@ string escaped(CodePoint c, char byte) {
   for (const auto& [control, name] : {pair{'\n', "\\n"}, {'\t', "\\t"}, {'\r', "\\r"}})
     if (byte == control) return name;
   return c.length > 1 ? "<" + code_point_name(c.value) + ">"
-                      : fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte));
+                      : fmt::format("<0x{:02X}>", uint8_t(byte));
 }
 
 string without_controls(string_view text, bool keep_lines) {
@@ -75,7 +75,7 @@ string encode_utf8(char32_t c) {
 
 string take_utf16(string& bytes, bool big_endian, bool at_end) {
   const auto unit = [&](size_t at) -> char32_t {
-    const auto byte = [&](bool second) { return static_cast<unsigned char>(bytes[at + second]); };
+    const auto byte = [&](bool second) { return uint8_t(bytes[at + second]); };
     return at + 2 > bytes.size() ? 0 : byte(!big_endian) << 8 | byte(big_endian);
   };
   string text;

@@ -13,6 +13,7 @@
 #include "cli/answers.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "config/fields_json.h"
 #include "data/corpus.h"
 #include "data/run_config.h"
 #include "store/run.h"
@@ -124,7 +125,10 @@ Exit run_config(CommandLine& line) {
   if (schema + docs + !path.empty() != 1)
     throw usage_error("expected one of CONFIG, --schema and --docs.").hint("heed config --help");
   if (schema) print_data(config_schema());
-  if (docs) print_data(config_docs());
+  if (docs) {
+    RunConfig defaults;
+    print_data(fields_markdown(fields(defaults)));
+  }
   if (path.empty()) return Exit::ok;
   path = config_path(path);
   RunConfig config = load_config(path, line.given());

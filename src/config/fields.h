@@ -49,8 +49,8 @@ struct PathList {
 };
 
 struct Range {
-  double min = -numeric_limits<double>::infinity();
-  double max = numeric_limits<double>::infinity();
+  double min = -INFINITY;
+  double max = INFINITY;
   bool open_min = false;  // min itself is excluded
   bool open_max = false;
   bool contains(double x) const {
@@ -82,8 +82,7 @@ struct Choice {
 
 template <class E>
 Choice choice(E& value, vector<string> names) {
-  return {std::move(names), [&value] { return int(value); },
-          [&value](int i) { value = static_cast<E>(i); }};
+  return {std::move(names), [&value] { return int(value); }, [&value](int i) { value = E(i); }};
 }
 
 // The same for a string that is one of the names.
@@ -103,6 +102,11 @@ vector<KindDoc> docs(const vector<Kind>& kinds) {
   vector<KindDoc> all;
   for (const Kind& kind : kinds) all.push_back(kind.doc);
   return all;
+}
+// The row of that name, which there is.
+template <class Kind>
+const Kind& kind_named(const vector<Kind>& kinds, const string& name) {
+  return *ranges::find(kinds, name, [](const Kind& kind) { return kind.doc.name; });
 }
 vector<string> names(const vector<KindDoc>& kinds);
 string meanings(const vector<KindDoc>& kinds);  // "NAME: TEXT; NAME: TEXT"

@@ -34,8 +34,10 @@ struct Values {
 struct Describe {
   const Range& range;
   Values operator()(const bool*) const { return {"true or false", {{"type", "boolean"}}}; }
-  Values operator()(const int*) const { return number("integer"); }
-  Values operator()(const int64_t*) const { return number("integer"); }
+  template <integral T>
+  Values operator()(const T*) const {
+    return number("integer");
+  }
   Values operator()(const uint64_t*) const {
     return {"an integer from 0 to 18446744073709551615",
             {{"type", "integer"}, {"minimum", 0}, {"maximum", UINT64_MAX}}};
@@ -109,8 +111,9 @@ string expected_values(const Field& field) {
   return values_of(field).words;
 }
 
-Json fields_schema(const vector<Field>& fields, const string& title) {
-  Json out = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
+Json fields_schema(const vector<Field>& fields) {
+  Json out = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+              {"title", "A heed config"}};
   out.update(object_schema(fields));
   return out;
 }

@@ -125,32 +125,25 @@ struct Reader {
 
   void section(const Json& object, const vector<Field>& fields, const string& prefix) {
     for (const auto& [key, value] : object.items()) {
-      const Field* field = nullptr;
-      for (const Field& f : fields)
-        if (f.key == key) field = &f;
-      if (!field) unknown(fields, prefix, key);
       const string full = prefix + key;
-      if (!std::visit(Store{value, field->range}, field->ref)) mismatch(*field, full, value);
+      const auto field = ranges::find(fields, key, &Field::key);
+      if (field == fields.end()) {
+        const string end = meant(root, fields, prefix, key);
+        throw usage_error("{}: unknown key {}{}", text.where(full), shown(full), end)
+            .hint(end == "." ? "heed config --docs lists all keys" : "");
+      }
+      if (!std::visit(Store{value, field->range}, field->ref)) {
+        string what = fmt::format("{}: {} must be {}; found {}", text.where(full), full,
+                                  expected_values(*field), shown(value));
+        if (const auto* choice = std::get_if<Choice>(&field->ref); choice && value.is_string())
+          what += did_you_mean(nearest(value.get<string>(), choice->names));
+        throw Error(Exit::usage, what);
+      }
       if (const auto* inner = section_of(*field))
         section(value, *inner, full + ".");
       else
         given[full] = text.where(full);
     }
-  }
-
-  [[noreturn]] void unknown(const vector<Field>& fields, const string& prefix,
-                            const string& key) const {
-    const string full = prefix + key;
-    const string end = meant(root, fields, prefix, key);
-    throw usage_error("{}: unknown key {}{}", text.where(full), shown(full), end)
-        .hint(end == "." ? "heed config --docs lists all keys" : "");
-  }
-  [[noreturn]] void mismatch(const Field& field, const string& full, const Json& value) const {
-    string what = fmt::format("{}: {} must be {}; found {}", text.where(full), full,
-                              expected_values(field), shown(value));
-    if (const auto* choice = std::get_if<Choice>(&field.ref); choice && value.is_string())
-      what += did_you_mean(nearest(value.get<string>(), choice->names));
-    throw Error(Exit::usage, what);
   }
 };
 

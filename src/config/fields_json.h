@@ -56,7 +56,7 @@ Json value_named(const string& name);
 Json dump_value(const Field& field);
 
 // JSON Schema, draft 2020-12. Defaults are the current values in the structs.
-Json fields_schema(const vector<Field>& fields, const string& title);
+Json fields_schema(const vector<Field>& fields);
 
 // One table of all keys: key, values, default, meaning.
 string fields_markdown(const vector<Field>& fields);

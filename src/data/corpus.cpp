@@ -109,16 +109,13 @@ class TextFile {
   bool empty_ = true;
 };
 
-// Where to end a chunk of text[0, end): after a newline, else before a space, else between
-// characters, as normalisation allows (0: nowhere yet).
-size_t chunk_end(string_view text, size_t end, Normalize normalize) {
-  const string_view whole = text.substr(0, end);
-  const size_t newline = whole.rfind('\n');
-  if (newline != string_view::npos) return newline + 1;
-  const size_t space = whole.rfind(' ');
-  if (space != string_view::npos && space > 0) return space;
-  if (normalize != Normalize::none) return last_normalization_boundary(text, end);
-  return end == text.size() && end > 0 ? utf8_floor(text, end - 1) : utf8_floor(text, end);
+// Where to end a chunk of a text of more than a character: after a newline, else before a space,
+// else between characters.
+size_t chunk_end(string_view text) {
+  const size_t newline = text.rfind('\n');
+  if (newline != text.npos) return newline + 1;
+  const size_t space = text.rfind(' ');
+  return space != text.npos && space > 0 ? space : utf8_floor(text, text.size() - 1);
 }
 
 using Sides = vector<string_view>;  // source, target, further targets
@@ -207,7 +204,6 @@ void scan_text(span<const string> paths, const ReadOptions& options,
   if (options.notes) *options.notes = {};
   string raw, text;
   const auto flush = [&](size_t end) {
-    if (end == 0) return;
     const string_view chunk(text.data(), end);
     changed ? use(as_read(chunk, options)) : use(chunk);
     text.erase(0, end);
@@ -218,7 +214,7 @@ void scan_text(span<const string> paths, const ReadOptions& options,
     for (bool at_end = false; !at_end;) {
       at_end = !file.append_to(raw, kBlock);
       reader.take(raw, text, at_end);
-      if (text.size() >= kBlock) flush(chunk_end(text, text.size(), options.normalize));
+      if (text.size() >= kBlock) flush(chunk_end(text));
     }
     if (reader.is_empty()) throw data_error("{}: is empty; expected text.", path);
     if (file.utf16() && options.notes) options.notes->utf16.push_back(shown_path(path));
@@ -264,10 +260,9 @@ void check_utf8(string_view text, const string& where) {
 Pairs as_read(const Pairs& written, const ReadOptions& options) {
   Pairs read;
   static_cast<PairFacts&>(read) = written;
-  for (const string_view line : written.source)
-    read.source.push_back(read.texts.emplace_back(as_read(line, options)));
-  for (const string_view line : written.target)
-    read.target.push_back(read.texts.emplace_back(as_read(line, options)));
+  for (const auto side : {&Pairs::source, &Pairs::target})
+    for (const string_view line : written.*side)
+      (read.*side).push_back(read.texts.emplace_back(as_read(line, options)));
   return read;
 }
 

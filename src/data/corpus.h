@@ -58,8 +58,8 @@ void refuse_pipe(const string& path);
 string first_bytes(const string& path);
 
 // Calls use(chunk) for successive parts of the concatenated files, each part at most about 1 MB and
-// cut after a newline if it has one, else before a space, else between characters (that normalise
-// apart). Memory: a chunk.
+// cut after a newline if it has one, else before a space, else between characters. Memory: a
+// chunk.
 // Errors: no such file, a directory, unreadable, empty (a file of no bytes), invalid UTF-8 (file,
 // line, byte in the line).
 void scan_text(span<const string> paths, const ReadOptions& options,

@@ -37,12 +37,8 @@ void Objective::check_use(string_view command, const string& run) const {
 string Objective::fit(Side side, size_t ids, const string& name, size_t at_once) const {
   // Every head has a weight for each pair of tokens.
   const double n = ids, needed = 4.0 * heads_ * n * n * at_once;
-  constexpr double kSmall = 1 << 24;
-  if (const double available = needed > kSmall ? available_memory() : needed; needed > available)
-    throw data_error(
-        "{} has {} tokens; attention over them takes {} of memory, and {} are available.", name,
-        ids, format_bytes(needed), format_bytes(available))
-        .hint("a shorter text");
+  if (needed > 1 << 24)
+    require_memory(needed, fmt::format("attention over the {} tokens of {}", ids, name));
   const bool reads_longer = traits_.trained_on > 0;
   const int most = reads_longer ? traits_.trained_on : longest(side);
   if (ids <= size_t(most)) return "";
@@ -50,12 +46,6 @@ string Objective::fit(Side side, size_t ids, const string& name, size_t at_once)
                                   name, ids, reads_longer ? "was trained on" : "reads", most);
   if (reads_longer) return what + ": the result may be poor and slow";
   throw data_error("{}.", what).hint("a shorter text, or a model trained on longer ones");
-}
-
-void Objective::join(Example& pair) const {
-  if (!traits_.joined) return;
-  pair.target.insert(pair.target.begin() + 1, pair.source.begin(), pair.source.end());
-  if (!pair.labels.empty()) pair.labels.insert(pair.labels.begin(), pair.source.size(), -1);
 }
 
 Question Objective::question_on(const TokenIds& text) const {
@@ -84,13 +74,6 @@ Question Objective::question(const Split& split, Tile prompt, int, int written) 
     q.read.labels.push_back(-1);
   }
   return q;
-}
-
-vector<int> Objective::masks_in(const TokenIds& ids) const {
-  vector<int> places;
-  for (int i = 0; i < ssize(ids); ++i)
-    if (is_mask(ids[i])) places.push_back(i);
-  return places;
 }
 
 TokenIds Objective::never_written(const Tokenizer& tokenizer) const {

@@ -141,7 +141,12 @@ class Objective {
   // Is this such a token? An encoder alone answers in its row. A decoder writes the answer after
   // this token, and the token with the next id ends it.
   virtual bool is_mask(int) const { return false; }
-  vector<int> masks_in(const TokenIds& ids) const;  // their places
+  vector<int> masks_in(const TokenIds& ids) const {  // their places
+    vector<int> places;
+    for (int i = 0; i < ssize(ids); ++i)
+      if (is_mask(ids[i])) places.push_back(i);
+    return places;
+  }
 
   // What surrounds the tokens of a text.
   virtual TokenIds framed_source(TokenIds tokens) const = 0;
@@ -154,12 +159,16 @@ class Objective {
                                 : framed_target(std::move(tokens));
   }
   // If pairs are joined, puts the framed source into the framed target, without labels.
-  void join(Example& pair) const;
+  void join(Example& pair) const {
+    if (!traits_.joined) return;
+    pair.target.insert(pair.target.begin() + 1, pair.source.begin(), pair.source.end());
+    if (!pair.labels.empty()) pair.labels.insert(pair.labels.begin(), pair.source.size(), -1);
+  }
   int longest(Side side) const {
     return side == Side::source ? traits_.longest_source : traits_.longest_target;
   }
-  // Checks the length of a framed side of `ids` ids: Error (data) if the model cannot read it, or
-  // if there is no memory for the attention of `at_once` such texts; a warning if it was not
+  // Checks the length of a framed side of `ids` ids: Error (data) if the model cannot read it,
+  // (memory) if there is none for the attention of `at_once` such texts; a warning if it was not
   // trained on any that long, else "". `name` names the text.
   string fit(Side side, size_t ids, const string& name, size_t at_once = 0) const;
 

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 
 #include "base/format.h"
@@ -104,8 +103,7 @@ class MaskedLm final : public TextObjective {
         mask_fraction_(c.objective.mask_fraction) {}
 
   TokenIds framed_source(TokenIds tokens) const override {
-    tokens.insert(tokens.begin(), Tokenizer::kBos);
-    return tokens;
+    return framed_target(std::move(tokens));
   }
 
   ScoredLine score(const TokenIds&, const TokenIds& line, int) const override {
@@ -415,10 +413,7 @@ vector<ObjectiveKind>& objectives() {
 }
 
 unique_ptr<const Objective> make_objective(const RunConfig& config) {
-  const auto kind = ranges::find(objectives(), config.objective.type,
-                                 [](const ObjectiveKind& row) { return row.doc.name; });
-  assert(kind != objectives().end());  // reading a config has checked it
-  return kind->make(config);
+  return kind_named(objectives(), config.objective.type).make(config);
 }
 
 vector<string> further_specials(const RunConfig& config) {

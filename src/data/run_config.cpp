@@ -117,13 +117,13 @@ string resolve_path(const string& folder, const string& written) {
 string dump_config(const RunConfig& c, DumpFor use) {
   RunConfig copy = c;
   Json json = dump_fields(fields(copy));
-  if (use == DumpFor::checkpoint)
-    for (const char* key : kOfThisProcess) json["train"].erase(key);
-  // Checkpoints of native runs have the bytes that they had before there was a choice.
-  if (use == DumpFor::checkpoint && c.train.arithmetic == Arithmetic::native)
-    json["train"].erase("arithmetic");
-  if (use == DumpFor::checkpoint && c.train.precision == Precision::float32)
-    json["train"].erase("precision");
+  if (use == DumpFor::checkpoint) {
+    Json& train = json["train"];
+    for (const char* key : kOfThisProcess) train.erase(key);
+    // Checkpoints of native runs have the bytes that they had before there was a choice.
+    if (c.train.arithmetic == Arithmetic::native) train.erase("arithmetic");
+    if (c.train.precision == Precision::float32) train.erase("precision");
+  }
   return json.dump(2) + "\n";
 }
 
@@ -134,12 +134,7 @@ vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after) 
 
 string config_schema() {
   RunConfig defaults;
-  return fields_schema(fields(defaults), "A heed config").dump(2) + "\n";
-}
-
-string config_docs() {
-  RunConfig defaults;
-  return fields_markdown(fields(defaults));
+  return fields_schema(fields(defaults)).dump(2) + "\n";
 }
 
 ConfigKeys keys_of(RunConfig config) {

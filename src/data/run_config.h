@@ -81,7 +81,6 @@ string dump_config(const RunConfig& c, DumpFor use = DumpFor::run);
 vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after);
 
 string config_schema();  // JSON Schema, draft 2020-12
-string config_docs();    // markdown table of all keys
 
 // In which config keys several runs differ.
 using ConfigKeys = map<string, Json>;  // "model.d_model" -> 64

@@ -21,35 +21,11 @@ bool is_long(string_view line) {  // in characters
   return ranges::count_if(line.substr(0, 160), [](char b) { return (b & 0xC0) != 0x80; }) >= 40;
 }
 
-// Without spaces around it: a copy may be indented.
-string_view trimmed(string_view line) {
-  const size_t begin = min(line.find_first_not_of(" \t\r\n"), line.size());
-  return line.substr(begin, line.find_last_not_of(" \t\r\n") + 1 - begin);
-}
-
 }  // namespace
 
 void Ids::reserve(size_t n) {
   require_memory(1.0 * n * bytes_per_id(), "the data, as token ids,");
   wide_ ? long_.reserve(n) : short_.reserve(n);
-}
-
-void Ids::grow() {
-  reserve(max<size_t>(1 << 10, size() + size() / 2));
-}
-
-int64_t Split::longest(Side side) const {
-  const auto& begin = side == Side::source ? source_begin : target_begin;
-  uint64_t most = 0;
-  for (size_t i = 0; i < sentences(); ++i) most = max(most, begin[i + 1] - begin[i]);
-  return most;
-}
-
-vector<int> Split::sentence(Side side, int64_t i) const {
-  vector<int> ids;
-  side == Side::source ? source.copy(source_begin[i], source_begin[i + 1], ids)
-                       : target.copy(target_begin[i], target_begin[i + 1], ids);
-  return ids;
 }
 
 void TextToIds::take(string_view part, Split& split, Ids& ids) {
@@ -77,13 +53,13 @@ void TextToIds::take(string_view part, Split& split, Ids& ids) {
 
 void LineFacts::add(string_view text) {
   for (const string_view line : lines_of(text))
-    if (is_long(trimmed(line))) hashes.push_back(line_hash(trimmed(line)));
+    if (const string_view own = stripped(line); is_long(own)) hashes.push_back(line_hash(own));
 }
 
 void LineFacts::add(string_view source, string_view target) {
   constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;  // the sides are not the same
   pairs = true;
-  hashes.push_back((line_hash(trimmed(source)) * kOdd) ^ line_hash(trimmed(target)));
+  hashes.push_back((line_hash(stripped(source)) * kOdd) ^ line_hash(stripped(target)));
 }
 
 int64_t common(const LineFacts& train, const LineFacts& held_out) {

@@ -21,7 +21,7 @@ class Ids {
   int vocab() const { return vocab_; }  // all ids are below it
 
   void push_back(int id) {
-    if (size() == capacity()) grow();
+    if (size() == capacity()) reserve(max<size_t>(1 << 10, size() + size() / 2));
     wide_ ? long_.push_back(id) : short_.push_back(id);
   }
   // Room for n ids, so that growing never holds two copies. Room that stays unused costs nothing.
@@ -43,7 +43,6 @@ class Ids {
 
  private:
   size_t capacity() const { return wide_ ? long_.capacity() : short_.capacity(); }
-  void grow();
 
   int vocab_;
   bool wide_;
@@ -54,7 +53,7 @@ class Ids {
 enum class Side { source, target };
 
 // Of the lines of a text, or of pairs: a 64-bit hash of each line of at least 40 characters, or
-// of each pair.
+// of each pair, without white space at the ends: a copy may be indented.
 struct LineFacts {
   void add(string_view text);  // the next part of a text, cut between lines
   void add(string_view source, string_view target);
@@ -80,8 +79,18 @@ struct Split : Notes {  // on the text
   bool pairs() const { return !target_begin.empty(); }
   size_t sentences() const { return pairs() ? target_begin.size() - 1 : 0; }
   // Tokens of the longest sentence of a side, without <s> and </s>; 0 for a text.
-  int64_t longest(Side side) const;
-  vector<int> sentence(Side side, int64_t i) const;
+  int64_t longest(Side side) const {
+    const auto& begin = side == Side::source ? source_begin : target_begin;
+    uint64_t most = 0;
+    for (size_t i = 0; i < sentences(); ++i) most = max(most, begin[i + 1] - begin[i]);
+    return most;
+  }
+  vector<int> sentence(Side side, int64_t i) const {
+    vector<int> ids;
+    side == Side::source ? source.copy(source_begin[i], source_begin[i + 1], ids)
+                         : target.copy(target_begin[i], target_begin[i + 1], ids);
+    return ids;
+  }
 };
 
 // How many of the held-out hashes the training data has too.

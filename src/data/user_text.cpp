@@ -64,12 +64,6 @@ string UserTexts::normalized(Side side, string_view text, const string& name) co
   return read;
 }
 
-TokenIds TokenizedText::ids() const {
-  TokenIds ids;
-  for (const Token& token : tokens) ids.push_back(token.id);
-  return ids;
-}
-
 TokenizedText UserTexts::encode(Side side, const string& text, const string& name,
                                 Unknown& unknown) const {
   string read = normalized(side, text, name);

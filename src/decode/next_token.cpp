@@ -16,7 +16,7 @@
 namespace heed {
 namespace {
 
-constexpr float kNever = -numeric_limits<float>::infinity();
+constexpr float kNever = -INFINITY;
 
 // Top-k, top-p and min-p of probabilities: each sees what the one before left.
 void keep_best(span<float> row, const SamplingRules& rules) {

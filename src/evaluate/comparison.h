@@ -50,7 +50,7 @@ System merged(const System& rows, const vector<Key>& keys) {
 // Fewer tell nothing: all would favour one of two equals with a probability of more than 1 %.
 inline constexpr size_t kFewestUnits = 8;
 
-inline constexpr double kUnknown = numeric_limits<double>::quiet_NaN();
+inline constexpr double kUnknown = NAN;
 
 struct ConfidenceInterval {  // 95 %; unknown of too few units
   double low = kUnknown, high = kUnknown;

@@ -78,7 +78,7 @@ void round_row(const float* x, int n, N* to) {
     const bool nan = (bits & 0x7fffffff) > 0x7f800000;
     const uint32_t up = nan ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
     if constexpr (sizeof(N) == 2)
-      to[i] = static_cast<N>(up >> 16);
+      to[i] = N(up >> 16);
     else
       to[i] = std::bit_cast<float>(up & 0xffff0000);
   }

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/error.h"
@@ -89,8 +90,10 @@ uint64_t hash_of(uint64_t key, const vector<T>& numbers) {
 // Of shapes with every remainder of the kernels' blocks, some as long as several of these.
 uint64_t hash_of_products() {
   vector<float> a(90'000), b(a.size()), c(10'000);
-  for (size_t i = 0; i < a.size(); ++i) a[i] = float(uniform01(1, i) - 0.5);
-  for (size_t i = 0; i < b.size(); ++i) b[i] = float(uniform01(2, i) - 0.5);
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i] = float(uniform01(1, i) - 0.5);
+    b[i] = float(uniform01(2, i) - 0.5);
+  }
   uint64_t hash = 0;
   for (int k = 1; k < 900; k += 19) {
     const int m = 1 + k % 61, n = 1 + k % 97;
@@ -115,6 +118,10 @@ uint64_t hash_of_functions() {
                            std::cos(angle), fuse(u, v, -u * v)});
   }
   return hash_of(0, all);
+}
+
+CBLAS_TRANSPOSE of_cblas(Op op) {
+  return op == Op::none ? CblasNoTrans : CblasTrans;
 }
 
 }  // namespace
@@ -179,31 +186,18 @@ void gemm(type_identity_t<T> alpha, Operand<T> a, Operand<T> b, type_identity_t<
   const int m = c.rows, n = c.cols, k = a.cols();
   assert(a.rows() == m && b.cols() == n && b.rows() == k);
   if (m == 0 || n == 0) return;
-  const auto ta = a.op == Op::none ? CblasNoTrans : CblasTrans;
-  const auto tb = b.op == Op::none ? CblasNoTrans : CblasTrans;
-  const auto multiply = [&](auto cblas_gemm) {
-    cblas_gemm(CblasRowMajor, ta, tb, m, n, k, alpha, a.mat.data, a.mat.stride, b.mat.data,
-               b.mat.stride, beta, c.data, c.stride);
-  };
-  if constexpr (is_same_v<T, float>)
-    multiply(cblas_sgemm);
-  else
-    multiply(cblas_dgemm);
+  const auto multiply = std::get<is_same_v<T, double>>(std::tuple(&cblas_sgemm, &cblas_dgemm));
+  multiply(CblasRowMajor, of_cblas(a.op), of_cblas(b.op), m, n, k, alpha, a.mat.data, a.mat.stride,
+           b.mat.data, b.mat.stride, beta, c.data, c.stride);
 }
 
 template <class T>
 void syrk(type_identity_t<T> alpha, Operand<T> a, type_identity_t<T> beta, Mat<T> c) {
   const int n = c.rows, k = a.cols();
   assert(c.cols == n && a.rows() == n);
-  const auto ta = a.op == Op::none ? CblasNoTrans : CblasTrans;
-  const auto multiply = [&](auto cblas_syrk) {
-    cblas_syrk(CblasRowMajor, CblasUpper, ta, n, k, alpha, a.mat.data, a.mat.stride, beta, c.data,
-               c.stride);
-  };
-  if constexpr (is_same_v<T, float>)
-    multiply(cblas_ssyrk);
-  else
-    multiply(cblas_dsyrk);
+  const auto multiply = std::get<is_same_v<T, double>>(std::tuple(&cblas_ssyrk, &cblas_dsyrk));
+  multiply(CblasRowMajor, CblasUpper, of_cblas(a.op), n, k, alpha, a.mat.data, a.mat.stride, beta,
+           c.data, c.stride);
   for (int i = 1; i < n; ++i)
     for (int j = 0; j < i; ++j) c(i, j) = c(j, i);
 }

@@ -77,8 +77,8 @@ const char* version() {
   ::syscall(SYS_arch_prctl, kRequest, kTiles);   // refused where there are none
   const dnnl_version_t* v = dnnl_version();
   const auto uses = [](dnnl::cpu_isa isa) {  // a set of bits; ONEDNN_MAX_CPU_ISA may leave fewer
-    const auto bits = static_cast<unsigned>(isa);
-    return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & bits) == bits;
+    const auto bits = unsigned(isa);
+    return (unsigned(dnnl::get_effective_cpu_isa()) & bits) == bits;
   };
   if (!uses(dnnl::cpu_isa::avx512_core_bf16)) return nullptr;
   const bool tiles = uses(dnnl::cpu_isa::avx512_core_amx);

@@ -1,33 +1,9 @@
 #include "math/row_ops.h"
 #include "base/std_names.h"
 
-#include <cstring>
-
 #include "math/lanes.h"
 
 namespace heed {
-
-template <class T>
-void set_zero(Mat<T> x) {
-  for (int r = 0; r < x.rows; ++r) std::memset(x.row(r), 0, sizeof(T) * x.cols);
-}
-
-template <class T>
-void copy_rows(In<T> from, Mat<T> to) {
-  assert(from.rows == to.rows && from.cols == to.cols);
-  for (int r = 0; r < from.rows; ++r) memcpy(to.row(r), from.row(r), sizeof(T) * from.cols);
-}
-
-template <class T>
-void copy_row(In<T> from, int i, Mat<T> to, int j) {
-  assert(from.cols == to.cols);
-  memcpy(to.row(j), from.row(i), sizeof(T) * from.cols);
-}
-
-template <class T>
-void fill_rows(In<T> b, Mat<T> y) {
-  for (int r = 0; r < y.rows; ++r) memcpy(y.row(r), b.data, sizeof(T) * y.cols);
-}
 
 template <class T>
 void multiply_by(In<T> factors, Mat<T> x) {
@@ -68,13 +44,9 @@ void rotate(Mat<T> x, int n_heads, const Angles<T>& angles, const int* position,
   }
 }
 
-#define HEED_INSTANTIATE(T)                               \
-  template void set_zero(Mat<T>);                         \
-  template void copy_rows(Mat<const T>, Mat<T>);          \
-  template void copy_row(Mat<const T>, int, Mat<T>, int); \
-  template void fill_rows(Mat<const T>, Mat<T>);          \
-  template void multiply_by(Mat<const T>, Mat<T>);        \
-  template void add_column_sums(Mat<const T>, Mat<T>);    \
+#define HEED_INSTANTIATE(T)                            \
+  template void multiply_by(Mat<const T>, Mat<T>);     \
+  template void add_column_sums(Mat<const T>, Mat<T>); \
   template void rotate(Mat<T>, int, const Angles<T>&, const int*, T);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

@@ -2,20 +2,33 @@
 // rotate by position. T is float or double.
 #pragma once
 
+#include <cstring>
+
+#include "base/std_names.h"
 #include "math/mat.h"
 
 namespace heed {
 
 template <class T>
-void set_zero(Mat<T> x);
-template <class T>
-void copy_rows(In<T> from, Mat<T> to);
+void set_zero(Mat<T> x) {
+  for (int r = 0; r < x.rows; ++r) std::memset(x.row(r), 0, sizeof(T) * x.cols);
+}
 // Row `i` of `from` into row `j` of `to`.
 template <class T>
-void copy_row(In<T> from, int i, Mat<T> to, int j);
+void copy_row(In<T> from, int i, Mat<T> to, int j) {
+  assert(from.cols == to.cols);
+  memcpy(to.row(j), from.row(i), sizeof(T) * from.cols);
+}
+template <class T>
+void copy_rows(In<T> from, Mat<T> to) {
+  assert(from.rows == to.rows);
+  for (int r = 0; r < from.rows; ++r) copy_row<T>(from, r, to, r);
+}
 // Copies the vector b [1, cols] to every row of y.
 template <class T>
-void fill_rows(In<T> b, Mat<T> y);
+void fill_rows(In<T> b, Mat<T> y) {
+  for (int r = 0; r < y.rows; ++r) copy_row<T>(b, 0, y, r);
+}
 // x *= factors, element by element.
 template <class T>
 void multiply_by(In<T> factors, Mat<T> x);

@@ -41,15 +41,4 @@ void* Workspace::take(size_t bytes) {
   return p;
 }
 
-void Workspace::rewind(Mark mark) {
-  block_ = mark.block;
-  used_ = mark.used;
-}
-
-size_t Workspace::bytes() const {
-  size_t sum = 0;
-  for (const Block& b : blocks_) sum += b.size;
-  return sum;
-}
-
 }  // namespace heed

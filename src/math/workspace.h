@@ -41,9 +41,16 @@ class Workspace {
   }
 
   Mark mark() const { return {block_, used_}; }
-  void rewind(Mark mark);
+  void rewind(Mark mark) {
+    block_ = mark.block;
+    used_ = mark.used;
+  }
   void rewind() { rewind({0, 0}); }
-  size_t bytes() const;  // allocated from the system
+  size_t bytes() const {  // allocated from the system
+    size_t sum = 0;
+    for (const Block& b : blocks_) sum += b.size;
+    return sum;
+  }
 
  private:
   struct Block {

@@ -47,7 +47,7 @@ struct WritingHead {
   const Attention* attention;
   int number;
   const AttentionHead<double>* head;
-  double without = -numeric_limits<double>::infinity();  // what the answer loses
+  double without = -INFINITY;  // what the answer loses
 };
 
 Json place(const char* part, Json kind = {}, Json layer = {}, Json head = {}) {

@@ -73,7 +73,7 @@ vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& v
 
 double smallest_relu_input(const Transformer& model, const ParamVec<double>& values,
                            const Batch& batch) {
-  double smallest = numeric_limits<double>::infinity();
+  double smallest = INFINITY;
   if (!has_corner(model.config.activation)) return smallest;
   Workspace workspace;
   Pass<double> pass{.values = values, .workspace = workspace};

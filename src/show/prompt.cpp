@@ -50,7 +50,7 @@ Tile chosen_prompt(const Dataset& data, const Tokenizer& tokenizer, const Object
   const vector<int64_t> counts = counts_of(data.train);
   const auto all = double(data.train.target.size() + counts.size());
   size_t best = 0;
-  double least = numeric_limits<double>::infinity();
+  double least = INFINITY;
   const size_t places = held_out ? ids.size() - min(ids.size(), most + kAhead) : 0;
   for (size_t i = 0; i < kCandidates; ++i) {
     size_t at = max<size_t>(4, places * i / kCandidates);

@@ -69,13 +69,6 @@ int shards_held(int shards, const Crew& crew) {
 }
 
 template <class T>
-auto Gradients<T>::Result::operator+=(const Result& other) -> Result& {
-  loss += other.loss;
-  requests |= other.requests;
-  return *this;
-}
-
-template <class T>
 Gradients<T>::Gradients(const Transformer& model, int shards, const Crew& crew,
                         const Slices& slices, Products<T>& products)
     : model_(&model),
@@ -135,12 +128,6 @@ auto Gradients<T>::run(const ParamVec<T>& values, const StepBatch& batch, double
   });
   crew_.gather(results_);
   return tree_sum(results_);
-}
-
-template <class T>
-int Gradients<T>::rank_of(int shard) const {
-  const auto next = ranges::upper_bound(parts_, shard);
-  return next - parts_.begin() - 1;
 }
 
 template <class T>

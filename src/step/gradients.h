@@ -74,7 +74,11 @@ class Gradients {
   struct Result {
     LossSums loss;
     int requests = 0;  // of all
-    Result& operator+=(const Result& other);
+    Result& operator+=(const Result& other) {
+      loss += other.loss;
+      requests |= other.requests;
+      return *this;
+    }
   };
 
   // Loss of the step, its gradient left in the shards. `meanwhile`, if given, runs beside the
@@ -96,7 +100,7 @@ class Gradients {
     TransformerSaved<T> saved;
   };
 
-  int rank_of(int shard) const;
+  int rank_of(int shard) const { return ranges::upper_bound(parts_, shard) - parts_.begin() - 1; }
   void add(int to, int from, size_t begin, size_t end);
   void exchange_partial_sums();
 

@@ -166,7 +166,7 @@ vector<OptimizerKind>& optimizers() {
 }
 
 const OptimizerKind& optimizer_of(const OptimizerConfig& c) {
-  return *ranges::find(optimizers(), c.type, [](const OptimizerKind& k) { return k.doc.name; });
+  return kind_named(optimizers(), c.type);
 }
 
 const UpdateRule& rule_of(const OptimizerConfig& c, const ParamInfo& info) {

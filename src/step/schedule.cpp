@@ -61,7 +61,7 @@ vector<ScheduleKind>& schedules() {
 }
 
 const ScheduleKind& schedule_of(const OptimizerConfig& c) {
-  return *ranges::find(schedules(), c.schedule, [](const ScheduleKind& k) { return k.doc.name; });
+  return kind_named(schedules(), c.schedule);
 }
 
 double learning_rate(const OptimizerConfig& c, int d_model, int64_t step) {

@@ -35,11 +35,6 @@ Stepper::Stepper(const Transformer& model, const StepOptions& options, const Cre
   if (options.ema_decay > 0) averaged_ = copy_as<float>(values_);
 }
 
-void Stepper::start_from(const ParamVec<float>& values) {
-  for (ParamVec<float>* all : {&values_, &weights().used})
-    std::copy(values.data(), values.data() + values.size(), all->data());
-}
-
 StepResult Stepper::gradient(int64_t step, const StepBatch& batch,
                              const function<void()>& meanwhile) {
   StepResult result;
@@ -66,7 +61,7 @@ void Stepper::update(const StepResult& result) {
   crew_.exchange().move(values_.data(), slices_.numbers);
   spread_ = !crew_.alone();
   if (exchange(gathered_gradient_, false))  // the optimizer has cleared its own slice
-    std::fill(gradients_.sum().data(), gradients_.sum().data() + values_.size(), 0.0f);
+    std::fill_n(gradients_.sum().data(), values_.size(), 0.0f);
 }
 
 void Stepper::share() {
@@ -78,15 +73,6 @@ void Stepper::share() {
   if (averaged_) all(*averaged_);
   for (ParamVec<float>& moments : optimizer_.moment_arrays())
     exchange.move(moments.data(), slices_.numbers, Exchange::To::each);
-}
-
-void Stepper::gather_gradient() {
-  crew_.exchange().move(gradients_.sum().data(), slices_.numbers, Exchange::To::first);
-  gathered_gradient_ = !crew_.alone() && crew_.exchange().rank() == 0;
-}
-
-void Stepper::gather_used_weights(Exchange::To to) {
-  if (averaged_) crew_.exchange().move(averaged_->data(), slices_.numbers, to);
 }
 
 void Stepper::gather_for_save() {

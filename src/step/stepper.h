@@ -63,14 +63,22 @@ class Stepper {
 
   // The first rank's numbers become those of all.
   void share();
-  void gather_gradient();                     // the first rank gets the whole sum()
-  void gather_used_weights(Exchange::To to);  // all get them, or the first rank does
-  void gather_for_save();                     // the first rank gets them and the moments
+  void gather_gradient() {  // the first rank gets the whole sum()
+    crew_.exchange().move(gradients_.sum().data(), slices_.numbers, Exchange::To::first);
+    gathered_gradient_ = !crew_.alone() && crew_.exchange().rank() == 0;
+  }
+  void gather_used_weights(Exchange::To to) {  // all get them, or the first rank does
+    if (averaged_) crew_.exchange().move(averaged_->data(), slices_.numbers, to);
+  }
+  void gather_for_save();  // the first rank gets them and the moments
 
   const ParamTable& table() const { return model_.table; }
   ParamVec<float>& values() { return values_; }
   Weights weights() { return {values_, averaged_ ? *averaged_ : values_}; }
-  void start_from(const ParamVec<float>& values);
+  void start_from(const ParamVec<float>& values) {
+    for (ParamVec<float>* all : {&values_, &weights().used})
+      std::copy_n(values.data(), values.size(), all->data());
+  }
   Gradients<>& gradients() { return gradients_; }
   Optimizer<float>& optimizer() { return optimizer_; }
 

@@ -18,7 +18,7 @@ void fields(Cursor& c, auto visit) {
   visit("epoch", c.epoch, "index", c.index);
 }
 
-inline constexpr double kNotMeasured = numeric_limits<double>::quiet_NaN();
+inline constexpr double kNotMeasured = NAN;
 inline constexpr int64_t kAnyStep = numeric_limits<int64_t>::max();
 
 struct State {
@@ -32,7 +32,7 @@ struct State {
   double valid_loss = kNotMeasured, valid_metric = kNotMeasured;
   // For train.patience alone, over the validations at multiples of eval_every: the best so far (its
   // step -1: none yet), and how many there have been since.
-  double best_loss = numeric_limits<double>::infinity();
+  double best_loss = INFINITY;
   double best_metric = 0.0;
   int64_t best_step = -1;
   int64_t stalled = 0;

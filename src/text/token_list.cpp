@@ -88,8 +88,7 @@ class ByteTokenizer final : public ListTokenizer {
 
   void scan(string_view text, const Sink& sink) const override {
     const int first = first_ordinary_id();
-    for (size_t at = 0; at < text.size(); ++at)
-      sink({first + static_cast<unsigned char>(text[at]), at, at + 1});
+    for (size_t at = 0; at < text.size(); ++at) sink({first + uint8_t(text[at]), at, at + 1});
   }
 
   string text_after(int, int id) const override {

@@ -112,18 +112,8 @@ string Tokenizer::piece(int id) const {
   return is_special(id) ? specials_[id] : ordinary_piece(id);
 }
 
-vector<string> Tokenizer::pieces(span<const int> ids) const {
-  vector<string> texts;
-  for (const int id : ids) texts.push_back(piece(id));
-  return texts;
-}
-
 string Tokenizer::ordinary_piece(int id) const {
   return printable(text_after(-1, id));
-}
-
-string_view Tokenizer::file_name() const {
-  return is_subword(type()) ? kTokenizerModel : kTokenizerJson;
 }
 
 bool is_special_name(string_view name) {
@@ -136,7 +126,7 @@ unique_ptr<Tokenizer> load_tokenizer(string_view file_name, string_view bytes, c
     throw store_error("{}: {} bytes; a tokenizer file has at most {}.", path, bytes.size(),
                       Tokenizer::kMaxFileBytes);
   if (file_name == kTokenizerModel) return tokenizer_of(read_piece_model(bytes, path), path);
-  assert(file_name == kTokenizerJson);
+  if (file_name != kTokenizerJson) throw store_error("{} is not a heed tokenizer.", path);
   return tokenizer_of(read_token_list(bytes, path));
 }
 
@@ -154,8 +144,6 @@ Tokenizers Tokenizers::load(span<const NamedBytes> files, const fs::path& folder
     string_view name = file.name;
     const bool source = name.starts_with(kSource);
     if (source) name.remove_prefix(kSource.size());
-    if (name != kTokenizerJson && name != kTokenizerModel)
-      throw store_error("{} is not a heed tokenizer.", (folder / file.name).string());
     (source ? t.separate_source : t.target) = load_tokenizer(name, file.bytes, folder / file.name);
   }
   if (!t.target) throw store_error("{} has no tokenizer.", folder.string());

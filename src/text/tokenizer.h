@@ -35,6 +35,10 @@
 
 namespace heed {
 
+// The two possible file names.
+inline constexpr string_view kTokenizerJson = "tokenizer.json";
+inline constexpr string_view kTokenizerModel = "tokenizer.model";
+
 struct Token {
   int id;
   size_t begin, end;  // its bytes in the text; a byte token has one byte
@@ -94,10 +98,14 @@ class Tokenizer {
   // One token for display: control characters as in printable(), special ids by name, pieces of bpe
   // and unigram with U+2581 for a space, their bytes as <0x65>.
   string piece(int id) const;
-  vector<string> pieces(span<const int> ids) const;
+  vector<string> pieces(span<const int> ids) const {
+    vector<string> texts;
+    for (const int id : ids) texts.push_back(piece(id));
+    return texts;
+  }
 
   // The bytes of the file `file_name()` in a checkpoint; the same tokenizer gives the same bytes.
-  string_view file_name() const;  // "tokenizer.model" for bpe, unigram; else "tokenizer.json"
+  string_view file_name() const { return is_subword(type()) ? kTokenizerModel : kTokenizerJson; }
   virtual string serialize() const = 0;
 
  protected:
@@ -116,10 +124,6 @@ class Tokenizer {
 
 // A valid name of a further special token is printable ASCII without spaces, at most 256 bytes.
 bool is_special_name(string_view name);
-
-// The two possible file names.
-inline constexpr string_view kTokenizerJson = "tokenizer.json";
-inline constexpr string_view kTokenizerModel = "tokenizer.model";
 
 // Reads the bytes of a file with that name. Any bytes give a valid tokenizer or an Error (store)
 // that names `path`.

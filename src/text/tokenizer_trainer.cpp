@@ -153,8 +153,8 @@ TokenizerTrainer::TokenizerTrainer(const TokenizerConfig& config, vector<string>
       specials_(specials),
       characters_(config.type == TokenizerConfig::char_ ? 0x110000 : 0),
       sample_(seed, config.sample_bytes) {
-  const int least = first_id() + (config.type == TokenizerConfig::byte ? 256 : 2);
   const bool fixed = config.type == TokenizerConfig::byte;
+  const int least = first_id() + (fixed ? 256 : 2);
   const int size = config.vocab_size;
   if (size != 0 && (size < least || size > Tokenizer::kMaxSize || (fixed && size != least)))
     throw usage_error(

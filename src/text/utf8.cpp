@@ -44,25 +44,6 @@ bool cased_follows(string_view text) {
   return false;
 }
 
-// True if no form can join the character with the text before it: the first character of its full
-// decomposition has combining class 0 and always begins a grapheme cluster. (Every second character
-// of a composition extends a cluster or is a Hangul vowel or final.)
-bool begins_anew(char32_t c) {
-  array<utf8proc_int32_t, 64> parts{};  // U+FDFA is the longest: 18
-  int none = 0;
-  const auto n = utf8proc_decompose_char(
-      c, parts.data(), parts.size(),
-      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT), &none);
-  if (n < 1) return false;
-  const utf8proc_property_t& first = *utf8proc_get_property(parts[0]);
-  constexpr array kJoining = {UTF8PROC_BOUNDCLASS_EXTEND, UTF8PROC_BOUNDCLASS_SPACINGMARK,
-                              UTF8PROC_BOUNDCLASS_ZWJ, UTF8PROC_BOUNDCLASS_V,
-                              UTF8PROC_BOUNDCLASS_T};
-  return first.combining_class == 0 && ranges::count(kJoining, first.boundclass) == 0;
-}
-
-constexpr size_t kLongestRun = 100'000;  // bytes without a boundary that are kept together
-
 }  // namespace
 
 string to_lower(string_view text) {
@@ -85,27 +66,18 @@ string to_lower(string_view text) {
 }
 
 string normalize(string_view text, Normalize form) {
-  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  const auto is_ascii = [](char c) { return uint8_t(c) < 0x80; };
   if (form == Normalize::none || ranges::all_of(text, is_ascii)) return string(text);
   constexpr int kOptions[] = {0, UTF8PROC_COMPOSE, UTF8PROC_COMPOSE | UTF8PROC_COMPAT,
                               UTF8PROC_DECOMPOSE, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT};
   const int options = UTF8PROC_STABLE | kOptions[int(form)];
   utf8proc_uint8_t* bytes = nullptr;
   const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), text.size(),
-                              &bytes, static_cast<utf8proc_option_t>(options));
+                              &bytes, utf8proc_option_t(options));
   const unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
   if (n == UTF8PROC_ERROR_NOMEM) throw bad_alloc();
   if (n < 0) throw data_error("only valid UTF-8 can be normalised (data.normalize).");
   return {reinterpret_cast<const char*>(bytes), size_t(n)};
-}
-
-size_t last_normalization_boundary(string_view text, size_t end) {
-  const size_t nearest = end > kLongestRun ? end - kLongestRun : 0;
-  while (end > nearest) {
-    end = utf8_floor(text, end - 1);
-    if (begins_anew(code_point_at(text, end).value)) break;
-  }
-  return end;
 }
 
 bool is_punctuation(char32_t c) {
@@ -132,8 +104,13 @@ vector<string_view> split_words(string_view text) {
 }
 
 string_view stripped(string_view text) {
-  const auto words = split_words(text);
-  return words.empty() ? "" : string_view(words.front().begin(), words.back().end());
+  const auto space_at = [&](size_t at) { return is_space(code_point_at(text, at).value); };
+  while (!text.empty() && space_at(0)) text.remove_prefix(code_point_at(text, 0).length);
+  for (size_t last = 0; !text.empty(); text = text.substr(0, last)) {
+    last = utf8_floor(text, text.size() - 1);
+    if (!space_at(last)) break;
+  }
+  return text;
 }
 
 vector<string_view> lines_of(string_view text) {

@@ -62,9 +62,9 @@ double pass_memory(const Transformer& model, const Products<float>& products,
     loss(pass, model.output, In<float>(model.forward(pass, batch, saved)), batch.labels);
   return double(workspace.bytes());
 } catch (const std::length_error&) {
-  return numeric_limits<double>::infinity();
+  return INFINITY;
 } catch (const bad_alloc&) {
-  return numeric_limits<double>::infinity();
+  return INFINITY;
 }
 
 // Error (memory) if the training does not fit into the memory that was `available`.

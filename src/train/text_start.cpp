@@ -137,13 +137,12 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
     if (steps > 0) step_seconds *= 1 + s.validation / steps;
     s.validation = 0;  // they take their part of the time of the steps
   }
-  constexpr double kNoLimit = numeric_limits<double>::infinity();
-  const double limit = train.max_minutes > 0 ? 60 * train.max_minutes : kNoLimit,
+  const double limit = train.max_minutes > 0 ? 60 * train.max_minutes : INFINITY,
                left = kUsed * (60 * choice.text.minutes - seconds_gone()) - kPage,
                in_time = min(limit, left) / step_seconds;
   const bool planned = !choice.given.contains("train.max_steps");
   const int epochs = planned ? train.max_epochs : 0;  // they end it, if there is time for them
-  const double useful = epochs > 0 ? kNoLimit : s.passes / run.plan.step_epochs;
+  const double useful = epochs > 0 ? INFINITY : s.passes / run.plan.step_epochs;
   int64_t end = planned ? steps_in_time(in_time, useful, s.validation) : train.max_steps;
   const int64_t of_epochs = llround(epochs / run.plan.step_epochs);
   const bool reached = epochs > 0 && of_epochs < end;
