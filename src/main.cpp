@@ -25,12 +25,16 @@ namespace {
 char one_thread[] = "OPENBLAS_NUM_THREADS=1";
 int place = 0;  // in the environment
 char* replaced = nullptr;
+bool nohup = false;  // which MPI's libraries would undo
 
 void before_libraries(int, char**, char** environment) {
   if (environment[0] && std::string_view(environment[0]).starts_with("OPENBLAS_CORETYPE="))
     place = 1;
   if (environment[place]) replaced = std::exchange(environment[place], one_thread);
   heed::require_room_for_blas();
+  struct sigaction hang_up = {};
+  ::sigaction(SIGHUP, nullptr, &hang_up);
+  nohup = hang_up.sa_handler == SIG_IGN;
   // It asks to stop, from the first moment on (base/signals.h).
   std::signal(SIGUSR1, [](int) { std::raise(SIGTERM); });
 }
@@ -50,6 +54,7 @@ void keep_standard_streams() {
 
 int main(int argc, char** argv) {
   if (replaced) environ[place] = replaced;
+  if (nohup) std::signal(SIGHUP, SIG_IGN);
   keep_standard_streams();
   // Freed blocks of a megabyte go back to the system. By default glibc learns to keep blocks of up
   // to 32 MiB: a quarter of what training a small model needs.

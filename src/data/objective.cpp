@@ -37,8 +37,12 @@ void Objective::check_use(string_view command, const string& run) const {
 string Objective::fit(Side side, size_t ids, const string& name, size_t at_once) const {
   // Every head has a weight for each pair of tokens.
   const double n = ids, needed = 4.0 * heads_ * n * n * at_once;
-  if (needed > 1 << 24)
-    require_memory(needed, fmt::format("attention over the {} tokens of {}", ids, name));
+  constexpr double kSmall = 1 << 24;
+  if (const double available = needed > kSmall ? available_memory() : needed; needed > available)
+    throw data_error(
+        "{} has {} tokens; attention over them takes {} of memory, and {} are available.", name,
+        ids, format_bytes(needed), format_bytes(available))
+        .hint("a shorter text");
   const bool reads_longer = traits_.trained_on > 0;
   const int most = reads_longer ? traits_.trained_on : longest(side);
   if (ids <= size_t(most)) return "";

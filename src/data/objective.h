@@ -167,8 +167,8 @@ class Objective {
   int longest(Side side) const {
     return side == Side::source ? traits_.longest_source : traits_.longest_target;
   }
-  // Checks the length of a framed side of `ids` ids: Error (data) if the model cannot read it,
-  // (memory) if there is none for the attention of `at_once` such texts; a warning if it was not
+  // Checks the length of a framed side of `ids` ids: Error (data) if the model cannot read it, or
+  // if there is no memory for the attention of `at_once` such texts; a warning if it was not
   // trained on any that long, else "". `name` names the text.
   string fit(Side side, size_t ids, const string& name, size_t at_once = 0) const;
 

@@ -51,7 +51,8 @@ class Ranks(RunsTest):
         config = self.config()
         self.ranks(5, "train", config, "--run", "run", status=2, facts=["5", "train.shards", "4"])
         self.ranks(2, "config", config, status=2, facts="heed config")
-        other = subprocess.run([*launched(1, "train", config), ":", "-np", "1", HEED, "train", config, "--threads", "1"],
+        script = 'test "$OMPI_COMM_WORLD_RANK" = 0 || set -- "$@" --threads 1; exec "$@"'
+        other = subprocess.run([MPIRUN, "-np", "2", "sh", "-c", script, "sh", HEED, "train", config],
                                capture_output=True, text=True, cwd=self.folder, env=RANKS_ENV, timeout=60)
         self.assertEqual(other.returncode, 2, other.stderr)
         self.assertRegex(other.stderr, "rank 1 on .*: this command is not the first rank's: heed train .*--threads 1; expected")
