@@ -56,6 +56,10 @@ Pool::Pool(int threads, int cores) {
   }
 }
 
+Pool::~Pool() {
+  stop();
+}
+
 void Pool::stop() {
   stop_ = true;
   round_.fetch_add(1);

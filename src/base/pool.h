@@ -30,7 +30,7 @@ class Pool {
   // threads >= 1, including the caller. `cores`: of this process. Error (memory) if the system
   // cannot start them.
   explicit Pool(int threads, int cores = available_cores());
-  ~Pool() { stop(); }
+  ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
