@@ -48,15 +48,14 @@ SystemCalls real;
 SystemCalls* in_use = &real;
 
 // A name beside a path that nobody can have prepared.
-fs::path temporary_beside(const fs::path& path) {
-  return folder_of(path) /
-         fmt::format(".tmp-{}-{:08x}", path.filename().string(), std::random_device()());
+fs::path temporary_beside(const fs::path& path, const string& name) {
+  return folder_of(path) / fmt::format(".tmp-{}-{:08x}", name, std::random_device()());
 }
 
 // Calls make(temporary) and renames the result to `path`, durably. Removes it on failure.
 template <class Make>
 void make_and_rename(const fs::path& path, Make make) {
-  const fs::path temporary = temporary_beside(path);
+  const fs::path temporary = temporary_beside(path, to_string(::getpid()));
   try {
     make(temporary);
     rename_path(temporary, path);
@@ -246,7 +245,7 @@ void rename_path(const fs::path& from, const fs::path& to, bool replace) {
 NewFolder::NewFolder(const fs::path& place, const fs::path& aside) : place_(place), aside_(aside) {
   fills_ = aside.empty() && is_folder(place);
   if (fills_ && !names_in(place).empty()) throw_file_error("fill", place, ENOTEMPTY);
-  path_ = fills_ ? place / ".tmp-heed" : temporary_beside(place);
+  path_ = fills_ ? place / ".tmp-heed" : temporary_beside(place, place.filename());
   if (!make_folder(path_)) throw_file_error("create the folder", path_, EEXIST);
 }
 

@@ -122,7 +122,7 @@ class AppendFile : private OutputFile {
 };
 
 // Replaces a file atomically: at any time the old or the new one is there, complete. On return the
-// new one is durable. Uses a sibling named ".tmp-NAME-...". `mode`: of the new one, less the
+// new one is durable. Uses a sibling named ".tmp-PROCESS-...". `mode`: of the new one, less the
 // umask.
 void replace_file(const fs::path& path, string_view bytes, mode_t mode = 0666);
 // A copy of a file at a free name, durable but for the name.
