@@ -124,7 +124,6 @@ MUTATIONS = [
     ("newton_schulz: the small A is multiplied once", "src/step/newton_schulz.cpp", "products.gemm(1, as_is(product), as_is(p), 0, a);", "copy_rows<T>(product, a);"),
     ("newton_schulz: one step fewer", "src/step/newton_schulz.cpp", "kIterations = 5", "kIterations = 4"),
     ("gzip: padding is damage", UNPACKING, "if (s.total_in == 0) held_", "if (false) held_"),
-    ("normalise: cuts before a Hangul vowel", NORMALIZATION, "UTF8PROC_BOUNDCLASS_V,", "UTF8PROC_BOUNDCLASS_ZWJ,"),
     ("normalise: nfkc is nfc", NORMALIZATION, "UTF8PROC_COMPOSE | UTF8PROC_COMPAT,", "UTF8PROC_COMPOSE,"),
     ("vocabulary: a byte order mark is part of a token", VOCABULARY, "text.remove_prefix(kByteOrderMark.size());", ";"),
     ("vocabulary: names of special tokens are tokens", VOCABULARY, "special == 0", "special >= 0"),
