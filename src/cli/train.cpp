@@ -70,9 +70,9 @@ void show_first_results(const RunResult& result, Log& log) try {
   if (!live.empty()) log.info("  " + live);
   log.info(fmt::format("  heed {} {}  # asks for {}", use.command, name, use.takes));
   log.detail(fmt::format("  heed attend {}", name));
-  const string measures = !config.data.has_validation() ? "inspect " + name
-                          : &use == &kTranslates        ? fmt::format("evaluate {} --bleu", name)
-                                                        : "evaluate " + name;
+  const char* translated = &use == &kTranslates ? " --bleu" : "";
+  const string measures =
+      config.data.has_validation() ? "evaluate " + name + translated : "inspect " + name;
   log.info("  " + (!over              ? "heed resume " + name
                    : !command.empty() ? command
                                       : "heed " + measures));

@@ -31,9 +31,9 @@ Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig
   vector<string> spaced;
   for (size_t i = begin; i < end; ++i) {
     s.facts.add(pairs.source[i], pairs.target[i]);
-    for (const string_view side : {pairs.source[i], pairs.target[i]})
-      if (stripped(side) != side)
-        spaced.push_back(fmt::format("{}:{}", pairs.source_path, pairs.lines[i]));
+    if (stripped(pairs.source[i]) != pairs.source[i] ||
+        stripped(pairs.target[i]) != pairs.target[i])
+      spaced.push_back(fmt::format("{}:{}", pairs.source_path, pairs.lines[i]));
     const Unknown before = s.unknown;
     const bool lossy = s.lossy;
     TextToIds(tokenizers.source()).take(pairs.source[i], s, s.source);
