@@ -70,9 +70,8 @@ ConfidenceInterval without_tails(Numbers x, double tail = 0.025) {
 // How often chance alone made a difference as large, but for rounding.
 double p_value(const Numbers& by_chance, double difference) {
   if (difference == 0) return 1;
-  const double least = abs(difference) * (1 - 1e-9);
-  const auto as_large =
-      std::count_if(begin(by_chance), end(by_chance), [&](double x) { return x >= least; });
+  const auto as_large = std::count_if(begin(by_chance), end(by_chance),
+                                      [&](double x) { return x >= abs(difference) * (1 - 1e-9); });
   return double(as_large + 1) / double(by_chance.size() + 1);
 }
 
