@@ -50,7 +50,7 @@ def choose(browser, i, name):
     browser.value(f"[...{side(i, 'heads')}.querySelectorAll('button')].find((b) => b.ariaLabel.includes({json.dumps(name)})).click()")
 
 
-wait = functools.partial(wait_until, told="addresses", seconds=10)
+wait = functools.partial(wait_until, told="addresses", seconds=60)  # an untrained model writes 500 tokens
 
 
 def chosen(i):
