@@ -65,9 +65,9 @@ struct Log::Outputs {
   void write_file(string_view line) {
     const std::lock_guard<std::mutex> lock(file_mutex);
     if (file)
-      file->info(spdlog::string_view_t(printable_lines(line)));
+      file->info(spdlog::string_view_t(printable(line, true)));
     else
-      earlier.push_back(printable_lines(line));
+      earlier.push_back(printable(line, true));
   }
   void show(string line, Look look) {
     if (look != Look::warning && (quiet || (brief ? look > Look::brief : look == Look::brief)))
@@ -113,14 +113,14 @@ void Log::open_file(const string& path) {
   outputs_->file->flush_on(spdlog::level::info);
   outputs_->file->set_error_handler([this](const string& what) {
     if (!exchange(outputs_->warned, true))
-      outputs_->show(printable_lines("warning: the log file: " + what), Look::warning);
+      outputs_->show(printable("warning: the log file: " + what, true), Look::warning);
   });
   for (const string& line : exchange(outputs_->earlier, {}))
     outputs_->file->info(spdlog::string_view_t(line));
 }
 
 void Log::write(Look look, string_view line) {
-  if (look != Look::only_file) outputs_->show(printable_lines(line), look);
+  if (look != Look::only_file) outputs_->show(printable(line, true), look);
   if (look != Look::brief) outputs_->write_file(line);
 }
 

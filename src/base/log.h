@@ -46,8 +46,6 @@ class Log {
  public:
   explicit Log(const LogOptions& options = {});
   ~Log();
-  Log(const Log&) = delete;
-  Log& operator=(const Log&) = delete;
 
   // Also appends all lines to this file, including earlier ones. Error (Exit::store) if it
   // cannot be opened. Later write failures give one warning and do not stop the run. Call it before

@@ -31,8 +31,6 @@ class Pool {
   // cannot start them.
   explicit Pool(int threads, int cores = available_cores());
   ~Pool();
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
 
   int threads() const { return workers_.size() + 1; }
 

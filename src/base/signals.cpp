@@ -30,7 +30,8 @@ extern "C" void note_signal(int signal) {
     ::_exit(signal == SIGINT ? 130 : 143);
   }
   noted = signal;
-  if (terminal) say("\nheed: will stop after this step and save; a second signal stops it now\n");
+  if (terminal)
+    say("\nheed: will stop after this step and keep what is done; a second signal stops it now\n");
 }
 
 }  // namespace

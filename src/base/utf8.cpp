@@ -35,18 +35,6 @@ string escaped(CodePoint c, char byte) {
                       : fmt::format("<0x{:02X}>", uint8_t(byte));
 }
 
-string without_controls(string_view text, bool keep_lines) {
-  string out;
-  each_code_point(text, [&](CodePoint c, size_t at) {
-    const bool kept = keep_lines && (c.value == '\n' || c.value == '\t');
-    if ((is_control(c.value) && !kept) || c.value == kInvalidCodePoint)
-      out += escaped(c, text[at]);
-    else
-      out += text.substr(at, c.length);
-  });
-  return out;
-}
-
 }  // namespace
 
 CodePoint code_point_at(string_view text, size_t at) {
@@ -118,8 +106,16 @@ string code_point_name(char32_t code_point) {
   return fmt::format("U+{:04X}", uint32_t(code_point));
 }
 
-string printable(string_view text) {
-  return without_controls(text, false);
+string printable(string_view text, bool keep_lines) {
+  string out;
+  each_code_point(text, [&](CodePoint c, size_t at) {
+    const bool kept = keep_lines && (c.value == '\n' || c.value == '\t');
+    if ((is_control(c.value) && !kept) || c.value == kInvalidCodePoint)
+      out += escaped(c, text[at]);
+    else
+      out += text.substr(at, c.length);
+  });
+  return out;
 }
 
 string shortened(string text, int most, string_view end) {
@@ -136,9 +132,4 @@ string excerpt(string_view text) {
   constexpr int kColumns = 80;
   return shortened(printable(text), kColumns, "...");
 }
-
-string printable_lines(string_view text) {
-  return without_controls(text, true);
-}
-
 }  // namespace heed

@@ -58,17 +58,14 @@ string_view whole_words(string_view text, size_t most);
 string code_point_name(char32_t code_point);
 
 // `text` on one line for messages and displays: control characters, those that turn or hide a text
-// (U+202E) and invalid bytes as \n, \t, \r, <0xNN> or <U+NNNN>, everything else unchanged.
-string printable(string_view text);
+// (U+202E) and invalid bytes as \n, \t, \r, <0xNN> or <U+NNNN>, everything else unchanged. Newlines
+// and tabs may stay: for a terminal, which obeys control characters.
+string printable(string_view text, bool keep_lines = false);
 
 // The same for quoting in a message: at most 80 columns, cut with "...".
 string excerpt(string_view text);
 
 // `text` in at most `most` columns, with `end` (…) where it is cut.
 string shortened(string text, int most, string_view end = "\u2026");
-
-// As printable(), but newlines and tabs stay: for a terminal, which obeys control characters, and
-// for what may be shown on one later.
-string printable_lines(string_view text);
 
 }  // namespace heed

@@ -104,7 +104,7 @@ bool on_terminal() {
 }
 
 void print(string_view text) {
-  print_coloured(printable_lines(text));
+  print_coloured(printable(text, true));
 }
 
 void print_data(string_view text) {
@@ -154,7 +154,7 @@ void write_page(const string& path, string_view page, Log& log) {
 }
 
 void print_error(string_view what) {
-  string text = "heed: error: " + printable_lines(what);
+  string text = "heed: error: " + printable(what, true);
   if (::isatty(STDERR_FILENO)) text = wrapped(text, terminal_width(STDERR_FILENO), "  ");
   std::fprintf(stderr, "%s\n", text.c_str());
 }

@@ -40,9 +40,7 @@ string date_text(fs::file_time_type date) {
 
 uint64_t parameters_in(const fs::path& checkpoint) {
   InputFile file(checkpoint / kModelFile);
-  uint64_t numbers = 0;
-  for (const TensorEntry& entry : list_safetensors(file)) numbers += numbers_in(entry.shape);
-  return numbers;
+  return count_numbers(file);
 }
 
 string state_in_words(const Run& run) {

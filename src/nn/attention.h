@@ -58,17 +58,14 @@ class Cache {
         width_(width),
         slots_(slots),
         capacity_(capacity),
-        self_(static_cast<T*>(
-            std::calloc(size_t{2} * layers * slots * capacity * width, sizeof(T)))) {
-    if (!self_) throw bad_alloc();
-  }
+        self_(size_t{2} * layers * slots * capacity * width) {}
 
   int capacity() const { return capacity_; }
   // [capacity, 2 width]: keys, then values, of self-attention.
   Mat<T> self(int layer, int slot) {
     assert(layer < layers_ && slot < slots_);
     const size_t index = size_t(layer) * slots_ + slot;
-    return {self_.get() + index * capacity_ * 2 * width_, capacity_, 2 * width_};
+    return {self_.data() + index * capacity_ * 2 * width_, capacity_, 2 * width_};
   }
   // [memory rows, 2 width]: keys, then values, of cross-attention. Empty until resize_cross().
   Mat<T> cross(int layer) {
@@ -89,9 +86,9 @@ class Cache {
  private:
   int layers_, width_, slots_, capacity_;
   int cross_rows_ = 0;
-  // From calloc: pages take memory only once they are written to, and most sequences end long
-  // before the capacity.
-  unique_ptr<T[], Free> self_;
+  // Its pages take memory only once they are written to, and most sequences end long before the
+  // capacity.
+  ParamVec<T> self_;
   vector<T> cross_;
 };
 

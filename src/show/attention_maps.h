@@ -68,10 +68,6 @@ void for_heads(const AttentionMaps& maps, const HeadChoice& choice, Body&& body)
         if (choice.has(attention_name(kind), layer, head)) body(kind, map, layer, head);
   }
 }
-// How many keys a query sees: a decoder's tokens see none that follow them.
-inline int visible_keys(AttentionKind kind, int query, int keys) {
-  return kind == AttentionKind::decoder_self ? query + 1 : keys;
-}
 // The side of an input where the queries of a kind are, and that of its keys: the ids of an
 // Example, the tokens of an InputTokens.
 template <class Input>

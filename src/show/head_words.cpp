@@ -64,7 +64,9 @@ constexpr Pattern kPatterns[] = {
 PatternSums largest_weights(AttentionKind kind, Mat<const float> weights) {
   PatternSums sum;
   for (int i = 0; i < weights.rows; ++i)
-    if (const int seen = visible_keys(kind, i, weights.cols); seen > 1) {
+    if (const int seen =
+            visible_keys(kind == AttentionKind::decoder_self, i, weights.rows, weights.cols);
+        seen > 1) {
       sum.weight += *std::max_element(weights.row(i), weights.row(i) + seen);
       sum.even += 1.0 / seen;
       ++sum.rows;

@@ -34,7 +34,8 @@ PatternSums pattern_sums(AttentionKind kind, Mat<const float> weights, int first
                          Points&& points) {
   PatternSums sums;
   for (int i = 0; i < weights.rows; ++i) {
-    const int seen = visible_keys(kind, i, weights.cols);
+    const int seen =
+        visible_keys(kind == AttentionKind::decoder_self, i, weights.rows, weights.cols);
     double on = 0;
     int n = 0;
     for (int j = first; j < min(last, seen); ++j)

@@ -125,19 +125,13 @@ double muon_products(Param p) {
   return p.size() + steps / 100;
 }
 
-int only_rule(const OptimizerConfig&, const ParamInfo&) {
-  return 0;
-}
-
 }  // namespace
 
 vector<OptimizerKind>& optimizers() {
   static const UpdateRule kAdam{{"adam.m.", "adam.v."}, {adam<float>, adam<double>}, adam_reverse};
   static vector<OptimizerKind> kinds = {
-      {{"adamw", "", {"betas", "eps", "weight_decay"}, {{"weight_decay", 0.01}}},
-       {kAdam},
-       only_rule},
-      {{"adam", "without weight decay", {"betas", "eps"}}, {kAdam}, only_rule},
+      {{"adamw", "", {"betas", "eps", "weight_decay"}, {{"weight_decay", 0.01}}}, {kAdam}},
+      {{"adam", "without weight decay", {"betas", "eps"}}, {kAdam}},
       {{"sgd", "", {"momentum", "weight_decay"}, {{"momentum", 0}, {"weight_decay", 0}}},
        {{{}, {sgd<float>, sgd<double>}, sgd_reverse},
         {{"sgd.m."},
@@ -171,7 +165,7 @@ const OptimizerKind& optimizer_of(const OptimizerConfig& c) {
 
 const UpdateRule& rule_of(const OptimizerConfig& c, const ParamInfo& info) {
   const OptimizerKind& kind = optimizer_of(c);
-  return kind.rules[kind.rule_of(c, info)];
+  return kind.rules[kind.rule_of ? kind.rule_of(c, info) : 0];
 }
 
 void fill_in_defaults(OptimizerConfig& c) {

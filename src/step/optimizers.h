@@ -78,8 +78,8 @@ struct UpdateRule {
 struct OptimizerKind {
   KindDoc doc;               // its name is optimizer.type
   vector<UpdateRule> rules;  // of which it may use several
-  // Which of its rules moves a tensor.
-  int (*rule_of)(const OptimizerConfig& config, const ParamInfo& info);
+  // Which of its rules moves a tensor; null: the only one.
+  int (*rule_of)(const OptimizerConfig& config, const ParamInfo& info) = nullptr;
 };
 
 // The table. Rows may be added before the first config is read.

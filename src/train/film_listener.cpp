@@ -26,21 +26,16 @@ namespace {
 
 constexpr int kSampleColumns = 76;
 
-class FilmListener : public Listener {
+class FilmListener : public RunListener {
  public:
-  explicit FilmListener(const ListenerContext& context)
-      : prepared_(context.prepared),
-        run_(context.run),
-        log_(context.log),
-        film_(context.film),
-        record_(prepared_.model.table) {}
+  using RunListener::RunListener;
 
   void began(const Moment& m) override {
-    on_ = !film_.empty() && can_be_film(run_.path());
+    on_ = !c_.film.empty() && can_be_film(c_.run.path());
     if (!on_) return;
     continue_film(m.state.step);
     if (!on_) return;
-    log_.info("prompt      | " + shortened(printable(film_.prompt()), kSampleColumns));
+    c_.log.info("prompt      | " + shortened(printable(c_.film.prompt()), kSampleColumns));
     first_weights(m);
     if (m.state.step == 0 && is_next(0, false)) say_sample(0, add_now({}, m));
   }
@@ -48,7 +43,7 @@ class FilmListener : public Listener {
   bool looks_at(int64_t step, bool validates) override {
     validates_ = validates;
     valid_loss_ = kNotMeasured;
-    looks_ = on_ && (step == prepared_.plan.steps || is_next(step, validates));
+    looks_ = on_ && (step == c_.prepared.plan.steps || is_next(step, validates));
     return looks_;
   }
 
@@ -71,28 +66,28 @@ class FilmListener : public Listener {
   void ended(Stop, const Moment& m) override {
     if (!on_) return;
     if (!has_frame(m.state.step)) add_now({.valid_loss = valid_loss_, .end = true}, m);
-    const auto best = run_.best();
+    const auto best = c_.run.best();
     if (on_ && best && !has_frame(best->step)) add_best(*best);
   }
 
  private:
   void say_sample(int64_t step, const string& sample) {
     if (!sample.empty())
-      log_.detail(
+      c_.log.detail(
           fmt::format("sample{:5} | {}", step, shortened(printable(sample), kSampleColumns)));
   }
 
   // Another prompt than before has another probe. Without it, no frame could be read.
   void continue_film(int64_t step) {
-    const RecordedFrames so_far = read_frames(run_.path());
-    Probe probe = film_.probe();
+    const RecordedFrames so_far = read_frames(c_.run.path());
+    Probe probe = c_.film.probe();
     probe.step = so_far.probe.step;
     if (line_of(so_far.probe) == line_of(probe)) {
       for (const Frame& frame : so_far.frames) steps_.push_back(frame.step);
       return;
     }
     probe.step = step;
-    on_ = run_.append(kFilm, line_of(probe));
+    on_ = c_.run.append(kFilm, line_of(probe));
   }
 
   bool has_frame(int64_t step) const { return ranges::count(steps_, step) > 0; }
@@ -104,15 +99,15 @@ class FilmListener : public Listener {
   void first_weights(const Moment& m) try {
     const auto begin_with = [&](const ParamVec<float>& first) {
       record_.began_with(first);
-      film_.began_with(first);
+      c_.film.began_with(first);
     };
     if (m.state.step == 0) return begin_with(m.values);
-    begin_with(initial_weights(prepared_.model, prepared_.config.seed, run_.path()));
+    begin_with(initial_weights(c_.prepared.model, c_.prepared.config.seed, c_.run.path()));
   } catch (const Unreadable&) {
     throw;  // they may come back
   } catch (const Error& e) {
     if (e.exit() != Exit::store) throw;
-    log_.warn(fmt::format(
+    c_.log.warn(fmt::format(
         "the learning record continues without the cosine to the first weights: {}", e.what()));
   }
 
@@ -120,16 +115,16 @@ class FilmListener : public Listener {
   // frame.
   string add_now(Frame known, const Moment& m) {
     known.step = m.state.step;
-    known.matrices = record_.measure(m.values, *prepared_.pool);
+    known.matrices = record_.measure(m.values, *c_.prepared.pool);
     return add(std::move(known), m.used);
   }
 
   // Adds the frame of an earlier step's checkpoint, if that can be read.
   void add_best(const State& best) try {
-    record_ = LearningRecord(prepared_.model.table);  // makes room
-    ParamVec<float> values(prepared_.model.table.size());
-    Checkpoint::open(run_.checkpoints() / step_folder_name(best.step))
-        .load_model(tensor_slots(prepared_.model.table, values));
+    record_ = LearningRecord(c_.prepared.model.table);  // makes room
+    ParamVec<float> values(c_.prepared.model.table.size());
+    Checkpoint::open(c_.run.checkpoints() / step_folder_name(best.step))
+        .load_model(tensor_slots(c_.prepared.model.table, values));
     add({.step = best.step, .valid_loss = best.valid_loss, .end = true}, values);
   } catch (const Error& e) {
     if (e.exit() != Exit::store) throw;
@@ -138,8 +133,8 @@ class FilmListener : public Listener {
 
   // If the run has diverged, training itself finds out.
   string add(Frame known, const ParamVec<float>& used) try {
-    const FilmedFrame filmed = film_.frame(std::move(known), prepared_.with(used));
-    run_.append(kFilm, line_of(filmed.frame));
+    const FilmedFrame filmed = c_.film.frame(std::move(known), c_.prepared.with(used));
+    c_.run.append(kFilm, line_of(filmed.frame));
     steps_.push_back(filmed.frame.step);
     return filmed.sample;
   } catch (const Error& e) {
@@ -147,15 +142,11 @@ class FilmListener : public Listener {
     return "";
   } catch (const bad_alloc&) {
     on_ = false;
-    log_.warn("film.jsonl gets no more frames: not enough memory for one");
+    c_.log.warn("film.jsonl gets no more frames: not enough memory for one");
     return "";
   }
 
-  const PreparedRun& prepared_;
-  RunWriter& run_;
-  Log& log_;
-  Film& film_;
-  LearningRecord record_;
+  LearningRecord record_{c_.prepared.model.table};
   vector<int64_t> steps_;  // of the frames
   bool on_ = false, looks_ = false, validates_ = false;
   double valid_loss_ = kNotMeasured;  // of the last step

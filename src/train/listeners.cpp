@@ -65,26 +65,21 @@ class YardsticksListener : public RunListener {
 };
 
 // A remark in the log, once, when a run begins to overfit.
-class Remarks : public Listener {
+class Remarks : public RunListener {
  public:
-  explicit Remarks(const ListenerContext& context)
-      : log_(context.log),
-        constant_(fall_of(context.prepared.config.optimizer).from),
-        logged_(context.so_far),
-        said_(!overfitting(logged_).empty()) {}
+  using RunListener::RunListener;
   void logged(const TrainEvent& line) override { logged_.train.push_back(line); }
   void validated(const ValidEvent& line, const Moment&) override {
     logged_.valid.push_back(line);
     // While the rate is constant, held-out loss comes and goes; the fall brings it down.
     const string text = line.step <= constant_ ? "" : overfitting(logged_);
-    if (!text.empty() && !exchange(said_, true)) log_.detail(text);
+    if (!text.empty() && !exchange(said_, true)) c_.log.detail(text);
   }
 
  private:
-  Log& log_;
-  const int64_t constant_;  // until this step
-  LoggedEvents logged_;
-  bool said_;
+  const int64_t constant_ = fall_of(c_.prepared.config.optimizer).from;  // until this step
+  LoggedEvents logged_ = c_.so_far;
+  bool said_ = !overfitting(logged_).empty();
 };
 
 template <class Made>

@@ -60,9 +60,10 @@ TEST(Utf8, AnExcerptHas80Columns) {
 }
 
 TEST(Utf8, NoControlCharacterReachesATerminalButNewlinesAndTabsStay) {
-  EXPECT_EQ(printable_lines("a\n\tb\r \x1B[2J\x07"), "a\n\tb\\r <0x1B>[2J<0x07>");
-  EXPECT_EQ(printable_lines("\xC2\x9B"
-                            "31m ä \x9B"),
+  EXPECT_EQ(printable("a\n\tb\r \x1B[2J\x07", true), "a\n\tb\\r <0x1B>[2J<0x07>");
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "31m ä \x9B",
+                      true),
             "<U+009B>31m ä <0x9B>");
   EXPECT_EQ(printable("\xC2\x80\xC2\x9F\xC2\xA0\n"), "<U+0080><U+009F>\xC2\xA0\\n");
 }
@@ -71,7 +72,7 @@ TEST(Utf8, WhatTurnsOrHidesATextIsShownButWhatScriptsNeedStays) {
   for (const std::string c : {"\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202e",
                               "\u2060", "\u2066", "\u2069", "\ufeff", "\ufff9", "\U000e0001"}) {
     const std::string shown = "a<" + code_point_name(code_point_at(c, 0).value) + ">b\n";
-    EXPECT_EQ(printable_lines("a" + c + "b\n"), shown);
+    EXPECT_EQ(printable("a" + c + "b\n", true), shown);
     EXPECT_EQ(printable("a" + c + "b"), shown.substr(0, shown.size() - 1));
   }
   const std::string kept = "\u00ad\u200b\u200c\u200d\u0301\u3000\u05d0";  // hyphens, joiners, marks
