@@ -45,6 +45,7 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
   (log.*say)(fmt::format("plan: {}steps of about {} tokens, on {}, about {} of memory", steps,
                          n(std::round(run.plan.step_tokens)), run.crew.in_words(),
                          format_bytes(run.memory.total())));
+  log.detail("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
   if (const auto useless = useless_steps(run, done)) log.warn(useless->what());
 }
 

@@ -44,7 +44,7 @@ class AddedOptimizer : public testing::Test {
     optimizers().push_back({{"lion", "moves every number by the rate", {"betas"}},
                             {{{"lion.m."}, {lion<float>, lion<double>}}},
                             [](const OptimizerConfig&, const ParamInfo&) { return 0; }});
-    schedules().push_back({{"triangle", "", {}}, triangle});
+    schedules().push_back({{"triangle", "", {}}, triangle, "rises and falls"});
   }
   AddedOptimizer() {
     std::ofstream(path("text")) << std::string(2000, 'a') + std::string(2000, 'b');
@@ -66,6 +66,8 @@ TEST_F(AddedOptimizer, TrainsStopsAndResumes) {
   heed({"train", path("c.json"), "--run", path("run"), "--quiet"});
   heed({"train", path("c.json"), "--run", path("halves"), "--stop-at", "30", "--quiet"});
   heed({"resume", path("halves"), "--quiet"});
+  const std::string log = read_file(path("run/train.log"), 1 << 20);
+  EXPECT_THAT(log, HasSubstr("rises over 100 steps to 0.003, rises and falls"));
   for (const char* file : {"model.safetensors", "training.safetensors"}) {
     const std::string name = std::string("/checkpoints/step-00000060/") + file;
     EXPECT_EQ(read_file(path("run" + name), 1 << 24), read_file(path("halves" + name), 1 << 24));
