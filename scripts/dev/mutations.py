@@ -124,6 +124,7 @@ MUTATIONS = [
     ("newton_schulz: the small A is multiplied once", "src/step/newton_schulz.cpp", "products.gemm(1, as_is(product), as_is(p), 0, a);", "copy_rows<T>(product, a);"),
     ("newton_schulz: one step fewer", "src/step/newton_schulz.cpp", "kIterations = 5", "kIterations = 4"),
     ("gzip: padding is damage", UNPACKING, "if (s.total_in == 0) held_", "if (false) held_"),
+    ("normalise: cuts before a Hangul vowel", NORMALIZATION, "UTF8PROC_BOUNDCLASS_V,", "UTF8PROC_BOUNDCLASS_ZWJ,"),
     ("normalise: nfkc is nfc", NORMALIZATION, "UTF8PROC_COMPOSE | UTF8PROC_COMPAT,", "UTF8PROC_COMPOSE,"),
     ("vocabulary: a byte order mark is part of a token", VOCABULARY, "text.remove_prefix(kByteOrderMark.size());", ";"),
     ("vocabulary: names of special tokens are tokens", VOCABULARY, "special == 0", "special >= 0"),
@@ -151,7 +152,7 @@ MUTATIONS = [
     ("tables: a column is one later", "src/data/corpus.cpp", "cells[column - 1]", "cells[column]"),
     ("tables: lines with more columns are pairs", "src/data/corpus.cpp", "written_.empty() && cells.size() != 2", "written_.empty() && cells.size() < 2"),
     ("token errors: in characters", "src/evaluate/figures.h", "units == nullptr || is_char", "units == nullptr || !is_char"),
-    ("error counts: the longer distance", "src/evaluate/figures.cpp", "min(least, {double(", "max(least, {double("),
+    ("error counts: the longer distance", "src/evaluate/figures.cpp", "least = min(least,", "least = max(least,"),
     ("moved runs: other data is taken", "src/evaluate/test_text.cpp", "if (!place.moved.empty())\n    throw", "if (false)\n    throw"),
     ("nfd: composes", "src/text/utf8.cpp", "UTF8PROC_DECOMPOSE, UTF8PROC_DECOMPOSE |", "UTF8PROC_COMPOSE, UTF8PROC_DECOMPOSE |"),
 ]

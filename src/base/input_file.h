@@ -34,6 +34,8 @@ class InputFile {
   };
   explicit InputFile(const fs::path& path, Allow allow = Allow::file);
   ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
 
   const fs::path& name() const { return name_; }
   // Error: it cannot be read, because of this.

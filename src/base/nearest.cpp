@@ -15,6 +15,25 @@ namespace {
 
 constexpr size_t kLongest = 64;  // a longer word is not a typing mistake
 
+// The fewest insertions, deletions, replacements and swaps of neighbours between the two:
+// d[i][j] is the distance of the first i and j letters: Levenshtein's recurrence, with swaps
+// (Damerau 1964).
+int edit_distance(string_view a, string_view b) {
+  const size_t n = a.size(), m = b.size();
+  vector<vector<int>> d(n + 1, vector<int>(m + 1));
+  for (size_t i = 0; i <= n; ++i) d[i][0] = i;
+  for (size_t j = 0; j <= m; ++j) d[0][j] = j;
+  for (size_t i = 1; i <= n; ++i) {
+    for (size_t j = 1; j <= m; ++j) {
+      const int replaced = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+      d[i][j] = min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[n][m];
+}
+
 }  // namespace
 
 string lower_case(string_view s) {
@@ -26,10 +45,10 @@ string lower_case(string_view s) {
 string nearest(string_view name, const vector<string>& names) {
   if (name.empty() || name.size() > kLongest) return "";
   const string wanted = lower_case(name);
-  int64_t best = max<int>(wanted.size() > 3 ? 2 : 1, int(wanted.size()) / 3) + 1;
+  int best = max<int>(1, int(wanted.size()) / 3) + 1;
   string found;
   for (const string& candidate : names) {
-    const int64_t distance = edit_distance(wanted, lower_case(candidate));
+    const int distance = edit_distance(wanted, lower_case(candidate));
     if (distance < best) {
       best = distance;
       found = candidate;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,24 +13,7 @@ namespace heed {
 
 string lower_case(string_view text);  // of ASCII letters
 
-// Levenshtein's, by the table of distances between beginnings, row by row (Wagner and Fischer
-// 1974).
-template <class Text>
-int64_t edit_distance(const Text& a, const Text& b) {
-  vector<int64_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (const auto c : a) {
-    int64_t replaced = row[0]++;
-    for (size_t j = 1; j < row.size(); ++j) {
-      replaced += c == b[j - 1] ? 0 : 1;
-      row[j] = min({exchange(replaced, row[j]), row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-// The nearest name if at most a third of its letters differ (ignoring case), or two of four or
-// more; else "".
+// The nearest name if at most a third of its letters differ (ignoring case), else "".
 string nearest(string_view name, const vector<string>& names);
 
 // The end of a message: "; did you mean \"near\"?", or a full stop if nothing is near.

@@ -109,7 +109,7 @@ void write_target(const AttendOptions& r, OpenModel& m, Attended& text) {
 }
 
 Attended read_input(const AttendOptions& r, const GivenText& given, OpenModel& m) {
-  Attended text{m.texts.read(given), given.target.value_or("")};
+  Attended text{m.texts.read(given, !given.is_line), given.target.value_or("")};
   const bool writes = text.read.target.empty() && m.net.has_decoder();
   if (writes && r.pull) return {{asked_of(m, text.prompt)}};
   if (writes) write_target(r, m, text);

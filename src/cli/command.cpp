@@ -57,7 +57,15 @@ CommandLine::CommandLine(const Command& row, vector<string> args, const Crew& cr
 
 CLI::Option* CommandLine::add_choice(const string& name, string& choice, const string& text,
                                      const vector<string>& choices) {
-  return app.add_option(name, choice, text)->transform(CLI::IsMember(choices, CLI::ignore_case));
+  const string all = joined(choices);
+  const auto chosen = [=](string& given) {
+    const string lower = lower_case(given);
+    if (ranges::count(choices, lower) == 0)
+      return fmt::format("expected one of {}; found \"{}\"", all, excerpt(given));
+    given = lower;
+    return string();
+  };
+  return app.add_option(name, choice, text)->transform(CLI::Validator(chosen, "{" + all + "}"));
 }
 
 void CommandLine::add_model() {

@@ -130,7 +130,7 @@ string about(const CLI::Option& o) {
   string text = o.get_description();
   const string type = o.get_type_name(), value = o.get_default_str();
   if (const size_t begin = type.find(":{"); begin != string::npos)
-    text += ": " + replace_all(type.substr(begin + 2, type.size() - begin - 3), ",", ", ");
+    text += ": " + type.substr(begin + 2, type.size() - begin - 3);
   if (!value.empty() && value != "[]" && value != "\"\"" && o.get_items_expected_max() > 0)
     text += fmt::format(" (default {})", value);
   return text;

@@ -195,7 +195,7 @@ Prediction prediction_of(OpenModel& m, const GivenText& given, const optional<st
   const Objective& objective = *m.objective;
   GivenText text = given;
   if (objective.fills()) text.text = with_masks(m, given);
-  ReadText given_text = m.texts.read(text);
+  ReadText given_text = m.texts.read(text, false);
   Prediction prediction{std::move(given_text.read)};
   if (!objective.fills()) prediction.not_next = std::move(given_text.not_next);
   TokenIds &source = prediction.read.source, &target = prediction.read.target;

@@ -38,7 +38,7 @@ void print_masks(const Json& answer) {
 Json masks_json(OpenModel& m, const GivenText& given, int top_k) {
   const string text = with_masks(m, given);
   const Tokenizer& tokenizer = *m.tokenizers.target;
-  const TokenIds ids = m.texts.read({text, {}, given.name, given.is_line}).read.source;
+  const TokenIds ids = m.texts.read({text, {}, given.name, given.is_line}, false).read.source;
   const vector<int> rows = m.objective->masks_in(ids);
   Json masks = Json::array();
   for (const auto& best : fill(m.predictor(), *m.objective, tokenizer, ids, top_k)) {

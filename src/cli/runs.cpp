@@ -40,7 +40,9 @@ string date_text(fs::file_time_type date) {
 
 uint64_t parameters_in(const fs::path& checkpoint) {
   InputFile file(checkpoint / kModelFile);
-  return count_numbers(file);
+  uint64_t numbers = 0;
+  for (const auto& [name, entry] : list_safetensors(file)) numbers += numbers_in(entry.shape);
+  return numbers;
 }
 
 string state_in_words(const Run& run) {

@@ -110,12 +110,14 @@ class TextFile {
 };
 
 // Where to end a chunk of a text of more than a character: after a newline, else before a space,
-// else between characters.
-size_t chunk_end(string_view text) {
+// else between characters, as normalisation allows (0: nowhere yet).
+size_t chunk_end(string_view text, Normalize normalize) {
   const size_t newline = text.rfind('\n');
   if (newline != text.npos) return newline + 1;
   const size_t space = text.rfind(' ');
-  return space != text.npos && space > 0 ? space : utf8_floor(text, text.size() - 1);
+  if (space != text.npos && space > 0) return space;
+  return normalize == Normalize::none ? utf8_floor(text, text.size() - 1)
+                                      : last_normalization_boundary(text, text.size());
 }
 
 using Sides = vector<string_view>;  // source, target, further targets
@@ -204,6 +206,7 @@ void scan_text(span<const string> paths, const ReadOptions& options,
   if (options.notes) *options.notes = {};
   string raw, text;
   const auto flush = [&](size_t end) {
+    if (end == 0) return;
     const string_view chunk(text.data(), end);
     changed ? use(as_read(chunk, options)) : use(chunk);
     text.erase(0, end);
@@ -214,7 +217,7 @@ void scan_text(span<const string> paths, const ReadOptions& options,
     for (bool at_end = false; !at_end;) {
       at_end = !file.append_to(raw, kBlock);
       reader.take(raw, text, at_end);
-      if (text.size() >= kBlock) flush(chunk_end(text));
+      if (text.size() >= kBlock) flush(chunk_end(text, options.normalize));
     }
     if (reader.is_empty()) throw data_error("{}: is empty; expected text.", path);
     if (file.utf16() && options.notes) options.notes->utf16.push_back(shown_path(path));

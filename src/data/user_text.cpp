@@ -109,22 +109,31 @@ TokenizedText UserTexts::prompt(const string& text) {
   return read;
 }
 
-TokenizedText UserTexts::inspected(Side side, const string& text, const string& name,
-                                   bool is_line) {
+TokenizedText UserTexts::inspected(Side side, const string& text, const string& name, bool is_line,
+                                   bool cut) {
   if (text.empty() && side == objective_.text_side() && !is_line)
     throw data_error("{} is empty; expected a text.", name);
   TokenizedText read =
       encode_known(side, side == Side::source ? objective_.with_mask_tokens(text) : text, name);
-  check_length(side, objective_.framed(side, read.ids()).size(), name);
+  const size_t frame = objective_.framed(side, read.ids()).size() - read.tokens.size(),
+               most = size_t(objective_.longest(side)) - frame;
+  if (cut && objective_.traits().trained_on == 0 && read.tokens.size() > most) {
+    log_.warn(
+        fmt::format("{} has {} tokens; the model reads at most {} there: the first {} are read",
+                    name, read.tokens.size(), most, most));
+    read.tokens.resize(most);
+    read.text.resize(read.tokens.back().end);
+  }
+  check_length(side, read.tokens.size() + frame, name);
   return read;
 }
 
-ReadText UserTexts::read(const GivenText& asked) {
+ReadText UserTexts::read(const GivenText& asked, bool cut) {
   const GivenText given = parted(asked);
   const ObjectiveTraits& traits = objective_.traits();
   ReadText out;
   const auto add = [&](Side side, const string& text, const string& name) {
-    const TokenizedText tokens = inspected(side, text, name, given.is_line);
+    const TokenizedText tokens = inspected(side, text, name, given.is_line, cut);
     const bool source = side == Side::source;
     TokenIds& ids = source ? out.read.source : out.read.target;
     ids = objective_.framed(side, tokens.ids());

@@ -73,14 +73,16 @@ class UserTexts {
   TokenizedText prompt(const string& text);
   // What each half of the model reads of a text to look into, with the errors of inspected().
   // Error (usage) if a target lacks its text.
-  ReadText read(const GivenText& asked);
+  ReadText read(const GivenText& asked, bool cut);
   // A line to score: its target, given the text; else the text, which for pairs is "source |||
   // target" or a line of a table. Lengths are not checked. Error (usage or data) if one of them is
   // missing or not for this model.
   ScoredLine scored(const GivenText& asked);
   // A text on one side of a model under inspection. On text_side() it must not be empty, unless it
-  // `is_line` of a file.
-  TokenizedText inspected(Side side, const string& text, const string& name, bool is_line);
+  // `is_line` of a file. `cut`: of a text that is too long, the beginning is read, and a warning
+  // says so.
+  TokenizedText inspected(Side side, const string& text, const string& name, bool is_line,
+                          bool cut = false);
   // The tokens of a text, of which nothing need be known.
   TokenizedText tokenized(Side side, const string& text, const string& name) {
     return encode(side, text, name, unknown_);

@@ -20,7 +20,6 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <map>
 #include <span>
 #include <string>

@@ -20,9 +20,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>

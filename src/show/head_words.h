@@ -17,6 +17,7 @@
 
 #include "base/json_fwd.h"
 #include "base/std_names.h"
+#include "math/attention_head.h"
 #include "show/attention_maps.h"
 #include "store/model.h"
 #include "store/run_records.h"

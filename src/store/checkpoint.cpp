@@ -104,7 +104,7 @@ Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
     const bool of_tensors = name == kModelFile || name == kTrainingFile;
     if (of_tensors && !with_weights) continue;
     if (of_tensors) {
-      count_numbers(*file);  // a sparse file takes long to hash
+      list_safetensors(*file);  // a sparse file takes long to hash
       file->rewind();
     }
     string bytes = of_tensors ? "" : read_file(*file, kMaxTextFile);

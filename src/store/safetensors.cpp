@@ -16,17 +16,21 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
 
-string header_of(span<const TensorSlot> tensors) {
-  string text = R"({"__metadata__":{"format":"pt"})";
+// Of tensors one after another.
+ByName<TensorEntry> entries_of(span<const TensorSlot> tensors) {
+  ByName<TensorEntry> entries;
   uint64_t end = 0;
   for (const TensorSlot& t : tensors) {
     const uint64_t begin = exchange(end, end + sizeof(float) * numbers_in(t.shape));
-    const Json entry = {{"dtype", "F32"}, {"shape", t.shape}, {"data_offsets", {begin, end}}};
-    text += "," + text_of(t.name) + ":" + text_of(entry);
+    entries.push_back({t.name, {.shape = t.shape, .data_offsets = {begin, end}}});
   }
-  text += '}';
-  text.resize((text.size() + 7) / 8 * 8, ' ');
-  return bytes_of(uint64_t{text.size()}) + text;
+  return entries;
+}
+
+string nth(const ByName<TensorEntry>& entries, size_t i) {
+  if (i >= entries.size()) return "none";
+  return replace_all(shown(Json(entries[i].first)) + " " + shown(Json(entries[i].second)), ",",
+                     ", ");
 }
 
 }  // namespace
@@ -59,7 +63,12 @@ string write_safetensors(const fs::path& path, span<const TensorSlot> tensors,
     hash.update(bytes);
     file.write(bytes);
   };
-  const string header = header_of(tensors);
+  string header = R"({"__metadata__":{"format":"pt"})";
+  for (const auto& [name, entry] : entries_of(tensors))
+    header += "," + text_of(name) + ":" + text_of(entry);
+  header += '}';
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  header = bytes_of(uint64_t{header.size()}) + header;
   put(std::as_bytes(span(header)));
   for (const TensorSlot& tensor : tensors) {
     auto rest = std::as_bytes(span(tensor.data, numbers_in(tensor.shape)));
@@ -75,26 +84,47 @@ string write_safetensors(const fs::path& path, span<const TensorSlot> tensors,
   return hash.hex();
 }
 
-uint64_t count_numbers(InputFile& file) {
-  uint64_t length = 0;
-  file.read_exactly(std::as_writable_bytes(span(&length, 1)));
-  constexpr uint64_t kMost = 16 << 20;  // heed's own stay far below
-  string header(min({length, file.size(), kMost}), '\0');
+ByName<TensorEntry> list_safetensors(InputFile& file) {
+  constexpr uint64_t kMost = 16 << 20;  // heed's own headers stay far below
+  uint64_t length = file.size();
+  if (length >= sizeof length) file.read_exactly(std::as_writable_bytes(span(&length, 1)));
+  if (sizeof length + length > file.size() || length > kMost)
+    throw store_error("{}: {} bytes with a header of {}: it is cut short, or no safetensors file",
+                      file.name().string(), file.size(), length);
+  string header(length, '\0');
   file.read_exactly(std::as_writable_bytes(span(header)));
-  const uint64_t data = strtoull(header.c_str() + header.rfind(',') + 1, nullptr, 10);
-  if (length > kMost || file.size() != sizeof length + length + data)
-    throw store_error("{}: {} bytes, expected {}", file.name().string(), file.size(),
-                      sizeof length + length + data);
-  return data / sizeof(float);
+  const JsonSource source{.name = file.name().string() + " (header)", .depth = 3};
+  Json json = parse_strict_json(header, source);
+  if (json.is_object()) json.erase("__metadata__");
+  ByName<TensorEntry> entries;
+  Faults faults;
+  read_json(json, entries, faults);
+  if (!faults.first().empty()) source.fail(faults.first());
+  ranges::stable_sort(
+      entries, {}, [](const auto& e) -> auto& { return e.second.data_offsets; });
+  uint64_t size = sizeof length + length;
+  if (!entries.empty() && !entries.back().second.data_offsets.empty())
+    size += entries.back().second.data_offsets.back();
+  if (file.size() != size)
+    throw store_error("{}: {} bytes, expected {}: it is cut short, or no safetensors file",
+                      file.name().string(), file.size(), size);
+  return entries;
 }
 
 void read_safetensors(InputFile& file, span<const TensorSlot> slots) {
-  const string expected = header_of(slots);
-  string found(min(expected.size(), file.size()), '\0');
-  file.read_exactly(std::as_writable_bytes(span(found)));
-  if (found != expected)
-    throw store_error("{}: its tensors are not those of the config", file.name().string());
-  for (const TensorSlot& slot : slots)
+  const ByName<TensorEntry> found = list_safetensors(file);
+  vector<TensorSlot> order(slots.begin(), slots.end());
+  map<string, size_t> places;  // what the file lacks comes last
+  for (const auto& [name, entry] : found) places.emplace(name, places.size());
+  for (const TensorSlot& slot : slots) places.emplace(slot.name, places.size());
+  ranges::stable_sort(order, {}, [&](const TensorSlot& slot) { return places.at(slot.name); });
+  const ByName<TensorEntry> expected = entries_of(order);
+  if (found != expected) {
+    const size_t i = ranges::mismatch(found, expected).in1 - found.begin();
+    throw store_error("{}: tensor {}, expected {}", file.name().string(), nth(found, i),
+                      nth(expected, i));
+  }
+  for (const TensorSlot& slot : order)
     file.read_exactly(std::as_writable_bytes(span(slot.data, numbers_in(slot.shape))));
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/input_file.h"
 #include "base/std_names.h"
@@ -22,6 +23,16 @@ namespace heed {
 // "__metadata__" maps strings to strings. The tensors fill the data without holes.
 // (Format: https://github.com/huggingface/safetensors, README.)
 using Shape = vector<int64_t>;
+
+struct TensorEntry {
+  string dtype = "F32";
+  Shape shape;
+  vector<uint64_t> data_offsets;  // [begin, end] in bytes
+  bool operator==(const TensorEntry&) const = default;
+};
+void fields(TensorEntry& t, auto visit) {
+  visit("dtype", t.dtype, "shape", t.shape, "data_offsets", t.data_offsets);
+}
 
 uint64_t numbers_in(const Shape& shape);  // of a tensor
 
@@ -42,11 +53,12 @@ string write_safetensors(
     const fs::path& path, span<const TensorSlot> tensors,
     const function<void()>& after_tensor = [] {});
 
-// How many numbers a file says it has. Error (store) if it is shorter or longer than that.
-uint64_t count_numbers(InputFile& file);
+// The entries by name, in the order of the data; unchecked, but the file ends where the last one
+// does, else Error (store). Reads no more of a file, from its first byte on.
+ByName<TensorEntry> list_safetensors(InputFile& file);
 
-// Fills the slots from a file that was written with tensors of their names and shapes, in their
-// order. Else Error (store), before any slot is touched.
+// Fills every slot. Error (store) that names the first tensor that is missing, extra or not of the
+// slot's shape, before any slot is touched.
 void read_safetensors(InputFile& file, span<const TensorSlot> slots);
 
 }  // namespace heed

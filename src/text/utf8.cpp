@@ -44,6 +44,25 @@ bool cased_follows(string_view text) {
   return false;
 }
 
+// True if no form can join the character with the text before it: the first character of its full
+// decomposition has combining class 0 and always begins a grapheme cluster. (Every second character
+// of a composition extends a cluster or is a Hangul vowel or final.)
+bool begins_anew(char32_t c) {
+  array<utf8proc_int32_t, 64> parts{};  // U+FDFA is the longest: 18
+  int none = 0;
+  const auto n = utf8proc_decompose_char(
+      c, parts.data(), parts.size(),
+      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT), &none);
+  if (n < 1) return false;
+  const utf8proc_property_t& first = *utf8proc_get_property(parts[0]);
+  constexpr array kJoining = {UTF8PROC_BOUNDCLASS_EXTEND, UTF8PROC_BOUNDCLASS_SPACINGMARK,
+                              UTF8PROC_BOUNDCLASS_ZWJ, UTF8PROC_BOUNDCLASS_V,
+                              UTF8PROC_BOUNDCLASS_T};
+  return first.combining_class == 0 && ranges::count(kJoining, first.boundclass) == 0;
+}
+
+constexpr size_t kLongestRun = 100'000;  // bytes without a boundary that are kept together
+
 }  // namespace
 
 string to_lower(string_view text) {
@@ -78,6 +97,15 @@ string normalize(string_view text, Normalize form) {
   if (n == UTF8PROC_ERROR_NOMEM) throw bad_alloc();
   if (n < 0) throw data_error("only valid UTF-8 can be normalised (data.normalize).");
   return {reinterpret_cast<const char*>(bytes), size_t(n)};
+}
+
+size_t last_normalization_boundary(string_view text, size_t end) {
+  const size_t nearest = end > kLongestRun ? end - kLongestRun : 0;
+  while (end > nearest) {
+    end = utf8_floor(text, end - 1);
+    if (begins_anew(code_point_at(text, end).value)) break;
+  }
+  return end;
 }
 
 bool is_punctuation(char32_t c) {

@@ -20,6 +20,11 @@ string to_lower(string_view text);
 // A normal form (UAX #15). Error (data) on invalid UTF-8. Normalize::none returns the text as is.
 string normalize(string_view text, Normalize form);
 
+// The last position before byte `end` where the text can be cut so that normalising the parts
+// separately, in either form, gives the same result as the whole; else 0, or a place 100 KB before
+// `end`. Any text may follow text[0, end).
+size_t last_normalization_boundary(string_view text, size_t end);
+
 // The parts of `text` between runs of separators, as views into it.
 template <class Separates>
 vector<string_view> parts_between(string_view text, Separates&& separates) {

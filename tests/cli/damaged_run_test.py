@@ -41,8 +41,8 @@ class BadRuns(RunsTest):
             return lambda checkpoint: edit_tensor(checkpoint / file, tensor, x)
 
         for title, change, facts in (
-                ("missing", self.without_a_tensor, [MODEL]), ("extra", self.with_another, [MODEL]),
-                ("misshapen", self.misshapen, [MODEL]), ("half", lambda c: self.misshapen(c, "F16"), [MODEL]),
+                ("missing", self.without_a_tensor, ["encoder.norm.weight"]), ("extra", self.with_another, ["stray"]),
+                ("misshapen", self.misshapen, [NAME, "16"]), ("half", lambda c: self.misshapen(c, "F16"), [NAME, "F16"]),
                 ("other words", self.with_other_words, ["step-00000002"]),
                 ("nan", number(MODEL, NAME, math.nan), [NAME, "NaN"]), ("infinity", number(MODEL, NAME, math.inf), [NAME]),
                 *((f"moment {x}", number(TRAINING, MOMENT, x), [TRAINING, MOMENT]) for x in (math.nan, math.inf))):

@@ -332,6 +332,6 @@ def weights(path):
 
 
 def write_tensors(path, header, body):
-    text = json.dumps(header, separators=(",", ":")).encode()
+    text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     Path(path).write_bytes(len(text).to_bytes(8, "little") + text + body)

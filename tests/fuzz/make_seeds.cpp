@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "data/run_config.h"
 #include "fuzz.h"
+#include "store/safetensors.h"
 #include "store/state.h"
 #include "text/piece_model.h"
 #include "text/token_list.h"
@@ -29,6 +30,14 @@ class Seeds {
 };
 
 void make(const fs::path& root) {
+  float numbers[6] = {1, 2, 3, 4, 5, 6};
+  Seeds tensors(root, "fuzz_safetensors");
+  write_safetensors(tensors.next(), {});
+  write_safetensors(tensors.next(), std::vector<TensorSlot>{{"a.weight", {2, 3}, numbers},
+                                                            {"a.bias", {3}, numbers},
+                                                            {"none", {0}, numbers},
+                                                            {"one", {}, numbers}});
+
   Seeds states(root, "fuzz_state");
   StateFile file;
   file.files = {{"config.json", sha256("")}};

@@ -70,21 +70,12 @@ struct TheirFile {
 
 TheirFile read_theirs(const std::string& model) {
   InputFile file(kFolder / model / "model.safetensors");
-  std::uint64_t length = 0;
-  file.read_exactly(std::as_writable_bytes(std::span(&length, 1)));
-  std::string header(length, '\0');
-  file.read_exactly(std::as_writable_bytes(std::span(header)));
-  Json tensors = Json::parse(header);
-  tensors.erase("__metadata__");
-  std::map<std::uint64_t, std::string> order;
-  for (const auto& [name, tensor] : tensors.items()) order[tensor["data_offsets"][0]] = name;
   TheirFile out;
-  for (const auto& [begin, name] : order) {
-    const Shape shape = tensors[name]["shape"];
+  for (const auto& [name, entry] : list_safetensors(file)) {
     std::vector<float>& numbers = out.numbers[name];
-    numbers.resize(numbers_in(shape));
+    numbers.resize(numbers_in(entry.shape));
     file.read_exactly(std::as_writable_bytes(std::span(numbers)));
-    out.shapes[name] = shape;
+    out.shapes[name] = entry.shape;
   }
   return out;
 }

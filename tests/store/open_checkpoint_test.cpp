@@ -57,7 +57,7 @@ TEST(OpenCheckpoint, AnOpenOneIsReadToTheEndAfterItsFolderIsGone) {
   fs::remove_all(folder.path() / "step-7");
   std::vector<float> weight(6), bias(2), moment(2);
   checkpoint.load_model(
-      std::vector<TensorSlot>{{"a.weight", {2, 3}, weight.data()}, {"a.bias", {2}, bias.data()}});
+      std::vector<TensorSlot>{{"a.bias", {2}, bias.data()}, {"a.weight", {2, 3}, weight.data()}});
   checkpoint.load_training(std::vector<TensorSlot>{{"adam.m.a.bias", {2}, moment.data()}});
   EXPECT_EQ(weight[0], 7);
   EXPECT_EQ(moment, bias);
