@@ -278,6 +278,7 @@ def check_views(browser, page):
     """The chosen head as lines between words, and saved as a picture, as lines and as a map."""
     open_page(browser, "gpt")
     type_text(browser, "text", TEXT)
+    wait(browser, "chosenHere === null")  # the page has chosen the head that costs most
     lines = "[...document.querySelectorAll('#lines line')].filter((e) => e.style.display === '').length"
     browser.value("$('views').querySelectorAll('input')[1].click()")
     many = sum(w >= 0.02 for row in browser.value("queries().map((_, q) => weights(q))") for w in row)
