@@ -64,7 +64,7 @@ def open_pair(browser, page, text):
     wait(browser, f"{side(0, 'text')}.value !== '' && {side(0, 'text')}.value === {side(1, 'text')}.value")
     type_text(browser, 0, text)
     wait(browser, f"{side(1, 'text')}.value === {json.dumps(text)} && {chosen(0)} && {side(1, 'guesses')}.children.length > 0")
-    time.sleep(1)  # each page chooses the head that costs most
+    time.sleep(3)  # each page chooses the head that costs most, after at most 2.3 s
 
 
 def check_seeds(browser, page):
