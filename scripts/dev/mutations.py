@@ -98,7 +98,7 @@ MUTATIONS = [
     ("loss: log-probabilities are smoothed", LOSS, "row.nll);", "row.objective);"),
     ("rows: one dropout key for a whole sequence", "src/nn/pass.h", "combine(key, uint64_t(first_position + i))", "key"),
     ("cache: last token is not copied", "src/nn/attention.h", "a.row(tokens)", "a.row(tokens - 1)"),
-    ("parameters: identity is not the identity", "src/nn/param.cpp", "return i / info.param.cols == i % info.param.cols;", "return i % info.param.cols == 0;"),
+    ("parameters: identity is not the identity", "src/nn/param.cpp", "i / info.param.cols == i % info.param.cols ?", "i % info.param.cols == 0 ?"),
     ("adam: eps under the root", OPTIMIZERS, "fuse(sqrt(v[i]), root, eps)", "(sqrt(v[i] + eps) * root)"),
     ("adam: no bias correction", OPTIMIZERS, "s.update.rate / (1.0 - pow(c.betas[0], t))", "s.update.rate"),
     ("whence: the factor of clipping grows with the gradient", WHENCE, "h_.data()[i] - share * g.data()[i]", "h_.data()[i] + share * g.data()[i]"),

@@ -132,4 +132,5 @@ string excerpt(string_view text) {
   constexpr int kColumns = 80;
   return shortened(printable(text), kColumns, "...");
 }
+
 }  // namespace heed

@@ -17,11 +17,19 @@ double normal_number(uint64_t key, uint64_t i) {
 }
 
 double initial_value(const ParamInfo& info, uint64_t key, uint64_t i) {
-  const Initializer& init = info.init;
-  if (init.kind == Initializer::uniform) return init.scale * (2.0 * uniform01(key, i) - 1.0);
-  if (init.kind == Initializer::normal) return init.scale * normal_number(key, i);
-  if (init.kind == Initializer::identity) return i / info.param.cols == i % info.param.cols;
-  return init.kind == Initializer::ones;
+  switch (info.init.kind) {
+    case Initializer::zeros:
+      return 0.0;
+    case Initializer::ones:
+      return 1.0;
+    case Initializer::uniform:
+      return info.init.scale * (2.0 * uniform01(key, i) - 1.0);
+    case Initializer::normal:
+      return info.init.scale * normal_number(key, i);
+    case Initializer::identity:
+      return i / info.param.cols == i % info.param.cols ? 1.0 : 0.0;
+  }
+  return 0.0;
 }
 
 }  // namespace

@@ -34,9 +34,14 @@ struct RewindRequest {
   Crew crew = {};
 };
 
+struct RewoundStep {
+  int64_t step;
+  fs::path folder;  // in checkpoints/ if it is kept there
+};
+
 struct Rewound {
-  vector<pair<int64_t, fs::path>> steps;  // ascending; folders in checkpoints/ if they are kept
-  vector<string> lines;                   // of metrics.jsonl, as they came out
+  vector<RewoundStep> steps;  // ascending
+  vector<string> lines;       // of metrics.jsonl, as they came out
 };
 
 // Takes the run's lock. Error (usage) if a step cannot be repeated: it has not been

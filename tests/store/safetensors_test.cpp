@@ -147,29 +147,34 @@ TEST(SafetensorsHeader, HostileHeadersAreRefusedByName) {
       {"{" + tensor("a", "[-1]", "[0,4]") + "}", 4, {"a", "-1"}},
       {"{" + tensor("a", "[4294967296,4294967296]", "[0,0]") + "}", 0, {"a"}},
       {"{" + tensor("a", "[4611686018427387904]", "[0,0]") + "}", 0, {"a"}},
-      {"{" + tensor("a", "[2]", "[0,4]") + "}", 4, {"a", "[2]", "[1]"}},
+      {"{" + tensor("a", "[2]", "[0,4]") + "}", 4, {"a", "data_offsets", "[0, 4]", "[2]", "[1]"}},
       {"{" + tensor("a", "[1]", "[]") + "}", 0, {"a"}},
       {"{" + tensor("a", "[1]", "[4,0]") + "}", 0, {"a"}},
-      {"{" + tensor("a", "[1]", "[18446744073709551612,18446744073709551615]") + "}", 4, {}},
-      {"{" + a + "}", 5, {}},
-      {"{" + a + "," + tensor("b", "[1]", "[8,12]") + "}", 12, {"b", "[8, 12]"}},
-      {"{" + a + "," + tensor("b", "[2]", "[0,8]") + "}", 8, {"b"}},
+      {"{" + tensor("a", "[1]", "[18446744073709551612,18446744073709551615]") + "}",
+       4,
+       {"cut short"}},
+      {"{" + a + "}", 5, {"cut short"}},
+      {"{" + a + "," + tensor("b", "[1]", "[8,12]") + "}",
+       12,
+       {"b", "data_offsets", "[8, 12]", "[4, 8]"}},
+      {"{" + a + "," + tensor("b", "[2]", "[0,8]") + "}",
+       8,
+       {"b", "data_offsets", "[0, 8]", "[4, 12]"}},
       {"{" + a + "," + tensor("a", "[1]", "[4,8]") + "}", 8, {"a"}},
       {"{\"\\u001b[2J\":1}", 0, {"\\u001b[2J"}},  // no control characters on the terminal
   };
   TemporaryFolder folder;
   const fs::path path = folder.path() / "x";
-  float number = 0;
+  float numbers[2] = {};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.header.substr(0, 100));
     replace_file(path, file_of(c.header, std::string(c.data_size, '\0')));
     Facts facts = c.facts;
     facts.push_back(path.string());
-    expect_error(
-        [&] {
-          read(path, std::vector<TensorSlot>{{"a", {1}, &number}});
-        },
-        Exit::store, facts);
+    std::vector<TensorSlot> slots = {{"a", {1}, numbers}};
+    if (c.header.find("\"b\"") != std::string::npos)
+      slots.push_back({"b", {c.header.find("[2]") == std::string::npos ? 1 : 2}, numbers});
+    expect_error([&] { read(path, slots); }, Exit::store, facts);
   }
 }
 
