@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "base/temporary_folder.h"
 
@@ -14,126 +15,90 @@ namespace {
 namespace fs = std::filesystem;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-// A machine's /proc and /sys.
-class Cgroup : public testing::Test {
- protected:
-  void in(const std::string& groups) { write("proc/self/cgroup", groups); }
-  void write(const std::string& file, const std::string& text) {
-    const fs::path path = folder_.path() / file;
-    fs::create_directories(path.parent_path());
-    std::ofstream(path) << text;
-  }
-  // A group's files, in a folder below sys/fs/cgroup.
-  void memory1(const std::string& group, const std::string& limit, const std::string& used) {
-    write("sys/fs/cgroup/" + group + "/memory.limit_in_bytes", limit + "\n");
-    write("sys/fs/cgroup/" + group + "/memory.usage_in_bytes", used + "\n");
-  }
-  void memory2(const std::string& group, const std::string& limit, const std::string& used) {
-    write("sys/fs/cgroup/" + group + "/memory.max", limit + "\n");
-    write("sys/fs/cgroup/" + group + "/memory.current", used + "\n");
-  }
-  void cpu1(const std::string& group, const std::string& quota) {
-    write("sys/fs/cgroup/" + group + "/cpu.cfs_quota_us", quota + "\n");
-    write("sys/fs/cgroup/" + group + "/cpu.cfs_period_us", "100000\n");
-  }
-  void cpu2(const std::string& group, const std::string& quota) {
-    write("sys/fs/cgroup/" + group + "/cpu.max", quota + " 100000\n");
-  }
-  double memory() const { return cgroup_memory(folder_.path()); }
-  double cores() const { return cgroup_cores(folder_.path()); }
+// Of a group, below sys/fs/cgroup: files and what they hold.
+using Files = std::vector<std::pair<std::string, std::string>>;
 
-  const TemporaryFolder folder_;
+Files memory1(const std::string& group, const std::string& limit, const std::string& used) {
+  return {{group + "/memory.limit_in_bytes", limit}, {group + "/memory.usage_in_bytes", used}};
+}
+Files memory2(const std::string& group, const std::string& limit, const std::string& used) {
+  return {{group + "/memory.max", limit}, {group + "/memory.current", used}};
+}
+Files cpu1(const std::string& group, const std::string& quota) {
+  return {{group + "/cpu.cfs_quota_us", quota}, {group + "/cpu.cfs_period_us", "100000"}};
+}
+Files cpu2(const std::string& group, const std::string& quota) {
+  return {{group + "/cpu.max", quota + " 100000"}};
+}
+
+struct Machine {
+  const char* groups;  // its proc/self/cgroup, if there is one
+  std::vector<Files> files;
+  double memory = kNoLimit, cores = kNoLimit;
 };
 
-TEST_F(Cgroup, OfVersion2AContainersOwnGroupIsTheTopOne) {
-  in("0::/\n");
-  memory2(".", "20000000", "19000000");
-  cpu2(".", "150000");
-  EXPECT_EQ(memory(), 1e6);
-  EXPECT_EQ(cores(), 1.5);
-  memory2(".", "max", "19000000");
-  cpu2(".", "max");
-  EXPECT_EQ(memory(), kNoLimit);
-  EXPECT_EQ(cores(), kNoLimit);
-}
-
-TEST_F(Cgroup, OfVersion2EveryGroupAboveCounts) {
-  in("0::/user.slice/a.slice/job.scope\n");
-  memory2("user.slice/a.slice/job.scope", "900", "100");
-  EXPECT_EQ(memory(), 800);
-  memory2("user.slice/a.slice", "max", "5000");
-  memory2("user.slice", "1000", "700");
-  memory2("user.slice/other", "1", "1");
-  EXPECT_EQ(memory(), 300);
-  cpu2("user.slice/a.slice/job.scope", "max");
-  cpu2("user.slice/a.slice", "200000");
-  cpu2("user.slice", "300000");
-  EXPECT_EQ(cores(), 2);
-}
-
-TEST_F(Cgroup, OfVersion1EachResourceHasItsOwnTree) {
-  in("12:cpuset:/set\n5:cpu,cpuacct:/job/step\n4:memory:/job\n1:name=systemd:/job/deep\n");
-  memory1("memory/job", "60000000", "10000000");
-  memory1("memory", "9223372036854771712", "70000000");  // no limit
-  memory1("memory/set", "1", "0");
-  cpu1("cpu/job/step", "-1");
-  cpu1("cpu/job", "50000");
-  cpu1("cpu/set", "1000");
-  EXPECT_EQ(memory(), 5e7);
-  EXPECT_EQ(cores(), 0.5);
-}
-
-TEST_F(Cgroup, OfBothVersionsBothCount) {
-  in("4:memory:/a\n0::/b\n");
-  memory1("memory/a", "1000", "0");
-  cpu2("unified/b", "400000");
-  EXPECT_EQ(memory(), 1000);
-  EXPECT_EQ(cores(), 4);
-  memory2("unified/b", "500", "0");
-  EXPECT_EQ(memory(), 500);
-}
-
-TEST_F(Cgroup, WherePathsAreTheHostsTheTopGroupIsTheContainers) {
-  in("5:cpu,cpuacct:/docker/abc\n4:memory:/docker/abc\n0::/../other\n");
-  memory1("memory", "1000", "400");
-  memory1("memory/docker", "1", "1");  // of containers in this one
-  cpu1("cpu", "200000");
-  EXPECT_EQ(memory(), 600);
-  EXPECT_EQ(cores(), 2);
-}
-
-TEST_F(Cgroup, WithoutProcTheTopGroupCounts) {
-  memory2(".", "1000", "400");
-  EXPECT_EQ(memory(), 600);
-}
-
-TEST_F(Cgroup, CachedPagesOfFilesCountAsFree) {
-  in("0::/\n");
-  memory2(".", "20000000", "19000000");
-  write("sys/fs/cgroup/memory.stat",
-        "anon 2000000\ninactive_file 9000000\nslab 7\nactive_file 6000000\n");
-  EXPECT_EQ(memory(), 16e6);
-  memory2(".", "20000000", "1000");  // read a little later than memory.stat
-  EXPECT_EQ(memory(), 20e6);
-}
-
-TEST_F(Cgroup, CachedPagesOfTheGroupsBelowCountToo) {
-  in("4:memory:/\n");
-  memory1("memory", "20000000", "19000000");
-  write("sys/fs/cgroup/memory/memory.stat",
-        "inactive_file 1\nactive_file 2\ntotal_inactive_file 9000000\ntotal_active_file 6000000\n");
-  EXPECT_EQ(memory(), 16e6);
-}
-
-TEST_F(Cgroup, WhatCannotBeReadIsNoLimit) {
-  in("nonsense\n0::/a\n:::\n");
-  memory2("a", "nonsense", "7");
-  cpu2("a", "nonsense");
-  fs::create_directories(folder_.path() / "sys/fs/cgroup/memory.max");
-  EXPECT_EQ(memory(), kNoLimit);
-  EXPECT_EQ(cores(), kNoLimit);
-  memory2("a", "1000", "nonsense");
-  EXPECT_EQ(memory(), 1000);
+TEST(Cgroup, TheTightestGroupAboveAProcessCounts) {
+  const std::string slice = "user.slice/a.slice", job = slice + "/job.scope";
+  const Files cached = {{"memory.stat",
+                         "anon 2000000\ninactive_file 9000000\nactive_file 6000000"}},
+              below = {{"memory/memory.stat",
+                        "inactive_file 1\ntotal_inactive_file 9000000\n"
+                        "total_active_file 6000000"}},
+              no_file = {{"memory.max/x", ""}};  // a folder of that name
+  const Machine machines[] = {
+      // Of version 2 a container's own group is the top one, and every group above counts.
+      {"0::/", {memory2(".", "20000000", "19000000"), cpu2(".", "150000")}, 1e6, 1.5},
+      {"0::/", {memory2(".", "max", "19000000"), cpu2(".", "max")}},
+      {"0::/user.slice/a.slice/job.scope", {memory2(job, "900", "100")}, 800},
+      {"0::/user.slice/a.slice/job.scope",
+       {memory2(job, "900", "100"), memory2(slice, "max", "5000"),
+        memory2("user.slice", "1000", "700"), memory2("user.slice/other", "1", "1"),
+        cpu2(job, "max"), cpu2(slice, "200000"), cpu2("user.slice", "300000")},
+       300,
+       2},
+      // Of version 1 each resource has its own tree. (9223372036854771712: no limit.)
+      {"12:cpuset:/set\n5:cpu,cpuacct:/job/step\n4:memory:/job\n1:name=systemd:/job/deep",
+       {memory1("memory/job", "60000000", "10000000"),
+        memory1("memory", "9223372036854771712", "70000000"), memory1("memory/set", "1", "0"),
+        cpu1("cpu/job/step", "-1"), cpu1("cpu/job", "50000"), cpu1("cpu/set", "1000")},
+       5e7,
+       0.5},
+      // Of both versions both count.
+      {"4:memory:/a\n0::/b",
+       {memory1("memory/a", "1000", "0"), cpu2("unified/b", "400000")},
+       1000,
+       4},
+      {"4:memory:/a\n0::/b",
+       {memory1("memory/a", "1000", "0"), memory2("unified/b", "500", "0")},
+       500},
+      // Where paths are the host's, the top group is the container's. (docker: of others in it.)
+      {"5:cpu,cpuacct:/docker/abc\n4:memory:/docker/abc\n0::/../other",
+       {memory1("memory", "1000", "400"), memory1("memory/docker", "1", "1"),
+        cpu1("cpu", "200000")},
+       600,
+       2},
+      {nullptr, {memory2(".", "1000", "400")}, 600},
+      // Cached pages of files count as free, also of the groups below, and if read a little later.
+      {"0::/", {memory2(".", "20000000", "19000000"), cached}, 16e6},
+      {"0::/", {memory2(".", "20000000", "1000"), cached}, 20e6},
+      {"4:memory:/", {memory1("memory", "20000000", "19000000"), below}, 16e6},
+      // What cannot be read is no limit.
+      {"nonsense\n0::/a\n:::", {memory2("a", "nonsense", "7"), cpu2("a", "nonsense"), no_file}},
+      {"nonsense\n0::/a\n:::", {memory2("a", "1000", "nonsense"), no_file}, 1000},
+  };
+  for (const Machine& machine : machines) {
+    SCOPED_TRACE(&machine - machines);
+    const TemporaryFolder folder;
+    const auto write = [&](const fs::path& file, const std::string& text) {
+      fs::create_directories((folder.path() / file).parent_path());
+      std::ofstream(folder.path() / file) << text << "\n";
+    };
+    if (machine.groups != nullptr) write("proc/self/cgroup", machine.groups);
+    for (const Files& files : machine.files)
+      for (const auto& [file, text] : files) write(fs::path("sys/fs/cgroup") / file, text);
+    EXPECT_EQ(cgroup_memory(folder.path()), machine.memory);
+    EXPECT_EQ(cgroup_cores(folder.path()), machine.cores);
+  }
 }
 
 }  // namespace

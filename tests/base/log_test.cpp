@@ -7,29 +7,14 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "base/error_of.h"
+#include "base/input_file.h"
 #include "base/temporary_folder.h"
 
 namespace heed {
 namespace {
 
 using testing::HasSubstr;
-
-std::string contents(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-struct TemporaryFile {
-  TemporaryFolder folder;
-  const std::string path = folder.path() / "log";
-};
 
 // Both ends of a new terminal.
 struct Terminal {
@@ -78,29 +63,6 @@ TEST(ProgressLine, FillsWithTheShareDone) {
   EXPECT_EQ(progress_line({7, 0, -1}, 80), "7");
 }
 
-TEST(Log, ATerminalGetsBriefsForDetailsIfItIsToBeBrief) {
-  const TemporaryFile file;
-  const Terminal terminal(80);
-  Log log({.brief = true, .fd = terminal.slave});
-  log.open_file(file.path);
-  log.info("always");
-  log.detail("step 1");
-  log.brief("a tenth");
-  log.warn("careful");
-  EXPECT_TRUE(log.shows_briefs());
-  EXPECT_EQ(terminal.shown(), "always\r\na tenth\r\n\x1b[33mwarning: careful\x1b[0m\r\n");
-  EXPECT_EQ(contents(file.path), "always\nstep 1\nwarning: careful\n");
-  for (const LogOptions& options :
-       {LogOptions{.fd = terminal.slave},
-        LogOptions{.quiet = true, .brief = true, .fd = terminal.slave}}) {
-    Log whole(options);
-    whole.detail("step 1");
-    whole.brief("a tenth");
-    EXPECT_FALSE(whole.shows_briefs());
-    EXPECT_EQ(terminal.shown(), options.quiet ? "" : "step 1\r\n");
-  }
-}
-
 TEST(Log, APipeGetsDetails) {
   int fds[2];
   ASSERT_EQ(pipe(fds), 0);
@@ -117,25 +79,15 @@ TEST(Log, APipeGetsDetails) {
 }
 
 TEST(Log, ControlCharactersOfALineReachNeitherTerminalNorFile) {
-  const TemporaryFile file;
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "log";
   const Terminal terminal(80);
   Log log({.fd = terminal.slave});
-  log.open_file(file.path);
   log.info("run \x1B[2J\x9B");
+  log.open_file(path);  // which has the lines from before, too
   log.only_file("\x1B[31m");
   EXPECT_THAT(terminal.shown(), HasSubstr("run <0x1B>[2J<0x9B>"));
-  EXPECT_EQ(contents(file.path), "run <0x1B>[2J<0x9B>\n<0x1B>[31m\n");
-}
-
-TEST(Log, TheFileHasTheLinesFromBeforeItWasOpened) {
-  const TemporaryFile file;
-  const Terminal terminal(80);
-  Log log({.fd = terminal.slave});
-  log.info("one");
-  log.info("two");
-  log.open_file(file.path);
-  log.info("three");
-  EXPECT_EQ(contents(file.path), "one\ntwo\nthree\n");
+  EXPECT_EQ(read_file(path, 1000), "run <0x1B>[2J<0x9B>\n<0x1B>[31m\n");
 }
 
 TEST(Log, LinesPushTheBarDown) {

@@ -1,12 +1,9 @@
 #include "base/pool.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include <algorithm>
 #include <chrono>
-#include <set>
 #include <stdexcept>
 #include <string>
 

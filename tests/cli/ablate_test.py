@@ -30,12 +30,6 @@ class AblateTest(RunsTest):
         self.assertEqual([line.split("  ")[0].strip() for line in table[3:6]], [p["name"] for p in a["parts"][:3]])
         self.assertIn("the first 3 of 13", table[-1])
 
-    def test_the_held_out_data_is_where_the_run_says_it_is_now(self):
-        (self.folder / "a.txt").rename(self.folder / "moved.txt")
-        self.check("resume", "text", "--more", 2, "--set", f"data.train={self.folder / 'moved.txt'}")
-        a, = self.json("ablate", "text", "--checkpoint", "step-8", "--limit", 5)
-        self.assertEqual(a["step"], 8)
-
     def test_a_run_without_held_out_data_is_refused(self):
         self.check("ablate", "none", status=2, facts=["data.valid_fraction", "0"])
 

@@ -1,5 +1,4 @@
 """heed compare: two runs, or groups of seeds, on the same text."""
-import json
 import math
 import shutil
 import unittest
@@ -42,12 +41,7 @@ class Compare(RunsTest):
                 wanted -= {"bits_per_byte"} if family == "span_corruption" else set()
                 self.assertEqual(set(found["figures"]), wanted | ({"bleu", "chrf", "cer", "token_errors", "exact"} if pairs else set()))
                 for figure in found["figures"].values():
-                    low, high = figure["interval"]
                     self.assertAlmostEqual(figure["difference"], figure["second"] - figure["first"])
-                    self.assertLessEqual(low, figure["difference"] + 1e-9)
-                    self.assertLessEqual(figure["difference"], high + 1e-9)
-                    for p in ("p_bootstrap", "p_randomization"):
-                        self.assertTrue(0 < figure[p] <= 1)
                 self.assertIn("needs seeds", found["sentence"])
 
     def test_the_units_are_pairs_and_blocks_of_lines(self):

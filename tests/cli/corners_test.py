@@ -2,8 +2,11 @@
 import os
 import subprocess
 import unittest
+from pathlib import Path
 
 from runs import HEED, RunsTest, text, weights
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Corners(RunsTest):
@@ -103,11 +106,9 @@ class Corners(RunsTest):
         self.tells(r.err, ["cosine", f"0 at step {steps}"])
         self.assertEqual(self.run_config()["optimizer"]["decay_steps"], steps)
         self.assertEqual(self.metrics(kind="train")[-1]["learning_rate"], 0)
-        r = self.resume("run", "--set", "train.max_epochs=3", "--set", "optimizer.min_learning_rate=1e-5")
+        self.resume("run", "--set", "train.max_epochs=3", "--set", "optimizer.min_learning_rate=1e-5", facts=["cosine", f"1e-05 at step {steps}"])
         self.assertEqual(self.run_config()["optimizer"]["decay_steps"], steps)
-        self.tells(r.err, ["cosine", f"1e-05 at step {steps}"])
-        r = self.train(config, "short", "--set", "train.max_steps=3")
-        self.tells(r.err, "3 steps")
+        self.train(config, "short", "--set", "train.max_steps=3", facts="3 steps")
         self.assertEqual(self.run_config("short")["optimizer"]["decay_steps"], 3)
 
     def test_weights_do_not_depend_on_micro_batches_or_shards(self):
@@ -129,15 +130,12 @@ class Corners(RunsTest):
                 worst = max(abs(a - b) for a, b in zip(whole, parts)) / largest
                 self.assertLess(worst, 2e-6, (family, micro))
 
-    def test_a_plan_that_does_not_fit_writes_nothing(self):
-        # Long examples matter, not only parameters (refusals_test.py).
-        (self.folder / "a.txt").write_text(text(300000))
-        self.train(self.config(train__max_steps=2), "old")
-        before = self.snapshot("old")
-        self.train(self.config(objective__source_length=1000000, objective__target_length=1000000,
-                               train__batch_tokens=2000000), "old", "--force", status=7,
-                   facts="memory")
-        self.assertEqual(self.snapshot("old"), before)
+    def test_copying_is_learnt(self):
+        """A whole training whose result is known. (lesson_test.py has more.)"""
+        self.train(ROOT / "configs/copy.json", "copy", "-q")
+        pairs = ["--file", ROOT / "data/copy.test.source", "--target-file", ROOT / "data/copy.test.target"]
+        found, = self.json("evaluate", "copy", *pairs, "--bleu", "--beam-size", 1)
+        self.assertGreater(found["exact_match"], 99)
 
 
 if __name__ == "__main__":

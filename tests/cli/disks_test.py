@@ -27,9 +27,7 @@ class Disks(RunsTest):
     def test_a_limit_on_the_size_of_files_is_named_and_loses_nothing(self):
         self.train(self.config(), "run", "--stop-at", 5)
         before = self.snapshot()
-        r = self.limited("-f 4", "resume", "run")
-        self.assertEqual(r.status, STORE, r.err)
-        self.tells(r.err, "ulimit -f unlimited")
+        self.judge(self.limited("-f 4", "resume", "run"), ["resume"], STORE, "ulimit -f unlimited")
         for path, content in before.items():
             if path.startswith("checkpoints/step-"):
                 self.assertEqual(self.snapshot()[path], content)

@@ -84,6 +84,7 @@ class Endings(RunsTest):
             fcntl.flock(lock, fcntl.LOCK_EX)
             for command in (["evaluate"], ["sample", "--max-tokens", 1], ["compare", "run"]):
                 self.check(command[0], "run", *command[1:], facts="still training: step 12 of 12", stdin="")
+            self.check("rewind", "run", 3, status=2, facts="run")  # which would read what is being written
         self.assertNotIn("still training", self.check("evaluate", "run").err)
 
 

@@ -59,9 +59,6 @@ class Ensembles(RunsTest):
                                    ("g1", "p1", "objective.type"), ("bert", "t5", "objective.type")):
             self.check("evaluate", first, "--with", second, status=2, facts=[second, key])
         self.check("evaluate", "g1", "--with", "none", status=4, facts="none")
-        self.train(self.config("joined", **{**PAIRS, "train__max_steps": 4}, model__encoder_layers=0, model__decoder_layers=2), "joined")
-        self.train(self.config("deep", **{**PAIRS, "train__max_steps": 4}, model__encoder_layers=2), "deep")
-        self.check("evaluate", "joined", "--with", "deep", status=2, facts="model.encoder_layers from 0 to 2")
 
 
 if __name__ == "__main__":

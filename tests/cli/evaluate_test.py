@@ -52,8 +52,7 @@ class Evaluate(RunsTest):
 
 class YardsticksOfEvaluate(RunsTest):
     RUNS = {"text": {"family": "causal_lm", **SMALL}, "lines": {"family": "seq2seq", **SMALL},
-            "pieces": {"tokenizer": {"type": "bpe", "vocab_size": 300}, **SMALL},
-            "masked": {"family": "masked_lm", **SMALL}}
+            "pieces": {"tokenizer": {"type": "bpe", "vocab_size": 300}, **SMALL}}
 
     def pairs(self, n):
         pairs = zip(*(text(5 * n, seed).splitlines() for seed in (2, 3)))
@@ -125,12 +124,6 @@ class YardsticksOfEvaluate(RunsTest):
         (self.folder / "a.txt").unlink()
         r = self.check("evaluate", "run", "--file", "b.txt", "--json", facts="a.txt")
         self.assertNotIn("yardsticks", json.loads(r.out))
-
-    def test_masked_models_have_those_that_need_no_neighbours(self):
-        e, y = self.yardsticks("masked")
-        self.assertEqual(list(y), ["uniform", "unigram"])
-        self.assertNotIn("bits_per_byte", e)
-        self.assertEqual({each["bits_per_byte"] for each in y.values()}, {None})
 
 
 class EvaluateMasked(RunsTest):
@@ -206,7 +199,6 @@ class EvaluatePairs(RunsTest):
         self.assertIn("exact", self.metrics(kind="valid")[-1])
         self.assertGreater(len(self.json("tokenize", "run", "--side", "source", "the old")[0]["ids"]),
                            len(self.json("tokenize", "run", "the old")[0]["ids"]))
-        self.check("export", "run", "out", status=2, facts=["Marian", "model.norm"])
         self.check("train", self.folder / "c.json", "--run", "few", "--set", "tokenizer.target.vocab_size=9",
                    status=2, facts=["target's", "9"])
         for name, lines in (("s", ["the old miller", "a river"]), ("t", ["the mill", "near"]), ("u", ["his mill", "a high river"]), ("long", "aaa")):

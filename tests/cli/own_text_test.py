@@ -90,11 +90,7 @@ class OwnText(RunsTest):
         for name, content, tokenizer in [
             ("tiny", "To be, or not to be: that is the question. Whether 't", "char"),
             ("one_line", text(300).replace("\n", " "), "char"),
-            ("chinese", "天地玄黄宇宙洪荒日月盈昃辰宿列张寒来暑往秋收冬藏\n" * 40, "char"),
-            ("code", "def f(x):\n\treturn {x: [1, 2]}  # é\n" * 60, "char"),
-            ("table", "id,name\n" + "".join(f"{i},n{i % 7}\n" for i in range(200)), "char"),
             ("latin1", b"caf\xe9 au lait, deux caf\xe9s\n" * 50, "byte"),
-            ("long", text(12000), "bpe"),
         ]:
             with self.subTest(name):
                 self.put(name + ".txt", content)

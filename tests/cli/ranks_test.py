@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 from runs import HEED, MPIRUN, RANKS_ENV, Result, RunsTest, said, text

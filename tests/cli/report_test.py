@@ -119,9 +119,7 @@ class ReportTest(RunsTest):
             self.assertAlmostEqual(frame["loss"] or 0, losses.get(frame["step"], 0), places=5)
         self.assertEqual(data["best"], {"step": min(losses, key=losses.get), "by_metric": False})
         self.assertEqual(data["learning"], [{key: frame[key] for key in ("step", "matrices", "entropy")} for frame in self.film()[1]])
-
-    def test_curves_say_which_steps_a_mean_is_of_and_how_long_they_took(self):
-        self.train(self.config())
+        # Which steps a mean is of, and how long they took.
         self.write_metrics([{"kind": "train", "step": step, "loss": 2, **({"seconds": seconds} if seconds else {})}
                             for step, seconds in ((10, 30), (12, 60), (15, 12), (18, 18), (20, None))])  # resumed after 12
         train = self.report()[1]["train"]
@@ -157,12 +155,6 @@ class ReportTest(RunsTest):
         for name in ("loss", "gradient_norm", "tokens_per_second", "learning_rate"):
             self.assertIsNone(train[name][0], name)
             self.assertTrue(all(math.isfinite(x) for x in train[name][1:]), name)
-
-    def test_texts_that_are_not_utf_8_are_shown(self):
-        self.train(self.config(tokenizer={"type": "byte"}))
-        self.check("report", "run", "--html", "page.html")
-        data = self.page((self.folder / "page.html").read_bytes().decode())
-        self.assertIn("\ufffd", data["frames"][0]["written"][0])  # of an untrained model
 
     def test_a_checkpoint_has_a_report_too(self):
         self.train(self.config())
@@ -238,18 +230,6 @@ class ReportTest(RunsTest):
         page, data = self.report("long")
         self.assertLess(len(page), 5_000_000)
         self.assertGreater(len(data["kinds"][0]["keys"]), 4)
-
-    def test_hostile_words_stay_text(self):
-        hostile = ["</script><script>alert(1)</script>", "<img/src=x>", '"{{data}}"', "&amp;", "<!--"]
-        for side in ("source", "target"):
-            (self.folder / f"a.{side}").write_text("".join(f"{a} {b}\n" for a in hostile for b in hostile))
-        self.train(self.config(family="seq2seq"), "run<b>")
-        page, data = self.report("run<b>")
-        self.assertIn(data["kinds"][0]["keys"][0], hostile)
-        self.assertEqual(page.count("<script"), 2)
-        self.assertNotIn("<img", page)
-        self.assertNotIn("run<b>", page)
-        self.assertTrue(data["run"].endswith("run<b>"))
 
 
 if __name__ == "__main__":

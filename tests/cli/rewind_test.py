@@ -3,7 +3,7 @@ import json
 import shutil
 import unittest
 
-from runs import MPIRUN, RANKS_ENV, HEED, RunsTest, edit_tensor, said
+from runs import RunsTest, edit_tensor
 
 # Saves at every step; only the first run keeps all of them. (keep_every is not in a checkpoint.)
 EVERY = {"train__save_every": 1, "train__max_steps": 24, "train__eval_every": 6, "train__keep_last": 1, "train__log_every": 5}
@@ -66,16 +66,6 @@ class Rewind(RunsTest):
         for step in 5, self.steps("second")[0]:  # a kept one cannot be proved either
             self.check("rewind", "second", step, status=2, facts="stem")
 
-    @unittest.skipUnless(MPIRUN, "needs mpirun")
-    def test_a_run_of_two_ranks(self):
-        import subprocess
-        config = self.config("c", **EVERY, train__keep_every=1)
-        self.train(config, "alone")
-        config = self.config("c", **EVERY, train__keep_every=50)
-        subprocess.run([MPIRUN, "-n", "2", HEED, "train", config, "--run", "two", "--threads", "1"], cwd=self.folder, env=RANKS_ENV,
-                       check=True, capture_output=True)
-        self.same("alone", "two", range(1, 24))
-
     def test_log_spaced_steps_and_who_finds_them(self):
         self.pair("c")
         found = self.json("rewind", "c_some", "--log")[0]
@@ -126,13 +116,6 @@ class Rewind(RunsTest):
         self.assertFalse((self.folder / "run/rewound").exists())
         (self.folder / "a.txt").write_text("other words\n" * 90)
         self.check("rewind", "run", 3, status=3, facts="is not what this run was trained on")
-
-    def test_a_run_that_another_process_writes_is_left_alone(self):
-        import fcntl
-        self.train(self.config("c", **EVERY), "run")
-        with (self.folder / "run/.lock").open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            self.check("rewind", "run", 3, status=2, facts="run")
 
 
 if __name__ == "__main__":

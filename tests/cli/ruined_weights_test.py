@@ -22,34 +22,21 @@ class RuinedWeights(RunsTest):
             write_tensors(path, header, values.tobytes())
             seal(checkpoint)
 
-    def refused(self, *args, **kw):
-        with self.subTest(" ".join(map(str, args))):
-            r = self.check(*args, status=DIVERGED, facts="--checkpoint", **kw)
-            self.assertEqual(r.out, "")
-
     def test_every_command_that_reads_them_says_so(self):
+        self.write("line", "the old")
+        commands = [line.split() for line in (
+            "sample pairs the old", "sample text the", "sample text the --temperature 0", "sample text the --json -n 3", "sample causal the",
+            "sample causal the --temperature 0", "sample causal the --json -n 3", "translate pairs the old", "translate pairs the old --json",
+            "translate pairs the old --beam-size 1", "evaluate pairs --bleu", "fill masked the [MASK] saw", "fill masked the [MASK] saw --json",
+            "attend text the --target the --json", "attend pairs the --target the --json")]
         for run in self.RUNS:
             self.ruin(run)
-            self.refused("evaluate", run)
             self.check("inspect", run)  # shows the weights themselves
-        for run in ("text", "causal"):
-            for options in ([], ["--temperature", 0], ["--json", "-n", 3]):
-                self.refused("sample", run, "the", *options)
-        for options in ([], ["--json"], ["--beam-size", 1]):
-            self.refused("translate", "pairs", *options, stdin="the old\n")
-        self.refused("sample", "pairs", "the old")
-        self.refused("evaluate", "pairs", "--bleu")
-        self.refused("fill", "masked", "the [MASK] saw")
-        self.refused("fill", "masked", "the [MASK] saw", "--json")
-        (self.folder / "line").write_text("the old\n")
-        for run in self.RUNS:
-            target = ["--target-file", "line"] if run == "pairs" else []
-            self.refused("score", run, "--file", "line", *target)
-            self.refused("score", run, "--file", "line", "--json", *target)
-            self.refused("attend", run, "the")
-            self.refused("explain", run, "the [MASK]" if run == "masked" else "the")
-            if run in ("text", "pairs"):
-                self.refused("attend", run, "the", "--target", "the", "--json")
+            score = ["score", run, "--file", "line", *(["--target-file", "line"] if run == "pairs" else [])]
+            commands += [["evaluate", run], score, [*score, "--json"], ["attend", run, "the"], ["explain", run, "the [MASK]" if run == "masked" else "the"]]
+        for args, r in zip(commands, self.at_once(commands)):
+            self.judge(r, args, DIVERGED, "--checkpoint")
+            self.assertEqual(r.out, "", args)
 
 
 if __name__ == "__main__":

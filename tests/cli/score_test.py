@@ -1,7 +1,6 @@
-"""heed score and heed tokenize: log-probabilities of lines and how lines are split."""
+"""heed score: log-probabilities of lines."""
 import json
 import math
-import subprocess
 import unittest
 
 from runs import SMALL, RunsTest, text
@@ -13,28 +12,20 @@ class Score(RunsTest):
     RUNS = {family: {"family": family, **SMALL}
             for family in ("causal_lm", "prefix_lm", "masked_lm", "span_corruption")}
 
-    def test_a_line_is_the_sum_of_its_tokens(self):
+    def test_a_line_is_the_sum_of_its_tokens_and_plain_lines_are_those_of_json(self):
         for family in self.RUNS:
             with self.subTest(family=family):
                 found = self.json("score", family, "--file", "-", stdin=LINES, facts=["1", "é"])
-                self.assertEqual(len(found), 4)
                 for line in found:
                     self.assertAlmostEqual(line["logprob"], sum(line["token_logprobs"]), places=9)
-                    self.assertEqual(len(line["ids"]), len(line["token_logprobs"]))
-                    self.assertEqual(line["bos_id"], 1)
-
-    def test_plain_lines_and_tokens_are_those_of_json(self):
-        for family in self.RUNS:
-            with self.subTest(family=family):
-                found = self.json("score", family, "--file", "-", stdin=LINES)
+                    self.assertEqual((len(line["ids"]), line["bos_id"]), (len(line["token_logprobs"]), 1))
                 plain = self.out("score", family, "--file", "-", stdin=LINES).splitlines()
-                self.assertEqual(plain, [f"{line['logprob']:.6f}" for line in found])
+                self.assertEqual((len(plain), plain), (4, [f"{line['logprob']:.6f}" for line in found]))
                 tokens = self.out("score", family, "--file", "-", "--tokens", stdin=LINES)
-                rows = [row for row in tokens.splitlines() if row.startswith("\t")]
-                self.assertEqual([row.split("\t")[1] for row in rows],
-                                 [f"{x:.6f}" for line in found for x in line["token_logprobs"]])
-                self.assertEqual([row.split("\t")[3:5] for row in rows],
-                                 [[str(r), f"{h:.3f}"] for line in found for r, h in zip(line["ranks"], line["entropies"])])
+                rows = [row.split("\t") for row in tokens.splitlines() if row.startswith("\t")]
+                self.assertEqual([[row[1], *row[3:5]] for row in rows],
+                                 [[f"{x:.6f}", str(r), f"{h:.3f}"] for line in found
+                                  for x, r, h in zip(line["token_logprobs"], line["ranks"], line["entropies"])])
 
     def test_what_was_expected_in_the_place_of_a_token(self):
         for family in self.RUNS:
@@ -112,14 +103,6 @@ class ScoreAgainst(RunsTest):
         self.check("score", "run", "--file", "-", "--against", "-", status=2, facts=["standard input"])
         self.check("score", "run", "--file", "a.txt", "--against", "a.txt", "--tokens", facts="--tokens")
 
-    def test_a_line_at_a_pipe_is_answered_before_the_next_is_read(self):
-        heed = self.spawn("score", "run", "--file", "-", stdin=subprocess.PIPE)
-        for line in ("the mill", "a river"):
-            heed.stdin.write(line + "\n")
-            heed.stdin.flush()
-            self.assertEqual(heed.stdout.readline(), self.out("score", "run", line))
-        heed.communicate()
-
     def test_many_lines_have_the_scores_that_they_have_alone(self):
         lines = (text(20000).splitlines() + ["the mill", "", "water"])[-1300:]
         found = self.json("score", "run", "--file", "-", stdin="".join(line + "\n" for line in lines))
@@ -173,22 +156,6 @@ class ASpaceAtTheEnd(RunsTest):
         self.assertEqual(*[self.json("attend", "run", text)[0]["source_tokens"] for text in ("a river", "a river ")])
         # What is scored for itself keeps it.
         self.assertEqual(self.json("score", "run", "a river ")[0]["tokens"][-1], "\u2581")
-
-
-class Tokenize(RunsTest):
-    RUNS = {"masked": {"family": "masked_lm", **SMALL}, "words": {"tokenizer": {"type": "word"}, **SMALL}}
-
-    def test_a_mask_is_one_token_and_a_byte_order_mark_none(self):
-        first, second = self.json("tokenize", "masked", stdin="\ufeffa [MASK]\r\nb\u00e9\u00e9\n")
-        self.assertEqual(first["tokens"], ["a", " ", "[MASK]"])
-        self.assertEqual(first["ids"][2], 3)
-        self.assertEqual(second["tokens"], ["<unk>"] * 3)  # no b in WORDS
-
-    def test_ids_are_those_of_json(self):
-        self.assertEqual(self.out("tokenize", "words", stdin="the old\nmill\n"), "the old\nmill\n")
-        ids = self.out("tokenize", "words", "--ids", stdin="the old\n").split()
-        self.assertEqual(ids, [str(i) for i in self.json("tokenize", "words",
-                                                         stdin="the old\n")[0]["ids"]])
 
 
 if __name__ == "__main__":

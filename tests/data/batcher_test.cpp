@@ -1,6 +1,5 @@
 #include "data/batcher.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -85,21 +84,6 @@ TEST(Batcher, AnEpochTakesEveryExampleOnceAndFillsSteps) {
   }
 }
 
-TEST(Batcher, StepsAheadAreThoseThatAreTaken) {
-  const Split pairs = numbered_pairs(300);
-  const RunConfig c = batch_config(200, 4, 50);
-  const Examples examples(pairs, c);
-  Batcher batcher(*examples.objective, pairs, c);
-  StepBatch batch;
-  std::int64_t steps = 0, tokens = 0;
-  for (Cursor cursor; cursor.epoch < 3; tokens += batch.tokens)
-    cursor = batcher.fill(++steps, cursor, batch);
-  const Batcher::Ahead ahead = batcher.ahead(3, 1'000'000);
-  EXPECT_EQ(ahead.steps, steps);
-  EXPECT_EQ(ahead.tokens, tokens);
-  EXPECT_EQ(batcher.ahead(3, 5).steps, 5);
-}
-
 TEST(Batcher, ShardsAreBalancedAndMicroBatchesLimited) {
   const Split pairs = numbered_pairs(500);
   const RunConfig c = batch_config(1000, 4, 60);
@@ -122,19 +106,6 @@ TEST(Batcher, ShardsAreBalancedAndMicroBatchesLimited) {
       EXPECT_NEAR(sum, batch.tokens / 4.0, 20.5);  // the longest example has 20 tokens
     }
   }
-}
-
-TEST(Batcher, TheSameCursorGivesTheSameStepWhateverWasFilledBefore) {
-  const Split pairs = numbered_pairs(200);
-  const RunConfig c = batch_config(300, 3, 50);
-  const Examples examples(pairs, c);
-  Batcher used(*examples.objective, pairs, c), fresh(*examples.objective, pairs, c);
-  StepBatch a, b;
-  for (int i = 0; i < 5; ++i) used.fill(i, {i, 7 * i}, a);
-  EXPECT_EQ(used.fill(9, {4, 30}, a), fresh.fill(9, {4, 30}, b));
-  EXPECT_EQ(sequences(a), sequences(b));
-  EXPECT_EQ(a.used, b.used);
-  EXPECT_EQ(a.labels, b.labels);
 }
 
 // Dropout draws must not depend on a sequence's place in the batch.

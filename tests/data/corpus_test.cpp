@@ -4,13 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 
-#include "base/error_of.h"
 #include "base/packed.h"
-#include "base/temporary_folder.h"
+#include "data/data_folder.h"
 #include "text/utf8.h"
 
 namespace heed {
@@ -28,22 +26,14 @@ std::string long_text(std::string_view part) {
   return text;
 }
 
-class Corpus : public testing::Test {
+class Corpus : public DataFolder {
  protected:
-  std::string file(const std::string& name, std::string_view bytes) const {
-    const std::string path = folder_ + "/" + name;
-    std::ofstream(path, std::ios::binary) << bytes;
-    return path;
-  }
   std::string text(std::vector<std::string> paths, ReadOptions options = {}) const {
     return read_text(paths, options);
   }
   static void expect_data_error(const std::function<void()>& action, const Facts& facts) {
     expect_error(action, Exit::data, facts);
   }
-
-  TemporaryFolder temporary_;
-  const std::string folder_ = temporary_.path();
 };
 
 TEST_F(Corpus, FilesAreTextsOfTheirOwnWithEveryCharacter) {
@@ -236,28 +226,19 @@ TEST_F(Corpus, APathThatIsNotUtf8IsRefused) {
   EXPECT_THROW(check_writable("caf\xe9/text"), Error);
 }
 
-TEST_F(Corpus, CharactersAreCountedNotBytes) {
-  const std::string files[] = {file("a", "aé"), file("b", "é天\n")};
-  const TextFacts facts = text_facts(files);
-  EXPECT_TRUE(facts.bad_files.empty());
-  EXPECT_EQ(facts.bytes, 10u);
-  EXPECT_EQ(facts.characters, 6u);
-  EXPECT_EQ(facts.distinct, 4);
-}
-
-TEST_F(Corpus, ARareCharacterIsNotCommon) {
-  const std::string files[] = {
-      file("a", std::string(50'000, 'x') + std::string(50'000, 'y') + "z")};
-  const TextFacts facts = text_facts(files);
-  EXPECT_EQ(facts.distinct, 4);  // and the newline
-  EXPECT_EQ(facts.common, 2);
-}
-
-TEST_F(Corpus, TheFirstInvalidByteIsFoundEvenLate) {
-  const std::string good = file("good", "\xEF\xBB\xBFgood\n");
+TEST_F(Corpus, FactsCountCharactersAndFindTheFirstInvalidByteEvenLate) {
+  const TextFacts two = text_facts(std::vector{file("a", "aé"), file("b", "é天\n")});
+  EXPECT_TRUE(two.bad_files.empty());
+  EXPECT_EQ(two.bytes, 10u);
+  EXPECT_EQ(two.characters, 6u);
+  EXPECT_EQ(two.distinct, 4);
+  const std::string rare = std::string(50'000, 'x') + std::string(50'000, 'y') + "z";
+  const TextFacts many = text_facts(std::vector{file("a", rare)});
+  EXPECT_EQ(many.distinct, 4);  // and the newline
+  EXPECT_EQ(many.common, 2);
   const std::string bad = file("bad", std::string(3'000'000, 'x') + "\nx\xff\xff");
-  const TextFacts facts = text_facts(std::vector{good, bad});
-  EXPECT_EQ(facts.first_bad, bad + ":2 (offset 3000002 in the file)");
+  EXPECT_EQ(text_facts(std::vector{file("good", "\xEF\xBB\xBFgood\n"), bad}).first_bad,
+            bad + ":2 (offset 3000002 in the file)");
 }
 
 TEST_F(Corpus, AFileThatIsNoTextIsRefusedWithWhatItSeemsToBe) {

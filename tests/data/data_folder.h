@@ -15,8 +15,10 @@ namespace heed {
 
 class DataFolder : public testing::Test {
  protected:
-  void file(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ + "/" + name, std::ios::binary) << text;
+  std::string file(const std::string& name, std::string_view text) const {
+    const std::string path = folder_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
   }
   Dataset load(const RunConfig& c) {
     tokenizers_ = {};

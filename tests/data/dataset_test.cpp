@@ -3,12 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/noise.h"
-#include "base/packed.h"
 #include "data/corpus.h"
 #include "data/data_folder.h"
 
@@ -18,7 +16,6 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 using Sets = std::vector<std::string>;
 
@@ -113,23 +110,6 @@ TEST_F(DatasetTest, AReplacedByteIsInNoFigureOfBitsPerByte) {
   EXPECT_FALSE(load(text_config({"data.valid_fraction=0.5"})).train.lossy);
 }
 
-TEST_F(DatasetTest, PackedTextsAndFoldersAreTheSameData) {
-  const std::string text = "one two\nthree four five six";
-  file("a.txt", text);
-  const Dataset plain = load(text_config({"data.valid_fraction=0.3"}));
-  const std::string train = decoded(plain.train);
-  std::filesystem::create_directory(folder_ + "/texts");
-  file("texts/1", gzip(text.substr(0, 7)));
-  file("texts/2", text.substr(8));
-  file("a.txt.gz", gzip(text));
-  for (const char* path : {"texts", "a.txt.gz"}) {
-    const Dataset d =
-        load(text_config({"data.valid_fraction=0.3", std::string("data.train=") + path}));
-    EXPECT_EQ(d.hash, plain.hash);
-    EXPECT_EQ(decoded(d.train), train);
-  }
-}
-
 TEST_F(DatasetTest, NormalisedTextIsOtherData) {
   file("a.txt", "e\u0301ae\u0301a");
   const Dataset d = load(text_config({"data.normalize=nfc", "data.valid_fraction=0"}));
@@ -142,17 +122,7 @@ TEST_F(DatasetTest, NormalisedTextIsOtherData) {
   refuses(text_config({"data.normalize=nfc", "tokenizer.type=byte"}), {"UTF-8"});
 }
 
-TEST_F(DatasetTest, AVocabularyThatExistsIsTaken) {
-  file("a.txt", "one two\none two three\n");
-  file("v.txt", "two\none\n\\n\nzero\n");
-  const Sets sets = {"tokenizer.type=word", "tokenizer.file=v.txt", "data.valid_fraction=0"};
-  const Dataset d = load(text_config(sets));
-  EXPECT_EQ(tokenizers_.target->encode("two one"), (std::vector<int>{3, 4}));
-  EXPECT_EQ(d.train.unknown.count, 1u);  // three
-  EXPECT_THAT(d.details[0], HasSubstr("tokenizer word: 7 ids from " + folder_ + "/v.txt"));
-  std::filesystem::remove(folder_ + "/v.txt");
-  EXPECT_EQ(load_dataset(text_config(sets), folder_, tokenizers_).hash, d.hash);  // it is there
-  refuses(text_config(sets), {"v.txt"});
+TEST_F(DatasetTest, AVocabularyThatExistsIsTakenForPairs) {
   file("v.txt", "x\ny\n");
   file("a.tsv", "x\ty\nx x\ty y\n");
   load(pairs_config({"tokenizer.type=word", "tokenizer.file=v.txt", "data.valid_fraction=0"}));
@@ -209,18 +179,7 @@ TEST_F(DatasetTest, CharactersOfHeldOutTextAreKnownAfterThoseOfTrainingText) {
   EXPECT_EQ(tokenizers_.target->size(), 8);
 }
 
-TEST_F(DatasetTest, TheHashKnowsHeldOutFilesToo) {
-  file("a.txt", "aabbccdd");
-  file("b.txt", "ab");
-  const RunConfig c = text_config({"data.valid=b.txt"});
-  const DataHash before = load(c).hash;
-  EXPECT_EQ(before.data, load(text_config({})).hash.all());
-  file("b.txt", "ba");
-  const DataHash after = load(c).hash;
-  EXPECT_EQ(before.data, after.data);
-  EXPECT_NE(before.valid, after.valid);
-  EXPECT_NE(before.all(), after.all());
-
+TEST_F(DatasetTest, TheHashKnowsHeldOutPairsToo) {
   file("a.tsv", "a b\tb a\n");
   file("b.tsv", "a\tb\n");
   const RunConfig pairs = pairs_config({"tokenizer.type=word", "data.valid_pairs=b.tsv"});

@@ -3,24 +3,33 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
-#include "data/configs.h"
+#include "base/error_of.h"
 
 namespace heed {
 namespace {
 
-TEST(RunConfig, SetTakesTheNumbersThatOptionsTake) {
-  const RunConfig c = config({"optimizer.learning_rate=.001", "train.max_steps=010", "seed=08",
-                              "train.eval_every=+5", "train.keep_last=1e1", "model.dropout=0.",
-                              "optimizer.betas=[0.8, 0.95]"});
-  EXPECT_EQ(c.optimizer.learning_rate, 0.001);
-  EXPECT_EQ(c.train.max_steps, 10);
-  EXPECT_EQ(c.seed, 8u);
-  EXPECT_EQ(c.train.eval_every.count, 5);
-  EXPECT_EQ(c.train.keep_last, 10);
-  EXPECT_EQ(c.model.dropout, 0);
-  EXPECT_EQ(c.optimizer.betas, (std::array{0.8, 0.95}));
-  EXPECT_EQ(config({"data.train=010"}).data.train.paths, std::vector<std::string>{"010"});
+using Sets = std::vector<std::string>;
+
+constexpr const char* kTextConfig = R"({"data": {"train": "a.txt"}})";
+constexpr const char* kPairsConfig =
+    R"({"data": {"pairs": "a.tsv"}, "objective": {"type": "seq2seq"}})";
+
+RunConfig config(const Sets& sets, const char* text = kTextConfig) {
+  return parse_config(text, "a.json", read_sets(sets));
+}
+
+// Those of a line.
+Sets words(const char* line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+// Reading is refused with these facts.
+void expect_config_error(const std::string& text, const Sets& sets, const Facts& facts) {
+  SCOPED_TRACE(text + " " + testing::PrintToString(sets));
+  expect_error([&] { parse_config(text, "a.json", read_sets(sets)); }, Exit::usage, facts);
 }
 
 TEST(RunConfig, EveryTypeIsRead) {
@@ -73,14 +82,31 @@ TEST(RunConfig, ReadingErrors) {
       {R"({"train": {"eval_every": "0 epochs"}})", {"train.eval_every"}},
       {R"({"data": {"train": 1}})", {"data.train", "1"}},
       {R"({"data": {"train": ["a", ""]}})", {"data.train"}},
+      // What is no JSON.
+      {"", {"a.json"}},
+      {" \n ", {"a.json"}},
+      {"{\n \"a\": }", {"a.json:2:7", "JSON"}},
+      {"{\"a\": 1,}", {"a.json:1:9", "JSON"}},
+      {"{\"a\": NaN}", {"a.json:1:7", "JSON"}},
+      {"{\"a\": \"\xff\"}", {"a.json:1:8", "JSON"}},
+      {"{\"a\": {\"b\": 1,\n\"b\": 2}}", {"a.json:2", "a.b"}},
+      {std::string(100'000, '['), {"a.json:1"}},
+      {"{\"" + std::string(300, 'k') + "\": 1}", {"a.json:1"}},
+      {std::string(300'000, ' '), {"a.json", "256 KB"}},
   };
   for (const auto& [text, facts] : cases) expect_config_error(text, {}, facts);
+  const auto bad = [] { parse_config("{\"a\": \"\xff\"}", "a.json"); };
+  for (const char ch : error_of(bad, Exit::usage)) EXPECT_TRUE(ch >= ' ' && ch <= '~') << int(ch);
 }
 
 TEST(RunConfig, SetGoesThroughTheSameDoor) {
   EXPECT_EQ(config({"model.d_model=32", R"(model={"d_ff": 64})"}).model.d_model, 32);
   EXPECT_EQ(config({"train.eval_every=3 epochs"}).train.eval_every, (Interval{3, true}));
+  const RunConfig c = config({"train.max_steps=010", "optimizer.learning_rate=.001"});
+  EXPECT_EQ(c.train.max_steps, 10);  // numbers as options take them: base/number_test.cpp
+  EXPECT_EQ(c.optimizer.learning_rate, 0.001);
   EXPECT_EQ(config({"data.train=//b c"}).data.train.paths[0], "//b c");
+  EXPECT_EQ(config({"data.train=010"}).data.train.paths[0], "010");
   for (const Sets& twice :
        {Sets{"model.d_ff=7", "seed=2", "model.d_ff=8"}, Sets{"model.d_ff=7", "model.d_ff=null"},
         Sets{R"(model={"d_ff": 7, "bias": false})", "model.d_ff=8"}})
@@ -128,12 +154,6 @@ TEST(RunConfig, TheEffectiveConfigIsCompleteAndReadsBackTheSame) {
       Json::parse(dump_config(config({}), DumpFor::checkpoint))["train"].contains("threads"));
 }
 
-TEST(RunConfig, PathsAreRelativeToTheConfigFile) {
-  EXPECT_EQ(resolve_path("configs", "../data/a.txt"), "data/a.txt");
-  EXPECT_EQ(resolve_path("configs", "/data/a.txt"), "/data/a.txt");
-  EXPECT_EQ(resolve_path("", "a.txt"), "a.txt");
-}
-
 TEST(RunConfig, ResumingMayChangeWhatLeavesThePastAlone) {
   const auto changes =
       changed_keys(config({}), config({"train.max_steps=2000", "model.dropout=0.2",
@@ -156,7 +176,7 @@ TEST(RunConfig, ResumingMayChangeWhatLeavesThePastAlone) {
 
 TEST(RunConfig, NullTakesAKeyOrASectionBackToItsDefault) {
   const auto changed = [](const char* text, const Sets& sets) {
-    return dump_config(with_sets(text, sets));
+    return dump_config(config(sets, text));
   };
   const char* given = R"({"data": {"train": "a.txt"}, "model": {"d_model": 64, "n_kv_heads": 2,
       "attention_dropout": 0.3, "activation_dropout": 0.4, "max_length": 900},

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/error_of.h"
 #include "data/splits.h"
 
 namespace heed {
@@ -179,17 +178,6 @@ TEST(SpanCorruption, ALineIsScoredWithEachTokenMaskedInTurn) {
   EXPECT_THAT(line.examples[1].target, ElementsAre(kBos, kSentinel0));
   EXPECT_THAT(line.examples[1].labels, ElementsAre(-1, 51));
   EXPECT_THAT(line.examples[3].source, ElementsAre(kSentinel0));
-}
-
-TEST(SpanCorruption, TheMasksOfAUserAreSentinelsInOrder) {
-  const auto objective = make_objective(span_config(64, 0.15, 3));
-  EXPECT_EQ(objective->with_mask_tokens("no mask"), "no mask");
-  EXPECT_EQ(objective->with_mask_tokens("[MASK] saw[MASK].[MASK]"),
-            "<extra_id_0> saw<extra_id_1>.<extra_id_2>");
-  expect_error([&] { objective->with_mask_tokens("[MASK][MASK][MASK][MASK][MASK]"); }, Exit::data,
-               {"4"});
-  expect_error([&] { objective->with_mask_tokens("a <extra_id_1>"); }, Exit::data,
-               {"<extra_id_1>"});
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 namespace heed {
 namespace {
 
-using testing::Contains;
 using testing::HasSubstr;
 
 const std::string kLong = "a line of more than forty characters, number ";

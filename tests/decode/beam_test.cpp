@@ -1,13 +1,10 @@
 #include "decode/beam.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "base/error_of.h"
 #include "data/splits.h"
 #include "decode/decode_models.h"
 #include "decode/incremental_decoder.h"

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "data/splits.h"
 #include "decode/decode_models.h"
 #include "decode/incremental_decoder.h"

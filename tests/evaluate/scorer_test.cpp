@@ -88,16 +88,5 @@ TEST(Scorer, EqualsASlowSumOverEveryToken) {
   check(pairs_config(small({})), numbered_pairs(300), 1000);
 }
 
-TEST(Scorer, CanBeStopped) {
-  const Split text = counting_text(500);
-  const RunConfig c = causal_config(small({}));
-  const Transformer model(c.model, 510, 510);
-  ParamVec<float> values(model.table.size());
-  const Examples examples(text, c);
-  Pool pool(2);
-  EXPECT_EQ(evaluate({model, values}, examples.evaluation(), pool, [] { return true; }).sums.tokens,
-            0);
-}
-
 }  // namespace
 }  // namespace heed

@@ -11,38 +11,25 @@ std::string line_with(std::size_t bytes) {  // with its end
   return std::string(bytes - 1, 'x') + "\n";
 }
 
-TEST(Units, LongLinesAreUnits) {
-  Places ends = {256, 556, 4652};
-  std::string text = line_with(256) + line_with(300) + line_with(4096);
-  for (int i = 0; i < 8; ++i) text += line_with(4096), ends.push_back(text.size());
-  EXPECT_EQ(unit_ends(text), ends);
-}
-
-TEST(Units, ShortLinesMakeBlocksAndTheRestBelongsToTheLast) {
-  EXPECT_EQ(
-      unit_ends(line_with(100) + line_with(100) + line_with(100) + line_with(255) + line_with(1)),
-      (Places{300, 556}));
-  EXPECT_EQ(unit_ends("short"), (Places{5}));
-}
-
-TEST(Units, ATextWithoutLineEndsIsCut) {
-  const Places ends = unit_ends(line_with(10) + std::string(5000, 'x'));
-  ASSERT_EQ(ends.size(), 19U);
-  EXPECT_EQ(ends[0], 256U);
-  EXPECT_EQ(ends[17], 18 * 256U);
-  EXPECT_EQ(ends[18], 5010U);
-}
-
-TEST(Units, ACharacterIsNotCut) {
-  std::string text = "xy";
-  for (int i = 0; i < 400; ++i) text += "天";
-  EXPECT_EQ(unit_ends(text), (Places{257, 515, 773, 1202}));
-  EXPECT_EQ(unit_ends(std::string(1100, '\x80')), (Places{1100}));
-}
-
-// Else a short text would be one unit.
-TEST(Units, ALineThatIsMostOfTheTextIsCut) {
-  EXPECT_EQ(unit_ends(std::string(1100, 'x')), (Places{256, 512, 768, 1100}));
+TEST(Units, AreLongLinesOrBlocksOfShortOnesAndWhatHasNoLineEndsIsCut) {
+  std::string lines = line_with(256) + line_with(300), wide = "xy";
+  Places ends = {256, 556}, cuts;
+  for (int i = 0; i < 9; ++i) lines += line_with(4096), ends.push_back(lines.size());
+  for (int i = 0; i < 400; ++i) wide += "天";
+  for (std::size_t i = 1; i <= 18; ++i) cuts.push_back(256 * i);
+  cuts.push_back(5010);
+  const std::string blocks =
+      line_with(100) + line_with(100) + line_with(100) + line_with(255) + line_with(1);
+  const std::pair<std::string, Places> texts[] = {
+      {lines, ends},
+      {blocks, {300, 556}},  // the rest belongs to the last
+      {"short", {5}},
+      {line_with(10) + std::string(5000, 'x'), cuts},
+      {wide, {257, 515, 773, 1202}},  // a character is not cut
+      {std::string(1100, '\x80'), {1100}},
+      {std::string(1100, 'x'), {256, 512, 768, 1100}},  // else a short text would be one unit
+  };
+  for (const auto& [text, units] : texts) EXPECT_EQ(unit_ends(text), units) << text.substr(0, 20);
 }
 
 TEST(Units, ATokenBelongsToTheUnitOfItsFirstByte) {

@@ -1,13 +1,10 @@
 #include "evaluate/yardsticks.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
-#include <set>
 
-#include "base/fields.h"
 #include "data/splits.h"
 #include "text/tokenizer_trainer.h"
 
@@ -139,25 +136,6 @@ TEST(Yardsticks, OfPairsReadEveryLineFromItsStart) {
     return Corpus(pairs_config(), text_of(200, 3), held_out).measured()[2].nats_per_token;
   };
   EXPECT_NEAR(ngram("abc\nb\ncab\n"), ngram("cab\nabc\nb\n"), 1e-12);
-}
-
-TEST(Yardsticks, AreTheSameForAnyNumberOfThreads) {
-  const Corpus c(causal_config());
-  EXPECT_EQ(Json(c.measured(1)), Json(c.measured(3)));
-}
-
-TEST(Yardsticks, AreNoneIfTheyAreStopped) {
-  const Corpus c(causal_config());
-  Pool pool(1);
-  int asked = 0, last = 0;
-  const auto measured = [&] {
-    asked = 0;
-    return measure_yardsticks(*c.objective, *c.tokenizer, c.train, c.held_out, pool,
-                              [&] { return ++asked > last; });
-  };
-  for (last = 0; last < 100'000 && measured().empty();) last = last * 2 + 1;
-  EXPECT_GT(last, 5 * static_cast<int>(c.labels(c.train).size()));  // it is asked all the time
-  EXPECT_EQ(measured().size(), 4u);
 }
 
 TEST(Yardsticks, ALongTextIsNotReadWhole) {

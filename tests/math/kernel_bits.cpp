@@ -3,7 +3,6 @@
 // several builds of it. It compiles the kernels itself, with flags of its own; tests/CMakeLists.txt
 // also makes one that includes headers instead, and is linked with heed's kernels (OF_HEED).
 #include <cstdio>
-#include <cstring>
 #include <numeric>
 #include <string>
 

@@ -1,7 +1,6 @@
 // Plain passes and dropout; activations, norm, softmax and the loss have files of their own.
 #include "math/row_ops.h"
 #include "math/dropout.h"
-#include "math/softmax.h"
 
 #include "math/buffer.h"
 

@@ -34,21 +34,6 @@ TEST(Workspace, MatricesDoNotOverlap) {
       for (int c = 0; c < mats[i].cols; ++c) ASSERT_EQ(mats[i](r, c), static_cast<float>(i));
 }
 
-TEST(Workspace, RewindingGivesTheSameMemoryAgain) {
-  Workspace w;
-  const Mat<double> kept = w.matrix<double>(2, 2);
-  kept(1, 1) = 7;
-  const auto mark = w.mark();
-  const double* first = w.matrix<double>(5, 5).data;
-  {
-    const WorkspaceScope scope(w);
-    EXPECT_NE(w.matrix<double>(5, 5).data, first);
-  }
-  w.rewind(mark);
-  EXPECT_EQ(w.matrix<double>(5, 5).data, first);
-  EXPECT_EQ(kept(1, 1), 7);
-}
-
 // Sizes that leave the end of several blocks unused.
 std::vector<const void*> one_round(Workspace& w) {
   const WorkspaceScope scope(w);

@@ -20,22 +20,15 @@
 
 namespace heed::test {
 
-struct GoldenTensor {
-  std::vector<int> shape;
-  std::vector<double> numbers;
-};
-
 struct Golden {
   nlohmann::json about;
-  std::map<std::string, GoldenTensor> tensors;
+  std::map<std::string, std::vector<double>> tensors;
   ModelConfig config;
   Batch batch;
   int labels = 0;
 
   double smoothing() const { return about.at("objective").at("label_smoothing"); }
-  const std::vector<double>& operator[](const std::string& name) const {
-    return tensors.at(name).numbers;
-  }
+  const std::vector<double>& operator[](const std::string& name) const { return tensors.at(name); }
   Transformer model() const {
     return Transformer(config, about.at("source_vocab_size"), about.at("target_vocab_size"));
   }
@@ -53,18 +46,18 @@ inline std::vector<std::string> golden_names() {
   return names;
 }
 
-inline std::map<std::string, GoldenTensor> read_f64_safetensors(const std::filesystem::path& path) {
+inline std::map<std::string, std::vector<double>> read_f64_safetensors(
+    const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::uint64_t header_size = 0;
   std::memcpy(&header_size, bytes.data(), 8);
-  std::map<std::string, GoldenTensor> tensors;
+  std::map<std::string, std::vector<double>> tensors;
   const nlohmann::json header = nlohmann::json::parse(bytes.substr(8, header_size));
   for (const auto& [name, entry] : header.items()) {
     const std::size_t begin = entry.at("data_offsets")[0], end = entry.at("data_offsets")[1];
-    GoldenTensor t{entry.at("shape"), std::vector<double>((end - begin) / 8)};
-    std::memcpy(t.numbers.data(), bytes.data() + 8 + header_size + begin, end - begin);
-    tensors[name] = std::move(t);
+    tensors[name].resize((end - begin) / 8);
+    std::memcpy(tensors[name].data(), bytes.data() + 8 + header_size + begin, end - begin);
   }
   return tensors;
 }

@@ -50,18 +50,16 @@ Mat<T> own(Pass<T>& pass, Mat<const T> from) {
   return to;
 }
 
-class AnyLayer {
- public:
-  virtual ~AnyLayer() = default;
+// Its parameters, and one function that runs it.
+struct AnyLayer {
   // The output, taken from the pass's workspace; backward too, unless `back` is null.
-  virtual Mat<float> run(Pass<float>& pass, LayerInput<float> in,
-                         const Back<float>* back) const = 0;
-  virtual Mat<double> run(Pass<double>& pass, LayerInput<double> in,
-                          const Back<double>* back) const = 0;
-  // How close this input is to a point without a derivative (relu's corner).
-  virtual double distance_to_corner(Pass<double>& pass, LayerInput<double> in) const = 0;
+  template <class T>
+  using Run = std::function<Mat<T>(Pass<T>&, LayerInput<T>, const Back<T>* back)>;
 
   ParamTable table;
+  std::tuple<Run<float>, Run<double>> run;
+  // How close this input is to a point without a derivative (relu's corner).
+  std::function<double(Pass<double>&, LayerInput<double>)> distance_to_corner;
 };
 
 inline constexpr auto kNoCorner = [](const auto&, Pass<double>&, LayerInput<double>) {
@@ -69,30 +67,15 @@ inline constexpr auto kNoCorner = [](const auto&, Pass<double>&, LayerInput<doub
 };
 
 // make(table) -> layer;  run(layer, pass, in, back) -> output;  corner(layer, pass, in) -> double
-template <class Make, class Run, class Corner = decltype(kNoCorner)>
-std::unique_ptr<AnyLayer> any_layer(Make make, Run run_it, Corner corner = kNoCorner) {
-  using Layer = decltype(make(std::declval<ParamTable&>()));
-  class Wrapped : public AnyLayer {
-   public:
-    Wrapped(Make m, Run r, Corner c) : run_(r), corner_(c), layer_(m(table)) {}
-    Mat<float> run(Pass<float>& pass, LayerInput<float> in,
-                   const Back<float>* back) const override {
-      return run_(layer_, pass, in, back);
-    }
-    Mat<double> run(Pass<double>& pass, LayerInput<double> in,
-                    const Back<double>* back) const override {
-      return run_(layer_, pass, in, back);
-    }
-    double distance_to_corner(Pass<double>& pass, LayerInput<double> in) const override {
-      return corner_(layer_, pass, in);
-    }
-
-   private:
-    Run run_;
-    Corner corner_;
-    Layer layer_;
-  };
-  return std::make_unique<Wrapped>(make, run_it, corner);
+template <class Make, class Run, class Corner>
+std::unique_ptr<AnyLayer> any_layer(Make make, Run run, Corner corner) {
+  auto any = std::make_unique<AnyLayer>();
+  const auto layer = std::make_shared<const decltype(make(any->table))>(make(any->table));
+  const auto of_layer = [=](auto&&... args) { return run(*layer, args...); };
+  std::get<0>(any->run) = of_layer;
+  std::get<1>(any->run) = of_layer;
+  any->distance_to_corner = [=](auto&&... args) { return corner(*layer, args...); };
+  return any;
 }
 
 inline constexpr int kWidth = 8;  // d_model of the layers under test
@@ -172,7 +155,8 @@ Result<T> run_layer(Workspace& workspace, const AnyLayer& layer, const Sequences
                          {memory.data(), memory_rows.count(), kWidth},
                          memory_rows};
   const auto numbers_of = [](Mat<T> m) { return std::vector<T>(m.data, m.data + m.rows * m.cols); };
-  const Mat<T> y = layer.run(pass, in, nullptr);
+  const AnyLayer::Run<T>& run = std::get<AnyLayer::Run<T>>(layer.run);
+  const Mat<T> y = run(pass, in, nullptr);
   Result<T> result;
   result.y = numbers_of(y);
   result.y_cols = y.cols;
@@ -183,7 +167,7 @@ Result<T> run_layer(Workspace& workspace, const AnyLayer& layer, const Sequences
   const Back<T> back{{dy.data(), y.rows, y.cols},
                      {result.dx.data(), rows.count(), kWidth},
                      {result.dmemory.data(), memory_rows.count(), kWidth}};
-  layer.run(pass, in, &back);
+  run(pass, in, &back);
   result.gradients.assign(gradients.data(), gradients.data() + gradients.size());
   return result;
 }

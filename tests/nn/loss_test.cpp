@@ -1,6 +1,4 @@
 // The loss of many rows: chunks, rows that are not scored, log-probabilities.
-#include <gmock/gmock.h>
-
 #include <cmath>
 
 #include "base/error_of.h"

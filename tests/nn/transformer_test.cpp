@@ -53,46 +53,8 @@ TEST_P(WholeModelGradient, EqualsCentralDifferences) {
 }
 
 constexpr auto kPre = NormPlacement::pre, kPost = NormPlacement::post;
-
-INSTANTIATE_TEST_SUITE_P(
-    Variants, WholeModelGradient,
-    testing::Values(ModelCase{"encdec_post_relu_sin_dropout", Family::encoder_decoder, kPost,
-                              Activation::relu, Positions::sinusoidal, Tie::all, 0.3, 0.1},
-                    ModelCase{"encdec_pre_silu_rotary_dropout", Family::encoder_decoder, kPre,
-                              Activation::silu, Positions::rotary, Tie::none, 0.3, 0.1},
-                    ModelCase{"encdec_post_gelu_learned", Family::encoder_decoder, kPost,
-                              Activation::gelu, Positions::learned, Tie::output, 0.3, 0.0},
-                    ModelCase{"encdec_pre_relu_none", Family::encoder_decoder, kPre,
-                              Activation::relu, Positions::none, Tie::output, 0.0, 0.1},
-                    ModelCase{"decoder_pre_gelu_learned", Family::decoder_only, kPre,
-                              Activation::gelu, Positions::learned, Tie::all, 0.3, 0.0},
-                    ModelCase{"decoder_post_silu_rotary", Family::decoder_only, kPost,
-                              Activation::silu, Positions::rotary, Tie::none, 0.0, 0.1},
-                    ModelCase{"encoder_pre_gelu_rotary", Family::encoder_only, kPre,
-                              Activation::gelu, Positions::rotary, Tie::all, 0.3, 0.1},
-                    ModelCase{"encoder_post_relu_sin", Family::encoder_only, kPost,
-                              Activation::relu, Positions::sinusoidal, Tie::none, 0.0, 0.0}),
-    [](const auto& test) { return test.param.name; });
-
-std::vector<ModelCase> block_cases() {
-  std::vector<ModelCase> cases;
-  for (const auto& [name, change] : test::block_variants())
-    for (const Activation f : {Activation::relu2, Activation::gelu_tanh})
-      cases.push_back({name + (f == Activation::relu2 ? "_relu2" : "_gelu_tanh"),
-                       f == Activation::relu2 ? Family::encoder_decoder : Family::decoder_only,
-                       f == Activation::relu2 ? kPre : kPost,
-                       f,
-                       Positions::learned,
-                       Tie::all,
-                       0.3,
-                       0.1,
-                       {},
-                       change});
-  return cases;
-}
-
-INSTANTIATE_TEST_SUITE_P(Blocks, WholeModelGradient, testing::ValuesIn(block_cases()),
-                         [](const auto& test) { return test.param.name; });
+constexpr auto kEncDec = Family::encoder_decoder, kDecoder = Family::decoder_only,
+               kEncoder = Family::encoder_only;
 
 // A different ablation for each kind of attention.
 AttentionKinds ablated(int turn) {
@@ -104,15 +66,40 @@ AttentionKinds ablated(int turn) {
   return {all[turn % 3], all[(turn + 1) % 3], all[(turn + 2) % 3]};
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Ablations, WholeModelGradient,
-    testing::Values(ModelCase{"first", Family::encoder_decoder, kPre, Activation::gelu,
-                              Positions::sinusoidal, Tie::all, 0.3, 0.0, ablated(0)},
-                    ModelCase{"second", Family::encoder_decoder, kPre, Activation::gelu,
-                              Positions::learned, Tie::all, 0.0, 0.0, ablated(1)},
-                    ModelCase{"third", Family::encoder_decoder, kPost, Activation::gelu,
-                              Positions::none, Tie::all, 0.3, 0.0, ablated(2)}),
-    [](const auto& test) { return test.param.name; });
+std::vector<ModelCase> model_cases() {
+  using A = Activation;
+  using P = Positions;
+  std::vector<ModelCase> cases = {
+      {"encdec_post_relu_sin", kEncDec, kPost, A::relu, P::sinusoidal, Tie::all, 0.3, 0.1},
+      {"encdec_pre_silu_rotary", kEncDec, kPre, A::silu, P::rotary, Tie::none, 0.3, 0.1},
+      {"encdec_post_gelu_learned", kEncDec, kPost, A::gelu, P::learned, Tie::output, 0.3, 0.0},
+      {"encdec_pre_relu_none", kEncDec, kPre, A::relu, P::none, Tie::output, 0.0, 0.1},
+      {"decoder_pre_gelu_learned", kDecoder, kPre, A::gelu, P::learned, Tie::all, 0.3, 0.0},
+      {"decoder_post_silu_rotary", kDecoder, kPost, A::silu, P::rotary, Tie::none, 0.0, 0.1},
+      {"encoder_pre_gelu_rotary", kEncoder, kPre, A::gelu, P::rotary, Tie::all, 0.3, 0.1},
+      {"encoder_post_relu_sin", kEncoder, kPost, A::relu, P::sinusoidal, Tie::none, 0.0, 0.0},
+      {"ablated_0", kEncDec, kPre, A::gelu, P::sinusoidal, Tie::all, 0.3, 0.0, ablated(0)},
+      {"ablated_1", kEncDec, kPre, A::gelu, P::learned, Tie::all, 0.0, 0.0, ablated(1)},
+      {"ablated_2", kEncDec, kPost, A::gelu, P::none, Tie::all, 0.3, 0.0, ablated(2)}};
+  for (const auto& [name, change] : test::block_variants()) {
+    cases.push_back(
+        {name + "_relu2", kEncDec, kPre, A::relu2, P::learned, Tie::all, 0.3, 0.1, {}, change});
+    cases.push_back({name + "_gelu_tanh",
+                     kDecoder,
+                     kPost,
+                     A::gelu_tanh,
+                     P::learned,
+                     Tie::all,
+                     0.3,
+                     0.1,
+                     {},
+                     change});
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, WholeModelGradient, testing::ValuesIn(model_cases()),
+                         [](const auto& test) { return test.param.name; });
 
 TEST(WholeModel, ADecoderSeesNoLaterTokens) {
   for (Positions p : {Positions::sinusoidal, Positions::rotary, Positions::none}) {

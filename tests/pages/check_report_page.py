@@ -13,7 +13,7 @@ import re
 import subprocess
 import time
 
-from checks import FOCUS, changes, check, check_page, go_to, saved, tab_stops, train, words_of
+from checks import FOCUS, changes, check, check_page, go_to, saved, tab_stops, train, wait_until, words_of
 
 CONFIG = {
     "data": {"train": "text", "valid_fraction": 0.1}, "tokenizer": {"type": "word"},
@@ -198,11 +198,7 @@ def check_film(browser, page):
     time.sleep(1.5)
     check(browser.value(at) == there, "doesn't stop")
     browser.press("Enter")
-    for _ in range(200):
-        if browser.value(at) == last and "Play" in browser.value("document.getElementById('play').textContent"):
-            break
-        time.sleep(0.1)
-    check(browser.value(f"playing === undefined && at.frame === {last}"), "doesn't end")
+    wait_until(browser, f"playing === undefined && at.frame === {last}", at, 20)
     browser.value("Object.assign(frame(), { train_loss: null, probe_loss: 2.5 }); choose({})")
     check(browser.value(name) == f"step 60: loss {held_out:.3g} held out, 2.5 on this text",
           f"losses of {browser.value(name)}")

@@ -17,43 +17,34 @@ needs_a_downloader = unittest.skipUnless(shutil.which("curl") or shutil.which("w
 PLAIN, PACKED = b"one line\nand another\n", b"a text that is sent gzipped\n" * 100
 
 
-class Server:
+class Handler(http.server.BaseHTTPRequestHandler):
     """Serves bytes by name on this machine; a name in `cut` sends fewer bytes than it announces."""
 
-    def __init__(self, files):
-        server = self
-        self.files, self.cut, self.asked = files, set(), []
+    def do_GET(self):
+        name, server = self.path[1:], self.server
+        server.asked.append(name)
+        if name not in server.files:
+            return self.send_error(404)
+        body = server.files[name]
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[:len(body) // 2] if name in server.cut else body)
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                name = self.path[1:]
-                server.asked.append(name)
-                if name not in server.files:
-                    return self.send_error(404)
-                body = server.files[name]
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body[:len(body) // 2] if name in server.cut else body)
-
-            def log_message(self, *_):
-                pass
-
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.http.server_address[1]}/"
-        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
-
-    def close(self):
-        self.http.shutdown()
-        self.http.server_close()
+    def log_message(self, *_):
+        pass
 
 
 class GetData(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="heed_test_"))
         self.addCleanup(shutil.rmtree, self.folder)
-        self.server = Server({"raw.txt": PLAIN, "pairs.en.gz": gzip.compress(PACKED)})
-        self.addCleanup(self.server.close)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.files, self.server.cut, self.server.asked = {"raw.txt": PLAIN, "pairs.en.gz": gzip.compress(PACKED)}, set(), []
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)  # the first to be called
+        address = f"http://127.0.0.1:{self.server.server_address[1]}/"
         # A repository with the script and its own list.
         self.script = self.folder / "repository" / "scripts" / "get_data.sh"
         self.script.parent.mkdir(parents=True)
@@ -62,9 +53,9 @@ class GetData(unittest.TestCase):
         sums = [hashlib.sha256(b).hexdigest() for b in (PLAIN, PACKED)]
         (self.script.parent / "downloads.txt").write_text(
             f"# set path hash address\n"
-            f"small small.txt {sums[0]} {self.server.address}raw.txt\n"
-            f"both both/pairs.en {sums[1]} {self.server.address}pairs.en.gz\n"
-            f"both both/plain.txt {sums[0]} {self.server.address}raw.txt\n")
+            f"small small.txt {sums[0]} {address}raw.txt\n"
+            f"both both/pairs.en {sums[1]} {address}pairs.en.gz\n"
+            f"both both/plain.txt {sums[0]} {address}raw.txt\n")
         self.place = self.folder / "repository" / "data" / "downloads"
         self.source = self.folder / "source"
         self.source.mkdir()

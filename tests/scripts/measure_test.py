@@ -80,26 +80,21 @@ class Repository(unittest.TestCase):
 
 
 class Measure(Repository):
-    def test_a_clean_figure_names_commit_cpu_threads_and_date(self):
-        row, result = self.measure("text")
+    def test_a_clean_figure_is_that_of_evaluate_on_the_config_as_it_stands_and_names_its_origin(self):
+        row, result = self.measure("text", "--keep", self.folder / "runs")
+        run = self.folder / "runs" / "text-seed-3"
         commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.repository, capture_output=True, text=True).stdout
         self.assertTrue(result["clean"], result)
         self.assertTrue(commit.startswith(result["commit"]))
         self.assertEqual((result["config"], result["threads"], result["seeds"]), ("text.json", 1, [3]))
-        self.assertEqual(row.count(" | "), 4)
-        for text in ("`text.json`", result["commit"], cpu_name(result), "1 thread |", result["date"]):
-            self.assertIn(text, row)
-        self.assertNotIn("not clean", row)
-
-    def test_figures_are_those_of_evaluate_on_the_config_as_it_stands(self):
-        row, result = self.measure("text", "--keep", self.folder / "runs")
-        run = self.folder / "runs" / "text-seed-3"
-        shown = json.loads(self.heed("evaluate", run, "--json"))
-        self.assertEqual(result["figures"], [{"held out": {
-            key: shown[key] for key in ("loss", "perplexity", "bits_per_byte", "accuracy")}}])
-        self.assertIn(f"loss {shown['loss']:.4f}, perplexity {shown['perplexity']:.3f}, "
-                      f"{shown['bits_per_byte']:.4f} bits per byte, {100 * shown['accuracy']:.2f} % right", row)
         self.assertEqual(json.loads((run / "config.json").read_text())["seed"], 3)
+        shown = json.loads(self.heed("evaluate", run, "--json"))
+        self.assertEqual(result["figures"], [{"held out": {key: shown[key] for key in ("loss", "perplexity", "bits_per_byte", "accuracy")}}])
+        self.assertEqual((row.count(" | "), "not clean" in row), (4, False))
+        for text in ("`text.json`", result["commit"], cpu_name(result), "1 thread |", result["date"],
+                     f"loss {shown['loss']:.4f}, perplexity {shown['perplexity']:.3f}, {shown['bits_per_byte']:.4f} bits per byte, "
+                     f"{100 * shown['accuracy']:.2f} % right"):
+            self.assertIn(text, row)
 
     def test_pairs_are_translated_by_the_best_the_last_and_the_average_of_ten(self):
         row, result = self.measure("pairs", "--tokenize", "none", "--keep", self.folder / "runs")
@@ -152,20 +147,15 @@ class Measure(Repository):
         self.commit()
         self.not_clean("heed is older than its sources", "text")
 
-    def test_a_resumed_run_is_not_clean_and_claims_no_minutes(self):
-        runs = self.folder / "runs"
-        self.heed("train", self.repository / "configs" / "text.json", "--run", runs / "text-seed-3", "--stop-at", "7",
-                  "--quiet")
+    def test_a_resumed_run_is_not_clean_and_claims_no_minutes_and_one_of_another_config_is_refused(self):
+        runs, train = self.folder / "runs", ("train", self.repository / "configs" / "text.json", "--quiet", "--run")
+        self.heed(*train, runs / "text-seed-3", "--stop-at", "7")
         result = self.not_clean("the run was resumed", "text", "--keep", runs)
         self.assertIn("the run was not trained by this call", result["reasons"])
         self.assertEqual(result["minutes"], [])
         self.assertEqual(json.loads(self.heed("evaluate", runs / "text-seed-3", "--json"))["step"], 20)
-
-    def test_a_kept_run_of_another_config_is_refused(self):
-        runs = self.folder / "runs"
-        self.heed("train", self.repository / "configs" / "text.json", "--run", runs / "text-seed-3", "--set",
-                  "train.max_steps=4", "--quiet")
-        self.assertIn("has another config", self.call("text", "--keep", runs, status=1).stderr)
+        self.heed(*train, self.folder / "other" / "text-seed-3", "--set", "train.max_steps=4")
+        self.assertIn("has another config", self.call("text", "--keep", self.folder / "other", status=1).stderr)
 
 
 class Target(Repository):

@@ -43,16 +43,13 @@ class Recording(unittest.TestCase):
             recorder.shutil.copytree(old, new)
             self.assertEqual(self.compare(old, new)[0], 0)
             path = new / "gpt-byte" / "1-thread.model.safetensors"
-            data = bytearray(path.read_bytes())
-            data[-1] ^= 1
-            path.write_bytes(data)
+            data = path.read_bytes()
+            path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
             made = json.loads((new / "record.json").read_text())
-            item = made["items"]["gpt-byte"]['score run "The fox was"']
-            item["out"] = "1.5\n"
+            made["items"]["gpt-byte"]['score run "The fox was"']["out"] = "1.5\n"
             (new / "record.json").write_text(json.dumps(made))
             status, lines = self.compare(old, new)
-            self.assertEqual(status, 6)
-            self.assertEqual(len(lines), 3, lines)
+            self.assertEqual((status, len(lines)), (6, 3), lines)
             self.assertIn("gpt-byte: 1 thread: model.safetensors: 1 of ", lines[0])
             self.assertIn('gpt-byte: score run "The fox was": 1 of 3 values differ', lines[1])
             self.assertRegex(lines[2], r"^\d+ of \d+ items equal$")

@@ -99,19 +99,12 @@ TEST_F(AblationTest, AConstantIsWorthNothingByItsMean) {
   EXPECT_GT(std::abs(worth(true)), 1e-5);
 }
 
-TEST_F(AblationTest, TheLargestIsFirstWithinItsInterval) {
-  const Json a = ablated(), &parts = a["parts"];
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    EXPECT_LE(parts[i]["low"], parts[i]["difference"]);
-    EXPECT_GE(parts[i]["high"], parts[i]["difference"]);
-    if (i > 0) {
-      EXPECT_LE(parts[i]["difference"], parts[i - 1]["difference"]);
-    }
+TEST_F(AblationTest, WhatAPartIsWorthIsWithinItsInterval) {
+  const Json a = ablated();
+  for (const Json& part : a["parts"]) {
+    EXPECT_LE(part["low"], part["difference"]);
+    EXPECT_GE(part["high"], part["difference"]);
   }
-  Pool three(3);
-  EXPECT_EQ(ablate(model_, values_, texts_, three, false), a);
-  texts_.resize(7);
-  EXPECT_TRUE(std::isnan(ablated()["parts"][0]["low"].get<double>()));  // too few
 }
 
 // The norm after them divides by their length: one of two large equal heads is as good as both.

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "data/splits.h"
-#include "nn/models.h"
 #include "text/trained_tokenizers.h"
 
 namespace heed {

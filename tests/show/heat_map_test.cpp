@@ -14,22 +14,31 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(HeatMap, ShadesGrowWithTheWeight) {
-  const float weights[] = {0.0f, 0.55f, 1.0f, 0.25f};
-  const std::vector<std::string> queries = {"x", "y"}, keys = {"a", "b"};
-  EXPECT_EQ(draw_heat_map({weights, 2, 2}, queries, keys, {}),
-            "  a b \n"
-            "x   + \n"
-            "y @ : \n");
-}
-
-TEST(HeatMap, SpacesOfTokensAreSeen) {
-  const float weight[] = {1.0f};
-  const std::vector<std::string> query = {"a b"}, key = {" "};
-  EXPECT_EQ(draw_heat_map({weight, 1, 1}, query, key, {}),
-            "    \xE2\x96\x81 \n"
-            "a\xE2\x96\x81"
-            "b @ \n");
+TEST(HeatMap, IsDrawnSo) {
+  using Words = std::vector<std::string>;
+  const Words pronoun = {"he"}, names = {"Belino", ",", "Belilus"};
+  const struct {
+    std::vector<float> weights;
+    Words queries, keys;
+    int columns;
+    const char* drawn;
+  } maps[] = {
+      {{0, 0.55f, 1, 0.25f}, {"x", "y"}, {"a", "b"}, 80, "  a b \nx   + \ny @ : \n"},
+      {{1}, {"a b"}, {" "}, 80, "    \u2581 \na\u2581b @ \n"},
+      // Columns are as wide as their words where there is room.
+      {{0, 1, 0}, pronoun, names, 80, "   Belino ,  Belilus \nhe        @@         \n"},
+      {{0, 1, 0},
+       pronoun,
+       names,
+       20,
+       "columns:  0\u00a0Belino\n  1\u00a0,  2\u00a0Belilus\n    0  1  2 \nhe    @@    \n"},
+      // Long tokens are cut.
+      {{1}, {"abcdefghijkl"}, {"漢字漢字漢字"}, 24, "       漢字漢字漢… \nabcde… @@@@@@@@@@@ \n"},
+  };
+  for (const auto& [weights, queries, keys, columns, drawn] : maps)
+    EXPECT_EQ(draw_heat_map({weights.data(), int(queries.size()), int(keys.size())}, queries, keys,
+                            {.columns = columns}),
+              drawn);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -37,19 +46,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
-}
-
-TEST(HeatMap, ColumnsAreAsWideAsTheirWordsWhereThereIsRoom) {
-  const float weights[] = {0.0f, 1.0f, 0.0f};
-  const std::vector<std::string> query = {"he"}, keys = {"Belino", ",", "Belilus"};
-  EXPECT_EQ(draw_heat_map({weights, 1, 3}, query, keys, {}),
-            "   Belino ,  Belilus \n"
-            "he        @@         \n");
-  EXPECT_EQ(draw_heat_map({weights, 1, 3}, query, keys, {.columns = 20}),
-            "columns:  0\u00a0Belino\n"
-            "  1\u00a0,  2\u00a0Belilus\n"
-            "    0  1  2 \n"
-            "he    @@    \n");
 }
 
 TEST(HeatMap, FitsTheWidthWhateverTheTokens) {
@@ -77,14 +73,6 @@ TEST(HeatMap, ColoursCarryPercentages) {
   const std::vector<std::string> tokens = {"abcd"};
   EXPECT_THAT(draw_heat_map({weights, 1, 1}, tokens, tokens, {.colour = true}),
               HasSubstr("\x1b[48;5;226;38;5;16m   97\x1b[0m"));
-}
-
-TEST(HeatMap, LongTokensAreCut) {
-  const float weights[] = {1.0f};
-  const std::vector<std::string> queries = {"abcdefghijkl"}, keys = {"漢字漢字漢字"};
-  EXPECT_EQ(draw_heat_map({weights, 1, 1}, queries, keys, {.columns = 24}),
-            "       漢字漢字漢… \n"
-            "abcde… @@@@@@@@@@@ \n");
 }
 
 AttentionMap map_of_heads(int heads, int tokens) {

@@ -1,6 +1,5 @@
 #include "show/neighbors.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/error_of.h"
 #include "nn/models.h"
 #include "show/model_in_memory.h"
 #include "text/trained_tokenizers.h"
@@ -43,9 +41,6 @@ class Neighbors : public testing::Test {
     return {e_.table.row(id), e_.table.row(id) + e_.table.cols};
   }
   int id(const std::string& word) const { return e_.tokenizer.encode(word).front(); }
-  void fails(const std::string& text, Exit exit, const Facts& facts) {
-    expect_error([&] { neighbors(e_, text, 1); }, exit, facts);
-  }
 };
 struct NeighborsOfWords : Neighbors {
   NeighborsOfWords() : Neighbors(Type::word) {}
@@ -100,10 +95,6 @@ TEST_F(NeighborsOfPieces, AreThoseOfTheMeanAndNoneOfThem) {
     EXPECT_EQ(std::ranges::count(found["words"][0]["ids"], n["id"]), 0) << n["token"];
     EXPECT_NEAR(n["cosine"], cosine(row(n["id"]), sum), 1e-6);
   }
-}
-
-TEST_F(NeighborsOfPieces, UnknownOnesAreNamed) {
-  for (const std::string word : {"@", "k@ing"}) fails(word, Exit::data, {word, "1", "'@'"});
 }
 
 }  // namespace

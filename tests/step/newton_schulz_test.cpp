@@ -10,39 +10,24 @@
 namespace heed {
 namespace {
 
-// Number by number.
-using Rows = std::vector<std::vector<double>>;
-Rows product(const Rows& a, const Rows& b) {
-  Rows c(a.size(), std::vector<double>(b[0].size()));
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < b[0].size(); ++j)
-      for (std::size_t k = 0; k < b.size(); ++k) c[i][j] += a[i][k] * b[k][j];
-  return c;
-}
-Rows turned(const Rows& a) {
-  Rows t(a[0].size(), std::vector<double>(a.size()));
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < a[0].size(); ++j) t[j][i] = a[i][j];
-  return t;
-}
-Rows newton_schulz(Rows x) {
+// The formula as it stands, with plain products; where X is longer than wide, X (XᵀX).
+void newton_schulz(Mat<double> x, Workspace& workspace) {
+  const bool tall = x.rows > x.cols;
+  const int n = std::min(x.rows, x.cols);
+  const Mat<double> a = workspace.matrix<double>(n, n), b = workspace.matrix<double>(n, n),
+                    y = workspace.matrix<double>(x.rows, x.cols);
   double squares = 0;
-  for (const auto& row : x)
-    for (const double v : row) squares += v * v;
-  for (auto& row : x)
-    for (double& v : row) v /= std::sqrt(squares);
-  const bool tall = x.size() > x[0].size();
-  if (tall) x = turned(x);
+  for (int r = 0; r < x.rows; ++r)
+    for (int c = 0; c < x.cols; ++c) squares += x(r, c) * x(r, c);
+  for (int r = 0; r < x.rows; ++r)
+    for (int c = 0; c < x.cols; ++c) x(r, c) /= std::sqrt(squares);
   for (int step = 0; step < 5; ++step) {
-    const Rows a = product(x, turned(x)), aa = product(a, a);
-    Rows b = a;
-    for (std::size_t i = 0; i < a.size(); ++i)
-      for (std::size_t j = 0; j < a.size(); ++j) b[i][j] = -4.7750 * a[i][j] + 2.0315 * aa[i][j];
-    const Rows bx = product(b, x);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      for (std::size_t j = 0; j < x[0].size(); ++j) x[i][j] = 3.4445 * x[i][j] + bx[i][j];
+    gemm(1.0, tall ? transposed(x) : as_is(x), tall ? as_is(x) : transposed(x), 0.0, a);
+    copy_rows<double>(a, b);
+    gemm(2.0315, as_is(a), as_is(a), -4.7750, b);
+    copy_rows<double>(x, y);
+    gemm(1.0, tall ? as_is(y) : as_is(b), tall ? as_is(b) : as_is(y), 3.4445, x);
   }
-  return tall ? turned(x) : x;
 }
 
 TEST(NewtonSchulz, IsTheFormulaOnAnyShape) {
@@ -52,14 +37,11 @@ TEST(NewtonSchulz, IsTheFormulaOnAnyShape) {
     std::vector<double> x(static_cast<std::size_t>(rows) * cols);
     for (std::size_t i = 0; i < x.size(); ++i)
       x[i] = uniform01(noise_key(7, Purpose::probe), i) - 0.5;
-    Rows same(rows);
-    for (int i = 0; i < rows; ++i) same[i] = {x.begin() + i * cols, x.begin() + (i + 1) * cols};
-    const Mat<double> m(x.data(), rows, cols);
-    orthogonalize(m, blas_products<double>(), workspace);
-    same = newton_schulz(same);
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < cols; ++j)
-        ASSERT_NEAR(m(i, j), same[i][j], 1e-12) << rows << " x " << cols;
+    std::vector<double> same = x;
+    orthogonalize(Mat<double>(x.data(), rows, cols), blas_products<double>(), workspace);
+    newton_schulz({same.data(), rows, cols}, workspace);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ASSERT_NEAR(x[i], same[i], 1e-12) << rows << " x " << cols;
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -172,16 +171,6 @@ TEST(HuggingFaceClasses, ARefusalNamesTheNearestAndTheKeys) {
   c.model.attention.decoder_self.uniform = true;
   expect_error([&] { foreign_class("huggingface", c); }, Exit::usage,
                {"model.attention.decoder_self.uniform from true to false"});
-}
-
-// Pairs without an encoder are framed otherwise.
-TEST(HuggingFaceClasses, PairsNeedAnEncoder) {
-  RunConfig c = parse_config(
-      R"({"data": {"pairs": "a.tsv"}, "objective": {"type": "seq2seq"}, "model": {"tie": "all"}})",
-      "c");
-  EXPECT_EQ(foreign_class("huggingface", c).at("class"), "Pegasus");
-  c.model.encoder_layers = 0;
-  EXPECT_THROW(foreign_class("huggingface", c), Error);
 }
 
 // Their configs are strict: a float has a point, an integer has none.

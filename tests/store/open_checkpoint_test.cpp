@@ -1,6 +1,5 @@
 #include "store/checkpoint.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,7 +7,6 @@
 #include <chrono>
 #include <thread>
 
-#include "base/files.h"
 #include "base/temporary_folder.h"
 #include "store/new_runs.h"
 #include "store/run_folder.h"

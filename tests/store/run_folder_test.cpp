@@ -4,10 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <map>
 
-#include "base/temporary_folder.h"
-#include "store/checkpoint.h"
 #include "store/new_runs.h"
 
 namespace heed {
@@ -15,23 +12,15 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // A run with steps 10, 20, 30; the best is 20.
-class RunFolder : public ::testing::Test {
+class RunFolder : public Writer {
  protected:
-  RunFolder() : run_(folder_.path() / "run") {
+  RunFolder() {
+    run_ = folder_.path() / "run";
     RunWriter writer = new_run(run_);
-    for (const int step : {10, 20, 30}) {
-      SmallModel model(step);
-      if (step == 20) model.state.valid_loss = 1;
-      writer.save(model.contents(), {0});
-    }
+    for (const int step : {10, 20, 30}) writer.save(at(step, 20).contents(), {0});
   }
-  fs::path checkpoint(const std::string& name) const { return run_ / "checkpoints" / name; }
-
-  TemporaryFolder folder_;
-  fs::path run_;
 };
 
 TEST_F(RunFolder, CheckpointsAreFoundByName) {
@@ -89,22 +78,20 @@ State validated(std::int64_t step, double loss, double bleu = kNotMeasured) {
   return state;
 }
 
-TEST(Best, IsTheOneWithTheBestValidationOfItsOwn) {
-  EXPECT_TRUE(is_better(validated(20, 1), validated(10, 2)));
-  EXPECT_TRUE(is_better(validated(10, 1), validated(20, 1)));  // the earlier of equals
-  EXPECT_FALSE(is_better(validated(20, 1), validated(10, 1)));
-}
-
-TEST(Best, IsByBleuWhereBothHaveIt) {
-  EXPECT_TRUE(is_better(validated(20, 2, 31), validated(10, 1, 30)));
-  EXPECT_TRUE(is_better(validated(20, 1, 30), validated(10, 2, 30)));  // then by loss
-  EXPECT_FALSE(is_better(validated(20, 2, 31), validated(10, 1)));
-}
-
-TEST(Best, AnyValidationIsBetterThanNoneAndWithoutAnyTheLastIs) {
-  EXPECT_TRUE(is_better(validated(10, 9), validated(20, kNotMeasured)));
-  EXPECT_FALSE(is_better(validated(20, kNotMeasured), validated(10, 9)));
-  EXPECT_TRUE(is_better(validated(20, kNotMeasured), validated(10, kNotMeasured)));
+TEST(Best, IsByBleuThenByLossThenTheEarlierAndAnyValidationIsBetterThanNone) {
+  const std::pair<State, State> better[] = {
+      {validated(20, 1), validated(10, 2)},
+      {validated(10, 1), validated(20, 1)},
+      {validated(20, 2, 31), validated(10, 1, 30)},
+      {validated(20, 1, 30), validated(10, 2, 30)},
+      {validated(10, 1), validated(20, 2, 31)},  // where both have it
+      {validated(10, 9), validated(20, kNotMeasured)},
+      {validated(20, kNotMeasured), validated(10, kNotMeasured)},  // without any the last is
+  };
+  for (const auto& [one, other] : better) {
+    EXPECT_TRUE(is_better(one, other)) << one.step;
+    EXPECT_FALSE(is_better(other, one)) << one.step;
+  }
 }
 
 TEST_F(Writer, TheBestIsThatOfTheCheckpointsPresent) {

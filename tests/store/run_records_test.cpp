@@ -1,12 +1,10 @@
 #include "store/run_records.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <fstream>
 
-#include "base/error_of.h"
 #include "base/fields.h"
 #include "base/temporary_folder.h"
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <fstream>
 #include <set>
 #include <thread>
 #include <vector>

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -11,9 +9,7 @@
 #include <thread>
 
 #include "base/faulty_calls.h"
-#include "base/temporary_folder.h"
 #include "store/new_runs.h"
-#include "store/small_checkpoint.h"
 
 namespace heed {
 namespace {
@@ -109,20 +105,6 @@ TEST_F(Writer, RemovedCheckpointsAreForgotten) {
   EXPECT_EQ(link("best"), "step-00000030");
   EXPECT_THAT(writer.take_notes(),
               ElementsAre(testing::HasSubstr((run_ / "checkpoints").string())));
-}
-
-TEST_F(Writer, Step0IsNeverRemovedAndCountsAsNoneOfTheLast) {
-  new_run(run_);
-  for (const int step : {0, 10, 20, 30}) RunWriter::open(run_).save(at(step, 10).contents(), {1});
-  EXPECT_THAT(list_steps(run_), ElementsAre(0, 10, 30));
-}
-
-TEST_F(Writer, SavingAStepAgainReplacesIt) {
-  RunWriter writer = new_run(run_);
-  writer.save(at(10, 10).contents(), {3});
-  std::ofstream(checkpoint("step-00000010/config.json"), std::ios::app) << "damaged";
-  writer.save(at(10, 10).contents(), {3});
-  EXPECT_EQ(expect_whole(find_checkpoint(run_)), 10);
 }
 
 TEST_F(Writer, ADamagedStepThatCannotBeRenamedStays) {
@@ -276,34 +258,6 @@ TEST_F(Writer, AfterEveryFailureOfASaveTheRunContinuesFromAWholeCheckpoint) {
         }));
   EXPECT_TRUE(kinds.contains("symlink"));
   EXPECT_TRUE(kinds.contains("remove"));
-}
-
-// A child process that holds the lock until it is killed.
-pid_t start_holder(const fs::path& run) {
-  int ready[2];
-  EXPECT_EQ(::pipe(ready), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const RunLock lock(run);
-    char byte = 1;
-    if (::write(ready[1], &byte, 1) == 1) ::pause();
-    ::_exit(0);
-  }
-  char byte;
-  EXPECT_EQ(::read(ready[0], &byte, 1), 1);
-  ::close(ready[0]);
-  ::close(ready[1]);
-  return child;
-}
-
-TEST(RunLock, TheSecondOneIsToldWhoHoldsItUntilThatOneDies) {
-  TemporaryFolder folder;
-  const pid_t child = start_holder(folder.path());
-  expect_error([&] { RunLock lock(folder.path()); }, Exit::usage,
-               {folder.path().string(), std::to_string(child)});
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
-  RunLock lock(folder.path());
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "store/safetensors.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,6 +1,5 @@
 #include "store/state.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -74,6 +73,8 @@ TEST(State, ForgedContentsAreRefusedByName) {
       {"\"training\": true", "\"training\": 1", {"training", "1"}},
       {sum, "\"label_sum\": []", {"label_sum", "[]"}},
       {sum, sum + ", \"label_sum\": 4.0", {"label_sum"}},
+      {sum, sum + ", \"more\": 4.0", {"more", "unknown"}},
+      {sum, "\"label_sum\": 1e999", {"JSON"}},
       {sum, "\"label_sum\": " + std::string(200000, '['), {}},
       {"\"files\": {", "\"files\": 5, \"s\": {", {"files", "5"}},
       {"\"config.json\": \"", "\"config.json\": \"z", {"config.json"}},

@@ -25,11 +25,8 @@ def read_log(path):
 def renamed_to(path, calls):
     """Where a path is after these renames."""
     for call in calls:
-        pairs = [(call.path, call.other)] if call.name == "rename" else []
-        for old, new in pairs:
-            if path == old or path.startswith(old + "/"):
-                path = new + path[len(old):]
-                break
+        if call.name == "rename" and (path + "/").startswith(call.path + "/"):
+            path = call.other + path[len(call.path):]
     return path
 
 

@@ -31,12 +31,13 @@ import hostile
 import runs
 
 
-def corpus(folder):
-    """Writes the texts that the configs use."""
+def corpus(folder, changes):
+    """Writes the texts that the configs use, and a config."""
     test = runs.RunsTest()
     test.folder = folder
     (folder / "a.txt").write_text(runs.text(900))
     test.pairs(60)
+    test.config("c", **changes)
 
 
 def crash_job(job, options, calls, work):
@@ -48,8 +49,8 @@ def crash_job(job, options, calls, work):
     for name in configs:
         folder = work / f"{name}-{job}"
         (folder / "texts").mkdir(parents=True)
-        corpus(folder / "texts")
-        stages[name] = crashes.Crashes(options.heed, calls, folder, name, crashes.CONFIGS[name], draw)
+        corpus(folder / "texts", crashes.CONFIGS[name])
+        stages[name] = crashes.Crashes(options.heed, calls, folder, name, draw)
     turn = 0
     while kills * options.jobs < options.kills or faults * options.jobs < options.faults:
         stage = stages[configs[turn % len(configs)]]

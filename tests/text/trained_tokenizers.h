@@ -48,14 +48,4 @@ inline std::vector<std::string> pieces(const Tokenizer& tokenizer, std::string_v
   return result;
 }
 
-inline Exit exit_of(const TokenizerConfig& config, std::string_view text, const std::string& part) {
-  try {
-    train(config, text);
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr(part));
-    return error.exit();
-  }
-  return Exit::ok;
-}
-
 }  // namespace heed

@@ -1,6 +1,5 @@
 #include "train/validation.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

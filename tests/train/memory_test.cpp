@@ -1,9 +1,7 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/cgroup.h"
 #include "data/data_folder.h"
-#include "show/learning_record.h"
 #include "train/prepared_run.h"
 
 namespace heed {
@@ -65,17 +63,6 @@ TEST_F(MeasuredMemory, IsThatOfTheLongestPairs) {
   file("a.tsv", pairs + held_out);
   EXPECT_EQ(memory(c).activations, plan.activations);
   EXPECT_GT(memory(c).scoring, 4 * plan.scoring);
-}
-
-TEST(Memory, CountsWhatTheFilmKeeps) {
-  const RunConfig c = text_config({});
-  const Transformer model(c.model, 100, 100), large(c.model, 100000, 100000);
-  const auto record = [&](const Transformer& m) { return counted_memory(m, c, 1).record; };
-  const auto size = [](std::size_t n) { return static_cast<double>(n); };
-  EXPECT_EQ(record(model),
-            4 * (std::max(2 * size(recorded_size(model.table)), size(model.table.size())) +
-                 size(model.table.size())));
-  EXPECT_EQ(record(large), 4 * (2 * size(recorded_size(large.table)) + size(large.table.size())));
 }
 
 TEST(Memory, YardsticksAreMeasuredBeforeTrainingTakesIts) {
