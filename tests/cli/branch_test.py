@@ -32,6 +32,7 @@ class Branch(RunsTest):
         self.check("verify", "branch")
         origin = json.loads((self.folder / "branch/origin.json").read_text())
         self.assertEqual((origin["branched_from"], origin["branched_at"]), ("stem", 12))
+        self.assertIn("--branch", origin["command"])
         event, = [e for e in self.metrics("branch", "event") if e["event"] == "branch"]
         self.assertEqual((event["step"], event["text"]), (12, said("branched", "stem", 12)))
         self.train(self.config("fresh", **{**STEM, "train__max_steps": 20}), "fresh")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from runs import HEED, SMALL, Result, RunsTest
 
-DATA, STORE, MEMORY = 3, 4, 7
+MEMORY = 7
 
 
 class Limits(RunsTest):

@@ -177,6 +177,7 @@ class Prompt(RunsTest):
             first, *others = text.split()
             self.assertEqual(self.out(command, run, first, *options, *others), quoted)
             self.assertEqual(self.out(command, *options, run, "--", first, *others), quoted)
+        self.assertEqual(self.out("tokenize", "masked", "the", "--", "-x").split(), ["the", "<unk>"])
 
 
 if __name__ == "__main__":

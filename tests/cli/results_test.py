@@ -7,7 +7,7 @@ import unittest
 
 from runs import HEED, SMALL, RunsTest
 
-USAGE, STORE = 2, 4
+STORE = 4
 
 
 class Results(RunsTest):

@@ -209,11 +209,13 @@ class Resume(RunsTest):
         before = self.snapshot()
         self.works(self.train(config, "run", status=2, facts=["--run", "--force"]).err)
         self.assertEqual(self.snapshot(), before)
+        self.train(config, "run", "--force")
+        self.assertEqual(self.snapshot("run.old-1"), before)
         # A failure before training starts leaves the old run where it was.
         (self.folder / "a.txt").write_text("")
         self.train(config, "run", "--force", status=3, facts="a.txt")
         self.assertEqual(self.link("last"), 2)
-        self.assertFalse((self.folder / "run.old-1").exists())
+        self.assertFalse((self.folder / "run.old-2").exists())
 
     def test_a_lost_config_and_emptied_metrics_cost_nothing_else(self):
         self.train(self.config(), "whole")

@@ -19,6 +19,7 @@ class Sample(RunsTest):
                            ("entropy", "entropies"), ("alternatives", "alternatives")):
             self.assertEqual([t[key] for t in tokens], one[whole])
         self.assertEqual("".join(t["text"] for t in tokens), one["text"])
+        self.assertEqual([s["sample"] for s in self.json(*ARGS, "-n", 3)], [0, 1, 2])
         self.assertEqual(self.out(*ARGS).rstrip("\n"), ("the " + one["text"]).rstrip("\n"))
 
     def test_a_single_sample_arrives_in_a_pipe_while_it_is_written(self):

@@ -30,6 +30,7 @@ class Screen(RunsTest):
                     self.assertNotIn(foreign, words)
             # The same words in a pipe.
             self.assertEqual(self.out(command, "--help").split(), words.split(), command)
+        self.assertIn("\n  heed score RUN --file good --against bad\n", self.out("score", "--help"))
         self.assertIn("\n  --max-tokens N    how many tokens to write (default 200)\n", self.out("sample", "--help"))
 
     def test_a_training_an_evaluation_and_a_table_fit(self):
@@ -69,6 +70,7 @@ class Screen(RunsTest):
             log = (self.folder / name / "train.log").read_text()
             self.assertEqual(log.count("\nstep "), steps)
             self.assertNotIn("what it writes", whole + log)
+            self.assertNotIn("Ctrl-C stops", log)
         words = self.shown("resume", "long", "--more", 20, "--stop-at", 210)
         self.assertEqual(len(self.rows(words)), 5, words)
 

@@ -133,7 +133,7 @@ class Verify(RunsTest):
         run = "r\x1b]0;x\x07\u202e"
         (self.folder / "run").rename(self.folder / run)
         shutil.copytree(self.step(8, run), self.checkpoints(run) / "step-\x1b[31m")
-        for command, *options in (["verify"], ["inspect"], ["average", "--last", 2], ["evaluate"], ["runs"], ["runs", "--tsv"], ["tokenize", "the"]):
+        for command, *options in (["verify"], ["inspect"], ["average", "--last", 2], ["evaluate"], ["evaluate", "--checkpoint", "no"], ["runs"], ["runs", "--tsv"], ["tokenize", "the"]):
             r = self.heed(command, "." if command == "runs" else self.folder / run, *options)
             self.assertNotRegex(r.out + r.err, "[\x00-\x08\x0e-\x1f\u202e]", command)
 

@@ -216,6 +216,7 @@ TEST(Seq2Seq, ADecoderAloneReadsBothSidesAndLearnsTheTarget) {
   ASSERT_EQ(line.examples.size(), 1u);
   EXPECT_EQ(line.examples[0].target, e.target);
   EXPECT_EQ(line.examples[0].labels, e.labels);
+  EXPECT_EQ(make_objective(joined_config({"data.max_length=5"}))->traits().trained_on, 12);
 }
 
 TEST(Seq2Seq, AReportShowsAPairWhoseTargetIsSeen) {

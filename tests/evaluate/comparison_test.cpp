@@ -89,6 +89,9 @@ TEST(Comparison, IntervalsAreThoseOfTheNormalDistribution) {
   EXPECT_NEAR(d.interval.high - d.interval.low, 2 * half, 0.25 * half);
   EXPECT_NEAR(d.first_interval.high - d.first_interval.low, 2 * of_one, 0.25 * of_one);
   EXPECT_LT(d.p_randomization, 0.001);
+  EXPECT_GT(d.p_randomization, 0);  // (c + 1) / (R + 1)
+  EXPECT_LT(d.p_bootstrap, 0.01);
+  EXPECT_GT(d.p_bootstrap, 0);
   const Difference mirrored = difference_of(system_of(b), system_of(a));
   EXPECT_EQ(mirrored.interval.low, -d.interval.high);
   EXPECT_NEAR(mirrored.p_randomization, d.p_randomization, 1e-3);

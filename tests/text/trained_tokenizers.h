@@ -1,7 +1,6 @@
 // Helpers of the tokenizers' tests.
 #pragma once
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>

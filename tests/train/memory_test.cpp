@@ -29,6 +29,12 @@ TEST(Memory, KnowsWhatMuonNeedsForItsLargestMatrix) {
   EXPECT_EQ(of("optimizer.type=muon", 3) - of("optimizer.type=adamw", 3), 3 * one);
 }
 
+TEST(Memory, CountsWhatTheFilmKeeps) {
+  const RunConfig c = text_config({});
+  const Transformer model(c.model, 100, 100);
+  EXPECT_GE(counted_memory(model, c, 1).record, 8.0 * static_cast<double>(model.table.size()));
+}
+
 class MeasuredMemory : public DataFolder {
  protected:
   MemoryPlan memory(const RunConfig& c, int threads = 1) {
