@@ -91,10 +91,10 @@ string help_notes(const string& command) {
   const size_t at = all.find(head);
   if (at == string::npos) return "";
   const size_t begin = at + head.size();
-  const string text = all.substr(begin, min(all.find("\n= ", begin), all.size() - 1) - begin);
+  string text = all.substr(begin, min(all.find("\n= ", begin), all.size() - 1) - begin);
   // A paragraph becomes a line; what is indented keeps its own.
-  const string kept = replace_all(replace_all(text, "\n\n", "\f"), "\n  ", "\f  ");
-  return replace_all(replace_all(kept, "\n", " "), "\f", "\n");
+  text = replace_all(replace_all(text, "\n\n", "\f"), "\n  ", "\f  ");
+  return replace_all(replace_all(text, "\n", " "), "\f", "\n");
 }
 
 // The exception that is being handled.

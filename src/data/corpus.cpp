@@ -117,7 +117,7 @@ size_t chunk_end(string_view text, Normalize normalize) {
   const size_t space = text.rfind(' ');
   if (space != text.npos && space > 0) return space;
   return normalize == Normalize::none ? utf8_floor(text, text.size() - 1)
-                                      : last_normalization_boundary(text, text.size());
+                                      : last_normalization_boundary(text);
 }
 
 using Sides = vector<string_view>;  // source, target, further targets

@@ -99,12 +99,11 @@ string normalize(string_view text, Normalize form) {
   return {reinterpret_cast<const char*>(bytes), size_t(n)};
 }
 
-size_t last_normalization_boundary(string_view text, size_t end) {
-  const size_t nearest = end > kLongestRun ? end - kLongestRun : 0;
-  while (end > nearest) {
-    end = utf8_floor(text, end - 1);
-    if (begins_anew(code_point_at(text, end).value)) break;
-  }
+size_t last_normalization_boundary(string_view text) {
+  size_t end = text.size();
+  do end = utf8_floor(text, end - 1);
+  while (end > 0 && end + kLongestRun > text.size() &&
+         !begins_anew(code_point_at(text, end).value));
   return end;
 }
 

@@ -20,10 +20,10 @@ string to_lower(string_view text);
 // A normal form (UAX #15). Error (data) on invalid UTF-8. Normalize::none returns the text as is.
 string normalize(string_view text, Normalize form);
 
-// The last position before byte `end` where the text can be cut so that normalising the parts
+// The last position where a text that is not empty can be cut so that normalising the parts
 // separately, in either form, gives the same result as the whole; else 0, or a place 100 KB before
-// `end`. Any text may follow text[0, end).
-size_t last_normalization_boundary(string_view text, size_t end);
+// its end. Any text may follow.
+size_t last_normalization_boundary(string_view text);
 
 // The parts of `text` between runs of separators, as views into it.
 template <class Separates>

@@ -82,7 +82,7 @@ TEST(Normalize, PartsNormaliseAsTheWholeDoesWhereItMayBeCut) {
     for (int n = 1 + static_cast<int>(random() % 12); n > 0; --n)
       text += encode_utf8(kHard[random() % kHard.size()]);
     for (std::size_t end = 1; end <= text.size(); ++end) {
-      const std::size_t cut = last_normalization_boundary(text, end);
+      const std::size_t cut = last_normalization_boundary(text.substr(0, end));
       ASSERT_LT(cut, end);
       if (cut == 0) continue;
       ++cuts;
@@ -94,9 +94,9 @@ TEST(Normalize, PartsNormaliseAsTheWholeDoesWhereItMayBeCut) {
     }
   }
   EXPECT_GT(cuts, 10'000);
-  EXPECT_EQ(last_normalization_boundary("abc", 3), 2u);
-  EXPECT_EQ(last_normalization_boundary("ab\u0301", 4), 1u);
-  EXPECT_EQ(last_normalization_boundary("\u0301\u0301", 4), 0u);
+  EXPECT_EQ(last_normalization_boundary("abc"), 2u);
+  EXPECT_EQ(last_normalization_boundary("ab\u0301"), 1u);
+  EXPECT_EQ(last_normalization_boundary("\u0301\u0301"), 0u);
 }
 
 }  // namespace
