@@ -129,6 +129,7 @@ RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& 
     return result_of(run, request, trainer.state(), ending_of(stop).reason,
                      stop == Stop::signal ? exit_of_signal(stop_signal()) : Exit::ok);
   } catch (const Error& e) {
+    for (const string& note : run.take_notes()) log.warn(note);  // lines lost since a save
     if (e.exit() != Exit::diverged) throw;
     throw FailedRun(e, result_of(run, request, trainer.state(), "diverged", e.exit()));
   }

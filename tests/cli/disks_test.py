@@ -98,6 +98,11 @@ class Disks(RunsTest):
         self.same_checkpoint("whole", "run", 20)
         self.assertEqual(len(self.metrics("run")), len(self.metrics("whole")) - 3)
 
+    def test_lines_that_were_lost_are_told_if_the_save_after_them_fails_too(self):
+        fault = ["-P", self.folder / "run/metrics.jsonl", "-e", "inject=write:error=ENOSPC:when=4+", "-e", "inject=fsync,fdatasync:error=EIO"]
+        r = self.faulty(fault, "train", self.config(), "--run", "run")
+        self.judge(r, ["train"], STORE, ["warning: a line is lost", "Input/output error"])
+
     def test_a_link_that_cannot_be_read_is_not_called_something_else(self):
         self.train(self.config())
         r = self.faulty(["-e", "inject=readlink,readlinkat:error=EIO"], "evaluate", "run")
