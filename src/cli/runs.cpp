@@ -144,8 +144,8 @@ string keys_text(const Json& keys) {
   return joined(all, " ");
 }
 
-void print_runs(Json runs, bool every_key) {
-  const Column columns[] = {
+void print_runs(Json runs, const string& sort, bool every_key) {
+  Column columns[] = {
       {"run", "name"},
       {"step", "step"},
       {"state", "state"},
@@ -158,6 +158,9 @@ void print_runs(Json runs, bool every_key) {
       {"date", "date", plain, 1},
       {"keys", every_key ? "keys" : "own_keys", keys_text, 0, Column::cut},
   };
+  const string key = runs.front()["metric"].contains(sort) ? "metric" : sort;
+  for (Column& column : columns)
+    if (column.key == key) column.leaves = 0;
   for (Json& run : runs) {
     if (!on_terminal()) break;
     run["name"] = shortened(printable(plain(run["name"])), max(16, output_columns() / 4));
@@ -251,7 +254,7 @@ Exit run_runs(CommandLine& line) {
   else if (tsv)
     print_tsv(result);
   else
-    print_runs(result, every_key);
+    print_runs(result, sort, every_key);
   return Exit::ok;
 }
 

@@ -77,6 +77,9 @@ class ListOfRuns(RunsTest):
             self.assertEqual([line for line in lines if len(line) > columns], [])
             self.assertIn("seed=7" if columns > 60 else "model.d_", "".join(lines))
         self.assertIn("bleu", "".join(lines))
+        t = Terminal("runs", "--sort", "bleu", cwd=self.folder, columns=60)
+        self.addCleanup(t.close)
+        self.assertIn("bleu", t.end()[1])
         losses = [row["loss"] for row in self.json("runs", "--sort", "loss")]
         self.assertEqual(losses, sorted(losses))
         self.assertEqual([row["name"] for row in self.json("runs", "--sort", "model.d_model")][-1], "second")
