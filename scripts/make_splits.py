@@ -112,9 +112,11 @@ def main():
         pairs = own_commands() if args.task == "own" else scan_commands(pathlib.Path(args.arguments[0]))
         train, test = split(pairs, args.arguments[-1], "knock" if args.task == "own" else "jump", draw)
     train = shuffled(train, draw)
-    write(prefix, "valid", train[:args.valid])
-    write(prefix, "train", train[args.valid:])
-    write(prefix, "test", test)
+    for name, pairs in ("valid", train[:args.valid]), ("train", train[args.valid:]), ("test", test):
+        if not pairs and (args.valid or name != "valid"):
+            sys.exit(f"make_splits.py: no line is left for {prefix}.{name}.tsv: "
+                     f"{len(train)} to train and validate on (--valid {args.valid}), {len(test)} to test on")
+        write(prefix, name, pairs)
 
 
 if __name__ == "__main__":

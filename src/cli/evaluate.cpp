@@ -74,6 +74,12 @@ vector<string> read_lines(const string& path, Log& log) {
   return {lines.begin(), lines.end()};
 }
 
+bool are_decomposed(const vector<string>& lines) {
+  return ranges::any_of(lines, [](const string& line) {
+    return normalize(line, Normalize::nfc).size() < line.size();
+  });
+}
+
 // Each figure with its unit, and the model's loss among the yardsticks.
 void print_evaluation(const Json& r, const Yardsticks& yardsticks) {
   const auto count = [&](const char* key) { return format_count(r[key].get<int64_t>()); };
@@ -274,6 +280,11 @@ Exit run_bleu(CommandLine& line) {
   const auto lines_beside = [&](const string& file) {
     vector<string> lines = read_lines(file, log);
     require_lines(file, lines.size(), path, hypotheses.size());
+    if (are_decomposed(lines) != are_decomposed(hypotheses))
+      log.warn(
+          fmt::format("in only one of {} and {} are accents characters of their own (NFD), so "
+                      "that equal words differ: uconv -x any-nfc FILE composes them",
+                      shown_path(path), shown_path(file)));
     return lines;
   };
   vector<vector<string>> references(hypotheses.size());

@@ -336,8 +336,9 @@ void Columns::refuse(string_view line, const string& name) const {
                    written_.empty() ? "a source, a tab and a target" : "those of " + written_)
       .hint(!marks.empty()
                 ? marks
-                : "heed train and init take --columns 1,3:2 (data.columns), or --like gpt for a "
-                  "text; a trained model takes the columns that it learnt: cut -f1,2 TABLE > "
+                : "mend that line; heed train and init take --columns 1,3:2 (data.columns), or "
+                  "--like gpt for a text; a trained model takes the columns that it learnt: cut "
+                  "-f1,2 TABLE > "
                   "pairs.tsv; two files: --target-file (data.target)");
 }
 

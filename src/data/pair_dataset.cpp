@@ -111,6 +111,16 @@ void make_pair_tokenizers(const RunConfig& c, const string& folder, const Lines&
   }
 }
 
+// Does a side go up almost throughout, as in a word list? Few lines are so by chance.
+bool is_sorted(const vector<string_view>& side) {
+  size_t up = 0, down = 0;
+  for (size_t i = 1; i < side.size(); ++i) {
+    up += side[i - 1] < side[i];
+    down += side[i] < side[i - 1];
+  }
+  return side.size() >= 500 && 20 * down < up;
+}
+
 // The training pairs, including a held-out tail; or the separate held-out files.
 Pairs read_pairs(const RunConfig& c, const string& folder, bool valid = false) {
   const DataConfig& d = c.data;
@@ -147,6 +157,11 @@ Dataset load_pair_dataset(const RunConfig& c, const string& folder, Tokenizers& 
   d.train.add(all);
   if (files || begin < valid.size())
     d.valid = encode_pairs(valid, begin, valid.size(), c, tokenizers, false, 0);
+  if (!files && begin < all.size() && (is_sorted(all.source) || is_sorted(all.target)))
+    d.valid.warnings.push_back(
+        fmt::format("{} is sorted, so that the end of it, which is held out, is unlike the rest; "
+                    "to mix it: shuf < TABLE > mixed.tsv",
+                    all.source_path));
   if (files) {
     d.hash.valid = hash_of(valid);
     d.valid.add(valid);

@@ -88,7 +88,7 @@ TokenizedText UserTexts::encode_known(Side side, const string& text, const strin
 void UserTexts::count(const Unknown& unknown, size_t tokens, const string& name) {
   if (unknown.count > 0 && unknown.count == tokens)
     throw data_error("{} has nothing that the model knows: {}.", name, unknown.summary())
-        .hint("heed tokenize shows what it knows");
+        .hint("heed tokenize (of a source: --side source) shows what it knows");
   unknown_ += unknown;
 }
 

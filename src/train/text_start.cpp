@@ -12,6 +12,7 @@
 #include "base/signals.h"
 #include "base/std_names.h"
 #include "store/checkpoint.h"
+#include "store/huggingface.h"
 #include "store/model.h"
 #include "train/speed.h"
 #include "train/training_run.h"
@@ -103,6 +104,7 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   if (goes_on)
     for (double* rate : {&c.optimizer.learning_rate, &c.optimizer.min_learning_rate})
       *rate *= kGoingOn;
+  if (choice.text.program != "") c = opened_elsewhere(changed(given_keys(c), given).values);
   return choice;
 }
 

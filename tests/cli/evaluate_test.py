@@ -212,6 +212,8 @@ class EvaluatePairs(RunsTest):
         self.assertIn("nrefs:2", found["signature"])
         self.write("spaced", "the mill ", "near")
         self.check("bleu", "h", "spaced", facts=["white space", "spaced:1"])
+        self.write("apart", "caf\u0065\u0301", "near")
+        self.check("bleu", "h", "apart", facts=["NFD", "apart"])
         self.check("evaluate", "run", "--file", "s", "--target-file", "spaced", facts=["white space", "s:1"])
         self.assertEqual(len(self.out("bleu", "-", "t", stdin="the mill\nfar\n").splitlines()), 6)
         self.check("evaluate", "run", "--file", "s", *both, status=2, facts="--bleu")

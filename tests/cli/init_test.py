@@ -102,7 +102,7 @@ class Init(RunsTest):
         self.check("translate", "set", stdin="a 1\tX\n", status=3, facts=["standard input:1", "2 columns", "1,3:2"])
         self.check("train", "three.tsv", "--for", "huggingface", "--init-from", "set", status=USAGE, facts="excludes")
 
-    def test_a_model_that_opens_elsewhere(self):
+    def test_a_model_that_opens_elsewhere_and_a_sorted_table(self):
         (self.folder / "pairs.tsv").write_text("".join(f"a {i}\tb {i}\n" for i in range(200)))
         small = ("--stop-at", 1, "--minutes", 0.01, "--set", "model.d_model=32")
         self.check("train", "pairs.tsv", *small, "--run", "rotary", facts="export: none (Pegasus with")
@@ -114,6 +114,13 @@ class Init(RunsTest):
         self.assertEqual(told.count("export:"), 1)
         self.check("train", "pairs.tsv", *small, "--run", "opens", "--for", "huggingface", facts="export: Pegasus")
         self.check("export", "opens", "hf")
+        two = ("--set", "tokenizer.type=char", "--set", "tokenizer.target.type=word")
+        self.check("train", "pairs.tsv", *small, *two, "--run", "two", "--for", "huggingface", facts="export: Marian")
+        words = [str(i * 7919 % 1000) for i in range(600)]
+        for name, order in ("sorted", sorted(words)), ("mixed", words):
+            (self.folder / f"{name}.tsv").write_text("".join(f"{word}\tx {i * 31 % 17}\n" for i, word in enumerate(order)))
+        self.check("train", "sorted.tsv", *small, facts=["sorted.tsv", "shuf"])
+        self.assertNotIn("shuf", self.heed("train", "mixed.tsv", *small).err)
         self.check("init", "pairs.tsv", "--for", "huggingface")
         self.assertIn("export: Pegasus", (self.folder / "pairs.json").read_text())
         self.check("train", "pairs.json", "--run", "config", "--stop-at", 1, facts="export: Pegasus")
