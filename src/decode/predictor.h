@@ -13,6 +13,7 @@
 #include "base/std_names.h"
 #include "data/run_config.h"
 #include "nn/transformer.h"
+#include "text/tokenizer.h"
 
 namespace heed {
 

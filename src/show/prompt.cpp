@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/format.h"
 #include "base/log.h"
 #include "base/std_names.h"
 #include "data/user_text.h"

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/std_names.h"
 #include "data/user_text.h"
+#include "show/head_words.h"
 #include "show/page.h"
 #include "text/piece_model.h"
 #include "text/utf8.h"

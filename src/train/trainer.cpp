@@ -11,6 +11,7 @@
 #include "base/profile.h"
 #include "base/signals.h"
 #include "base/std_names.h"
+#include "evaluate/figures.h"
 #include "step/schedule.h"
 #include "store/safetensors.h"
 #include "train/ranks.h"
