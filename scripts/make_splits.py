@@ -112,10 +112,12 @@ def main():
         pairs = own_commands() if args.task == "own" else scan_commands(pathlib.Path(args.arguments[0]))
         train, test = split(pairs, args.arguments[-1], "knock" if args.task == "own" else "jump", draw)
     train = shuffled(train, draw)
-    for name, pairs in ("valid", train[:args.valid]), ("train", train[args.valid:]), ("test", test):
+    parts = {"valid": train[:args.valid], "train": train[args.valid:], "test": test}
+    for name, pairs in parts.items():
         if not pairs and (args.valid or name != "valid"):
             sys.exit(f"make_splits.py: no line is left for {prefix}.{name}.tsv: "
                      f"{len(train)} to train and validate on (--valid {args.valid}), {len(test)} to test on")
+    for name, pairs in parts.items():
         write(prefix, name, pairs)
 
 

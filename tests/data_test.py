@@ -269,10 +269,12 @@ class Splits(unittest.TestCase):
             self.assertIn(("run 7", "I_RUN I_RUN 7"), sum(self.made(folder, "scan", scan, "simple").values(), []))
             self.assertEqual(self.made(folder, "cogs", cogs, cogs)["test"][4], ("A cat 4 .", "cat ( x 4 )"))
             self.assertEqual((pathlib.Path(folder) / "x.test.kinds").read_text().split()[:4], ["kind0", "kind1", "kind2", "kind0"])
-            for arguments in (("scan", cogs, "simple"), ("cogs", scan, scan), ("scan", scan, "long"), ("own", "length-x"), ("scan", "none", "simple")):
+            for arguments in (("scan", cogs, "simple"), ("cogs", scan, scan), ("scan", scan, "long"), ("own", "length-x"), ("scan", "none", "simple"),
+                              ("scan", scan, "simple", "--valid", 999), ("scan", scan, "length-1")):
                 result = run(ROOT / "scripts/make_splits.py", *arguments, "--out", pathlib.Path(folder) / "y")
                 self.assertNotEqual(result.returncode, 0, arguments)
                 self.assertNotIn("Traceback", result.stderr)
+            self.assertEqual(list(pathlib.Path(folder).glob("y.*")), [])
 
 
 if __name__ == "__main__":

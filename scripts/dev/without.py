@@ -62,6 +62,7 @@ ROWS = {
                       rows=False, own="src/train/rewind.* tests/cli/rewind_test.py"),
     "export": command("export", ("src/train/suggested_config.cpp", r'include "store/huggingface|c = opened_elsewhere|{"opens", opens_as'),
                       ("src/train/training_run.cpp", r'include "store/huggingface|info\(opens'),
+                      ("src/train/text_start.cpp", r'(?s)#include "store/huggingface.h"\n|  if \(const string& program =.*?^  }\n', ""),
                       ("CMakeLists.txt", "huggingface.json CLASSES|huggingface_json"), ("CMakeLists.txt", " src/store/huggingface.json", ""),
                       rows=False, own="src/store/gguf.* src/store/huggingface*.* tests/store/huggingface*.cpp tests/cli/export_test.py"),
     "gguf": ("src/store/gguf.cpp", "gguf|Gguf",

@@ -74,10 +74,10 @@ vector<string> read_lines(const string& path, Log& log) {
   return {lines.begin(), lines.end()};
 }
 
-bool are_decomposed(const vector<string>& lines) {
-  return ranges::any_of(lines, [](const string& line) {
-    return normalize(line, Normalize::nfc).size() < line.size();
-  });
+// Those that Unicode's form NFC writes otherwise, such as accents as characters of their own.
+size_t lines_not_nfc(const vector<string>& lines) {
+  return ranges::count_if(
+      lines, [](const string& line) { return normalize(line, Normalize::nfc) != line; });
 }
 
 // Each figure with its unit, and the model's loss among the yardsticks.
@@ -280,10 +280,11 @@ Exit run_bleu(CommandLine& line) {
   const auto lines_beside = [&](const string& file) {
     vector<string> lines = read_lines(file, log);
     require_lines(file, lines.size(), path, hypotheses.size());
-    if (are_decomposed(lines) != are_decomposed(hypotheses))
+    const auto [few, many] = ranges::minmax({lines_not_nfc(lines), lines_not_nfc(hypotheses)});
+    if (50 * many > lines.size() && 4 * few < many)
       log.warn(
-          fmt::format("in only one of {} and {} are accents characters of their own (NFD), so "
-                      "that equal words differ: uconv -x any-nfc FILE composes them",
+          fmt::format("only one of {} and {} is in the Unicode form NFC, so that equal words "
+                      "differ; FILE in it: uconv -x any-nfc FILE",
                       shown_path(path), shown_path(file)));
     return lines;
   };

@@ -111,14 +111,14 @@ void make_pair_tokenizers(const RunConfig& c, const string& folder, const Lines&
   }
 }
 
-// Does a side go up almost throughout, as in a word list? Few lines are so by chance.
+// Does a side go up or down almost throughout, as in a word list? Few lines do so by chance.
 bool is_sorted(const vector<string_view>& side) {
   size_t up = 0, down = 0;
   for (size_t i = 1; i < side.size(); ++i) {
     up += side[i - 1] < side[i];
     down += side[i] < side[i - 1];
   }
-  return side.size() >= 500 && 20 * down < up;
+  return side.size() >= 500 && 20 * min(up, down) < max(up, down);
 }
 
 // The training pairs, including a held-out tail; or the separate held-out files.
@@ -159,9 +159,8 @@ Dataset load_pair_dataset(const RunConfig& c, const string& folder, Tokenizers& 
     d.valid = encode_pairs(valid, begin, valid.size(), c, tokenizers, false, 0);
   if (!files && begin < all.size() && (is_sorted(all.source) || is_sorted(all.target)))
     d.valid.warnings.push_back(
-        fmt::format("{} is sorted, so that the end of it, which is held out, is unlike the rest; "
-                    "to mix it: shuf < TABLE > mixed.tsv",
-                    all.source_path));
+        "the pairs are sorted, so that their end, which is held out, is unlike the rest; to mix "
+        "them: shuf < TABLE > mixed.tsv (of two files: paste SOURCE TARGET | shuf)");
   if (files) {
     d.hash.valid = hash_of(valid);
     d.valid.add(valid);

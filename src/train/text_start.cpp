@@ -104,7 +104,10 @@ ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
   if (goes_on)
     for (double* rate : {&c.optimizer.learning_rate, &c.optimizer.min_learning_rate})
       *rate *= kGoingOn;
-  if (choice.text.program != "") c = opened_elsewhere(changed(given_keys(c), given).values);
+  if (const string& program = choice.text.program; program != "") {
+    c = opened_elsewhere(changed(given_keys(c), given).values);
+    (void)foreign_class(program, choice.config());  // Error if the given keys are in the way
+  }
   return choice;
 }
 

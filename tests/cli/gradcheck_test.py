@@ -1,5 +1,4 @@
 """heed gradcheck: the gradients of every config that comes with heed. (Those of every layer and option: tests/nn.)"""
-import itertools
 import json
 import pathlib
 import unittest
@@ -16,9 +15,10 @@ class Gradcheck(RunsTest):
         self.assertEqual(r.status, 0, r.out)
 
     def test_configs_agree_with_either_norm_and_other_first_weights(self):
-        for config, norm in zip(CONFIGS, itertools.cycle(("pre", "post"))):
-            with self.subTest(config=config.name, norm=norm):
-                self.agrees(config, f"model.norm={norm}", "model.init=gpt2", "model.zero_init=true")
+        for i, config in enumerate(CONFIGS):
+            for norm in ("pre", "post")[:2 if i % 4 == 0 else 1]:
+                with self.subTest(config=config.name, norm=norm):
+                    self.agrees(config, f"model.norm={norm}", "model.init=gpt2", "model.zero_init=true")
 
     def test_differences_that_cannot_tell_are_no_failure(self):
         (self.folder / "c.json").write_text(json.dumps({
