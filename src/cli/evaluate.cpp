@@ -277,14 +277,15 @@ Exit run_bleu(CommandLine& line) {
   line.require_one_input(all);
   Log log({.quiet = line.quiet});
   const vector<string> hypotheses = read_lines(path, log);
+  const size_t not_nfc = lines_not_nfc(hypotheses);
   const auto lines_beside = [&](const string& file) {
     vector<string> lines = read_lines(file, log);
     require_lines(file, lines.size(), path, hypotheses.size());
-    const auto [few, many] = ranges::minmax({lines_not_nfc(lines), lines_not_nfc(hypotheses)});
+    const auto [few, many] = ranges::minmax({lines_not_nfc(lines), not_nfc});
     if (50 * many > lines.size() && 4 * few < many)
       log.warn(
           fmt::format("only one of {} and {} is in the Unicode form NFC, so that equal words "
-                      "differ; FILE in it: uconv -x any-nfc FILE",
+                      "differ: uconv -x any-nfc FILE",
                       shown_path(path), shown_path(file)));
     return lines;
   };

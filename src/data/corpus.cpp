@@ -334,12 +334,11 @@ void Columns::refuse(string_view line, const string& name) const {
   throw data_error("{}: found {}; expected {}.", name,
                    counted(to_string(split(line, '\t').size()), "column"),
                    written_.empty() ? "a source, a tab and a target" : "those of " + written_)
-      .hint(!marks.empty() ? marks
-                           : "heed train and init take --columns 1,3:2 (data.columns), or "
-                             "--like gpt for a text; else mend that line; a trained model takes "
-                             "the columns that it learnt: cut "
-                             "-f1,2 TABLE > "
-                             "pairs.tsv; two files: --target-file (data.target)");
+      .hint(!marks.empty()
+                ? marks
+                : "heed train and init take --columns 1,3:2 (data.columns), or --like gpt for a "
+                  "text; else mend that line; a trained model takes the columns that it learnt: "
+                  "cut -f1,2 TABLE > pairs.tsv; two files: --target-file (data.target)");
 }
 
 Pairs read_tsv(const string& path, const ReadOptions& options, const string& columns) {

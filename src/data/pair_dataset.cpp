@@ -157,13 +157,13 @@ Dataset load_pair_dataset(const RunConfig& c, const string& folder, Tokenizers& 
   d.train.add(all);
   if (files || begin < valid.size())
     d.valid = encode_pairs(valid, begin, valid.size(), c, tokenizers, false, 0);
-  if (!files && begin < all.size() && (is_sorted(all.source) || is_sorted(all.target)))
-    d.valid.warnings.push_back(
-        "the pairs are sorted, so that their end, which is held out, is unlike the rest; to mix "
-        "them: shuf < TABLE > mixed.tsv (of two files: paste SOURCE TARGET | shuf)");
   if (files) {
     d.hash.valid = hash_of(valid);
     d.valid.add(valid);
+  } else if (n < all.size() && (is_sorted(all.source) || is_sorted(all.target))) {
+    d.valid.warnings.push_back(
+        "the pairs are sorted, so that the held-out end is unlike the rest: "
+        "shuf < TABLE > mixed.tsv (of two files: paste SOURCE TARGET | shuf)");
   }
   return d;
 }

@@ -89,8 +89,8 @@ class Options(RunsTest):
 
     def test_bench_takes_a_text_and_a_run(self):
         (self.folder / "mine.txt").write_text(text(3000))
-        shown = self.out("bench", "mine.txt", "--steps", 2)
-        self.assertRegex(shown, r"(?m)^all [\d,]+ steps +about \d+\w.*, plus validation$")
+        shown = self.out("bench", "mine.txt", "--steps", 2, "--set", "train.max_steps=20")
+        self.assertRegex(shown, r"(?m)^all 20 steps +about \d+s, plus validation$")
         self.assertRegex(shown, r"(?m)^5 minutes +[\d,]+ steps")
         for command in ("gradcheck", "config"):
             self.check(command, "mine.txt", status=2, facts="mine.txt")

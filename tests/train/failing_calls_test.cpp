@@ -111,7 +111,7 @@ class FailingCalls : public ::testing::Test {
       }
     }
     EXPECT_GT(done, 0);
-    EXPECT_GT(refused, 4);
+    EXPECT_GT(refused, 170 / stride);
   }
 
   TemporaryFolder folder_;
