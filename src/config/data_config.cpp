@@ -101,13 +101,14 @@ vector<Field> fields(TokenizersConfig& c, const When& pairs) {
   const auto& known = TokenizerConfig::kTypeNames;
   vector<string> names(known.begin(), known.end());
   vector<Field> all = fields(c, "tokenizer", choice(c.type, names));
-  all.push_back(only(pairs, {"shared", &c.shared, "one vocabulary for source and target"}));
+  all.push_back(only(
+      pairs, {"shared", &c.shared,
+              "one vocabulary for source and target; false: model.tie output unless it is given"}));
   names.emplace_back("none");
   const When own{"a target with a tokenizer of its own",
                  c.own_target() ? "" : "tokenizer.target.type is none", false};
   vector<Field> target = fields(c.target, "tokenizer.target", choice(c.target.type, names));
-  target.front().doc +=
-      "; none: that of tokenizer; else shared is false, and model.tie output unless it is given";
+  target.front().doc += "; none: that of tokenizer; else shared is false";
   all.push_back(
       {"target", only(pairs, only(own, target)), "how its targets become ids, if not so"});
   return all;

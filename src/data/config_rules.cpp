@@ -142,10 +142,8 @@ RunConfig filled_in(const GivenKeys& given) {
   RunConfig c = given.values;
   for (double* rate : {&c.model.attention_dropout, &c.model.activation_dropout})
     if (*rate < 0) *rate = c.model.dropout;
-  if (c.tokenizer.own_target()) {
-    if (!given.contains("tokenizer.shared")) c.tokenizer.shared = false;
-    if (!given.contains("model.tie")) c.model.tie = Tie::output;
-  }
+  if (c.tokenizer.own_target() && !given.contains("tokenizer.shared")) c.tokenizer.shared = false;
+  if (!c.tokenizer.shared && !given.contains("model.tie")) c.model.tie = Tie::output;
   c.model.n_kv_heads = kv_heads(c.model);
   fill_in_defaults(c.optimizer);
   if (c.train.max_epochs > 0 && !given.contains("train.max_steps")) c.train.max_steps = 0;

@@ -255,7 +255,7 @@ TEST(ConfigRules, RulesBetweenKeys) {
       {kTextConfig, "objective.mean_span=4", "objective.mean_span objective.type prefix_lm"},
       {kTextConfig, "objective.type=seq2seq", "seq2seq data.train"},
       {kPairsConfig, "objective.type=prefix_lm", "prefix_lm data.pairs"},
-      {kPairsConfig, "tokenizer.shared=false", "model.tie all"},
+      {kPairsConfig, "tokenizer.shared=false model.tie=all", "model.tie all"},
       {kTextConfig, "tokenizer.target.type=word", "tokenizer.target.type"},
       {kPairsConfig, "tokenizer.target.vocab_size=9",
        "tokenizer.target.vocab_size tokenizer.target.type"},
@@ -326,6 +326,8 @@ TEST(ConfigRules, ATargetMayHaveATokenizerOfItsOwn) {
   EXPECT_EQ(c.tokenizer.of_target().type, TokenizerConfig::bpe);
   EXPECT_FALSE(c.tokenizer.shared);
   EXPECT_EQ(c.model.tie, Tie::output);
+  EXPECT_EQ(parse_config(kPairsConfig, "a.json", read_sets({"tokenizer.shared=false"})).model.tie,
+            Tie::output);
   EXPECT_EQ(dump_config(parse_config(dump_config(c), "b.json")), dump_config(c));
   EXPECT_NO_THROW(parse_config(kTextConfig, "a.json", read_sets({"train.select_by=accuracy"})));
 }
