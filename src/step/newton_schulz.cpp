@@ -15,7 +15,7 @@ constexpr int kIterations = 5;
 constexpr double kSmallestNorm = 1e-30;  // 1 / norm must be a float
 // Shares of the norm that change no digit of the result. The momentum of a ReLU that never fires
 // fades to numbers so small that processors take a hundred times as long to multiply them.
-constexpr double kNothing = 1e-12;
+constexpr double kFaded = 1e-12;
 constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
 
 // p = a I + b A + c A² of an A that is symmetric up to rounding.
@@ -38,7 +38,7 @@ void orthogonalize(Mat<T> x, const Products<T>& products, Workspace& workspace) 
   for (int r = 0; r < x.rows; ++r)
     for (int c = 0; c < x.cols; ++c) {
       const T share = x(r, c) * scale;
-      x(r, c) = std::abs(share) < T(kNothing) ? 0 : share;
+      x(r, c) = std::abs(share) < T(kFaded) ? 0 : share;
     }
 
   // A tall X is used as its transpose would be: A = Xᵀ X, and P stands right of X.

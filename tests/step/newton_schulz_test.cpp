@@ -45,6 +45,20 @@ TEST(NewtonSchulz, IsTheFormulaOnAnyShape) {
   }
 }
 
+// The momentum of a ReLU that never fires: its row fades, and never to denormal numbers.
+TEST(NewtonSchulz, AFadedRowIsZero) {
+  Workspace workspace;
+  std::vector<float> x(12 * 6), live;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = float(uniform01(noise_key(7, Purpose::probe), i)) * (i / 6 == 4 ? 1e-36F : 1);
+  live = x;
+  std::fill_n(live.begin() + 24, 6, 0.0F);
+  orthogonalize(Mat<float>(x.data(), 12, 6), blas_products<float>(), workspace);
+  orthogonalize(Mat<float>(live.data(), 12, 6), blas_products<float>(), workspace);
+  EXPECT_EQ(x, live);
+  EXPECT_EQ(x[24], 0);
+}
+
 // A long matrix of low rank: the small A has eigenvalues far below its rounding errors.
 TEST(NewtonSchulz, FloatStandsDirectionsThatAreMissing) {
   Workspace workspace;
