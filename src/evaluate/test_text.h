@@ -1,6 +1,7 @@
-// The text that models are measured on: what their run held out, or what a user names. Reading it
-// tells the log what must be known of it: that the data has changed since the model was trained,
-// which of its lines the model was trained on, what became <unk>.
+// The text that models are measured on: what their run held out, or what a user names
+// (evaluate, compare, ablate; score reads a user's lines, cli/answers.h). Reading it tells the log
+// what must be known of it: that the data has changed since the model was trained, which of its
+// lines the model was trained on, what became <unk>.
 //
 // A unit of it, on which models are compared, is a pair of lines; of a text a line, or where lines
 // are short a block of them; what has no line ends is cut. A token belongs to the unit of its first

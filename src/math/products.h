@@ -5,9 +5,10 @@
 //   RowProducts   decoding: the result of a row depends neither on other rows nor on the threads
 //   bfloat16      training and scoring with rounded operands (math/bfloat16.cpp)
 //
-// Who starts a pass chooses (Pass::products): a Stepper those of training, a Predictor those of
-// scoring, blas_products() unless told otherwise; IncrementalDecoder owns its RowProducts. The door
-// keeps the time of the layers' products (base/profile.h); muon's are part of its optimizer's.
+// make_products() makes those of a precision: for a training in train/prepared_run.cpp, for
+// commands where they open their models. A pass uses what it is lent (Pass::products), else
+// blas_products(); IncrementalDecoder owns its RowProducts. They keep the time of the layers'
+// products (base/profile.h); muon's are part of its optimizer's.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,9 @@
-// A bump allocator for activations. matrix() takes memory; rewinding to an earlier mark frees all
-// memory taken since, and matrices in it become invalid. It grows to the peak use and then never
-// allocates again. One per thread; not thread-safe. Memory is uninitialised. std::length_error
-// beyond the `most` bytes that it may take from the system.
+// A bump allocator for activations; what layers save for backward (their ...Saved) is here. A
+// training's peak is measured before it starts (pass_memory() in train/prepared_run.cpp). matrix()
+// takes memory; rewinding to an earlier mark frees all memory taken since, and matrices in it
+// become invalid. It grows to the peak use and then never allocates again. One per thread; not
+// thread-safe. Memory is uninitialised. std::length_error beyond the `most` bytes that it may take
+// from the system.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// y = x Wᵀ + b on rows: the only matrix products with weights.
+// y = x Wᵀ + b on rows: the only matrix products with weights in a pass.
 //
 // A Linear may cover several weights that are adjacent in the flat array (q, k and v of an
 // attention), so that one product computes them all; slice() gives part of them.

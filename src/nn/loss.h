@@ -4,8 +4,9 @@
 //   L = sum over rows with a label y >= 0 of  -(1 - eps) log p_y - eps / K sum_k log p_k
 //
 // eps is label smoothing over all K classes (Szegedy et al. 2016, section 7). The label is the mask
-// of the loss: a row with label -1 never reaches the output layer, and its gradient is zero. Logits
-// exist for a few rows at a time, never for a whole batch.
+// of the loss: a row with label -1 never reaches the output layer, and its gradient is zero. The
+// objective (data/objectives.cpp) sets it. Logits exist for a few rows at a time, never for a whole
+// batch.
 #pragma once
 
 #include <cstdint>

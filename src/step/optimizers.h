@@ -50,7 +50,7 @@ struct Stretch {
   const Update& update;
   const Products<T>& products;
   T keep;    // 1 - rate * weight_decay, or 1 for what does not decay
-  T *w, *g;  // values, and their gradient, which is not clipped yet; it must be left at zero
+  T *w, *g;  // values, and their gradient, not clipped yet; the last move leaves it at zero
   T *m, *v;  // moments: as many as the rule has names for
   size_t size;
 };

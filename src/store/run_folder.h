@@ -36,7 +36,7 @@ inline constexpr const char *kReportPage = "report.html", *kLivePage = "live.htm
 
 inline constexpr uint64_t kMaxConfigFile = 16u << 20;
 
-// Those that grow by a line (store/run_records.h).
+// The lines of store/run_records.h.
 inline constexpr const char* kLineFiles[] = {kMetrics, kFilm};
 
 // Folders in checkpoints/ begin with one of these: step-00001000, average-100-500.

@@ -1,6 +1,6 @@
 // What a training announces, and who listens. The trainer knows none of its listeners, and trains
-// the same numbers without any. A listener is a class and a row in listeners(); a larger one is in
-// a file of its own, with its factory: NAME_listener(const ListenerContext&).
+// the same numbers without any. A listener is a class and a row in listeners.cpp; a larger one is
+// in a file of its own, with its factory: NAME_listener(const ListenerContext&).
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
-// How a training goes, however it begins: fresh (train/start.cpp), on a text of the user's own
-// (train/text_start.cpp), or resumed or branched (train/resume.h). Everything is read and prepared
-// first, then the run folder is made and the training goes. The way to the first step:
+// How a training goes, however it begins: fresh at step 0 in a new folder (train/start.cpp), on a
+// text of the user's own (train/text_start.cpp), resumed in its folder at its newest checkpoint, or
+// branched to a folder of its own at a checkpoint of another run, to another end (train/resume.h).
+// Everything is read and prepared first, then the training goes. The way to the first step:
 //
 //   train_run, or train_on_text (text_start) with suggest (suggested_config)
 //     prepare_start (start) > prepare_run (prepared_run)   config and data: the model, the ids
