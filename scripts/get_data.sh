@@ -2,7 +2,7 @@
 # Puts public training data where the configs expect it, in data/downloads/ (which git ignores).
 #
 #   scripts/get_data.sh shakespeare              for configs shakespeare, gpt, gpt-best and gpt-pieces (1.1 MB)
-#   scripts/get_data.sh multi30k                 for configs multi30k and multi30k-cased (8 MB)
+#   scripts/get_data.sh multi30k                 for configs multi30k, multi30k-bf16 and multi30k-cased (8 MB)
 #   scripts/get_data.sh g2p                      for config g2p: 15 languages (1.6 MB)
 #   scripts/get_data.sh scan                     for config scan, after scripts/make_splits.py (4 MB)
 #   scripts/get_data.sh SET --from DIR           copies the files from DIR instead of downloading them
