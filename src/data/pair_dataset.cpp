@@ -26,7 +26,6 @@ Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig
   s.source_begin = s.target_begin = {0};
   const int limit = c.data.max_length;
   const auto objective = make_objective(c);
-  const bool joined = objective->traits().joined;
   optional<Error> first;
   vector<string> spaced;
   for (size_t i = begin; i < end; ++i) {
@@ -50,8 +49,9 @@ Split encode_pairs(const Pairs& pairs, size_t begin, size_t end, const RunConfig
     };
     try {
       if (!training)
-        (void)objective->fit(Side::target, joined ? 2 + of_first + of_second : 1 + longest, name(),
-                             at_once);
+        (void)objective->fit(Side::target,
+                             objective->traits().joined ? 2 + of_first + of_second : 1 + longest,
+                             name(), at_once);
       else if (std::cmp_greater(longest, limit))
         throw data_error("{} is longer than data.max_length {} tokens.", name(), limit)
             .hint(fmt::format("--set data.max_length={}", 2 * limit));
@@ -144,8 +144,7 @@ Dataset load_pair_dataset(const RunConfig& c, const string& folder, Tokenizers& 
     throw data_error(
         "no pair is left for training: {} in all, data.valid_fraction holds out the rest.",
         all.size());
-  const size_t limit = c.data.limit;
-  const size_t used = limit > 0 ? min(limit, n) : n;
+  const size_t limit = c.data.limit, used = limit > 0 ? min(limit, n) : n;
   const bool files = c.data.has_valid_files();
   const Pairs own = files ? read_pairs(c, folder, true) : Pairs(), &valid = files ? own : all;
   const size_t begin = files ? 0 : n;

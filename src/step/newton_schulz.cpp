@@ -12,10 +12,10 @@ namespace heed {
 namespace {
 
 constexpr int kIterations = 5;
-constexpr double kSmallestNorm = 1e-30;  // 1 / norm must be a float
 // Shares of the norm that change no digit of the result. The momentum of a ReLU that never fires
 // fades to numbers so small that processors take a hundred times as long to multiply them.
 constexpr double kFaded = 1e-12;
+constexpr double kSmallestNorm = 1e-18;  // what is all far below it has faded
 constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
 
 // p = a I + b A + c A² of an A that is symmetric up to rounding.
@@ -32,9 +32,7 @@ template <class T>
 void orthogonalize(Mat<T> x, const Products<T>& products, Workspace& workspace) {
   double squares = 0;
   for (int r = 0; r < x.rows; ++r) squares += sum_squares(x.row(r), x.cols);
-  const double norm = sqrt(squares);  // Frobenius's
-  if (norm < kSmallestNorm) return set_zero(x);
-  const T scale = T(1.0 / norm);
+  const T scale = T(1 / max(sqrt(squares), kSmallestNorm));
   for (int r = 0; r < x.rows; ++r)
     for (int c = 0; c < x.cols; ++c) {
       const T share = x(r, c) * scale;

@@ -280,8 +280,8 @@ Suggestion suggest(const OwnText& text) {
   c.train.patience = text.pairs() && c.data.valid_fraction > 0 ? 5 : 0;
   c.optimizer.min_learning_rate = rounded_to(c.optimizer.learning_rate / 20, 6);
   c.optimizer.weight_decay = rounded_to(weight_decay_for(c.optimizer.learning_rate, pass), 1);
-  const bool gpt = text.like == "gpt";
-  const bool both = c.model.encoder_layers > 0 && c.model.decoder_layers > 0;
+  const bool gpt = text.like == "gpt",
+             both = c.model.encoder_layers > 0 && c.model.decoder_layers > 0;
   s.passes = useful_passes(gpt);
   s.validation = held_out * pass / 3;
   // (With both halves a token passes one of them.)
