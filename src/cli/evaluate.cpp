@@ -282,7 +282,7 @@ Exit run_bleu(CommandLine& line) {
     vector<string> lines = read_lines(file, log);
     require_lines(file, lines.size(), path, hypotheses.size());
     const auto [few, many] = ranges::minmax({lines_not_nfc(lines), not_nfc});
-    if (few == 0 && 50 * many > lines.size())
+    if (50 * many > lines.size() && 4 * few < many)
       log.warn(
           fmt::format("only one of {} and {} is in the Unicode form NFC, so that equal words "
                       "differ: uconv -x any-nfc FILE",

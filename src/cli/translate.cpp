@@ -81,7 +81,7 @@ Sources read_sources(OpenModel& m, span<const GivenText> texts, size_t prefix) {
       TokenIds ids = m.texts.line(Side::source, all.lines[i], name);
       m.texts.check_length(Side::source, m.objective->framed_source(ids).size() + prefix,
                            name + (prefix > 0 ? " with --prefix" : ""), at_once);
-      if (stripped(all.lines[i]) != all.lines[i]) spaced.push_back(name);
+      if (ids != m.tokenizers.source().encode(stripped(all.lines[i]))) spaced.push_back(name);
       all.ids[i] = std::move(ids);
     }));
   }

@@ -101,9 +101,7 @@ vector<Field> fields(TokenizersConfig& c, const When& pairs) {
   const auto& known = TokenizerConfig::kTypeNames;
   vector<string> names(known.begin(), known.end());
   vector<Field> all = fields(c, "tokenizer", choice(c.type, names));
-  all.push_back(only(
-      pairs, {"shared", &c.shared,
-              "one vocabulary for source and target; false: model.tie output unless it is given"}));
+  all.push_back(only(pairs, {"shared", &c.shared, "one vocabulary for source and target"}));
   names.emplace_back("none");
   const When own{"a target with a tokenizer of its own",
                  c.own_target() ? "" : "tokenizer.target.type is none", false};

@@ -85,7 +85,7 @@ vector<Field> fields(ModelConfig& c) {
                            OnResume::refused, "as model.dropout"}),
       {"tie", choice(c.tie, {"all", "output", "none"}),
        "all: one table for source, target and output; output: the target table is the output "
-       "layer; none: separate tables"},
+       "layer (the default of two vocabularies); none: separate tables"},
       {"attention", fields(c, rotary), "ablations: remove a part of attention"},
       {"init", choice(c.init, {"xavier_uniform", "gpt2"}), "initial values of the weights"},
       {"zero_init", &c.zero_init,

@@ -3,9 +3,9 @@
 // An objective (prefix_lm, causal_lm, masked_lm, seq2seq, span_corruption) is one class and one row
 // of the table in objectives.cpp. Everything that depends on it is here: the halves of the model,
 // the examples of an epoch, how a user's text is framed, scored and continued. Beside it, the
-// pages to type to (show/web), the sizes for a text (train/suggested_config) and other programs'
-// models (store/huggingface.json) know it by name. An
-// Objective is made from a config alone and is immutable: any thread may call it.
+// pages (show/web), the sizes for a text (train/suggested_config) and other programs' models
+// (store/huggingface.json) know it by name. An Objective is made from a config alone and is
+// immutable: any thread may call it.
 //
 // Texts come here as ids without <s> and </s>, and are framed as the model reads them:
 //

@@ -7,7 +7,7 @@
 //
 // make_products() makes those of a precision: for a training in train/prepared_run.cpp, for
 // commands where they open their models. A pass uses what it is lent (Pass::products), else
-// blas_products(); IncrementalDecoder owns its RowProducts. They keep the time of the layers'
+// blas_products(); IncrementalDecoder owns its RowProducts. Products keep the time of the layers'
 // products (base/profile.h); muon's are part of its optimizer's.
 #pragma once
 

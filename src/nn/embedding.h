@@ -2,9 +2,10 @@
 // Sinusoidal positions (Vaswani et al. 2017, section 3.5) are computed, learned ones are a second
 // table. Rotary ones are applied inside attention, and nothing is added here.
 //
-// To add a kind: a name in Positions (config/model_config.h), its rules in data/config_rules.cpp,
-// its branch here if it is added to the embedding, else in Stack (nn/block.h) and nn/attention
-// (rotate_both); beside them show/web/model.js, show/explain.cpp and store/huggingface.cpp know it.
+// To add a kind: a name in Positions (config/model_config.h and .cpp), its rules in
+// data/config_rules.cpp, its branch here if it is added to the embedding, else in Stack
+// (nn/block.h) and nn/attention (rotate_both); beside them show/web/model.js, show/explain.cpp and
+// store/huggingface.cpp know it.
 #pragma once
 
 #include <string>

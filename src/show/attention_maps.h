@@ -1,6 +1,6 @@
 // The attention weights of one forward pass, and the contributions of the keys: what heed attend
 // prints, and what a film's frames keep (show/film.h), which are the report's maps. (The
-// live page computes its own: web/machine.js.)
+// live page computes its own: web/model.js.)
 //
 // Weights are those of a forward pass in float32, without dropout: row q of a head sums to 1, and
 // masked positions are exactly 0. A weight alone does not say how much a token contributes, since

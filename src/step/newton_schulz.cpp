@@ -12,10 +12,10 @@ namespace heed {
 namespace {
 
 constexpr int kIterations = 5;
-// Shares of the norm that change no digit of the result. The momentum of a ReLU that never fires
-// fades to numbers so small that processors take a hundred times as long to multiply them.
+// A share of the norm too small to matter. The momentum of a ReLU that never fires fades to numbers
+// so small that processors take a hundred times as long to multiply them.
 constexpr double kFaded = 1e-12;
-constexpr double kSmallestNorm = 1e-18;  // what is all far below it has faded
+constexpr double kSmallestNorm = 1e-18;  // a smaller one is not scaled up to 1
 constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
 
 // p = a I + b A + c A² of an A that is symmetric up to rounding.

@@ -38,8 +38,8 @@ struct ScheduleKind {
 vector<ScheduleKind>& schedules();
 const ScheduleKind& schedule_of(const OptimizerConfig& config);
 
-// When the rate falls, and what follows: is the config allowed, which save is spared, may a run be
-// resumed or must it be branched, what to try next.
+// When the rate falls, and what follows: is the config allowed, which save is spared, what to try
+// next.
 struct Fall {
   // The last step before it, of a rate that is constant until then (wsd); -1: it falls all along,
   // or never.

@@ -1,9 +1,10 @@
 // What a run writes as lines: the events of metrics.jsonl, and the probe and the frames of
-// film.jsonl (docs/formats.md says what each key means). train/listeners.cpp writes those of steps,
-// and what begins, branches, resumes on another processor, or diverges its event. Each kind is a
-// struct with one list of fields (base/fields.h), which writes a line and reads it. Whatever shows
-// a training reads these structs, and nothing else of the run but its states and configs. What is
-// read fits: the maps of a frame have the sizes of the probe's kinds. Names may be any.
+// film.jsonl (docs/formats.md says what each key means). train/listeners.cpp and film_listener.cpp
+// write those of steps, and what begins, branches, resumes on another processor, or diverges its
+// event. Each kind is a struct with one list of fields (base/fields.h), which writes a line and
+// reads it. Whatever shows a training reads these structs, and nothing else of the run but its
+// states and configs. What is read fits: the maps of a frame have the sizes of the probe's kinds.
+// Names may be any.
 #pragma once
 
 #include <cstdint>

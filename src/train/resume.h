@@ -1,7 +1,7 @@
 // heed resume: continues a run exactly where its newest whole checkpoint stopped; with --branch
-// from any checkpoint, in a folder of its own, to another end.
+// from there, or from a step that is named, in a folder of its own, to another end.
 //
-// Steps are never undone. Where the rate falls at the end (optimizer.decay_steps "end", wsd's
+// Saved steps are never undone. Where the rate falls at the end (optimizer.decay_steps "end", wsd's
 // default), it falls at the new end. If steps done would have had another rate with it, the run
 // stays as it is, and its branch NAME-2 goes on from the newest checkpoint from before them:
 // usually that at which the fall began, which every save spares. So the branch is the run that its

@@ -45,7 +45,8 @@ TEST(NewtonSchulz, IsTheFormulaOnAnyShape) {
   }
 }
 
-// The momentum of a ReLU that never fires: its row fades, and never to denormal numbers.
+// The momentum of a ReLU that never fires: its row fades, and is not multiplied as denormal
+// numbers.
 TEST(NewtonSchulz, AFadedRowIsZero) {
   Workspace workspace;
   std::vector<float> x(12 * 6), live;
@@ -80,6 +81,10 @@ TEST(NewtonSchulz, ZerosAndWhatIsNearlyZeroBecomeZeros) {
     orthogonalize(Mat<float>(x.data(), 3, 4), blas_products<float>(), workspace);
     EXPECT_EQ(x, std::vector<float>(12)) << tiny;
   }
+  std::vector<float> faint(12, 1e-24f);
+  orthogonalize(Mat<float>(faint.data(), 3, 4), blas_products<float>(), workspace);
+  EXPECT_GT(faint[0], 0);
+  EXPECT_LT(faint[0], 0.01);
 }
 
 }  // namespace
