@@ -20,9 +20,9 @@
 
 namespace heed {
 
-// Overwrites x [rows, cols]; numbers below 1e-12 of its norm (of 1e-18, if that is smaller) count
-// as zero. Takes at most 2 s (s + l) numbers of the workspace, s and l being the shorter and the
-// longer side, and rewinds it.
+// Overwrites x [rows, cols]; numbers below 1e-12 of its norm, or of 1e-18 if the norm is smaller,
+// count as zero. Takes at most 2 s (s + l) numbers of the workspace, s and l being the shorter and
+// the longer side, and rewinds it.
 template <class T>
 void orthogonalize(Mat<T> x, const Products<T>& products, Workspace& workspace);
 
