@@ -31,29 +31,18 @@ template <class T>
 void drop_add_backward(In<T> dy, Mat<T> dbranch, const Dropout& dropout);
 
 // Calls body(r, mask) for every row; mask(c) is the factor of column c: 0 or 1 / (1 - rate).
-template <class T>
-struct DropoutMask {
-  uint64_t key;
-  uint32_t threshold;
-  T scale;
-  T operator()(int c) const { return noise32(key, uint32_t(c)) >= threshold ? scale : T{0}; }
-};
-
-template <class T>
-struct NoMask {
-  T operator()(int) const { return T{1}; }
-};
-
 template <class T, class Body>
 void for_rows(int rows, const Dropout& d, Body&& body) {
   if (!d.on()) {
-    for (int r = 0; r < rows; ++r) body(r, NoMask<T>{});
+    for (int r = 0; r < rows; ++r) body(r, [](int) { return T{1}; });
     return;
   }
   const auto threshold = uint32_t(min(d.rate * 0x1.0p32, 0x1.0p32 - 1));
   const T scale = T(1.0 / (1.0 - d.rate));
   for (int r = 0; r < rows; ++r)
-    body(r, DropoutMask<T>{combine(d.row_keys[r], d.id), threshold, scale});
+    body(r, [=, key = combine(d.row_keys[r], d.id)](int c) {
+      return noise32(key, uint32_t(c)) >= threshold ? scale : T{0};
+    });
 }
 
 }  // namespace heed
