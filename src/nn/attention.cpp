@@ -35,13 +35,6 @@ span<View> views(Pass<T>& pass, size_t n) {
   return {pass.workspace.template numbers<View>(n), n};
 }
 
-size_t weights_size(int n_heads, const Packed& rows, const Packed& key_rows) {
-  size_t sum = 0;
-  for (int i = 0; i < rows.sequences(); ++i)
-    sum += size_t(rows.length(i)) * padded_keys(key_rows.length(i));
-  return sum * n_heads;
-}
-
 // x with every head normalised; x itself without a norm.
 template <class T>
 Mat<T> normed(Pass<T>& pass, const optional<Norm>& norm, Mat<T> x, HeadNormSaved<T>& saved) {
@@ -126,15 +119,12 @@ void Attention::attend(Pass<T>& pass, const AttentionInput<T>& input,
                        AttentionSaved<T>& saved) const {
   const Packed &rows = *input.rows, &key_rows = cross() ? *input.memory_rows : rows;
   saved.heads = views<AttentionHead<T>>(pass, size_t(rows.sequences()) * n_heads);
-  T* p = pass.workspace.template numbers<T>(weights_size(n_heads, rows, key_rows));
   for_heads(*this, rows, key_rows, [&](size_t n, int i, int h, auto of_query, auto of_key) {
-    const Mat<T> weights{p, rows.length(i), padded_keys(key_rows.length(i))};
-    p += weights.rows * ptrdiff_t(weights.cols);
     saved.heads[n] = {
         .q = of_query(saved.q),
         .k = of_key(saved.k),
         .v = of_key(saved.v),
-        .p = weights,
+        .p = pass.matrix(rows.length(i), padded_keys(key_rows.length(i))),
         .o = of_query(saved.context),
         .scale = T(scale()),
         .causal = causal(),
