@@ -196,10 +196,7 @@ struct Stack {
   template <class T>
   Mat<T> forward(Pass<T>& pass, Mat<T> x, AttentionInput<T> input, StackSaved<T>& saved) const {
     saved.blocks.resize(blocks.size());
-    saved.rotary = {};
-    if (rotary.width > 0)
-      saved.rotary = position_angles<T>(pass.workspace, position_range(*input.rows), rotary);
-    input.rotary = saved.rotary;
+    input.rotary = saved.rotary = position_angles<T>(pass.workspace, input.rows->positions, rotary);
     for (size_t i = 0; i < blocks.size(); ++i) {
       const Workspace::Mark mark = pass.workspace.mark();
       const Mat<T> y = blocks[i].forward(pass, x, input, saved.blocks[i]);

@@ -23,25 +23,22 @@ Embedding::Embedding(ParamTable& table, Param tokens_, const string& positions_n
                                  {Initializer::normal, 0.02});
 }
 
-PositionRange position_range(const Packed& rows) {
-  if (rows.positions.empty()) return {};
-  const auto [low, high] = std::minmax_element(rows.positions.begin(), rows.positions.end());
-  return {*low, *high - *low + 1};
-}
-
 template <class T>
-Angles<T> position_angles(Workspace& workspace, PositionRange range, const AngleTable& kind) {
+Angles<T> position_angles(Workspace& workspace, const vector<int>& positions,
+                          const AngleTable& kind) {
+  if (positions.empty()) return {};
   const auto [d, base, cos_first] = kind;
-  const Mat<T> table = workspace.matrix<T>(range.count, d);
+  const auto [low, high] = ranges::minmax(positions);
+  const Mat<T> table = workspace.matrix<T>(high - low + 1, d);
   for (int c = 0; c < d; c += 2) {
     const double frequency = pow(base, -double(c) / d);
-    for (int p = 0; p < range.count; ++p) {
-      const double angle = (range.first + p) * frequency;
+    for (int p = 0; p < table.rows; ++p) {
+      const double angle = (low + p) * frequency;
       table(p, c + (cos_first ? 1 : 0)) = T(std::sin(angle));
       if (c + 1 < d) table(p, c + (cos_first ? 0 : 1)) = T(std::cos(angle));
     }
   }
-  return {table, range.first};
+  return {table, low};
 }
 
 template <class T>
@@ -52,7 +49,7 @@ Mat<T> Embedding::forward(Pass<T>& pass, const Packed& rows) const {
   Angles<T> position;
   if (kind == Positions::learned) position.table = pass[positions];
   if (kind == Positions::sinusoidal)
-    position = position_angles<T>(pass.workspace, position_range(rows), {.width = table.cols});
+    position = position_angles<T>(pass.workspace, rows.positions, {.width = table.cols});
   const T factor = T(scale);
   for (int r = 0; r < y.rows; ++r) {
     const T* __restrict from = table.row(rows.ids[r]);
@@ -85,9 +82,9 @@ void Embedding::backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const {
   }
 }
 
-#define HEED_INSTANTIATE(T)                                                         \
-  template Angles<T> position_angles(Workspace&, PositionRange, const AngleTable&); \
-  template Mat<T> Embedding::forward(Pass<T>&, const Packed&) const;                \
+#define HEED_INSTANTIATE(T)                                                              \
+  template Angles<T> position_angles(Workspace&, const vector<int>&, const AngleTable&); \
+  template Mat<T> Embedding::forward(Pass<T>&, const Packed&) const;                     \
   template void Embedding::backward(Pass<T>&, const Packed&, Mat<T>) const;
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

@@ -37,12 +37,6 @@ struct Embedding {
   void backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const;
 };
 
-// The positions of rows: [first, first + count).
-struct PositionRange {
-  int first = 0, count = 0;
-};
-PositionRange position_range(const Packed& rows);
-
 // Row p: sin(p / base^(2i/width)) at 2i, cos of the same at 2i + 1; `cos_first` swaps the two
 // (rotary positions).
 struct AngleTable {
@@ -50,7 +44,9 @@ struct AngleTable {
   double base = 10000.0;
   bool cos_first = false;
 };
+// From the lowest of these positions to the highest.
 template <class T>
-Angles<T> position_angles(Workspace& workspace, PositionRange range, const AngleTable& kind);
+Angles<T> position_angles(Workspace& workspace, const vector<int>& positions,
+                          const AngleTable& kind);
 
 }  // namespace heed

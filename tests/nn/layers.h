@@ -253,7 +253,7 @@ AttentionInput<T> attention_input(Pass<T>& pass, const LayerInput<T>& in, const 
   AttentionInput<T> input{.rows = &in.rows, .memory = in.memory, .memory_rows = &in.memory_rows};
   if (back) input.dmemory = back->dmemory;
   if (rotary_width > 0)
-    input.rotary = position_angles<T>(pass.workspace, position_range(in.rows),
+    input.rotary = position_angles<T>(pass.workspace, in.rows.positions,
                                       {.width = rotary_width, .cos_first = true});
   return input;
 }
