@@ -162,7 +162,7 @@ struct Attention {
   // What an observer sees of a head.
   template <class T>
   typename Observer<T>::Head seen(const AttentionHead<T>& head, int sequence, int h) const {
-    return {kind, layer, h, sequence, head.p.col_range(0, head.k.rows), head.v};
+    return {*this, kind, layer, h, sequence, head.p.col_range(0, head.k.rows), head.v};
   }
   // Rotary positions: rotates queries and keys, forward (+1) or back (-1).
   template <class T>

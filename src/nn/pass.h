@@ -92,12 +92,14 @@ struct Batch {
 // of a model is taken away, and how a score is moved to check a gradient. Decoding with a cache is
 // not observed.
 enum class AttentionKind;
+struct Attention;
 template <class T>
 class Observer {
  public:
   virtual ~Observer() = default;
 
   struct Head {
+    const Attention& attention;
     AttentionKind kind;
     int layer, head, sequence;
     Mat<const T> weights;  // [queries, keys] P, before dropout

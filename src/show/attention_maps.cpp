@@ -9,25 +9,16 @@
 namespace heed {
 namespace {
 
-const Attention& attention_of(const Transformer& model, AttentionKind kind, int layer) {
-  if (kind == AttentionKind::encoder_self) return model.encoder.blocks[layer].self_attention;
-  const Block& block = model.decoder.blocks[layer];
-  return kind == AttentionKind::decoder_self ? block.self_attention : *block.cross_attention;
-}
-
 class Recorder : public Observer<float> {
  public:
-  Recorder(const Transformer& model, const ParamVec<float>& values, AttentionMaps& maps)
-      : model_(model), values_(values), maps_(maps) {}
+  Recorder(const ParamVec<float>& values, AttentionMaps& maps) : values_(values), maps_(maps) {}
 
   void on_head(const Head& seen, Mat<float>) override {
     AttentionMap& map = maps_[size_t(seen.kind)];
     const Mat<float> to = map.head(seen.layer, seen.head);
     for (int q = 0; q < to.rows; ++q) std::copy_n(seen.weights.row(q), to.cols, to.row(q));
     if (map.lengths.empty()) return;
-    const Mat<const float> out =
-        values_[attention_of(model_, seen.kind, seen.layer).out.weight].col_range(
-            seen.head * seen.values.cols, (seen.head + 1) * seen.values.cols);
+    const auto out = values_[seen.attention.out.weight].part(seen.head, seen.values.cols);
     float* lengths = map.lengths.data() + map.begin(seen.layer, seen.head) / to.rows;
     for (int k = 0; k < to.cols; ++k) lengths[k] = length(out, seen.values.row(k));
   }
@@ -44,7 +35,6 @@ class Recorder : public Observer<float> {
     return float(sqrt(sum));
   }
 
-  const Transformer& model_;
   const ParamVec<float>& values_;
   AttentionMaps& maps_;
 };
@@ -75,7 +65,7 @@ AttentionMaps attention_maps(const Transformer& model, const ParamVec<float>& va
   AttentionMaps maps = empty_maps(model, input, lengths);
   Batch batch;
   batch.add(input);
-  Recorder recorder(model, values, maps);
+  Recorder recorder(values, maps);
   WorkspaceScope scope(workspace);
   Pass<float> pass{
       .values = values, .workspace = workspace, .forward_only = true, .observer = &recorder};

@@ -21,7 +21,7 @@ namespace {
 template <class T>
 class PullRecorder : public Observer<T> {
  public:
-  PullRecorder(const ModelConfig& config, AttentionMaps& maps) : config_(config), maps_(maps) {}
+  explicit PullRecorder(AttentionMaps& maps) : maps_(maps) {}
 
   // With x_j = g . (v_j - v_top), where top has the largest weight, g . (v_j - o) = x_j - sum P x.
   // Nothing cancels then where one weight is almost 1.
@@ -42,8 +42,8 @@ class PullRecorder : public Observer<T> {
       for (int j = 0; j < to.cols; ++j) to(i, j) = p[j] > 0 ? p[j] * (mean - x[j]) : 0;
     }
     if (map.value_gradient.empty()) return;
-    const int width = h.values.cols, heads = kv_heads(config_);
-    const int head = h.layer * heads + h.head * heads / config_.n_heads;
+    const int width = h.values.cols,
+              head = h.layer * h.attention.n_kv_heads + h.attention.kv_head(h.head);
     double* of_values = map.value_gradient.data() + ptrdiff_t(head) * to.cols * width;
     const Mat<double> sums(of_values, to.cols, width);
     for (int i = 0; i < to.rows; ++i)  // dL/dv_j += P_ij g_i
@@ -52,7 +52,6 @@ class PullRecorder : public Observer<T> {
   }
 
  private:
-  const ModelConfig& config_;
   AttentionMaps& maps_;
 };
 
@@ -75,7 +74,7 @@ void add_pull(const Transformer& model, const ParamVec<T>& values, const Example
   for (AttentionMap& map : maps) map.pull.assign(map.weights.size(), 0);
   Batch batch;
   batch.add(read);
-  PullRecorder<T> recorder(model.config, maps);
+  PullRecorder<T> recorder(maps);
   ParamVec<T> gradients(values.size());
   Pass<T> pass{
       .values = values, .workspace = workspace, .gradients = &gradients, .observer = &recorder};
