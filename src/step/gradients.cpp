@@ -12,21 +12,6 @@
 namespace heed {
 namespace {
 
-// Where the parts of these lengths of work begin if none may have more than `limit`; more than
-// `ranks` parts if that is too little.
-Parts cut_at(const vector<double>& work, double limit) {
-  Parts parts{0};
-  double sum = 0;
-  for (size_t i = 0; i < work.size(); ++i) {
-    if (sum > 0 && sum + work[i] > limit) {
-      parts.push_back(i);
-      sum = 0;
-    }
-    sum += work[i];
-  }
-  return parts;
-}
-
 // Rows of the shards before one.
 size_t rows_before(const StepBatch& batch, int shard) {
   size_t rows = 0;
@@ -39,25 +24,23 @@ size_t rows_before(const StepBatch& batch, int shard) {
 
 Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ranks) {
   // Pieces that are not cut: their first block, and their work as if in numbers moved.
-  vector<size_t> pieces;
-  vector<double> work;
+  vector<pair<size_t, double>> pieces;
+  double all = 0, done = 0;
   const vector<WeightBlock> blocks = weight_blocks(table);
   for (size_t b = 0; b < blocks.size(); ++b) {
     const ParamInfo& info = *blocks[b].tensor;
     const UpdateRule& rule = rule_of(config, info);
     if (rule.workspace && blocks[b].begin != info.param.offset) continue;  // moves whole matrices
-    pieces.push_back(b);
-    work.push_back(rule.products ? rule.products(info.param)
-                                 : double(blocks[b].end - blocks[b].begin));
-  }
-  double low = *ranges::max_element(work), high = 0;  // the least limit is between them
-  for (const double w : work) high += w;
-  for (int i = 0; i < 60; ++i) {
-    const double limit = (low + high) / 2;
-    (cut_at(work, limit).size() <= size_t(ranks) ? high : low) = limit;
+    pieces.emplace_back(
+        b, rule.products ? rule.products(info.param) : double(blocks[b].end - blocks[b].begin));
+    all += pieces.back().second;
   }
   Slices slices;
-  for (const size_t piece : cut_at(work, high)) slices.blocks.push_back(pieces[piece]);
+  for (const auto& [block, work] : pieces) {
+    while (double(slices.blocks.size()) * all <= ranks * (done + work / 2))
+      slices.blocks.push_back(block);
+    done += work;
+  }
   slices.blocks.resize(ranks + 1, blocks.size());  // more ranks than pieces: some have nothing
   for (const size_t b : slices.blocks)
     slices.numbers.push_back(b < blocks.size() ? blocks[b].begin : table.size());

@@ -43,8 +43,8 @@ T tree_sum(vector<T>& x) {
 // The weights in slices, one for each rank, which sums their gradients and moves them.
 //
 // A slice is a run of whole blocks (nn/param.h), and of whole tensors where the optimizer moves
-// matrices (muon). Slices are contiguous, and cut so that the largest share of the work is the
-// least possible.
+// matrices (muon). Slices are contiguous: each has the pieces whose middle lies in its share of the
+// work, all shares being equal.
 struct Slices {
   Parts blocks, numbers;
 };
