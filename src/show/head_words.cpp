@@ -60,20 +60,6 @@ constexpr Pattern kPatterns[] = {
     {"the mirrored position", "",
      [](Tokens, Tokens keys, int i, int j) { return j == ssize(keys) - 2 - i; }, true}};
 
-// The largest weight of each row that has a choice.
-PatternSums largest_weights(AttentionKind kind, Mat<const float> weights) {
-  PatternSums sum;
-  for (int i = 0; i < weights.rows; ++i)
-    if (const int seen =
-            visible_keys(kind == AttentionKind::decoder_self, i, weights.rows, weights.cols);
-        seen > 1) {
-      sum.weight += *std::max_element(weights.row(i), weights.row(i) + seen);
-      sum.even += 1.0 / seen;
-      ++sum.rows;
-    }
-  return sum;
-}
-
 }  // namespace
 
 string HeadInWords::sentence() const {
@@ -87,7 +73,13 @@ string HeadInWords::sentence() const {
 
 HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights, Tokens queries,
                           Tokens keys) {
-  const PatternSums largest = largest_weights(kind, weights);
+  vector<int> top;  // the key with the largest weight of each row
+  for (int i = 0; i < weights.rows; ++i) {
+    const float* row = weights.row(i);
+    top.push_back(int(std::max_element(row, row + weights.cols) - row));
+  }
+  const PatternSums largest =
+      pattern_sums(kind, weights, 0, weights.cols, [&](int i, int j) { return j == top[i]; });
   if (largest.rows < kFewestRows) return {"too few tokens to see a pattern"};
   HeadInWords best;
   const auto consider = [&](const string& words, bool parked, const PatternSums& sums) {
