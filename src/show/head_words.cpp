@@ -231,11 +231,12 @@ vector<HeadName> HeadProbe::names(const ParamVec<float>& trained) const {
     // NaN beats nothing.
     if (!(sum.weight / sum.rows >= kLeastScore) || !beats(above_untrained) || !beats(above_even))
       continue;
+    const auto& [pattern, kind, layer, head] = of;
     // A float's digits are enough.
-    const HeadName found{attention_name(of.kind),
-                         of.layer,
-                         of.head,
-                         kPatterns[of.pattern].name,
+    const HeadName found{attention_name(kind),
+                         layer,
+                         head,
+                         kPatterns[pattern].name,
                          float(sum.weight / sum.rows),
                          float(sum_of(texts_before).weight / sum.rows),
                          float(sum.even / sum.rows)};

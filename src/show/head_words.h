@@ -8,11 +8,11 @@
 #pragma once
 
 #include <algorithm>
-#include <compare>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/json_fwd.h"
@@ -97,14 +97,9 @@ class HeadProbe {
   vector<HeadName> names(const ParamVec<float>& trained) const;
 
  private:
-  struct PatternOfHead {
-    int pattern;  // in the list of head_words.cpp
-    AttentionKind kind;
-    int layer, head;
-    auto operator<=>(const PatternOfHead&) const = default;
-  };
-  // By text; without patterns that no row can follow.
-  using Scores = map<PatternOfHead, vector<PatternSums>>;
+  // By text, of a pattern (its place in the list of head_words.cpp) and a head's kind, layer and
+  // number. Without patterns that no row can follow.
+  using Scores = map<std::tuple<int, AttentionKind, int, int>, vector<PatternSums>>;
   Scores score(const ParamVec<float>& values) const;
 
   struct Text {
