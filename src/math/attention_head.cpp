@@ -30,8 +30,7 @@ Mat<T> dropped(const AttentionHead<T>& h, int begin, Mat<T> p, Workspace& worksp
   Dropout dropout = h.dropout;
   dropout.row_keys += begin;
   const Mat<T> copy = workspace.matrix<T>(p.rows, p.cols);
-  copy_rows(p, copy);
-  drop_in_place(copy, dropout);
+  drop(p, copy, dropout);
   return copy;
 }
 

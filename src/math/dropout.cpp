@@ -5,11 +5,11 @@
 namespace heed {
 
 template <class T>
-void drop_in_place(Mat<T> x, const Dropout& dropout) {
-  if (!dropout.on()) return;
+void drop(In<T> x, Mat<T> y, const Dropout& dropout) {
   for_rows<T>(x.rows, dropout, [&](int r, auto mask) {
-    T* __restrict p = x.row(r);
-    for (int c = 0; c < x.cols; ++c) p[c] *= mask(c);
+    const T* __restrict p = x.row(r);
+    T* __restrict q = y.row(r);
+    for (int c = 0; c < x.cols; ++c) q[c] = mask(c) * p[c];
   });
 }
 
@@ -22,19 +22,9 @@ void drop_add(Mat<T> y, In<T> x, const Dropout& dropout) {
   });
 }
 
-template <class T>
-void drop_add_backward(In<T> dy, Mat<T> dbranch, const Dropout& dropout) {
-  for_rows<T>(dy.rows, dropout, [&](int r, auto mask) {
-    const T* __restrict d = dy.row(r);
-    T* __restrict p = dbranch.row(r);
-    for (int c = 0; c < dy.cols; ++c) p[c] = mask(c) * d[c];
-  });
-}
-
-#define HEED_INSTANTIATE(T)                                     \
-  template void drop_in_place(Mat<T>, const Dropout&);          \
-  template void drop_add(Mat<T>, Mat<const T>, const Dropout&); \
-  template void drop_add_backward(Mat<const T>, Mat<T>, const Dropout&);
+#define HEED_INSTANTIATE(T)                                 \
+  template void drop(Mat<const T>, Mat<T>, const Dropout&); \
+  template void drop_add(Mat<T>, Mat<const T>, const Dropout&);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 #undef HEED_INSTANTIATE

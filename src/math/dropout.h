@@ -20,15 +20,12 @@ struct Dropout {
   bool on() const { return rate > 0.0 && row_keys != nullptr; }
 };
 
-// x = dropout(x), in place; it is its own backward.
+// y = dropout(x); it is its own backward.
 template <class T>
-void drop_in_place(Mat<T> x, const Dropout& dropout);
+void drop(In<T> x, Mat<T> y, const Dropout& dropout);
 // y = x + dropout(y), in place on y.
 template <class T>
 void drop_add(Mat<T> y, In<T> x, const Dropout& dropout);
-// dbranch = dropout(dy), the gradient of drop_add's branch.
-template <class T>
-void drop_add_backward(In<T> dy, Mat<T> dbranch, const Dropout& dropout);
 
 // Calls body(r, mask) for every row; mask(c) is the factor of column c: 0 or 1 / (1 - rate).
 template <class T, class Body>

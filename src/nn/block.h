@@ -74,12 +74,12 @@ struct Residual {
     const Dropout dropout = rows.dropout(rate, dropout_id);
     const Mat<T> other = pass.zeros(d.rows, d.cols), dbranch = pass.matrix(d.rows, d.cols);
     if (placement == NormPlacement::pre) {
-      drop_add_backward(d, dbranch, dropout);
+      drop(d, dbranch, dropout);
       branch_backward(saved.branch, dbranch, other);
       norm.backward(pass, saved.in, saved.stats, other, d);
     } else {
       norm.backward(pass, saved.in, saved.stats, d, other);
-      drop_add_backward(other, dbranch, dropout);
+      drop(other, dbranch, dropout);
       copy_rows(other, d);
       branch_backward(saved.branch, dbranch, d);
     }

@@ -51,35 +51,36 @@ Mat<T> Embedding::forward(Pass<T>& pass, const Packed& rows) const {
   if (kind == Positions::sinusoidal)
     position = position_angles<T>(pass.workspace, rows.positions, {.width = table.cols});
   const T factor = T(scale);
-  for (int r = 0; r < y.rows; ++r) {
+  for_rows<T>(y.rows, rows.dropout(rate, dropout_id), [&](int r, auto mask) {
     const T* __restrict from = table.row(rows.ids[r]);
     T* __restrict to = y.row(r);
     if (position.table.empty()) {
-      for (int c = 0; c < y.cols; ++c) to[c] = factor * from[c];
+      for (int c = 0; c < y.cols; ++c) to[c] = mask(c) * (factor * from[c]);
     } else {
       const T* __restrict add = position.of(rows.positions[r]);
-      for (int c = 0; c < y.cols; ++c) to[c] = fuse(factor, from[c], add[c]);
+      for (int c = 0; c < y.cols; ++c) to[c] = mask(c) * fuse(factor, from[c], add[c]);
     }
-  }
-  drop_in_place(y, rows.dropout(rate, dropout_id));
+  });
   return y;
 }
 
 // dtable[id] += scale * drop(d),  dpositions[p] += drop(d)
 template <class T>
 void Embedding::backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const {
-  drop_in_place(d, rows.dropout(rate, dropout_id));
   const Mat<T> table = pass.gradient(tokens);
   const T factor = T(scale);
-  for (int r = 0; r < d.rows; ++r) {
-    const T* __restrict from = d.row(r);
+  for_rows<T>(d.rows, rows.dropout(rate, dropout_id), [&](int r, auto mask) {
+    T* __restrict from = d.row(r);
     T* __restrict to = table.row(rows.ids[r]);
-    for (int c = 0; c < d.cols; ++c) to[c] = fuse(factor, from[c], to[c]);
+    for (int c = 0; c < d.cols; ++c) {
+      from[c] *= mask(c);
+      to[c] = fuse(factor, from[c], to[c]);
+    }
     if (kind == Positions::learned) {
       T* __restrict position = pass.gradient(positions).row(rows.positions[r]);
       for (int c = 0; c < d.cols; ++c) position[c] += from[c];
     }
-  }
+  });
 }
 
 #define HEED_INSTANTIATE(T)                                                              \

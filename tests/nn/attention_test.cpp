@@ -21,7 +21,7 @@ template <class T>
 Twin slow_head(const AttentionHead<T>& h, int d) {
   const int n = h.q.rows, m = h.k.rows;
   Twin t{Buffer<double>(n, padded_keys(m)), Buffer<double>(n, d)};
-  Buffer<double> dropped(n, m);
+  Buffer<double> dropped(n, padded_keys(m));
   for (int i = 0; i < n; ++i) {
     const int seen = h.causal ? m - n + i + 1 : m;
     double sum = 0;
@@ -30,9 +30,9 @@ Twin slow_head(const AttentionHead<T>& h, int d) {
       for (int c = 0; c < d; ++c) score += static_cast<double>(h.q(i, c)) * h.k(j, c);
       sum += t.p(i, j) = h.uniform ? 1.0 : std::exp(h.scale * score);
     }
-    for (int j = 0; j < seen; ++j) dropped(i, j) = t.p(i, j) /= sum;
+    for (int j = 0; j < seen; ++j) t.p(i, j) /= sum;
   }
-  drop_in_place(dropped.mat(), h.dropout);
+  drop(t.p.view(), dropped.mat(), h.dropout);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < m; ++j)
       for (int c = 0; c < d; ++c) t.o(i, c) += dropped(i, j) * h.v(j, c);
