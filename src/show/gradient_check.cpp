@@ -10,34 +10,6 @@
 #include "base/std_names.h"
 
 namespace heed {
-namespace {
-
-// A tensor's gradient g against numeric(i, h).
-template <class Numeric>
-Json checked(const string& name, span<const double> g, double floor, Numeric&& numeric) {
-  size_t worst_entry = 0, cannot_tell = 0;
-  double analytic = 0;
-  GradientVerdict worst{true, false, 0, 0};
-  for (size_t i = 0; i < g.size(); ++i) {
-    const auto v = check_gradient(g[i], floor, [&](double h) { return numeric(i, h); });
-    cannot_tell += !v.right && !v.wrong;
-    const bool worse = pair(v.wrong, v.error) > pair(worst.wrong, worst.error);
-    if (!worse) continue;
-    worst = v;
-    worst_entry = i;
-    analytic = g[i];
-  }
-  return {{"tensor", name},
-          {"entries", g.size()},
-          {"cannot_tell", cannot_tell},
-          {"worst_error", worst.error},
-          {"worst_entry", worst_entry},
-          {"analytic", analytic},
-          {"numeric", worst.numeric},
-          {"ok", !worst.wrong}};
-}
-
-}  // namespace
 
 vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& values,
                              const Batch& batch, double smoothing) {
@@ -63,9 +35,26 @@ vector<Json> check_gradients(const Transformer& model, const ParamVec<double>& v
   for (const ParamInfo& info : model.table.infos()) {
     const span<const double> g(gradients.data() + info.param.offset, info.param.size());
     double* v = moved.data() + info.param.offset;
-    checks.push_back(
-        checked(info.name, g, gradient_floor(g, largest, noise),
-                [&](size_t i, double h) { return central_difference(v[i], objective, h); }));
+    const double floor = gradient_floor(g, largest, noise);
+    size_t worst_entry = 0, cannot_tell = 0;
+    GradientVerdict worst{true, false, -1, 0};
+    for (size_t i = 0; i < g.size(); ++i) {
+      const auto found = check_gradient(
+          g[i], floor, [&](double h) { return central_difference(v[i], objective, h); });
+      cannot_tell += !found.right && !found.wrong;
+      const bool worse = pair(found.wrong, found.error) > pair(worst.wrong, worst.error);
+      if (!worse) continue;
+      worst = found;
+      worst_entry = i;
+    }
+    checks.push_back({{"tensor", info.name},
+                      {"entries", g.size()},
+                      {"cannot_tell", cannot_tell},
+                      {"worst_error", worst.error},
+                      {"worst_entry", worst_entry},
+                      {"analytic", g[worst_entry]},
+                      {"numeric", worst.numeric},
+                      {"ok", !worst.wrong}});
   }
   return checks;
 }
