@@ -235,7 +235,7 @@ Json measure(const EvaluateOptions& o, const Split& split, OpenModel& m) {
     if (const auto leak = leaks(training_lines(other.folder.string()), split.facts); !leak.empty())
       m.log.warn(leak + " of " + other.run);
   const Evaluation e = evaluate(m.predictor(), m.objective->evaluation(split, o.stride), m.pool);
-  require_finite(e.sums);
+  require_finite(e.sums.objective);
   if (e.loss() > divergence_threshold(m.net))
     m.log.warn("the loss is far above that of untrained weights: these are ruined");
   Json result{{"data", o.text.files.empty() ? "validation" : joined(o.text.all_files(), " + ")},

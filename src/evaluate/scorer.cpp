@@ -95,12 +95,13 @@ vector<vector<TokenOdds>> label_odds(const Predictor& predictor, const vector<Ex
     Worker& w = workers[worker];
     w.observer = observer;
     vector<TokenOdds> odds;
-    require_finite(
+    const LossSums sums =
         w.score(predictor, list, chunks[chunk], chunks[chunk + 1],
                 [&](int row, span<const float> logits, double nll) {
                   const int label = w.batch.labels[row];
                   odds.push_back(n < 0 ? TokenOdds{label, -nll} : token_odds(logits, label, n));
-                }));
+                });
+    require_finite(sums.objective);
     auto at = odds.begin();
     for (size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i)
       for (const int label : examples[i].labels)

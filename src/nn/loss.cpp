@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/profile.h"
 #include "base/std_names.h"
-#include "math/lanes.h"
 #include "math/row_ops.h"
 #include "math/softmax.h"
 
@@ -32,20 +31,7 @@ void for_labelled_rows(Pass<T>& pass, const Linear& output, In<T> hidden, const 
   }
 }
 
-void refuse_ruined(double x) {
-  if (isfinite(x)) return;
-  throw Error(Exit::diverged, "the model's logits are NaN or infinite: its weights are ruined.",
-              "an earlier checkpoint: --checkpoint");
-}
-
 }  // namespace
-
-LossSums& LossSums::operator+=(const LossSums& o) {
-  objective += o.objective;
-  nll += o.nll;
-  tokens += o.tokens;
-  return *this;
-}
 
 template <class T>
 LossSums loss(Pass<T>& pass, const Linear& output, In<T> hidden, const vector<int>& labels,
@@ -87,21 +73,20 @@ LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden, const 
   return sums;
 }
 
-void require_finite(In<float> rows) {
-  Lanes<float> sums{};  // of x - x, which is 0, or NaN where x is NaN or infinite
-  for (int r = 0; r < rows.rows; ++r) {
-    const float* x = rows.row(r);
-    for_lanes<float>(0, rows.cols, [&](auto at) {
-      const Lanes<float> v = at.load(x);
-      sums = sums + (v - v);
-    });
-  }
-  refuse_ruined(total(sums));
+void require_finite(double x) {
+  if (isfinite(x)) return;
+  throw Error(Exit::diverged, "the model's logits are NaN or infinite: its weights are ruined.",
+              "an earlier checkpoint: --checkpoint");
 }
 
-// The objective includes eps times the sum of the logits, and 0 times infinity is NaN too.
-void require_finite(const LossSums& sums) {
-  refuse_ruined(sums.objective);
+void require_finite(In<float> rows) {
+  float sum = 0;  // of x - x, which is 0, or NaN where x is NaN or infinite
+  for (int r = 0; r < rows.rows; ++r) {
+    const float* x = rows.row(r);
+#pragma omp simd reduction(+ : sum)
+    for (int c = 0; c < rows.cols; ++c) sum += x[c] - x[c];
+  }
+  require_finite(sum);
 }
 
 #define HEED_INSTANTIATE(T)                                                           \

@@ -27,7 +27,12 @@ struct LossSums {
   double objective = 0.0;  // what is minimised
   double nll = 0.0;        // -log p(label): what is reported
   int64_t tokens = 0;
-  LossSums& operator+=(const LossSums& o);
+  LossSums& operator+=(const LossSums& o) {
+    objective += o.objective;
+    nll += o.nll;
+    tokens += o.tokens;
+    return *this;
+  }
 };
 
 struct LossOptions {
@@ -59,7 +64,8 @@ LossSums loss_backward(Pass<T>& pass, const Linear& output, In<T> hidden, const 
 // if its logits, or its hidden rows if only those are read, have a NaN or an infinity. Training
 // measures with the same passes but has its own message (train/validation.h).
 void require_finite(In<float> rows);
-// The same for all the logits of a loss().
-void require_finite(const LossSums& sums);
+// The same of a number that all of them are in: the objective of a loss() has eps times the sum of
+// the logits, and 0 times infinity is NaN too.
+void require_finite(double x);
 
 }  // namespace heed
