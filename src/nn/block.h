@@ -173,11 +173,14 @@ struct StackSaved {
 struct Stack {
   vector<Block> blocks;
   optional<Norm> norm;
-  AngleTable rotary;  // of width d_head, or 0 without rotary positions
+  int rotary_width;  // d_head, or 0 without rotary positions
+  double rope_base;
 
   // `name` is "encoder" or "decoder".
   Stack(ParamTable& table, const string& name, int layers, AttentionKind self_kind,
-        const ModelConfig& config) {
+        const ModelConfig& config)
+      : rotary_width(config.positions == Positions::rotary ? config.d_model / config.n_heads : 0),
+        rope_base(config.rope_base) {
     const int branches = 1 + (has_cross_attention(self_kind, config) ? 1 : 0) +
                          (config.feed_forward != FeedForwardType::none ? 1 : 0);
     const LayerInit init(config, branches * max(1, layers));
@@ -186,9 +189,6 @@ struct Stack {
       blocks.emplace_back(table, name + ".layers." + to_string(i), self_kind, i, config, init);
     if (config.norm == NormPlacement::pre && layers > 0)
       norm.emplace(table, name + ".norm", config);
-    if (config.positions == Positions::rotary)
-      rotary = {
-          .width = config.d_model / config.n_heads, .base = config.rope_base, .cos_first = true};
   }
 
   // x must live until backward; a forward_only pass overwrites it. Sets input.rotary.
@@ -196,7 +196,8 @@ struct Stack {
   template <class T>
   Mat<T> forward(Pass<T>& pass, Mat<T> x, AttentionInput<T> input, StackSaved<T>& saved) const {
     saved.blocks.resize(blocks.size());
-    input.rotary = saved.rotary = position_angles<T>(pass.workspace, input.rows->positions, rotary);
+    input.rotary = saved.rotary =
+        position_angles<T>(pass.workspace, input.rows->positions, rotary_width, rope_base, true);
     for (size_t i = 0; i < blocks.size(); ++i) {
       const Workspace::Mark mark = pass.workspace.mark();
       const Mat<T> y = blocks[i].forward(pass, x, input, saved.blocks[i]);

@@ -24,18 +24,17 @@ Embedding::Embedding(ParamTable& table, Param tokens_, const string& positions_n
 }
 
 template <class T>
-Angles<T> position_angles(Workspace& workspace, const vector<int>& positions,
-                          const AngleTable& kind) {
+Angles<T> position_angles(Workspace& workspace, const vector<int>& positions, int width,
+                          double base, bool cos_first) {
   if (positions.empty()) return {};
-  const auto [d, base, cos_first] = kind;
   const auto [low, high] = ranges::minmax(positions);
-  const Mat<T> table = workspace.matrix<T>(high - low + 1, d);
-  for (int c = 0; c < d; c += 2) {
-    const double frequency = pow(base, -double(c) / d);
+  const Mat<T> table = workspace.matrix<T>(high - low + 1, width);
+  for (int c = 0; c < width; c += 2) {
+    const double frequency = pow(base, -double(c) / width);
     for (int p = 0; p < table.rows; ++p) {
       const double angle = (low + p) * frequency;
       table(p, c + (cos_first ? 1 : 0)) = T(std::sin(angle));
-      if (c + 1 < d) table(p, c + (cos_first ? 0 : 1)) = T(std::cos(angle));
+      if (c + 1 < width) table(p, c + (cos_first ? 0 : 1)) = T(std::cos(angle));
     }
   }
   return {table, low};
@@ -49,7 +48,7 @@ Mat<T> Embedding::forward(Pass<T>& pass, const Packed& rows) const {
   Angles<T> position;
   if (kind == Positions::learned) position.table = pass[positions];
   if (kind == Positions::sinusoidal)
-    position = position_angles<T>(pass.workspace, rows.positions, {.width = table.cols});
+    position = position_angles<T>(pass.workspace, rows.positions, table.cols);
   const T factor = T(scale);
   for_rows<T>(y.rows, rows.dropout(rate, dropout_id), [&](int r, auto mask) {
     const T* __restrict from = table.row(rows.ids[r]);
@@ -84,7 +83,7 @@ void Embedding::backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const {
 }
 
 #define HEED_INSTANTIATE(T)                                                              \
-  template Angles<T> position_angles(Workspace&, const vector<int>&, const AngleTable&); \
+  template Angles<T> position_angles(Workspace&, const vector<int>&, int, double, bool); \
   template Mat<T> Embedding::forward(Pass<T>&, const Packed&) const;                     \
   template void Embedding::backward(Pass<T>&, const Packed&, Mat<T>) const;
 HEED_INSTANTIATE(float)

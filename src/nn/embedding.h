@@ -37,16 +37,10 @@ struct Embedding {
   void backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const;
 };
 
-// Row p: sin(p / base^(2i/width)) at 2i, cos of the same at 2i + 1; `cos_first` swaps the two
-// (rotary positions).
-struct AngleTable {
-  int width = 0;
-  double base = 10000.0;
-  bool cos_first = false;
-};
-// From the lowest of these positions to the highest.
+// From the lowest of these positions to the highest. Row p: sin(p / base^(2i/width)) at 2i, cos of
+// the same at 2i + 1; `cos_first` swaps the two (rotary positions).
 template <class T>
-Angles<T> position_angles(Workspace& workspace, const vector<int>& positions,
-                          const AngleTable& kind);
+Angles<T> position_angles(Workspace& workspace, const vector<int>& positions, int width,
+                          double base = 10000.0, bool cos_first = false);
 
 }  // namespace heed

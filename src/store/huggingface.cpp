@@ -99,7 +99,7 @@ vector<size_t> by_head(const vector<size_t>& rows, size_t d_head) {
 
 vector<float> sinusoids(int length, int d) {
   Workspace workspace;
-  const auto ours = position_angles<float>(workspace, {0, length - 1}, {.width = d}).table;
+  const auto ours = position_angles<float>(workspace, {0, length - 1}, d).table;
   vector<float> theirs;
   for (int p = 0; p < length; ++p)
     for (int c = 0; c < d; ++c) theirs.push_back(ours(p, our_place(c, d)));

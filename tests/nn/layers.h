@@ -253,8 +253,8 @@ AttentionInput<T> attention_input(Pass<T>& pass, const LayerInput<T>& in, const 
   AttentionInput<T> input{.rows = &in.rows, .memory = in.memory, .memory_rows = &in.memory_rows};
   if (back) input.dmemory = back->dmemory;
   if (rotary_width > 0)
-    input.rotary = position_angles<T>(pass.workspace, in.rows.positions,
-                                      {.width = rotary_width, .cos_first = true});
+    input.rotary =
+        position_angles<T>(pass.workspace, in.rows.positions, rotary_width, 10000.0, true);
   return input;
 }
 
