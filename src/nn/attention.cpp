@@ -37,11 +37,8 @@ span<View> views(Pass<T>& pass, size_t n) {
 
 // x with every head normalised; x itself without a norm.
 template <class T>
-Mat<T> normed(Pass<T>& pass, const optional<Norm>& norm, Mat<T> x, HeadNormSaved<T>& saved) {
-  if (!norm) return x;
-  const auto n = norm->forward(pass, x);
-  saved = {x, n.stats};
-  return n.y;
+Mat<T> normed(Pass<T>& pass, const optional<Norm>& norm, Mat<T> x, NormSaved<T>& saved) {
+  return norm ? norm->forward(pass, x, saved) : x;
 }
 
 }  // namespace
@@ -166,8 +163,8 @@ void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
   pass.products->attend_backward(saved.heads, gradients, pass.workspace);
   rotate_both(dq_heads, dk_heads, input, T{-1});
   if (q_norm) {
-    q_norm->backward(pass, saved.q_norm.in, saved.q_norm.stats, dq_heads, dq);
-    k_norm->backward(pass, saved.k_norm.in, saved.k_norm.stats, dk_heads, dk);
+    q_norm->backward(pass, saved.q_norm, dq_heads, dq);
+    k_norm->backward(pass, saved.k_norm, dk_heads, dk);
   }
 
   if (!cross()) {
@@ -219,7 +216,7 @@ template <class T>
 void Attention::cache_memory(Pass<T>& pass, In<T> memory, Cache<T>& cache) const {
   WorkspaceScope scope(pass.workspace);
   const Mat<T> kv = key_value().forward(pass, memory), to = cache.cross(layer);
-  HeadNormSaved<T> unused;
+  NormSaved<T> unused;
   copy_rows(normed(pass, k_norm, kv.part(0, d_kv()), unused), to.part(0, d_kv()));
   copy_rows(kv.part(1, d_kv()), to.part(1, d_kv()));
 }

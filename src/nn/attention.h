@@ -108,17 +108,11 @@ struct AttentionInput {
   const CacheSlots<T>* cache = nullptr;  // decoding
 };
 
-// Saved by the norm of queries or keys.
-template <class T>
-struct HeadNormSaved {
-  Mat<T> in, stats;
-};
-
 template <class T>
 struct AttentionSaved {
   Mat<T> q;     // [rows, d_model], after QK-norm and rotary positions
   Mat<T> k, v;  // [key rows, d_kv], the same
-  HeadNormSaved<T> q_norm, k_norm;
+  NormSaved<T> q_norm, k_norm;
   span<AttentionHead<T>> heads;  // of all sequences, one after the other, with their P_h
   Mat<T> context;                // [rows, d_model], the input of W_o
 };

@@ -28,9 +28,8 @@ namespace heed {
 // The branch is a callable.
 template <class T>
 struct ResidualSaved {
-  Mat<T> in;      // the norm's input: x (pre), x + drop(f(x)) (post)
-  Mat<T> branch;  // f's input: norm(x) (pre), x (post)
-  Mat<T> stats;   // of the norm
+  NormSaved<T> norm;  // its input: x (pre), x + drop(f(x)) (post)
+  Mat<T> branch;      // f's input: norm(x) (pre), x (post)
 };
 
 struct Residual {
@@ -51,17 +50,15 @@ struct Residual {
                  Branch&& branch) const {
     const Dropout dropout = rows.dropout(rate, dropout_id);
     if (placement == NormPlacement::pre) {
-      const auto n = norm.forward(pass, x);
-      const Mat<T> y = branch(n.y);
+      saved.branch = norm.forward(pass, x, saved.norm);
+      const Mat<T> y = branch(saved.branch);
       drop_add(y, x, dropout);
-      saved = {x, n.y, n.stats};
       return y;
     }
+    saved.branch = x;
     const Mat<T> sum = branch(x);
     drop_add(sum, x, dropout);
-    const auto n = norm.forward(pass, sum);
-    saved = {sum, x, n.stats};
-    return n.y;
+    return norm.forward(pass, sum, saved.norm);
   }
 
   // In place: d is the gradient of y and becomes that of x.
@@ -76,9 +73,9 @@ struct Residual {
     if (placement == NormPlacement::pre) {
       drop(d, dbranch, dropout);
       branch_backward(saved.branch, dbranch, other);
-      norm.backward(pass, saved.in, saved.stats, other, d);
+      norm.backward(pass, saved.norm, other, d);
     } else {
-      norm.backward(pass, saved.in, saved.stats, d, other);
+      norm.backward(pass, saved.norm, d, other);
       drop(other, dbranch, dropout);
       copy_rows(other, d);
       branch_backward(saved.branch, dbranch, d);
@@ -166,7 +163,7 @@ struct Block {
 template <class T>
 struct StackSaved {
   vector<BlockSaved<T>> blocks;  // capacity is reused from step to step
-  Mat<T> last, stats;            // of the final norm
+  NormSaved<T> norm;             // the final one
   Angles<T> rotary;
 };
 
@@ -209,11 +206,7 @@ struct Stack {
         x = y;
       }
     }
-    if (!norm) return x;
-    saved.last = x;
-    const auto n = norm->forward(pass, x);
-    saved.stats = n.stats;
-    return n.y;
+    return norm ? norm->forward(pass, x, saved.norm) : x;
   }
   // In place: d is the gradient of the output and becomes that of x. Adds to input.dmemory.
   // dx = block_1'(.. block_n'(norm'(dy)))
@@ -226,7 +219,7 @@ struct Stack {
       const Mat<T> dy = pass.matrix(d.rows, d.cols);
       copy_rows(d, dy);
       set_zero(d);
-      norm->backward(pass, saved.last, saved.stats, dy, d);
+      norm->backward(pass, saved.norm, dy, d);
     }
     for (size_t i = blocks.size(); i-- > 0;) blocks[i].backward(pass, d, input, saved.blocks[i]);
   }

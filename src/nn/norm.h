@@ -11,6 +11,12 @@
 
 namespace heed {
 
+template <class T>
+struct NormSaved {
+  Mat<const T> in;
+  Mat<T> stats;  // [rows, 2 for each d columns]
+};
+
 struct Norm {
   NormKind kind;
   Param weight;  // gain [1, d]
@@ -29,30 +35,26 @@ struct Norm {
       : kind{NormType::rms, eps},
         weight(table.add_vector(name + ".weight", d, Initializer::ones)) {}
 
-  // stats [rows, 2 for each d columns] is kept for backward. Without a bias: a row of zeros, its
-  // gradient discarded. This saves a second kernel.
+  // Without a bias: a row of zeros, its gradient discarded. This saves a second kernel.
   template <class T>
-  struct Forward {
-    Mat<T> y, stats;
-  };
-  template <class T>
-  Forward<T> forward(Pass<T>& pass, In<T> x) const {
+  Mat<T> forward(Pass<T>& pass, In<T> x, NormSaved<T>& saved) const {
     const int d = weight.cols, parts = x.cols / d;
-    const Forward<T> f{pass.matrix(x.rows, x.cols), pass.matrix(x.rows, 2 * parts)};
+    const Mat<T> y = pass.matrix(x.rows, x.cols);
+    saved = {x, pass.matrix(x.rows, 2 * parts)};
     WorkspaceScope scope(pass.workspace);
     const Mat<const T> b = bias.size() > 0 ? pass[bias] : pass.zeros(1, d);
     for (int i = 0; i < parts; ++i)
-      normalize<T>(kind, x.part(i, d), pass[weight], b, f.y.part(i, d), f.stats.part(i, 2));
-    return f;
+      normalize<T>(kind, x.part(i, d), pass[weight], b, y.part(i, d), saved.stats.part(i, 2));
+    return y;
   }
   template <class T>
-  void backward(Pass<T>& pass, In<T> x, In<T> stats, In<T> dy, Mat<T> dx) const {
+  void backward(Pass<T>& pass, const NormSaved<T>& saved, In<T> dy, Mat<T> dx) const {
     WorkspaceScope scope(pass.workspace);
     const int d = weight.cols;
     const Mat<T> db = bias.size() > 0 ? pass.gradient(bias) : pass.zeros(1, d);
-    for (int i = 0; i < x.cols / d; ++i)
-      normalize_backward<T>(kind.type, x.part(i, d), pass[weight], stats.part(i, 2), dy.part(i, d),
-                            {dx.part(i, d), pass.gradient(weight), db});
+    for (int i = 0; i < dy.cols / d; ++i)
+      normalize_backward<T>(kind.type, saved.in.part(i, d), pass[weight], saved.stats.part(i, 2),
+                            dy.part(i, d), {dx.part(i, d), pass.gradient(weight), db});
   }
 };
 

@@ -98,17 +98,17 @@ class Explainer {
   // x before a layer, or after the last.
   Row row_before(size_t layer) const {
     if (layer == stack_.blocks.size())
-      return copied(stack_.norm ? saved_.last : last_, prediction_.row);
+      return copied(stack_.norm ? saved_.norm.in : last_, prediction_.row);
     const ResidualSaved<double>& first = saved_.blocks[layer].self_residual;
-    return copied(stack_.norm ? first.in : first.branch, prediction_.row);
+    return copied(stack_.norm ? first.norm.in : first.branch, prediction_.row);
   }
   // W (N(x) + beta) with the r of x, which is kept; W x with post-norm.
   Row logits_of(Row x) {
     Mat<double> y(x.data(), 1, model_.config.d_model);
     if (stack_.norm) {
-      const auto normed = stack_.norm->forward(pass_, y);
-      y = normed.y;
-      r_ = normed.stats(0, 1);
+      NormSaved<double> saved;
+      y = stack_.norm->forward(pass_, y, saved);
+      r_ = saved.stats(0, 1);
     }
     return copied(model_.output.forward(pass_, y));
   }
@@ -209,7 +209,8 @@ class Explainer {
       const char* stack = attention_name(block.self_attention.kind);
       const Param b = block.feed_forward->fc2.bias;
       const Row bias = b.size() > 0 ? copied(pass_[b]) : Row(model_.config.d_model);
-      const Row wrote = row_before(i + 1) - copied(s.feed_forward_residual.in, prediction_.row);
+      const Row wrote =
+          row_before(i + 1) - copied(s.feed_forward_residual.norm.in, prediction_.row);
       add(place("feed_forward", stack, i), normed(wrote - bias));
       if (b.size() > 0) add(place("fc2_bias", stack, i), normed(bias));
     }

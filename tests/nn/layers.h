@@ -226,9 +226,10 @@ inline LayerRow norm_row(const std::string& name, const Change& change, bool hea
         return heads ? Norm(t, "norm", kWidth / 2, 1e-3) : Norm(t, "norm", layer_config(change));
       },
       []<class T>(const Norm& l, Pass<T>& pass, LayerInput<T> in, const Back<T>* back) {
-        const auto f = l.forward(pass, in.x);
-        if (back) l.backward(pass, in.x, f.stats, back->dy, back->dx);
-        return f.y;
+        NormSaved<T> saved;
+        const Mat<T> y = l.forward(pass, in.x, saved);
+        if (back) l.backward(pass, saved, back->dy, back->dx);
+        return y;
       });
 }
 

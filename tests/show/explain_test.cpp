@@ -103,11 +103,11 @@ class Explain : public testing::TestWithParam<ExplainCase> {
     model.forward(pass, batch, saved);
     const StackSaved<double>& s = model.has_decoder() ? saved.decoder : saved.encoder;
     const Block& block = stack().blocks[layer];
-    Mat<double> x =
-        layer + 1 < std::ssize(s.blocks) ? s.blocks[layer + 1].self_residual.in : s.last;
-    if (branch < 2 && block.feed_forward) x = s.blocks[layer].feed_forward_residual.in;
-    if (branch < 1 && block.cross_attention) x = s.blocks[layer].cross_residual.in;
-    if (branch < 0) x = s.blocks[0].self_residual.in;
+    Mat<const double> x =
+        (layer + 1 < std::ssize(s.blocks) ? s.blocks[layer + 1].self_residual.norm : s.norm).in;
+    if (branch < 2 && block.feed_forward) x = s.blocks[layer].feed_forward_residual.norm.in;
+    if (branch < 1 && block.cross_attention) x = s.blocks[layer].cross_residual.norm.in;
+    if (branch < 0) x = s.blocks[0].self_residual.norm.in;
     return {x.row(prediction.row), x.row(prediction.row) + x.cols};
   }
 
