@@ -47,10 +47,6 @@ Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ra
   return slices;
 }
 
-int shards_held(int shards, const Crew& crew) {
-  return crew.alone() ? shards : shards / crew.ranks() + 2;
-}
-
 template <class T>
 Gradients<T>::Gradients(const Transformer& model, int shards, const Crew& crew,
                         const Slices& slices, Products<T>& products)

@@ -51,10 +51,6 @@ struct Slices {
 
 Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ranks);
 
-// How many arrays of the model's size a rank has of so many shards, at most: its share of them, and
-// the others' partial sums.
-int shards_held(int shards, const Crew& crew);
-
 // What a step learns from: packed rows and their labels, dealt to shards.
 struct StepBatch {
   vector<vector<Batch>> shards;  // [shard][micro-batch]; only the first `used` count

@@ -175,7 +175,8 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
   Transformer model(config.model, tokenizers.source().size(), tokenizers.target->size());
   const int threads = thread_count(asked_threads, config, crew.cores());
   RunConfig own = config;
-  own.train.shards = shards_held(config.train.shards, crew);
+  // A rank has its share of them, and the others' partial sums (step/gradients.h).
+  if (!crew.alone()) own.train.shards = config.train.shards / crew.ranks() + 2;
   MemoryPlan memory = counted_memory(model, own, threads);
   memory.data = id_bytes(data.train) + id_bytes(data.valid);
   const double available = available_memory();
