@@ -44,8 +44,6 @@ Json tokenizer_data(const Tokenizer& tokenizer, const string& hint) {
         .hint(hint);
   Json json{{"type", type_name(tokenizer.type())},
             {"special", tokenizer.specials()},
-            {"pieces", Json::array()},
-            {"scores", Json::array()},
             {"user_defined", Json::array()},
             {"by_line", model.by_line},
             {"reading",
@@ -91,7 +89,6 @@ string live_page(const Model& m, const string& hint, const Json& more) {
             {"film", film_of(m)},
             {"whence", attributions_of(m.folder)},
             {"tokenizer", tokenizer_data(*m.tokenizers.target, hint)},
-            {"tensors", Json::array()},
             {"weights", float16_weights(m, hint)}};
   if (&m.tokenizers.source() != m.tokenizers.target.get())
     data["source_tokenizer"] = tokenizer_data(m.tokenizers.source(), hint);
@@ -108,9 +105,7 @@ string pair_page(const Model& a, const Model& b, const string& hint) {
   if (tokens(a) != tokens(b) || a.config.objective.type != b.config.objective.type)
     throw usage_error("{} and {} do not read texts in the same tokens.", a.run, b.run)
         .hint("two steps, two seeds, or two settings of one model");
-  Json data{{"names", Json::array()},
-            {"pages", Json::array()},
-            {"same_run", fs::weakly_canonical(run_of_checkpoint(a.folder)) ==
+  Json data{{"same_run", fs::weakly_canonical(run_of_checkpoint(a.folder)) ==
                              fs::weakly_canonical(run_of_checkpoint(b.folder))}};
   for (const Model* m : {&a, &b}) {
     data["names"].push_back(fmt::format("{}, step {}", m->run, m->state.step));
