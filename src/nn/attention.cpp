@@ -130,8 +130,8 @@ void Attention::attend(Pass<T>& pass, const AttentionInput<T>& input,
   });
   pass.products->attend(saved.heads, pass.workspace);
   if (!pass.observer) return;
-  for_heads(*this, rows, key_rows, [&](size_t n, int i, int h, auto, auto) {
-    pass.observer->on_head(seen(saved.heads[n], i, h), saved.heads[n].o);
+  for_heads(*this, rows, key_rows, [&](size_t n, int, int h, auto, auto) {
+    pass.observer->on_head(*this, h, saved.heads[n]);
   });
 }
 
@@ -155,10 +155,9 @@ void Attention::backward(Pass<T>& pass, In<T> x, const AttentionInput<T>& input,
   const Mat<T> dq_heads = q_norm ? pass.zeros(dq.rows, dq.cols) : dq;
   const Mat<T> dk_heads = k_norm ? pass.zeros(dk.rows, dk.cols) : dk;
   const auto gradients = views<HeadGradients<T>>(pass, saved.heads.size());
-  for_heads(*this, rows, key_rows, [&](size_t n, int i, int h, auto of_query, auto of_key) {
+  for_heads(*this, rows, key_rows, [&](size_t n, int, int h, auto of_query, auto of_key) {
     gradients[n] = {of_query(dcontext), of_query(dq_heads), of_key(dk_heads), of_key(dv)};
-    if (pass.observer)
-      pass.observer->on_head_gradient(seen(saved.heads[n], i, h), gradients[n].d_o);
+    if (pass.observer) pass.observer->on_head_gradient(*this, h, saved.heads[n], gradients[n].d_o);
   });
   pass.products->attend_backward(saved.heads, gradients, pass.workspace);
   rotate_both(dq_heads, dk_heads, input, T{-1});

@@ -153,11 +153,6 @@ struct Attention {
   bool cross() const { return kind == AttentionKind::cross; }
   Linear query() const { return in.slice(0, d_model); }
   Linear key_value() const { return in.slice(d_model, 2 * d_kv()); }
-  // What an observer sees of a head.
-  template <class T>
-  typename Observer<T>::Head seen(const AttentionHead<T>& head, int sequence, int h) const {
-    return {*this, kind, layer, h, sequence, head.p.col_range(0, head.k.rows), head.v};
-  }
   // Rotary positions: rotates queries and keys, forward (+1) or back (-1).
   template <class T>
   void rotate_both(Mat<T> q, Mat<T> k, const AttentionInput<T>& input, T direction) const;

@@ -98,17 +98,11 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
-  struct Head {
-    const Attention& attention;
-    AttentionKind kind;
-    int layer, head, sequence;
-    Mat<const T> weights;  // [queries, keys] P, before dropout
-    Mat<const T> values;   // [keys, d_head] V
-  };
-  // Forward; output [queries, d_head] is O = drop(P) V.
-  virtual void on_head(const Head&, Mat<T> /*output*/) {}
+  // Forward: head `number` of an attention has computed its O, of one sequence.
+  virtual void on_head(const Attention&, int /*number*/, const AttentionHead<T>&) {}
   // Backward: the gradient of O.
-  virtual void on_head_gradient(const Head&, Mat<const T> /*gradient*/) {}
+  virtual void on_head_gradient(const Attention&, int /*number*/, const AttentionHead<T>&,
+                                Mat<const T> /*gradient*/) {}
   // y [rows, d_model] is what the feed-forward network of this layer gives. `stack` is the kind of
   // its self-attention.
   virtual void on_feed_forward(AttentionKind /*stack*/, int /*layer*/, Mat<T> /*y*/) {}

@@ -30,8 +30,8 @@ class PartObserver : public Observer<float> {
   explicit PartObserver(PartMeans& means, set<ModelPart> removed = {})
       : means_(means), removed_(std::move(removed)) {}
 
-  void on_head(const Head& h, Mat<float> o) override {
-    see({ModelPart::heads, h.kind, h.layer, h.head}, {}, o);
+  void on_head(const Attention& a, int number, const AttentionHead<float>& head) override {
+    see({ModelPart::heads, a.kind, a.layer, number}, {}, head.o);
   }
   void on_feed_forward(AttentionKind stack, int layer, Mat<float> y) override {
     see({ModelPart::feed_forward, stack, layer}, {}, y);

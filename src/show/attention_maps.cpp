@@ -13,14 +13,14 @@ class Recorder : public Observer<float> {
  public:
   Recorder(const ParamVec<float>& values, AttentionMaps& maps) : values_(values), maps_(maps) {}
 
-  void on_head(const Head& seen, Mat<float>) override {
-    AttentionMap& map = maps_[size_t(seen.kind)];
-    const Mat<float> to = map.head(seen.layer, seen.head);
-    for (int q = 0; q < to.rows; ++q) std::copy_n(seen.weights.row(q), to.cols, to.row(q));
+  void on_head(const Attention& a, int number, const AttentionHead<float>& head) override {
+    AttentionMap& map = maps_[size_t(a.kind)];
+    const Mat<float> to = map.head(a.layer, number);
+    for (int q = 0; q < to.rows; ++q) std::copy_n(head.p.row(q), to.cols, to.row(q));
     if (map.lengths.empty()) return;
-    const auto out = values_[seen.attention.out.weight].part(seen.head, seen.values.cols);
-    float* lengths = map.lengths.data() + map.begin(seen.layer, seen.head) / to.rows;
-    for (int k = 0; k < to.cols; ++k) lengths[k] = length(out, seen.values.row(k));
+    const auto out = values_[a.out.weight].part(number, a.d_head());
+    float* lengths = map.lengths.data() + map.begin(a.layer, number) / to.rows;
+    for (int k = 0; k < to.cols; ++k) lengths[k] = length(out, head.v.row(k));
   }
 
  private:

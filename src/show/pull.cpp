@@ -25,30 +25,30 @@ class PullRecorder : public Observer<T> {
 
   // With x_j = g . (v_j - v_top), where top has the largest weight, g . (v_j - o) = x_j - sum P x.
   // Nothing cancels then where one weight is almost 1.
-  void on_head_gradient(const typename Observer<T>::Head& h, Mat<const T> gradient) override {
-    AttentionMap& map = maps_[size_t(h.kind)];
-    const Mat<double> to{map.pull.data() + map.begin(h.layer, h.head), map.queries, map.keys};
+  void on_head_gradient(const Attention& a, int number, const AttentionHead<T>& head,
+                        Mat<const T> gradient) override {
+    AttentionMap& map = maps_[size_t(a.kind)];
+    const Mat<double> to{map.pull.data() + map.begin(a.layer, number), map.queries, map.keys};
     vector<double> x(to.cols);
     for (int i = 0; i < to.rows; ++i) {
-      const T *p = h.weights.row(i), *g = gradient.row(i);
-      const T* top = h.values.row(int(std::max_element(p, p + to.cols) - p));
+      const T *p = head.p.row(i), *g = gradient.row(i);
+      const T* top = head.v.row(int(std::max_element(p, p + to.cols) - p));
       double mean = 0;
       for (int j = 0; j < to.cols; ++j) {
-        const T* v = h.values.row(j);
+        const T* v = head.v.row(j);
         x[j] = 0;
-        for (int c = 0; c < h.values.cols; ++c) x[j] += g[c] * (double(v[c]) - top[c]);
+        for (int c = 0; c < a.d_head(); ++c) x[j] += g[c] * (double(v[c]) - top[c]);
         mean += p[j] * x[j];
       }
       for (int j = 0; j < to.cols; ++j) to(i, j) = p[j] > 0 ? p[j] * (mean - x[j]) : 0;
     }
     if (map.value_gradient.empty()) return;
-    const int width = h.values.cols,
-              head = h.layer * h.attention.n_kv_heads + h.attention.kv_head(h.head);
-    double* of_values = map.value_gradient.data() + ptrdiff_t(head) * to.cols * width;
+    const int width = a.d_head(), shared = a.layer * a.n_kv_heads + a.kv_head(number);
+    double* of_values = map.value_gradient.data() + ptrdiff_t(shared) * to.cols * width;
     const Mat<double> sums(of_values, to.cols, width);
     for (int i = 0; i < to.rows; ++i)  // dL/dv_j += P_ij g_i
       for (int j = 0; j < to.cols; ++j)
-        for (int c = 0; c < width; ++c) sums(j, c) += double(h.weights(i, j)) * gradient(i, c);
+        for (int c = 0; c < width; ++c) sums(j, c) += double(head.p(i, j)) * gradient(i, c);
   }
 
  private:

@@ -12,35 +12,30 @@ namespace {
 
 // Compares every head that a forward pass in double shows with a map in float.
 struct Comparison : Observer<double> {
-  const Transformer& model;
   const ParamVec<double>& values;
   AttentionMaps maps, contributed;
   int heads = 0;
 
-  Comparison(const Transformer& m, const ParamVec<double>& v, AttentionMaps all)
-      : model(m), values(v), maps(std::move(all)), contributed(contributions(maps)) {}
+  Comparison(const ParamVec<double>& v, AttentionMaps all)
+      : values(v), maps(std::move(all)), contributed(contributions(maps)) {}
 
-  void on_head(const Head& seen, Mat<double>) override {
-    const auto kind = static_cast<std::size_t>(seen.kind);
-    const bool encoder = seen.kind == AttentionKind::encoder_self;
-    const Block& block = (encoder ? model.encoder : model.decoder).blocks[seen.layer];
-    const Attention& a =
-        seen.kind == AttentionKind::cross ? *block.cross_attention : block.self_attention;
+  void on_head(const Attention& a, int number, const AttentionHead<double>& head) override {
+    const auto kind = static_cast<std::size_t>(a.kind);
     const Mat<const double> out = values[a.out.weight];
     ++heads;
-    for (int k = 0; k < seen.weights.cols; ++k) {
+    for (int k = 0; k < head.k.rows; ++k) {
       double squares = 0;  // || v W_oᵀ ||
       for (int row = 0; row < out.rows; ++row) {
         double sum = 0;
-        for (int c = 0; c < seen.values.cols; ++c)
-          sum += seen.values(k, c) * out(row, seen.head * seen.values.cols + c);
+        for (int c = 0; c < head.v.cols; ++c)
+          sum += head.v(k, c) * out(row, number * head.v.cols + c);
         squares += sum * sum;
       }
-      for (int q = 0; q < seen.weights.rows; ++q) {
-        const double weight = seen.weights(q, k);
-        EXPECT_NEAR(maps[kind].head(seen.layer, seen.head)(q, k), weight, 1e-5);
-        EXPECT_NEAR(contributed[kind].head(seen.layer, seen.head)(q, k),
-                    weight * std::sqrt(squares), 1e-5);
+      for (int q = 0; q < head.p.rows; ++q) {
+        const double weight = head.p(q, k);
+        EXPECT_NEAR(maps[kind].head(a.layer, number)(q, k), weight, 1e-5);
+        EXPECT_NEAR(contributed[kind].head(a.layer, number)(q, k), weight * std::sqrt(squares),
+                    1e-5);
       }
     }
   }
@@ -60,7 +55,7 @@ TEST(Maps, AreTheWeightsAndContributionsOfEveryHead) {
       if (model.has_encoder()) input.source = {4, 7, 2, 9, 4};
       if (model.has_decoder()) input.target = {1, 5, 10, 3};
       Workspace workspace;
-      Comparison comparison(model, same, attention_maps(model, values, input, workspace, true));
+      Comparison comparison(same, attention_maps(model, values, input, workspace, true));
       Pass<double> pass{.values = same, .workspace = workspace, .observer = &comparison};
       TransformerSaved<double> saved;
       Batch batch;

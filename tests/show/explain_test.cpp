@@ -58,11 +58,11 @@ struct Meddler : Observer<double> {
   int layer = 0, head = 0, heads = 1, j = 0, c = 0;
   double step = 0;
 
-  void on_head(const Head& h, Mat<double> o) override {
-    if (h.kind != kind || h.layer != layer) return;
-    if (part == "head" && h.head == head) scale(o);
-    if (part == "value" && h.head / heads == head)  // `heads` share it
-      for (int i = 0; i < o.rows; ++i) o(i, c) += step * h.weights(i, j);
+  void on_head(const Attention& a, int number, const AttentionHead<double>& h) override {
+    if (a.kind != kind || a.layer != layer) return;
+    if (part == "head" && number == head) scale(h.o);
+    if (part == "value" && number / heads == head)  // `heads` share it
+      for (int i = 0; i < h.o.rows; ++i) h.o(i, c) += step * h.p(i, j);
   }
   void on_feed_forward(AttentionKind of, int at, Mat<double> y) override {
     if (part == "feed_forward" && of == kind && at == layer) scale(y);

@@ -56,11 +56,10 @@ struct MovedScore : Observer<double> {
   int layer = 0, head = 0, i = 0, j = 0;
   double step = 0;
 
-  void on_head(const Head& h, Mat<double> output) override {
-    if (h.kind != kind || h.layer != layer || h.head != head) return;
-    const double s = h.weights(i, j) * std::expm1(step);
-    for (int c = 0; c < output.cols; ++c)
-      output(i, c) = (output(i, c) + s * h.values(j, c)) / (1 + s);
+  void on_head(const Attention& a, int number, const AttentionHead<double>& h) override {
+    if (a.kind != kind || a.layer != layer || number != head) return;
+    const double s = h.p(i, j) * std::expm1(step);
+    for (int c = 0; c < h.o.cols; ++c) h.o(i, c) = (h.o(i, c) + s * h.v(j, c)) / (1 + s);
   }
 };
 
