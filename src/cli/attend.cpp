@@ -136,8 +136,8 @@ Attended attended(const AttendOptions& r, const GivenText& given, OpenModel& m) 
 template <class Numbers>
 void add_maps(Json& json, const AttentionMaps& maps, const HeadChoice& choice, const string& prefix,
               Numbers&& numbers) {
-  const auto add = [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
-    Json& layers = json[prefix + attention_name(kind)];
+  const auto add = [&](const AttentionMap& map, int layer, int head) {
+    Json& layers = json[prefix + attention_name(map.kind)];
     if (head == max(choice.head, 0)) layers.push_back(Json::array());
     Json& queries = layers.back().emplace_back(Json::array());
     const auto rows = numbers(map, layer, head);

@@ -50,6 +50,7 @@ AttentionMaps empty_maps(const Transformer& model, const Example& input, bool le
   AttentionMaps maps;
   for (const AttentionKind kind : kAttentionKinds) {
     AttentionMap& map = maps[size_t(kind)];
+    map.kind = kind;
     map.layers = attention_layers(model.config, kind);
     map.heads = model.config.n_heads;
     map.queries = int(queries_of(input, kind).size());

@@ -38,6 +38,7 @@ struct HeadChoice {
 
 // The heads of one kind of attention. Owns its numbers; empty if the model has no such kind.
 struct AttentionMap {
+  AttentionKind kind{};
   int layers = 0, heads = 0, queries = 0, keys = 0;
   vector<float> weights;     // [layer][head][query][key]
   vector<float> lengths;     // [layer][head][key] || v_h(k) W_o,hᵀ ||, or none
@@ -56,18 +57,13 @@ struct AttentionMap {
 };
 
 using AttentionMaps = array<AttentionMap, 3>;  // by AttentionKind
-inline const AttentionMap& map_of(const AttentionMaps& maps, AttentionKind kind) {
-  return maps[size_t(kind)];
-}
-// Calls body(kind, map, layer, head) for the chosen heads of the maps.
+// Calls body(map, layer, head) for the chosen heads of the maps.
 template <class Body>
 void for_heads(const AttentionMaps& maps, const HeadChoice& choice, Body&& body) {
-  for (const AttentionKind kind : kAttentionKinds) {
-    const AttentionMap& map = map_of(maps, kind);
+  for (const AttentionMap& map : maps)
     for (int layer = 0; layer < map.layers; ++layer)
       for (int head = 0; head < map.heads; ++head)
-        if (choice.has(attention_name(kind), layer, head)) body(kind, map, layer, head);
-  }
+        if (choice.has(attention_name(map.kind), layer, head)) body(map, layer, head);
 }
 // The side of an input where the queries of a kind are, and that of its keys: the ids of an
 // Example, the tokens of an InputTokens.

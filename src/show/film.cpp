@@ -79,10 +79,10 @@ Probe Film::probe() const {
   Probe probe;
   const InputTokens tokens = input_tokens(question_.read, tokenizers_);
   const AttentionMaps maps = empty_maps(model_, question_.read);
-  for (const AttentionKind kind : kAttentionKinds)
-    if (const AttentionMap& map = map_of(maps, kind); !map.empty())
-      probe.kinds.push_back({attention_name(kind), map.layers, map.heads, queries_of(tokens, kind),
-                             keys_of(tokens, kind)});
+  for (const AttentionMap& map : maps)
+    if (!map.empty())
+      probe.kinds.push_back({attention_name(map.kind), map.layers, map.heads,
+                             queries_of(tokens, map.kind), keys_of(tokens, map.kind)});
   for (const TokenIds& ids : question_.prompts)
     probe.prompts.push_back(shown(ids, tokenizers_.source(), " "));
   for (const TokenIds& ids : question_.expected) probe.expected.push_back(shown_answer(ids));
@@ -118,12 +118,11 @@ FilmedFrame Film::frame(Frame known, const Predictor& predictor) const {
 void Film::add_maps(const ParamVec<float>& values, const AttentionMaps& maps, Frame& frame) const {
   if (isfinite(frame.probe_loss)) frame.pull = packed_pulls(model_, values, question_.read);
   frame.words.emplace();
-  for (const AttentionKind kind : kAttentionKinds) {
-    const AttentionMap& map = map_of(maps, kind);
+  for (const AttentionMap& map : maps) {
     if (map.empty()) continue;
     frame.weights.push_back(packed_weights(map));
     const auto heads =
-        heads_in_words(input_tokens(question_.read, tokenizers_), maps, {attention_name(kind)});
+        heads_in_words(input_tokens(question_.read, tokenizers_), maps, {attention_name(map.kind)});
     KindInWords& words = frame.words->emplace_back();
     words.first = &clearest_head(heads) - heads.data();
     for (const HeadInWords& head : heads) words.heads.push_back(head.sentence());

@@ -109,10 +109,10 @@ HeadInWords head_in_words(AttentionKind kind, Mat<const float> weights, Tokens q
 vector<HeadInWords> heads_in_words(const InputTokens& tokens, const AttentionMaps& maps,
                                    const HeadChoice& choice) {
   vector<HeadInWords> heads;
-  for_heads(maps, choice, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+  for_heads(maps, choice, [&](const AttentionMap& map, int layer, int head) {
     HeadInWords& words = heads.emplace_back(head_in_words(
-        kind, map.head(layer, head), queries_of(tokens, kind), keys_of(tokens, kind)));
-    words.kind = kind;
+        map.kind, map.head(layer, head), queries_of(tokens, map.kind), keys_of(tokens, map.kind)));
+    words.kind = map.kind;
     words.layer = layer;
     words.head = head;
   });
@@ -198,17 +198,17 @@ HeadProbe::Scores HeadProbe::score(const ParamVec<float>& values) const {
   Workspace workspace;
   for (const Text& text : texts_)
     for_heads(attention_maps(model_, values, text.read, workspace), {},
-              [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
-                if (kind == AttentionKind::cross) return;
-                const Tokens tokens = keys_of(text.tokens, kind);
+              [&](const AttentionMap& map, int layer, int head) {
+                if (map.kind == AttentionKind::cross) return;
+                const Tokens tokens = keys_of(text.tokens, map.kind);
                 for (int p = 0; p < ssize(kPatterns); ++p) {
                   const Pattern& pattern = kPatterns[p];
                   if (*pattern.name == '\0' || pattern.random != text.random) continue;
                   const Mat<const float> weights = map.head(layer, head);
-                  const auto sums = pattern_sums(kind, weights, 0, weights.cols, [&](int i, int j) {
-                    return pattern.points(tokens, tokens, i, j);
-                  });
-                  if (sums.rows > 0) scores[{p, kind, layer, head}].push_back(sums);
+                  const auto sums = pattern_sums(
+                      map.kind, weights, 0, weights.cols,
+                      [&](int i, int j) { return pattern.points(tokens, tokens, i, j); });
+                  if (sums.rows > 0) scores[{p, map.kind, layer, head}].push_back(sums);
                 }
               });
   return scores;

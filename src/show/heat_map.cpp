@@ -190,7 +190,7 @@ string draw_attention(const HeadChoice& choice, const InputTokens& tokens,
   const vector<HeadInWords> heads = heads_in_words(tokens, maps, choice);
   vector<DrawnHead> drawn;
   for (const HeadInWords& h : heads) {
-    const Mat<const float> weights = map_of(maps, h.kind).head(h.layer, h.head);
+    const Mat<const float> weights = maps[size_t(h.kind)].head(h.layer, h.head);
     drawn.push_back({line_of_head(h), h.kind, {weights.row(0), weights.row(weights.rows)}});
   }
   return wrapped(kAboutHeads, style.columns, "  ") +

@@ -101,12 +101,11 @@ ByName<MatrixChange> LearningRecord::measure(const ParamVec<float>& values, Pool
 
 ByName<Entropy> entropy_of(const AttentionMaps& maps) {
   ByName<Entropy> all;
-  for (const AttentionKind kind : kAttentionKinds) {
-    const AttentionMap& map = map_of(maps, kind);
+  for (const AttentionMap& map : maps) {
     if (map.empty()) continue;
-    Entropy& entropy = all.emplace_back(attention_name(kind), Entropy{0, {}}).second;
+    Entropy& entropy = all.emplace_back(attention_name(map.kind), Entropy{0, {}}).second;
     for (int q = 0; q < map.queries; ++q)
-      entropy.uniform += std::log(kind == AttentionKind::decoder_self ? q + 1 : map.keys);
+      entropy.uniform += std::log(map.kind == AttentionKind::decoder_self ? q + 1 : map.keys);
     entropy.uniform = rounded(entropy.uniform / map.queries);
     for (int layer = 0; layer < map.layers; ++layer) {
       vector<double>& heads = entropy.heads.emplace_back();

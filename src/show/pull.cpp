@@ -107,8 +107,8 @@ Json pulls_of_row(const Transformer& model, const ParamVec<double>& values, cons
   Workspace workspace;
   add_pull(model, values, read, workspace, maps);
   Json heads = Json::array();
-  for_heads(maps, {}, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
-    if (model.has_decoder() && kind == AttentionKind::encoder_self) return;
+  for_heads(maps, {}, [&](const AttentionMap& map, int layer, int head) {
+    if (model.has_decoder() && map.kind == AttentionKind::encoder_self) return;
     const Mat<const double> pulls = map.pulls(layer, head),
                             g(map.value_gradient.data(), map.layers * kv * map.keys, width);
     const int first = (layer * kv + head * kv / map.heads) * map.keys;
@@ -116,7 +116,7 @@ Json pulls_of_row(const Transformer& model, const ParamVec<double>& values, cons
     for (int j = first; j < first + map.keys; ++j)
       lengths.push_back(sqrt(std::inner_product(g.row(j), g.row(j) + width, g.row(j), 0.0)));
     heads.push_back({{"part", "head"},
-                     {"kind", attention_name(kind)},
+                     {"kind", attention_name(map.kind)},
                      {"layer", layer},
                      {"head", head},
                      {"pull", vector(pulls.row(row), pulls.row(row) + pulls.cols)},
@@ -171,15 +171,15 @@ TokenIds labels_of(const Model& model, const Example& read, const string& words)
 string draw_pull(const HeadChoice& choice, const InputTokens& tokens, const AttentionMaps& maps,
                  const HeatMapStyle& style) {
   vector<DrawnHead> heads;
-  for_heads(maps, choice, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
+  for_heads(maps, choice, [&](const AttentionMap& map, int layer, int head) {
     const Mat<const double> pulls = map.pulls(layer, head);
     const span x(pulls.data, size_t(pulls.rows) * pulls.cols);
     const auto at = ranges::max_element(x, {}, [](double pull) { return abs(pull); }) - x.begin();
     const string line =
-        fmt::format("{}: most {:+.2g}, of {} to {}\n", name_of_head(kind, layer, head), x[at],
-                    with_space_marks(queries_of(tokens, kind)[at / pulls.cols]),
-                    with_space_marks(keys_of(tokens, kind)[at % pulls.cols]));
-    DrawnHead& drawn = heads.emplace_back(DrawnHead{line, kind, {}, abs(x[at])});
+        fmt::format("{}: most {:+.2g}, of {} to {}\n", name_of_head(map.kind, layer, head), x[at],
+                    with_space_marks(queries_of(tokens, map.kind)[at / pulls.cols]),
+                    with_space_marks(keys_of(tokens, map.kind)[at % pulls.cols]));
+    DrawnHead& drawn = heads.emplace_back(DrawnHead{line, map.kind, {}, abs(x[at])});
     for (const double pull : x)
       drawn.numbers.push_back(float(drawn.largest > 0 ? pull / drawn.largest : 0));
   });

@@ -81,7 +81,7 @@ TEST(HeadInWords, CopiesOfATokenArePatterns) {
 std::pair<InputTokens, AttentionMaps> three_heads(const std::string& first) {
   InputTokens tokens;
   tokens.target = {first, "b", "c", "d"};
-  AttentionMap map{1, 3, 4, 4, std::vector<float>(3 * 4 * 4), {}};
+  AttentionMap map{AttentionKind::decoder_self, 1, 3, 4, 4, std::vector<float>(3 * 4 * 4), {}};
   for (int q = 0; q < 4; ++q)
     for (int k = 0; k <= q; ++k) {
       const auto n = static_cast<float>(q);

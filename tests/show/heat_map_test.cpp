@@ -75,8 +75,8 @@ TEST(HeatMap, ColoursCarryPercentages) {
               HasSubstr("\x1b[48;5;226;38;5;16m   97\x1b[0m"));
 }
 
-AttentionMap map_of_heads(int heads, int tokens) {
-  AttentionMap map{1, heads, tokens, tokens, {}, {}};
+AttentionMap map_of_heads(AttentionKind kind, int heads, int tokens) {
+  AttentionMap map{kind, 1, heads, tokens, tokens, {}, {}};
   map.weights.assign(static_cast<std::size_t>(heads) * tokens * tokens, 1.0f / tokens);
   return map;
 }
@@ -91,7 +91,7 @@ InputTokens tokens_of(int n) {
 TEST(AttentionSummary, CrossAttentionIsDrawnBeforeASharperDecoder) {
   AttentionMaps maps;
   for (const AttentionKind kind : kAttentionKinds)
-    maps[static_cast<std::size_t>(kind)] = map_of_heads(1, 2);
+    maps[static_cast<std::size_t>(kind)] = map_of_heads(kind, 1, 2);
   maps[static_cast<std::size_t>(AttentionKind::decoder_self)].weights = {1, 0, 0, 1};
   EXPECT_THAT(draw_attention({}, tokens_of(2), maps, {}), HasSubstr("the map of one:\ncross,"));
 }
@@ -99,7 +99,7 @@ TEST(AttentionSummary, CrossAttentionIsDrawnBeforeASharperDecoder) {
 TEST(AttentionSummary, OfALongTextTheLastRowsAreDrawnWithTheirStrongestKeys) {
   AttentionMaps maps;
   AttentionMap& map = maps[static_cast<std::size_t>(AttentionKind::decoder_self)];
-  map = map_of_heads(1, 100);
+  map = map_of_heads(AttentionKind::decoder_self, 1, 100);
   map.head(0, 0)(99, 3) = 0.5f;
   map.head(0, 0)(20, 70) = 0.9f;  // in a row that is not drawn
   const std::string out = draw_attention({}, tokens_of(100), maps, {});

@@ -93,8 +93,8 @@ TEST_P(Pull, EqualsCentralDifferencesOfTheLossByTheScores) {
   const double noise = rounding_noise(objective());
   double largest = 0;
   for (const AttentionMap& map : maps) largest = std::max(largest, largest_of(map.pull));
-  for_heads(maps, {}, [&](AttentionKind kind, const AttentionMap& map, int layer, int head) {
-    moved.kind = kind;
+  for_heads(maps, {}, [&](const AttentionMap& map, int layer, int head) {
+    moved.kind = map.kind;
     moved.layer = layer;
     moved.head = head;
     const double floor = gradient_floor(map.pull, largest, noise);
@@ -103,7 +103,7 @@ TEST_P(Pull, EqualsCentralDifferencesOfTheLossByTheScores) {
         const double pull = map.pulls(layer, head)(moved.i, moved.j);
         const GradientVerdict v = check_gradient(
             pull, floor, [&](double h) { return central_difference(moved.step, objective, h); });
-        EXPECT_TRUE(v.right) << attention_name(kind) << " " << layer << "." << head << " ["
+        EXPECT_TRUE(v.right) << attention_name(map.kind) << " " << layer << "." << head << " ["
                              << moved.i << ", " << moved.j << "]: " << pull << ", numeric "
                              << v.numeric;
       }
