@@ -4,17 +4,11 @@
 
 #include <cassert>
 #include <cstddef>
-#include <cstdlib>
 #include <type_traits>
 
 #include "base/std_names.h"
 
 namespace heed {
-
-// For unique_ptr: frees memory from malloc, calloc, aligned_alloc.
-struct Free {
-  void operator()(void* p) const { std::free(p); }
-};
 
 template <class T>
 struct Mat {

@@ -56,11 +56,10 @@ class Workspace {
 
  private:
   struct Block {
-    unique_ptr<void, Free> data;
+    unique_ptr<void, void (*)(void*)> data;
     size_t size;
   };
   void* take(size_t bytes);
-  Block allocate(size_t bytes) const;
 
   size_t most_;
   vector<Block> blocks_;
