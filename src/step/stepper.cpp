@@ -37,27 +37,23 @@ Stepper::Stepper(const Transformer& model, const StepOptions& options, const Cre
 
 StepResult Stepper::gradient(int64_t step, const StepBatch& batch,
                              const function<void()>& meanwhile) {
-  StepResult result;
-  result.step = step;
-  result.tokens = batch.tokens;
   const auto [sums, requests] = gradients_.run(values_, batch, options_.label_smoothing, meanwhile);
-  result.sums = sums;
-  result.requests = requests;
-  result.gradient_norm = gradients_.reduce();
-  result.rate = learning_rate(options_.optimizer, model_.config.d_model, step);
+  const double norm = gradients_.reduce(), clip = options_.optimizer.clip_norm;
   // Its square is finite, too: second moments stay so.
-  const double clip = options_.optimizer.clip_norm;
-  const double used = clip > 0 ? min(clip, result.gradient_norm) : result.gradient_norm;
-  result.finite = isfinite(result.sums.objective) && isfinite(result.gradient_norm) &&
-                  isfinite(float(used * used));
-  return result;
+  const double used = clip > 0 ? min(clip, norm) : norm;
+  return {.step = step,
+          .sums = sums,
+          .gradient_norm = norm,
+          .rate = learning_rate(options_.optimizer, model_.config.d_model, step),
+          .tokens = batch.tokens,
+          .finite = isfinite(sums.objective) && isfinite(norm) && isfinite(float(used * used)),
+          .requests = requests};
 }
 
 void Stepper::update(const StepResult& result) {
-  const Update update =
-      update_of(options_, model_.config.d_model, result.step, result.gradient_norm);
-  optimizer_.step(crew_.pool(), update, values_, gradients_.sum(),
-                  averaged_ ? &*averaged_ : nullptr);
+  optimizer_.step(crew_.pool(),
+                  update_of(options_, model_.config.d_model, result.step, result.gradient_norm),
+                  values_, gradients_.sum(), averaged_ ? &*averaged_ : nullptr);
   crew_.exchange().move(values_.data(), slices_.numbers);
   spread_ = !crew_.alone();
   if (exchange(gathered_gradient_, false))  // the optimizer has cleared its own slice
