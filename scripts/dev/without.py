@@ -43,7 +43,7 @@ ROWS = {
                        rows=False, named='"whence"', own="src/show/explain.* tests/cli/explain_test.py tests/show/explain_test.cpp " + WHENCE),
     "whence": command("whence", ("src/step/optimizers.h", r"using Reverse =|Reverse reverse ="),
                       ("src/step/optimizers.cpp", r"(?s)^(// With s = rate|void \w+_reverse\().*?^}\n\n", ""),
-                      ("src/step/optimizers.cpp", r",\s+(adam|sgd|sgd_with_momentum)_reverse", ""), ("src/step/optimizers.cpp", r" +nullptr,\n", ""),
+                      ("src/step/optimizers.cpp", r",\s+(adam|sgd)_reverse", ""), ("src/step/optimizers.cpp", r" +nullptr,\n", ""),
                       ("src/step/gradients.cpp", r"(?s)^(// [^\n]*\n)*size_t rows_before\(.*?^}\n\n", ""), ("src/step/gradients.cpp", r"if \(rows\) options"),
                       ("src/step/gradients.cpp", r",\s+double\* rows\)", ")"), ("src/step/gradients.h", r",\s+double\* rows = nullptr", ""),
                       ("src/nn/loss.h", r"double\* rows ="), ("src/nn/loss.cpp", "options.rows"), *WHENCE_PAGE, rows=False, own=WHENCE),

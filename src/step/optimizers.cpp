@@ -62,13 +62,6 @@ void sgd(const Stretch<T>& s) {
   }
 }
 
-void sgd_reverse(const Stretch<double>& s, const Stretch<double>& a) {
-  for (size_t i = 0; i < s.size; ++i) {
-    a.g[i] = -s.update.rate * a.w[i];
-    a.w[i] *= s.keep;
-  }
-}
-
 template <class T>
 void sgd_with_momentum(const Stretch<T>& s) {
   const T rate = T(s.update.rate), clip = T(s.update.clip);
@@ -81,7 +74,8 @@ void sgd_with_momentum(const Stretch<T>& s) {
   }
 }
 
-void sgd_with_momentum_reverse(const Stretch<double>& s, const Stretch<double>& a) {
+// Also without momentum, where the adjoint of m is 0 before and after.
+void sgd_reverse(const Stretch<double>& s, const Stretch<double>& a) {
   for (size_t i = 0; i < s.size; ++i) {
     a.g[i] = a.m[i] -= s.update.rate * a.w[i];
     a.w[i] *= s.keep;
@@ -134,9 +128,7 @@ vector<OptimizerKind>& optimizers() {
       {{"adam", "without weight decay", {"betas", "eps"}}, {kAdam}},
       {{"sgd", "", {"momentum", "weight_decay"}, {{"momentum", 0}, {"weight_decay", 0}}},
        {{{}, {sgd<float>, sgd<double>}, sgd_reverse},
-        {{"sgd.m."},
-         {sgd_with_momentum<float>, sgd_with_momentum<double>},
-         sgd_with_momentum_reverse}},
+        {{"sgd.m."}, {sgd_with_momentum<float>, sgd_with_momentum<double>}, sgd_reverse}},
        [](const OptimizerConfig& c, const ParamInfo&) { return c.momentum > 0 ? 1 : 0; }},
       {{"muon",
         "orthogonalised momentum for the matrices of the layers, adamw for the rest, both at "

@@ -65,8 +65,9 @@ struct UpdateRule {
 
   vector<string> moments;  // at most two; what names in checkpoints begin with: "adam.m."
   std::tuple<Move<float>, Move<double>> move;  // called for parts of a tensor
-  // From the adjoints of w, m and v after move() those before it, and of the clipped gradient, in
-  // g. `after`: g as it was before move(), m and v as it left them. Null: nobody has derived it.
+  // From the adjoints of w, m and v (0 of moments that it has not) after move() those before it,
+  // and of the clipped gradient, in g. `after`: g as it was before move(), m and v as it left them.
+  // Null: nobody has derived it.
   Reverse reverse = nullptr;
   // If `workspace` is not null, move_matrix is called for the whole matrix after move() has been
   // called for all its parts.
