@@ -10,17 +10,6 @@
 #include "step/optimizers.h"
 
 namespace heed {
-namespace {
-
-// Rows of the shards before one.
-size_t rows_before(const StepBatch& batch, int shard) {
-  size_t rows = 0;
-  for (int s = 0; s < shard; ++s)
-    for (int i = 0; i < batch.used[s]; ++i) rows += batch.shards[s][i].labels.size();
-  return rows;
-}
-
-}  // namespace
 
 Slices cut_slices(const ParamTable& table, const OptimizerConfig& config, int ranks) {
   // Pieces that are not cut: their first block, and their work as if in numbers moved.
@@ -80,7 +69,7 @@ template <class T>
 auto Gradients<T>::run(const ParamVec<T>& values, const StepBatch& batch, double smoothing,
                        const function<void()>& meanwhile, double* rows) -> Result {
   const int first = parts_[rank_], shards = parts_[rank_ + 1] - first;
-  const LossOptions common{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0};
+  const LossOptions common{smoothing, batch.labels > 0 ? 1.0 / batch.labels : 0.0, rows};
   products_.weights_changed(values.data(), values.size(), crew_.pool());
   crew_.pool().run(shards + (meanwhile ? 1 : 0), [&](int task, int worker_index) {
     if (task == shards) return meanwhile();
@@ -94,7 +83,8 @@ auto Gradients<T>::run(const ParamVec<T>& values, const StepBatch& batch, double
                  .products = &products_};
     LossSums sums;
     LossOptions options = common;
-    if (rows) options.rows = rows + rows_before(batch, shard);
+    for (int s = 0; rows && s < shard; ++s)  // the rows of the shards before
+      for (int i = 0; i < batch.used[s]; ++i) options.rows += batch.shards[s][i].labels.size();
     for (int i = 0; i < batch.used[shard]; ++i) {
       const Batch& part = batch.shards[shard][i];
       sums += train_micro_batch(*model_, pass, part, options, worker.saved);
