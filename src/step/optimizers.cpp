@@ -98,13 +98,8 @@ void muon_momentum(const Stretch<T>& s) {
 template <class T>
 void muon_matrix(const Stretch<T>& s, int rows, int cols, Workspace& workspace) {
   orthogonalize(Mat<T>(s.g, rows, cols), s.products, workspace);
-  const T length = T(s.update.rate * 0.2 * sqrt(max(rows, cols)));
-  const T keep = s.keep;
-  T* __restrict w = s.w, * __restrict g = s.g;
-  for (size_t i = 0; i < s.size; ++i) {
-    w[i] = fuse(keep, w[i], -length * g[i]);
-    g[i] = 0;
-  }
+  const Update update{s.update.step, s.update.rate * 0.2 * sqrt(max(rows, cols))};
+  sgd(Stretch<T>{s.config, update, s.products, s.keep, s.w, s.g, s.m, s.v, s.size});
 }
 
 size_t muon_workspace(Param p) {
