@@ -74,7 +74,7 @@ class Tree:
         if result.returncode:
             sys.exit(result.stdout)
         if not self.make():
-            sys.exit(f"{self.root} does not compile")
+            sys.exit(f"{self.root} does not compile (ninja -C {self.build})")
         if self.failing():
             sys.exit("tests fail without a fault: " + ", ".join(sorted(self.failing())))
 
