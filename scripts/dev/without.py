@@ -169,7 +169,7 @@ ROWS = {
                     ("src/cli/train.cpp", r"(?s)^  line\.add_minutes\(.*?\n|^  line\.add_like\(text\);\n|^  for \(const char\* shape.*?;\n|const auto init_from = ", ""),
                     ("src/cli/train.cpp", r'(?s)  for \(const string own : .*?;\n', ""),
                     ("src/cli/train.cpp", r"ranges::find_if\(text.files, names_config\)", "text.files.begin()"),
-                    ("src/cli/train.cpp", r"(?s)  const bool texts.*?^  }\n", '  if (request.run.folder.empty()) request.run.folder = "runs/" + fs::path(*config).stem().string();\n')]),
+                    ("src/cli/train.cpp", r"(?s)  const bool texts.*?^  }\n", '  if (request.folder.empty()) request.folder = "runs/" + fs::path(*config).stem().string();\n')]),
 }
 
 

@@ -140,14 +140,14 @@ void check_text(const string& path) {
 }  // namespace
 
 Exit run_train(CommandLine& line) {
-  TrainRequest request;
+  RunRequest request;
   OwnText text;
   line.add_file("CONFIG|TEXT", text.files,
                 "a config (.json, or the name of one that comes with heed); or the text to train "
                 "on: files, folders, or - (standard input)")
       ->default_str("")
       ->required();
-  line.add_file("--run", request.run.folder, "run folder (default: runs/<name of config or text>)");
+  line.add_file("--run", request.folder, "run folder (default: runs/<name of config or text>)");
   line.add_minutes(text.minutes);
   line.add_like(text);
   const auto init_from = line.add_run(
@@ -156,7 +156,7 @@ Exit run_train(CommandLine& line) {
       "and model",
       "--init-from");
   for (const char* shape : {"--like", "--for"}) line.app.get_option(shape)->excludes(init_from);
-  line.app.add_flag("--force", request.run.force, "rename an existing run folder to NAME.old-K");
+  line.app.add_flag("--force", request.force, "rename an existing run folder to NAME.old-K");
   bool no_live = false;
   optional<string> prompt;
   line.app.add_flag("--no-live", no_live, "write no live.html at the end (train.live false)");
@@ -164,17 +164,17 @@ Exit run_train(CommandLine& line) {
       .add_option("--prompt", prompt,
                   "what samples begin with (train.prompt; default: chosen from held-out text)")
       ->type_name("TEXT");
-  Log log(parse_shared(line, request.run));
+  Log log(parse_shared(line, request));
   check_utf8(prompt.value_or(""), "--prompt");
   vector<string> sets;
   if (no_live) sets.push_back("train.live=false");
   if (prompt) sets.push_back("train.prompt=" + Json(*prompt).dump());
-  request.run.given = line.given(sets);
+  request.given = line.given(sets);
 
   const auto config = ranges::find_if(text.files, names_config);
   const bool texts = config == text.files.end();
-  if (request.run.folder.empty())
-    request.run.folder = "runs/" + name_of_text(texts ? text.files.front() : *config);
+  if (request.folder.empty())
+    request.folder = "runs/" + name_of_text(texts ? text.files.front() : *config);
   if (texts) {
     for (const string& file : text.files) check_text(file);
     return finish([&] { return train_on_text(request, text, log); }, line.json, log);
@@ -189,10 +189,10 @@ Exit run_train(CommandLine& line) {
     if (line.app.count(own) > 0)
       throw usage_error("{} is for texts; {} is a config.", own, *config)
           .hint("heed init, which writes a config; or heed train - < FILE, if it is a text");
-  RunConfig read = load_config(path, request.run.given);
+  RunConfig read = load_config(path, request.given);
   // Of those that come with heed, which train everywhere.
   if (by_name && read.train.arithmetic == Arithmetic::portable &&
-      !request.run.given.contains("train.arithmetic"))
+      !request.given.contains("train.arithmetic"))
     if (const string fault = portable_fault(); !fault.empty()) {
       log.warn(fault + " So this run trains native; its digits can differ from those in the docs.");
       read.train.arithmetic = Arithmetic::native;
@@ -203,7 +203,7 @@ Exit run_train(CommandLine& line) {
 
 Exit run_resume(CommandLine& line) {
   ResumeRequest request;
-  line.add_run(request.run.folder, "run folder");
+  line.add_run(request.folder, "run folder");
   auto* max_steps = line.add_steps("--max-steps", request.max_steps, "train up to this step");
   auto* more =
       line.add_steps(
@@ -226,10 +226,10 @@ Exit run_resume(CommandLine& line) {
                   "with --branch: begin at this one instead: last, best or step-N")
       ->needs("--branch");
   line.app
-      .add_flag("--force", request.run.force, "with --branch: rename an existing run to NAME.old-K")
+      .add_flag("--force", request.force, "with --branch: rename an existing run to NAME.old-K")
       ->needs("--branch");
-  Log log(parse_shared(line, request.run));
-  request.run.given = line.given();
+  Log log(parse_shared(line, request));
+  request.given = line.given();
   return finish([&] { return resume_run(request, log); }, line.json, log);
 }
 

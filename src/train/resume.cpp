@@ -91,7 +91,7 @@ GivenKeys new_end(const ResumeRequest& request, StoredRun& run) {
   }
   keys.values.train.max_steps = end;
   keys.keys["train.max_steps"] = option;
-  if (asked.max_epochs > 0 && !request.run.given.contains("train.max_epochs"))
+  if (asked.max_epochs > 0 && !request.given.contains("train.max_epochs"))
     keys.keys["train.max_epochs"] = option;
   return keys;
 }
@@ -228,24 +228,24 @@ RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& r
 
 // --branch: the stem is read and prepared without a change to it, then the branch is made.
 RunResult branch_run(const ResumeRequest& request, Log& log) {
-  const string& folder = request.run.folder;
+  const string& folder = request.folder;
   if (contains(folder, request.branch) || contains(request.branch, folder))
     throw usage_error("the branch {} and the run {} overlap; a branch leaves its run as it is.",
                       quoted_path(request.branch), quoted_path(folder))
         .hint("--branch with a folder beside it");
   RunWriter::require_own_checkpoints(folder);
-  RunWriter::require_free(request.branch, request.run.force);
+  RunWriter::require_free(request.branch, request.force);
   NewestCheckpoint at = beginning_of(folder, request.checkpoint);
   if (!at.checkpoint && at.damaged.empty())
     throw store_error("{} has no checkpoint yet.", quoted_path(folder))
         .hint("wait until it saves (train.save_every)");
   StoredRun stem = read_stored_run(folder, std::move(at), log);
-  GivenKeys changes = request.run.given;
+  GivenKeys changes = request.given;
   // The schedule ends with the branch, unless --set says where.
   if (!changes.contains("optimizer.decay_steps")) changes.reset.insert("optimizer.decay_steps");
   load_data(stem, changed_config(stem, changes), log);
   const RunConfig config = changed_config(stem, with(changes, new_end(request, stem)));
-  return branched(stem, config, request.run, request.branch, log);
+  return branched(stem, config, request, request.branch, log);
 }
 
 // --- another rate of steps that are done, mostly by a later end: a branch of its own
@@ -358,19 +358,18 @@ RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& 
 
 RunResult resume_run(const ResumeRequest& request, Log& log) {
   if (!request.branch.empty()) return branch_run(request, log);
-  const RunRequest& as = request.run;
-  optional<RunWriter> run = RunWriter::open(as.folder);
+  optional<RunWriter> run = RunWriter::open(request.folder);
   StoredRun stored = read_stored_run(run->path(), newest_checkpoint(run->path()), log);
-  RunConfig config = changed_config(stored, as.given);
+  RunConfig config = changed_config(stored, request.given);
   const auto may_branch = [](const KeyChange& c) { return c.on_resume == OnResume::if_rates_stay; };
   const bool other_end = request.max_steps + request.more > 0 || request.minutes > 0 ||
                          ranges::any_of(changed_keys(stored.asked, config), may_branch);
   if (!other_end) log.open_file((run->path() / kTrainLog).string());  // else it may get a branch
-  string idle = other_end ? "" : nothing_to_do(stored, config.train, as.stop_at);
+  string idle = other_end ? "" : nothing_to_do(stored, config.train, request.stop_at);
   int64_t other = 0;  // the first step done that would have another rate
   if (idle.empty() || names_other_files(stored, config)) load_data(stored, config, log);
   if (idle.empty()) {
-    config = changed_config(stored, with(as.given, new_end(request, stored)));
+    config = changed_config(stored, with(request.given, new_end(request, stored)));
     if (!stored.checkpoint) {
       if (const string& of = stored.origin.weights_of(); !of.empty())
         throw store_error("{} has lost the weights of {}, with which it began",
@@ -381,12 +380,12 @@ RunResult resume_run(const ResumeRequest& request, Log& log) {
     settle_end(config, stored.data.train);
     settle_end(stored.trained, stored.data.train);
     other = first_step_of_other_rate(stored, config);
-    idle = nothing_to_do(stored, config.train, other > 0 ? 0 : as.stop_at);
+    idle = nothing_to_do(stored, config.train, other > 0 ? 0 : request.stop_at);
   }
-  if (!idle.empty()) return has_nothing_to_do(idle, stored, config, as, *run, log);
-  if (other == 0) return resumed(stored, config, as, other_end, *run, log);
+  if (!idle.empty()) return has_nothing_to_do(idle, stored, config, request, *run, log);
+  if (other == 0) return resumed(stored, config, request, other_end, *run, log);
   run.reset();  // it stays as it is, its log too
-  return branch_before(other, stored, config, as, log);
+  return branch_before(other, stored, config, request, log);
 }
 
 }  // namespace heed

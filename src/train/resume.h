@@ -31,8 +31,7 @@
 
 namespace heed {
 
-struct ResumeRequest {
-  RunRequest run;
+struct ResumeRequest : RunRequest {
   int64_t max_steps = 0;  // 0: unchanged
   int64_t more = 0;       // steps after the planned end (or the last step, if that is later)
   double minutes = 0;     // the same, as many as take so long at the speed so far

@@ -62,10 +62,10 @@ vector<string> checked_fit(const RunConfig& config, const RunConfig& other,
 
 // Where --init-from is, for commands in any folder, once --force has renamed the run that it may be
 // in.
-string kept_at(const TrainRequest& request) {
+string kept_at(const RunRequest& request) {
   if (request.init_from.empty()) return "";
-  const fs::path inside = fs::relative(request.init_from, fs::absolute(request.run.folder));
-  const fs::path old = free_name(request.run.folder);
+  const fs::path inside = fs::relative(request.init_from, fs::absolute(request.folder));
+  const fs::path old = free_name(request.folder);
   const fs::path kept = *inside.begin() == ".." ? fs::path(request.init_from)
                         : inside == "."         ? old
                                                 : old / inside;
@@ -74,8 +74,7 @@ string kept_at(const TrainRequest& request) {
 
 }  // namespace
 
-Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
-                        const string& folder) {
+Beginning prepare_start(const RunRequest& request, const RunConfig& config, const string& folder) {
   optional<Checkpoint> initial;
   Tokenizers tokenizers;
   vector<string> changes;
@@ -86,7 +85,7 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
     changes = checked_fit(config, trained, tokenizers, request.init_from);
   }
   PreparedRun prepared =
-      prepare_run(config, folder, std::move(tokenizers), request.run.threads, request.run.crew);
+      prepare_run(config, folder, std::move(tokenizers), request.threads, request.crew);
   const TokenizersConfig& t = config.tokenizer;
   const string& file = t.file.empty() ? t.target.file : t.file;
   if (initial || !file.empty())
@@ -105,8 +104,8 @@ Beginning prepare_start(const TrainRequest& request, const RunConfig& config,
       prepared.data.warnings.push_back(leak + " of " + request.init_from);
   }
   watch_signals();
-  Origin origin{folder, prepared.data.hash, kept_at(request), request.run.command};
-  for (const auto& [key, place] : request.run.given.keys) origin.given.push_back(key);
+  Origin origin{folder, prepared.data.hash, kept_at(request), request.command};
+  for (const auto& [key, place] : request.given.keys) origin.given.push_back(key);
   return {
       .prepared = std::move(prepared), .origin = std::move(origin), .weights = std::move(weights)};
 }
@@ -124,11 +123,11 @@ RunResult fresh(Beginning& b, const RunRequest& request, Log& log) {
   });
 }
 
-RunResult train_run(const TrainRequest& request, const RunConfig& config, const string& folder,
+RunResult train_run(const RunRequest& request, const RunConfig& config, const string& folder,
                     Log& log) {
-  RunWriter::require_free(request.run.folder, request.run.force);
+  RunWriter::require_free(request.folder, request.force);
   Beginning beginning = prepare_start(request, config, folder);
-  return fresh(beginning, request.run, log);
+  return fresh(beginning, request, log);
 }
 
 }  // namespace heed

@@ -72,10 +72,10 @@ struct ChosenConfig {
   }
 };
 
-ChosenConfig choose(const TrainRequest& request, OwnText text, Log& log) {
+ChosenConfig choose(const RunRequest& request, OwnText text, Log& log) {
   ChosenConfig choice;
   choice.text = std::move(text);
-  choice.given = request.run.given;
+  choice.given = request.given;
   GivenKeys& given = choice.given;
   for (const auto& [key, path] : paths_of(given.values.data)) *path = absolute_path(*path);
   if (given.contains("data.columns")) choice.text.columns = given.values.data.columns;
@@ -127,8 +127,8 @@ void say_model(const ChosenConfig& choice, const PreparedRun& run, const string&
 }
 
 // Plans the steps of `run` and puts its config in place, which ends it there. Logs the plan.
-void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, Log& log) {
-  const auto seconds_gone = [&] { return seconds_now() - request.run.begin; };
+void plan(PreparedRun& run, ChosenConfig& choice, const RunRequest& request, Log& log) {
+  const auto seconds_gone = [&] { return seconds_now() - request.begin; };
   const TrainConfig& train = run.config.train;
   Suggestion& s = choice.suggestion;
   s.validation = double(run.data.valid.target.size()) / run.plan.step_tokens / 3;
@@ -169,10 +169,10 @@ void plan(PreparedRun& run, ChosenConfig& choice, const TrainRequest& request, L
 
 }  // namespace
 
-RunResult train_on_text(const TrainRequest& request, OwnText text, Log& log) {
-  const string& folder = request.run.folder;
-  check_given(request.run.given);
-  RunWriter::require_free(folder, request.run.force);
+RunResult train_on_text(const RunRequest& request, OwnText text, Log& log) {
+  const string& folder = request.folder;
+  check_given(request.given);
+  RunWriter::require_free(folder, request.force);
   ChosenConfig choice = choose(request, std::move(text), log);
   Beginning beginning = prepare_start(request, choice.config(), ".");
   say_model(choice, beginning.prepared, request.init_from, log);
@@ -183,7 +183,7 @@ RunResult train_on_text(const TrainRequest& request, OwnText text, Log& log) {
       shell_word((fs::path(folder) / kConfigFile).string()), shell_word(folder + "-again"),
       request.init_from.empty() ? "" : " --init-from " + shell_word(request.init_from)));
   beginning.text = std::move(choice.piped);
-  return fresh(beginning, request.run, log);
+  return fresh(beginning, request, log);
 }
 
 }  // namespace heed

@@ -36,6 +36,7 @@ struct RunRequest {
   int64_t stop_at = 0;           // 0: no limit
   double begin = seconds_now();  // of the command
   Crew crew;
+  string init_from;  // of heed train: another run, or empty
 };
 
 struct RunResult {
@@ -53,21 +54,16 @@ struct FailedRun : Error {
   RunResult result;
 };
 
-struct TrainRequest {
-  RunRequest run;
-  string init_from;  // another run, or empty
-};
-
 // Errors leave every earlier run as it was; once there is a train.log they are logged there too.
 // `folder`: where relative paths of the config start.
-RunResult train_run(const TrainRequest& request, const RunConfig& config, const string& folder,
+RunResult train_run(const RunRequest& request, const RunConfig& config, const string& folder,
                     Log& log);
 
 // heed train TEXT: a run on the user's own text, without a config. In three steps, and the log says
 // why: a config is chosen for the text and the minutes that training may take (heed init writes
 // it); a few steps are measured; the number of steps is planned. So the run's config.json is an
 // ordinary config, and training with it again gives the same bytes.
-RunResult train_on_text(const TrainRequest& request, OwnText text, Log& log);
+RunResult train_on_text(const RunRequest& request, OwnText text, Log& log);
 
 // A run whose folder is still to be made.
 struct Beginning {
@@ -78,7 +74,7 @@ struct Beginning {
 };
 
 // From here on signals stop the training.
-Beginning prepare_start(const TrainRequest& request, const RunConfig& config, const string& folder);
+Beginning prepare_start(const RunRequest& request, const RunConfig& config, const string& folder);
 
 // Makes the run's folder, and trains there from step 0.
 RunResult fresh(Beginning& beginning, const RunRequest& request, Log& log);

@@ -57,17 +57,17 @@ class FailingCalls : public ::testing::Test {
     EXPECT_EQ(train("start/run"), Exit::ok);
   }
   Exit train(const std::string& run, std::int64_t stop_at = 0, bool force = false) {
-    TrainRequest request;
-    request.run.folder = at(run);
-    request.run.force = force;
-    request.run.threads = 1;
-    request.run.stop_at = stop_at;
+    RunRequest request;
+    request.folder = at(run);
+    request.force = force;
+    request.threads = 1;
+    request.stop_at = stop_at;
     return train_run(request, config_, folder_.path(), log_).exit;
   }
   Exit resume(const std::string& run, std::int64_t more = 0) {
     ResumeRequest request;
-    request.run.folder = at(run);
-    request.run.threads = 1;
+    request.folder = at(run);
+    request.threads = 1;
     request.more = more;
     return resume_run(request, log_).exit;
   }
