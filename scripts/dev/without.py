@@ -78,7 +78,7 @@ ROWS = {
                      ("src/config/train_config.h", "tensorboard"), ("src/config/train_config.cpp", r'{"tensorboard"(.|\n)*?},', "")]),
     "chain": ("src/store/chain.cpp tests/store/chain_test.cpp", "chain",
               [("src/store/run_writer.cpp", "stem_ = chain_hash"), ("src/store/run_writer.h", "string stem_;|string (next_)?chain_|string stem_hash|chain_steps"),
-               ("src/train/rewind.cpp", r"saved = chain_steps\(run\)", "saved"),
+               ("src/train/rewind.cpp", "saved_ = chain_steps"),
                ("src/store/run_writer.cpp", r"(?s)  try {\n    if \(const auto line = next_chain_line.*?\n  }\n  const auto point", "  const auto point"),
                ("src/store/run_writer.cpp", r"\) &&\s*stem_hash\(.*?branched_at\)", ")"), ("src/store/run_folder.h", "kChain ="),
                ("src/store/run_folder.h", r",\s*kChain", ""), ("src/cli/verify.cpp", r" \|\| file == kChain|kChain, ", ""),

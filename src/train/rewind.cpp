@@ -18,14 +18,6 @@
 namespace heed {
 namespace {
 
-// The steps of the chain, which may lack lines, and those that are kept.
-SavedSteps saved_steps(const fs::path& run, const vector<int64_t>& kept) {
-  SavedSteps saved = chain_steps(run);
-  saved.erase(saved.upper_bound(kept.back()), saved.end());
-  for (const int64_t step : kept) saved[step] = read_state(step_folder(run, step)).files;
-  return saved;
-}
-
 struct Lines : Listener {
   explicit Lines(vector<string>& all) : lines(all) {}
   void logged(const TrainEvent& line) override { lines.push_back(line_of(line)); }
@@ -44,10 +36,14 @@ class Replay {
         events_(read_events(run_)) {
     for (const State& state : states_of(run_)) kept_.push_back(state.step);
     if (kept_.empty()) throw store_error("{} has no checkpoint yet.", quoted_path(run_));
-    saved_ = saved_steps(run_, kept_);
+    saved_ = chain_steps(run_);
+    saved_.erase(saved_.upper_bound(kept_.back()), saved_.end());
     set<string> texts;
-    for (const int64_t step : kept_)
-      texts.insert(read_file(step_folder(run_, step) / kConfigFile, kMaxConfigFile));
+    for (const int64_t step : kept_) {
+      const fs::path folder = step_folder(run_, step);
+      saved_[step] = read_state(folder).files;
+      texts.insert(read_file(folder / kConfigFile, kMaxConfigFile));
+    }
     for (const string& text : texts) configs_.push_back(parse_config(text, kConfigFile));
   }
   ~Replay() {
@@ -63,7 +59,7 @@ class Replay {
       const bool first = step == origin_.branched_at && !origin_.weights_of().empty();
       const bool kept = (request_.log || first) && ranges::count(kept_, step) > 0;
       if (!kept) wanted.insert(step);
-      rewound_.steps.push_back({step, kept ? step_folder(run_, step) : place_of(step)});
+      rewound_.steps[step] = kept ? step_folder(run_, step) : place_of(step);
     }
     if (wanted.empty()) return rewound_;
     train(wanted);
@@ -242,7 +238,7 @@ class Replay {
   const LoggedEvents events_;
   vector<int64_t> kept_;  // steps
   vector<RunConfig> configs_;
-  SavedSteps saved_;
+  SavedSteps saved_;  // of the chain, which may lack lines, and those that are kept
   StoredRun stored_;
   optional<PreparedRun> prepared_;
   optional<Trainer> trainer_;

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "base/std_names.h"
@@ -34,14 +35,9 @@ struct RewindRequest {
   Crew crew = {};
 };
 
-struct RewoundStep {
-  int64_t step;
-  fs::path folder;  // in checkpoints/ if it is kept there
-};
-
 struct Rewound {
-  vector<RewoundStep> steps;  // ascending
-  vector<string> lines;       // of metrics.jsonl, as they came out
+  map<int64_t, fs::path> steps;  // the folder of each: in checkpoints/ if it is kept there
+  vector<string> lines;          // of metrics.jsonl, as they came out
 };
 
 // Takes the run's lock. Error (usage) if a step cannot be repeated: it has not been
