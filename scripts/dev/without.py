@@ -147,7 +147,7 @@ ROWS = {
              [("src/train/listeners.cpp", r"film_listener,\s*", ""), ("src/train/listener.h", r"show/film\.h|  Film& film;"),
               ("src/train/prepared_run.cpp", r",\s*\.record = film_memory\(model\.table\)", ""), ("src/train/prepared_run.cpp", r"show/film\.h"),
               ("src/train/prepared_run.cpp", r"(?s)^  if \(!config\.train\.prompt\.empty\(\)\)\n.*?;\n", ""),
-              ("src/train/training_run.cpp", r"show/film\.h|  Film film\("), ("src/train/training_run.cpp", "so_far, film, ", "so_far, "),
+              ("src/train/training_run.cpp", r"show/film\.h|  Film film\("), ("src/train/training_run.cpp", "log, film, ", "log, "),
               ("src/train/tenths_listener.cpp", r"return c_\.film\.empty\(\).*;", 'return "";'),
               ("src/show/report.cpp", r"(?s)^// Adds how many parameters.*?(?=^// The steps of the events)", ""),
               ("src/show/report.cpp", r"(?s)^// How the training losses.*?(?=^}  // namespace\n)|^Json report\(.*?(?=^Json comparison\()", ""),

@@ -1,5 +1,5 @@
 // What would make a run's model better: the one place that reads its curves and its plan for that.
-// The warnings while training and its last lines, heed resume and the report say what this says.
+// The last lines of a training, heed resume and the report say what this says.
 // Its commands work as they stand.
 #pragma once
 

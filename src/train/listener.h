@@ -51,7 +51,6 @@ struct ListenerContext {
   const PreparedRun& prepared;
   RunWriter& run;
   Log& log;
-  const LoggedEvents& so_far;  // of the steps done
   Film& film;
   double begin = 0;  // of the command (seconds_now())
 };

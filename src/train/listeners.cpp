@@ -6,8 +6,6 @@
 #include "base/format.h"
 #include "base/std_names.h"
 #include "evaluate/yardsticks.h"
-#include "show/advice.h"
-#include "step/schedule.h"
 #include "train/listener.h"
 
 namespace heed {
@@ -36,7 +34,7 @@ class YardsticksListener : public RunListener {
 
   void began(const Moment& m) override {
     const PreparedRun& p = c_.prepared;
-    yardsticks_ = c_.so_far.yardsticks;
+    yardsticks_ = read_events(c_.run.path()).yardsticks;
     if (!yardsticks_.empty()) return;
     yardsticks_ = p.yardsticks.empty() ? measure_yardsticks(p) : p.yardsticks;
     if (yardsticks_.empty()) return;
@@ -64,24 +62,6 @@ class YardsticksListener : public RunListener {
   Yardsticks yardsticks_;
 };
 
-// A remark in the log, once, when a run begins to overfit.
-class Remarks : public RunListener {
- public:
-  using RunListener::RunListener;
-  void logged(const TrainEvent& line) override { logged_.train.push_back(line); }
-  void validated(const ValidEvent& line, const Moment&) override {
-    logged_.valid.push_back(line);
-    // While the rate is constant, held-out loss comes and goes; the fall brings it down.
-    const string text = line.step <= constant_ ? "" : overfitting(logged_);
-    if (!text.empty() && !exchange(said_, true)) c_.log.detail(text);
-  }
-
- private:
-  const int64_t constant_ = fall_of(c_.prepared.config.optimizer).from;  // until this step
-  LoggedEvents logged_ = c_.so_far;
-  bool said_ = !overfitting(logged_).empty();
-};
-
 template <class Made>
 unique_ptr<Listener> make(const ListenerContext& context) {
   return make_unique<Made>(context);
@@ -90,9 +70,9 @@ unique_ptr<Listener> make(const ListenerContext& context) {
 }  // namespace
 
 // In the order in which they hear.
-constexpr MakeListener* kListeners[] = {
-    tenths_listener, terminal_listener,    make<Metrics>, make<YardsticksListener>,
-    film_listener,   tensorboard_listener, make<Remarks>};
+constexpr MakeListener* kListeners[] = {tenths_listener, terminal_listener,
+                                        make<Metrics>,   make<YardsticksListener>,
+                                        film_listener,   tensorboard_listener};
 
 Listeners listeners(const ListenerContext& context) {
   Listeners all;

@@ -52,11 +52,11 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
 // The same bytes are promised on one type of processor only: OpenBLAS has other kernels for others.
 // A change is logged, and recorded in metrics.jsonl: the type of the steps done is that of the last
 // event that names one.
-void say_core_type(const PreparedRun& prepared, int64_t done, const LoggedEvents& so_far,
-                   RunWriter& run, Log& log) {
+void say_core_type(const PreparedRun& prepared, int64_t done, RunWriter& run, Log& log) {
   const string here = kernels(prepared);
   string before = here;
-  for (const RunEvent& event : so_far.events) before = event.core_type.value_or(before);
+  for (const RunEvent& event : read_events(run.path()).events)
+    before = event.core_type.value_or(before);
   if (before == here) return;
   const string text = fmt::format(
       "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
@@ -119,9 +119,8 @@ RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& 
     run.put_in_place();
     log.brief(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
                           shell_word(run.path().string())));
-    const LoggedEvents so_far = read_events(run.path());
-    say_core_type(prepared, done, so_far, run, log);
-    trainer.listen(listeners({prepared, run, log, so_far, film, request.begin}));
+    say_core_type(prepared, done, run, log);
+    trainer.listen(listeners({prepared, run, log, film, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
     log.detail("run: " + run.path().string());
     if (stop == Stop::asked || stop == Stop::signal || stop == Stop::time)
