@@ -168,7 +168,8 @@ void RunWriter::require_free(const fs::path& run, bool force) {
           shell_word(run)));
 }
 
-RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& first) try {
+RunWriter RunWriter::create(const fs::path& path, bool force, const string& origin,
+                            const string& config, const fs::path& text) {
   const fs::path run = with_name(path), parent = folder_of(run);
   require_free(run, force);
   error_code error;
@@ -179,18 +180,15 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& 
   RunWriter writer(folder->path(), RunLock(folder->path()));
   writer.new_ = std::move(folder);
   const fs::path& here = writer.run_;
-  if (!first.text.empty()) heed::copy_file(first.text, here / kRunText);
+  if (!text.empty()) heed::copy_file(text, here / kRunText);
   for (const char* file : kLineFiles) AppendFile(here / file);
-  replace_file(here / kOriginFile, first.origin);
+  replace_file(here / kOriginFile, origin);
   make_folder(writer.checkpoints());
   // Tests now, not at the first checkpoint, whether the file system has links.
   replace_symlink(writer.checkpoints() / ".tmp-link", "none");
   remove_tree(writer.checkpoints() / ".tmp-link");
-  replace_file(here / kConfigFile, first.config);
+  replace_file(here / kConfigFile, config);
   return writer;
-} catch (const Error&) {
-  require_free(path, force);  // another start was faster
-  throw;
 }
 
 void RunWriter::put_in_place() {

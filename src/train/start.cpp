@@ -112,9 +112,8 @@ Beginning prepare_start(const RunRequest& request, const RunConfig& config, cons
 
 RunResult fresh(Beginning& b, const RunRequest& request, Log& log) {
   require_room(b.prepared, request.folder);
-  RunWriter run = RunWriter::create(
-      request.folder, request.force,
-      {origin_json(b.origin), dump_config(b.prepared.config), b.text ? b.text->path() : ""});
+  RunWriter run = RunWriter::create(request.folder, request.force, origin_json(b.origin),
+                                    dump_config(b.prepared.config), b.text ? b.text->path() : "");
   b.text.reset();
   return go(b.prepared, request, run, log, [&](Trainer& trainer) {
     append_start(run, b.origin.command, b.prepared);
