@@ -128,10 +128,6 @@ bool add_line(const Json& line, RecordedFrames& film) {
 
 }  // namespace
 
-string line_of(const Record& record) {
-  return std::visit([](const auto& one) { return text_of(one); }, record);
-}
-
 bool can_be_film(const fs::path& run) {
   return type_of(run / kFilm) == fs::file_type::regular && InputFile(run / kFilm).size() < kLongest;
 }

@@ -1,17 +1,16 @@
 // What a run writes as lines: the events of metrics.jsonl, and the probe and the frames of
 // film.jsonl (docs/formats.md says what each key means). train/listeners.cpp and film_listener.cpp
 // write those of steps, and what begins, branches, resumes on another processor, or diverges its
-// event. Each kind is a struct with one list of fields (base/fields.h), which writes a line and
-// reads it. Whatever shows a training reads these structs, and nothing else of the run but its
-// states and configs. What is read fits: the maps of a frame have the sizes of the probe's kinds.
-// Names may be any.
+// event. Each kind is a struct with one list of fields (base/fields.h): text_of() makes its line of
+// it, and lines are read by it. Whatever shows a training reads these structs, and nothing else of
+// the run but its states and configs. What is read fits: the maps of a frame have the sizes of the
+// probe's kinds. Names may be any.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/files.h"
@@ -181,10 +180,6 @@ void fields(Frame& f, auto visit) {
         "pull", f.pull, "heads", f.heads, "words", f.words, "matrices", f.matrices, "entropy",
         f.entropy);
 }
-
-// A line, without its newline.
-using Record = std::variant<TrainEvent, ValidEvent, RunEvent, YardsticksEvent, Probe, Frame>;
-string line_of(const Record& record);
 
 // Is film.jsonl a file, no link, of less than 16 MiB, as films are? It may still be empty.
 bool can_be_film(const fs::path& run);

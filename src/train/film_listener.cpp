@@ -13,6 +13,7 @@
 #include <cmath>
 #include <new>
 
+#include "base/fields.h"
 #include "base/std_names.h"
 #include "base/utf8.h"
 #include "show/learning_record.h"
@@ -82,12 +83,12 @@ class FilmListener : public RunListener {
     const RecordedFrames so_far = read_frames(c_.run.path());
     Probe probe = c_.film.probe();
     probe.step = so_far.probe.step;
-    if (line_of(so_far.probe) == line_of(probe)) {
+    if (text_of(so_far.probe) == text_of(probe)) {
       for (const Frame& frame : so_far.frames) steps_.push_back(frame.step);
       return;
     }
     probe.step = step;
-    on_ = c_.run.append(kFilm, line_of(probe));
+    on_ = c_.run.append(kFilm, text_of(probe));
   }
 
   bool has_frame(int64_t step) const { return ranges::count(steps_, step) > 0; }
@@ -134,7 +135,7 @@ class FilmListener : public RunListener {
   // If the run has diverged, training itself finds out.
   string add(Frame known, const ParamVec<float>& used) try {
     const FilmedFrame filmed = c_.film.frame(std::move(known), c_.prepared.with(used));
-    c_.run.append(kFilm, line_of(filmed.frame));
+    c_.run.append(kFilm, text_of(filmed.frame));
     steps_.push_back(filmed.frame.step);
     return filmed.sample;
   } catch (const Error& e) {

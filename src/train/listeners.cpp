@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/fields.h"
 #include "base/format.h"
 #include "base/std_names.h"
 #include "evaluate/yardsticks.h"
@@ -20,9 +21,9 @@ namespace {
 class Metrics : public RunListener {
  public:
   using RunListener::RunListener;
-  void logged(const TrainEvent& line) override { c_.run.append(kMetrics, line_of(line)); }
+  void logged(const TrainEvent& line) override { c_.run.append(kMetrics, text_of(line)); }
   void validated(const ValidEvent& line, const Moment&) override {
-    c_.run.append(kMetrics, line_of(line));
+    c_.run.append(kMetrics, text_of(line));
   }
 };
 
@@ -38,7 +39,7 @@ class YardsticksListener : public RunListener {
     if (!yardsticks_.empty()) return;
     yardsticks_ = p.yardsticks.empty() ? measure_yardsticks(p) : p.yardsticks;
     if (yardsticks_.empty()) return;
-    c_.run.append(kMetrics, line_of(YardsticksEvent{m.state.step, yardsticks_}));
+    c_.run.append(kMetrics, text_of(YardsticksEvent{m.state.step, yardsticks_}));
     vector<string> all;
     for (const Yardstick& y : yardsticks_)
       all.push_back(fmt::format("{} {:.3f}{}", y.name, y.nats_per_token,

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/signals.h"
@@ -219,7 +220,7 @@ RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& r
   return go(prepared, request, run, log, [&](Trainer& trainer) {
     run.copy_lines(from, done);
     const string event = fmt::format("branched from {} at step {}", origin.branched_from, done);
-    run.append(kMetrics, line_of(RunEvent{done, "branch", event}));
+    run.append(kMetrics, text_of(RunEvent{done, "branch", event}));
     for (const Checkpoint& checkpoint : earlier) trainer.adopt(checkpoint);
     trainer.adopt(*stem.checkpoint);
     log.detail(event);

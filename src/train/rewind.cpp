@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/sha256.h"
@@ -20,8 +21,8 @@ namespace {
 
 struct Lines : Listener {
   explicit Lines(vector<string>& all) : lines(all) {}
-  void logged(const TrainEvent& line) override { lines.push_back(line_of(line)); }
-  void validated(const ValidEvent& e, const Moment&) override { lines.push_back(line_of(e)); }
+  void logged(const TrainEvent& line) override { lines.push_back(text_of(line)); }
+  void validated(const ValidEvent& e, const Moment&) override { lines.push_back(text_of(e)); }
   vector<string>& lines;
 };
 

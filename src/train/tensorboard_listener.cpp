@@ -116,7 +116,7 @@ class TensorboardListener : public RunListener {
     add_samples();
     c_.log.info("to watch:\n  tensorboard --logdir " + shell_word(run.string()));
   }
-  void add(const auto& event) { add_numbers(event.step, event.kKind, Json::parse(line_of(event))); }
+  void add(const auto& event) { add_numbers(event.step, event.kKind, event); }
   void add_numbers(int64_t step, const string& group, const Json& of) {
     for (const auto& [key, number] : of.items())
       if (key != "step" && number.is_number() && isfinite(number.get<double>()))

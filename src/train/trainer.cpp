@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "base/fields.h"
 #include "base/format.h"
 #include "base/profile.h"
 #include "base/signals.h"
@@ -225,7 +226,7 @@ void Trainer::diverged(const string& what) {
   if (last_.sums.tokens > 0)
     text += fmt::format(" (last step: loss {:.4f}, learning rate {:.1e})", std::fabs(last_.loss()),
                         last_.rate);
-  if (run_) run_->append(kMetrics, line_of(RunEvent{state_.step, "diverged", text}));
+  if (run_) run_->append(kMetrics, text_of(RunEvent{state_.step, "diverged", text}));
   throw Error(
       Exit::diverged,
       text + (saved_ < 0 ? ". There is no checkpoint yet."

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/signals.h"
@@ -63,7 +64,7 @@ void say_core_type(const PreparedRun& prepared, int64_t done, RunWriter& run, Lo
       "its last digits will differ",
       before, here);
   log.warn(text);
-  run.append(kMetrics, line_of(RunEvent{done, "resume", text, here}));
+  run.append(kMetrics, text_of(RunEvent{done, "resume", text, here}));
 }
 
 }  // namespace
@@ -90,7 +91,7 @@ optional<Error> useless_steps(const PreparedRun& run, int64_t done) {
 }
 
 void append_start(RunWriter& run, const string& command, const PreparedRun& prepared) {
-  run.append(kMetrics, line_of(RunEvent{0, "start", command, kernels(prepared)}));
+  run.append(kMetrics, text_of(RunEvent{0, "start", command, kernels(prepared)}));
 }
 
 void require_room(const PreparedRun& prepared, const string& run) {

@@ -15,7 +15,7 @@ template <class T>
 std::string read_and_written(const std::string& line) {
   T record;
   Faults faults;
-  return read_json(Json::parse(line), record, faults) ? line_of(record) : "another form";
+  return read_json(Json::parse(line), record, faults) ? text_of(record) : "another form";
 }
 
 TEST(RunRecords, AreReadAsTheyWereWritten) {
@@ -112,7 +112,7 @@ TEST(RunRecords, OfAFilmFitItsProbe) {
               .heads = {{{"cross", 0, 0, "n", 1, 0, 0}}},
               .words = {{{1, {"b", "c"}}, {0, {"d"}}}}};
   const auto read = [&] {
-    std::ofstream(folder.path() / kFilm) << line_of(probe) << "\n" << line_of(frame) << "\n";
+    std::ofstream(folder.path() / kFilm) << text_of(probe) << "\n" << text_of(frame) << "\n";
     return read_frames(folder.path());
   };
   EXPECT_EQ(read().frames.size(), 1u);
