@@ -55,7 +55,6 @@ class Trainer {
   const State& state() const { return state_; }
   // What a save would write now.
   CheckpointContents contents();
-  const ParamVec<float>& values() { return stepper_.values(); }
 
  private:
   // Bits of StepBatch::requests.
