@@ -96,9 +96,8 @@ void write_huggingface(const Model& m, const string& name, const fs::path& folde
       {"generation_config.json", generation_config(m, config).dump(2) + "\n"},
       {"README.md", model_card(m, name, row.at("class"))}};
   const auto add_tokenizer = [&](const fs::path& in, Side side) {
-    HuggingFaceTokenizer files = huggingface_tokenizer(m, side);
-    texts.emplace_back(in / "tokenizer.json", std::move(files.tokenizer));
-    texts.emplace_back(in / "tokenizer_config.json", std::move(files.config));
+    for (const NamedBytes& file : huggingface_tokenizer(m, side))
+      texts.emplace_back(in / file.name, file.bytes);
   };
   const bool two = m.tokenizers.separate_source != nullptr;
   add_tokenizer(two ? "target" : "", Side::target);

@@ -62,20 +62,17 @@ struct ForeignTensor {
 vector<ForeignTensor> foreign_tensors(const Json& row, const Transformer& model);
 vector<float> numbers_of(const ForeignTensor& tensor, const ParamVec<float>& values);
 
-// A tokenizer as Hugging Face's library `tokenizers` reads it: the same ids for the same text, and
-// the same text for the same ids. Names of special tokens in a text are ordinary text, which that
-// library does only with "split_special_tokens" in tokenizer_config.json.
-struct HuggingFaceTokenizer {
-  string tokenizer, config;  // of tokenizer.json and tokenizer_config.json
-};
-
 // The learnt part of a bpe or unigram tokenizer. Error (usage) for a tokenizer.file that splits
 // whole lines, not words.
 PieceModel pieces_of_words(const Tokenizer& tokenizer);
 
-// Of one side, or of the whole model if its sides share one. Frames a text as the model reads it:
-// <s> before a text, </s> after a line of pairs. Error (usage) as above.
-HuggingFaceTokenizer huggingface_tokenizer(const Model& model, Side side);
+// A tokenizer as Hugging Face's library `tokenizers` reads it (tokenizer.json and
+// tokenizer_config.json): the same ids for the same text, and the same text for the same ids. Names
+// of special tokens in a text are ordinary text, which that library does only with
+// "split_special_tokens" in tokenizer_config.json. Of one side, or of the whole model if its sides
+// share one. Frames a text as the model reads it: <s> before a text, </s> after a line of pairs.
+// Error (usage) as above.
+vector<NamedBytes> huggingface_tokenizer(const Model& model, Side side);
 
 // A model in a GGUF file (version 3), as llama.cpp reads it, its tokenizer inside. The format:
 // https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.

@@ -122,7 +122,7 @@ PieceModel pieces_of_words(const Tokenizer& tokenizer) {
   return pieces;
 }
 
-HuggingFaceTokenizer huggingface_tokenizer(const Model& m, Side side) {
+vector<NamedBytes> huggingface_tokenizer(const Model& m, Side side) {
   const RunConfig& config = m.config;
   const bool source = side == Side::source;
   const Tokenizer& tokenizer = source ? m.tokenizers.source() : *m.tokenizers.target;
@@ -162,7 +162,7 @@ HuggingFaceTokenizer huggingface_tokenizer(const Model& m, Side side) {
   fill_in(values["framing"], values);
   fill_in(file, values);
   fill_in(about, values);
-  return {file.dump() + "\n", about.dump(2) + "\n"};
+  return {{"tokenizer.json", file.dump() + "\n"}, {"tokenizer_config.json", about.dump(2) + "\n"}};
 }
 
 }  // namespace heed
