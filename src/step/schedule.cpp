@@ -50,12 +50,12 @@ double noam(const OptimizerConfig& c, int d_model, double step) {
 
 vector<ScheduleKind>& schedules() {
   static vector<ScheduleKind> kinds = {
-      {{"constant", "", {}}, constant, "stays"},
-      {{"linear", "", {"decay_steps"}}, linear, "falls (linear)"},
-      {{"cosine", "", {"decay_steps"}}, cosine, "falls (cosine)"},
-      {{"inverse_sqrt", "", {}}, inverse_sqrt, "falls as 1 / sqrt(step)"},
-      {{"noam", "", {}}, noam, "falls as 1 / sqrt(step)", true},
-      {{"wsd", "", {"decay_steps", "decay_fraction"}}, wsd, "falls"},
+      {{"constant", "", {}}, constant},
+      {{"linear", "", {"decay_steps"}}, linear},
+      {{"cosine", "", {"decay_steps"}}, cosine},
+      {{"inverse_sqrt", "", {}}, inverse_sqrt},
+      {{"noam", "", {}}, noam, true},
+      {{"wsd", "", {"decay_steps", "decay_fraction"}}, wsd},
   };
   return kinds;
 }

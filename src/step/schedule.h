@@ -31,8 +31,7 @@ double learning_rate(const OptimizerConfig& config, int d_model, int64_t step);
 struct ScheduleKind {
   KindDoc doc;  // its name is optimizer.schedule; uses decay_steps: it ends there
   double (*rate)(const OptimizerConfig& config, int d_model, double step);
-  const char* after_warmup;  // in words: "falls (cosine)"
-  bool factor = false;       // learning_rate is a factor, and there must be a warm-up
+  bool factor = false;  // learning_rate is a factor, and there must be a warm-up
 };
 // The table. Rows may be added before the first config is read.
 vector<ScheduleKind>& schedules();

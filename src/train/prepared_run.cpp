@@ -212,25 +212,4 @@ Yardsticks measure_yardsticks(const PreparedRun& run) {
                             run.data.valid, *run.pool, [] { return stop_signal() != 0; });
 }
 
-string schedule_in_words(const OptimizerConfig& c, int64_t end) {
-  const ScheduleKind& kind = schedule_of(c);
-  const Fall fall = fall_of(c);
-  const bool ends = end > 0, falls = fall.to >= 0;
-  if (ends && c.warmup_steps >= end && learning_rate(c, 1, end) >= learning_rate(c, 1, end - 1))
-    return fmt::format("rises to the end of the run, which is within optimizer.warmup_steps ({})",
-                       c.warmup_steps);
-  if (falls && c.warmup_steps > (fall.from >= 0 ? fall.from : c.decay_steps.step - 1))
-    return fmt::format("rises until its fall to {:g} at step {} (optimizer.warmup_steps is {})",
-                       c.min_learning_rate, fall.to, c.warmup_steps);
-  string text =
-      c.warmup_steps > 0 ? "rises over " + counted(to_string(c.warmup_steps), "step") : "begins";
-  if (!kind.factor)
-    text += fmt::format(" {} {:g}", c.warmup_steps > 0 ? "to" : "at", c.learning_rate);
-  if (!falls) return text + ", " + kind.after_warmup;
-  if (ends && fall.from >= end) return text + ", stays to the end of the run";
-  if (fall.from > 0) text += fmt::format(", stays until step {}", fall.from);
-  return text + fmt::format(", {} to {:g} at step {}{}", kind.after_warmup, c.min_learning_rate,
-                            c.decay_steps.step, end > c.decay_steps ? ", stays" : "");
-}
-
 }  // namespace heed

@@ -85,9 +85,4 @@ PreparedRun prepare_run(const RunConfig& config, Dataset data, Tokenizers tokeni
 // Measures them; none without a held-out part or room for them, or after a signal.
 Yardsticks measure_yardsticks(const PreparedRun& run);
 
-// The schedule of the learning rate, for the log:
-// "rises to 0.008 over 100 steps, stays until step 1600, falls to 0 at step 2000": for a run that
-// ends at step `end` (0: no planned end).
-string schedule_in_words(const OptimizerConfig& config, int64_t end);
-
 }  // namespace heed

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <set>
 
 #include "base/fields.h"
 #include "base/files.h"
@@ -19,6 +20,18 @@
 
 namespace heed {
 namespace {
+
+// Where the schedule turns: "learning rate (wsd): 8e-05 at step 1, 0.008 at step 100, 0.008 at step
+// 1600, 0 at step 2000", for a run that ends at step `end` (0: no planned end).
+string rates_in_words(const RunConfig& c, int64_t end) {
+  const Fall fall = fall_of(c.optimizer);
+  vector<string> rates;
+  for (const int64_t step : set<int64_t>{1, c.optimizer.warmup_steps, fall.from, fall.to, end})
+    if (step > 0 && (end == 0 || step <= end))
+      rates.push_back(fmt::format("{:.3g} at step {}",
+                                  learning_rate(c.optimizer, c.model.d_model, step), step));
+  return fmt::format("learning rate ({}): {}", c.optimizer.schedule, joined(rates));
+}
 
 void say_start(Log& log, const PreparedRun& run, int64_t done) {
   const RunConfig& c = run.config;
@@ -46,7 +59,7 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
   (log.*say)(fmt::format("plan: {}steps of about {} tokens, on {}, about {} of memory", steps,
                          n(std::round(run.plan.step_tokens)), run.crew.in_words(),
                          format_bytes(run.memory.total())));
-  log.detail("learning rate: " + schedule_in_words(c.optimizer, run.plan.steps));
+  log.detail(rates_in_words(c, run.plan.steps));
   if (const auto useless = useless_steps(run, done)) log.warn(useless->what());
 }
 

@@ -132,7 +132,8 @@ class OwnText(RunsTest):
     def test_a_plan_counts_with_what_the_user_has_set(self):
         self.put("mine.txt", text(2000))
         r = self.start("mine.txt", "--set", "train.max_epochs=1", "--run", "first")
-        self.assertRegex(r.err, r"stays until step [1-9]\d*, falls to [0-9.]+ at step [1-9]")  # not straight after the warm-up
+        # It does not fall straight after the warm-up.
+        self.assertRegex(r.err, r"learning rate \(wsd\): .*?(\S+) at step \d+, \1 at step [1-9]\d*, \S+ at step [1-9]")
         self.tells(r.err, "1 times")
         self.works(self.start("mine.txt", "--run", "first", status=USAGE, facts=["first", "--run", "--force"]).err)
         self.start("mine.txt", "--run", "part", "--set", "train.max_steps=1", facts=said("finished", 1))
