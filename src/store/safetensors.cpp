@@ -36,9 +36,7 @@ string nth(const ByName<TensorEntry>& entries, size_t i) {
 }  // namespace
 
 uint64_t numbers_in(const Shape& shape) {
-  uint64_t product = 1;
-  for (const int64_t size : shape) product *= size;
-  return product;
+  return accumulate(shape.begin(), shape.end(), uint64_t{1}, std::multiplies<>());
 }
 
 TensorSlot tensor_slot(string name, const ParamInfo& info, float* data) {

@@ -4,6 +4,7 @@
 // Buffers (tensorflow/core/util/event.proto, framework/{summary,tensor}.proto).
 #include <fmt/core.h>
 
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -18,24 +19,19 @@
 namespace heed {
 namespace {
 
-// CRC-32C, Castagnoli's polynomial (RFC 3720, appendix B.4).
-uint32_t crc32c(string_view bytes) {
+// CRC-32C, Castagnoli's polynomial (RFC 3720, appendix B.4), as TFRecord masks it.
+string masked_crc(string_view bytes) {
   uint32_t crc = ~0u;
   for (const char byte : bytes) {
     crc ^= static_cast<unsigned char>(byte);
     for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc % 2 ? 0x82f63b78u : 0u);
   }
-  return ~crc;
+  return bytes_of(std::rotr(~crc, 15) + 0xa282ead8u);
 }
 
 // Event.summary with one value.
 string summary(const string& tag, const string& value) {
   return proto_bytes(5, proto_bytes(1, proto_bytes(1, tag) + value));
-}
-
-string masked_crc(string_view bytes) {
-  const uint32_t crc = crc32c(bytes);
-  return bytes_of(((crc >> 15) | (crc << 17)) + 0xa282ead8u);  // as TFRecord masks it
 }
 
 double seconds_since_1970() {

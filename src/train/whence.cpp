@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "base/format.h"
@@ -11,9 +12,7 @@ namespace heed {
 namespace {
 
 double dot(const ParamVec<double>& x, const ParamVec<double>& y) {
-  double sum = 0;
-  for (size_t i = 0; i < x.size(); ++i) sum += x.data()[i] * y.data()[i];
-  return sum;
+  return std::inner_product(x.data(), x.data() + x.size(), y.data(), 0.0);
 }
 
 // Weights and moments.
