@@ -129,9 +129,6 @@ void Checkpoint::load_model(span<const TensorSlot> slots) const {
 }
 
 void Checkpoint::load_training(span<const TensorSlot> slots) const {
-  if (!has_training)
-    throw store_error("{}: an exported model, without the optimizer's state", folder.string())
-        .hint("start a new run from it with --init-from");
   load(*training_, slots);
 }
 

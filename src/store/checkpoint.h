@@ -60,9 +60,9 @@ class Checkpoint {
   string config;                  // text of config.json
   vector<NamedBytes> tokenizers;  // ordered by name
 
-  // Error if a weight is not finite. One load at a time.
+  // Error if a number is not finite. One load at a time.
   void load_model(span<const TensorSlot> slots) const;
-  // Error if it is missing, or contains a NaN.
+  // The same of one with_weights that has_training.
   void load_training(span<const TensorSlot> slots) const;
 
  private:
