@@ -163,8 +163,7 @@ ROWS = {
               ("CMakeLists.txt", r" pair report\)", " pair)"), ("tests/CMakeLists.txt", r" pair report\)", " pair)")]),
     # What RUN/text.txt is to a run that has one stays (store/run_folder.h), and so does what heed init does with a text.
     "train_text": ("src/train/text_start.cpp tests/cli/own_text_test.py", r'"train", "(-|\w+\.txt)"|--minutes',
-                   [("src/train/training_run.h", r"^RunResult train_on_text|StoredInput"), ("src/train/start.cpp", r"b\.text\.reset"),
-                    ("src/train/start.cpp", r'b\.text \? b\.text->path\(\) : ""', '""'), ("src/cli/train.cpp", r"(?s)^void check_text.*?^}\n\n", ""),
+                   [("src/train/training_run.h", r"^RunResult train_on_text"), ("src/cli/train.cpp", r"(?s)^void check_text.*?^}\n\n", ""),
                     ("src/cli/train.cpp", "OwnText text", "struct { vector<string> files; } text"),
                     ("src/cli/train.cpp", r"(?s)^  line\.add_minutes\(.*?\n|^  line\.add_like\(text\);\n|^  for \(const char\* shape.*?;\n|const auto init_from = ", ""),
                     ("src/cli/train.cpp", r'(?s)  for \(const string own : .*?;\n', ""),

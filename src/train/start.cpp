@@ -74,7 +74,9 @@ string kept_at(const RunRequest& request) {
 
 }  // namespace
 
-Beginning prepare_start(const RunRequest& request, const RunConfig& config, const string& folder) {
+RunResult train_run(const RunRequest& request, const RunConfig& config, const string& folder,
+                    Log& log, const function<void(PreparedRun&)>& plan, const string& text) {
+  RunWriter::require_free(request.folder, request.force);
   optional<Checkpoint> initial;
   Tokenizers tokenizers;
   vector<string> changes;
@@ -102,31 +104,20 @@ Beginning prepare_start(const RunRequest& request, const RunConfig& config, cons
     if (const string leak = leaks(training_lines(request.init_from), prepared.data.valid.facts);
         !leak.empty())
       prepared.data.warnings.push_back(leak + " of " + request.init_from);
+    initial.reset();
   }
   watch_signals();
   Origin origin{folder, prepared.data.hash, kept_at(request), request.command};
   for (const auto& [key, place] : request.given.keys) origin.given.push_back(key);
-  return {
-      .prepared = std::move(prepared), .origin = std::move(origin), .weights = std::move(weights)};
-}
-
-RunResult fresh(Beginning& b, const RunRequest& request, Log& log) {
-  require_room(b.prepared, request.folder);
-  RunWriter run = RunWriter::create(request.folder, request.force, origin_json(b.origin),
-                                    dump_config(b.prepared.config), b.text ? b.text->path() : "");
-  b.text.reset();
-  return go(b.prepared, request, run, log, [&](Trainer& trainer) {
-    append_start(run, b.origin.command, b.prepared);
-    if (b.weights) trainer.start_from(*b.weights);
-    b.weights.reset();
+  if (plan) plan(prepared);
+  require_room(prepared, request.folder);
+  RunWriter run = RunWriter::create(request.folder, request.force, origin_json(origin),
+                                    dump_config(prepared.config), text);
+  return go(prepared, request, run, log, [&](Trainer& trainer) {
+    append_start(run, request.command, prepared);
+    if (weights) trainer.start_from(*weights);
+    weights.reset();
   });
-}
-
-RunResult train_run(const RunRequest& request, const RunConfig& config, const string& folder,
-                    Log& log) {
-  RunWriter::require_free(request.folder, request.force);
-  Beginning beginning = prepare_start(request, config, folder);
-  return fresh(beginning, request, log);
 }
 
 }  // namespace heed

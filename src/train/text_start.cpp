@@ -174,16 +174,17 @@ RunResult train_on_text(const RunRequest& request, OwnText text, Log& log) {
   check_given(request.given);
   RunWriter::require_free(folder, request.force);
   ChosenConfig choice = choose(request, std::move(text), log);
-  Beginning beginning = prepare_start(request, choice.config(), ".");
-  say_model(choice, beginning.prepared, request.init_from, log);
-  beginning.prepared.yardsticks = measure_yardsticks(beginning.prepared);
-  plan(beginning.prepared, choice, request, log);
-  log.detail(fmt::format(
-      "to repeat it byte for byte:\n  heed train {} --run {}{}",
-      shell_word((fs::path(folder) / kConfigFile).string()), shell_word(folder + "-again"),
-      request.init_from.empty() ? "" : " --init-from " + shell_word(request.init_from)));
-  beginning.text = std::move(choice.piped);
-  return fresh(beginning, request, log);
+  const auto plan_prepared = [&](PreparedRun& run) {
+    say_model(choice, run, request.init_from, log);
+    run.yardsticks = measure_yardsticks(run);
+    plan(run, choice, request, log);
+    log.detail(fmt::format(
+        "to repeat it byte for byte:\n  heed train {} --run {}{}",
+        shell_word((fs::path(folder) / kConfigFile).string()), shell_word(folder + "-again"),
+        request.init_from.empty() ? "" : " --init-from " + shell_word(request.init_from)));
+  };
+  return train_run(request, choice.config(), ".", log, plan_prepared,
+                   choice.piped ? choice.piped->path() : "");
 }
 
 }  // namespace heed

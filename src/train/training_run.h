@@ -3,10 +3,10 @@
 // branched to a folder of its own at a checkpoint of another run, to another end (train/resume.h).
 // Everything is read and prepared first, then the training goes. The way to the first step:
 //
-//   train_run, or train_on_text (text_start) with suggest (suggested_config)
-//     prepare_start (start) > prepare_run (prepared_run)   config and data: the model, the ids
-//     fresh (start) > go (training_run)                    the run folder, the listeners
-//       Trainer::run                                       the steps
+//   train_run (start), for train_on_text (text_start) with suggest (suggested_config)
+//     prepare_run (prepared_run)   config and data: the model, the ids
+//     go (training_run)            the run folder, the listeners
+//       Trainer::run               the steps
 #pragma once
 
 #include <functional>
@@ -55,29 +55,18 @@ struct FailedRun : Error {
 };
 
 // Errors leave every earlier run as it was; once there is a train.log they are logged there too.
-// `folder`: where relative paths of the config start.
+// `folder`: where relative paths of the config start. `plan`, if given, looks at the prepared run,
+// and may change its config's end. `text`: the file that becomes RUN/text.txt, or empty. Once the
+// run is prepared, signals stop the training.
 RunResult train_run(const RunRequest& request, const RunConfig& config, const string& folder,
-                    Log& log);
+                    Log& log, const function<void(PreparedRun&)>& plan = {},
+                    const string& text = "");
 
 // heed train TEXT: a run on the user's own text, without a config. In three steps, and the log says
 // why: a config is chosen for the text and the minutes that training may take (heed init writes
 // it); a few steps are measured; the number of steps is planned. So the run's config.json is an
 // ordinary config, and training with it again gives the same bytes.
 RunResult train_on_text(const RunRequest& request, OwnText text, Log& log);
-
-// A run whose folder is still to be made.
-struct Beginning {
-  PreparedRun prepared;
-  Origin origin;
-  optional<ParamVec<float>> weights = {};  // of --init-from
-  unique_ptr<StoredInput> text = {};       // becomes RUN/text.txt; null: none
-};
-
-// From here on signals stop the training.
-Beginning prepare_start(const RunRequest& request, const RunConfig& config, const string& folder);
-
-// Makes the run's folder, and trains there from step 0.
-RunResult fresh(Beginning& beginning, const RunRequest& request, Log& log);
 
 // Error (store) unless a checkpoint has room on the disk of `run`. Before go(), and before a run
 // folder is made.
