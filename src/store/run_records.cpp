@@ -181,7 +181,7 @@ void check_lines(const fs::path& run, const char* file, int64_t saved) {
     throw store_error("it has no whole line, and step {} is saved", saved);
 }
 
-bool copy_lines(const fs::path& from, const fs::path& to, const char* file, int64_t step,
+void copy_lines(const fs::path& from, const fs::path& to, const char* file, int64_t step,
                 bool ends) {
   string kept;
   for_each_line(from, file, [&](const string& line, bool ended) {
@@ -190,7 +190,6 @@ bool copy_lines(const fs::path& from, const fs::path& to, const char* file, int6
       kept += line + '\n';
   });
   replace_file(to / file, kept);
-  return !kept.empty();
 }
 
 }  // namespace heed

@@ -209,9 +209,9 @@ RecordedFrames read_frames(const fs::path& run, int64_t up_to = kAnyStep);
 void check_lines(const fs::path& run, const char* file, int64_t saved = 0);
 
 // Copies `file` of the run `from` to the run `to`, without lines of steps after `step`, without a
-// torn last one and, unless with `ends`, without frames that are marked `end`. Are there any lines?
-// Both may be the same run; if not, `from` may be growing meanwhile.
-bool copy_lines(const fs::path& from, const fs::path& to, const char* file, int64_t step,
+// torn last one and, unless with `ends`, without frames that are marked `end`. Both may be the same
+// run; if not, `from` may be growing meanwhile.
+void copy_lines(const fs::path& from, const fs::path& to, const char* file, int64_t step,
                 bool ends);
 
 }  // namespace heed

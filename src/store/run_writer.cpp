@@ -335,13 +335,13 @@ void RunWriter::remove_checkpoint(int64_t step) {
   remove_tree(removed);
 }
 
-bool RunWriter::copy_lines(const fs::path& from, int64_t step, bool ends) {
+void RunWriter::copy_lines(const fs::path& from, int64_t step, bool ends) {
   if (from != run_) stem_ = chain_hash(from, step);
   if (can_be_film(from))
     heed::copy_lines(from, run_, kFilm, step, ends);
   else if (from != run_)
     remove_tree(run_ / kFilm);
-  return heed::copy_lines(from, run_, kMetrics, step, ends);
+  heed::copy_lines(from, run_, kMetrics, step, ends);
 }
 
 bool RunWriter::append(const char* file, string_view json_line) {

@@ -108,8 +108,8 @@ class RunWriter {
 
   // Takes over metrics.jsonl and film.jsonl of a run, perhaps its own, to continue after `step`:
   // without lines of later steps, a torn last one and, unless with `ends`, the frames marked `end`.
-  // A film that is missing or cannot be one is left as it is. Has metrics.jsonl any lines?
-  bool copy_lines(const fs::path& from, int64_t step, bool ends = false);
+  // A film that is missing or cannot be one is left as it is.
+  void copy_lines(const fs::path& from, int64_t step, bool ends = false);
   // A line of kMetrics, begun again if it was moved or removed, or of the run's kFilm. One that
   // cannot be written is lost, which is noted once. Was it written?
   bool append(const char* file, string_view json_line);

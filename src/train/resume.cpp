@@ -311,9 +311,8 @@ RunResult branch_before(int64_t other, StoredRun& run, const RunConfig& config,
 
 // --- the run's own folder
 
-// The run's files as its last save left them, or was about to. `goes_on`: it trains from there. Has
-// metrics.jsonl any lines?
-bool tidy(const StoredRun& stored, const TrainConfig& config, bool goes_on, RunWriter& run,
+// The run's files as its last save left them, or was about to. `goes_on`: it trains from there.
+void tidy(const StoredRun& stored, const TrainConfig& config, bool goes_on, RunWriter& run,
           Log& log) {
   run.begin_writing(stored.damaged);
   for (const string& note : run.take_notes()) log.info(note);
@@ -323,7 +322,7 @@ bool tidy(const StoredRun& stored, const TrainConfig& config, bool goes_on, RunW
   const int64_t done = stored.steps_done();
   if (stored.checkpoint)
     run.finish_save(done, {known ? config.keep_last : 0, config.keep_every, fall.spared()});
-  return run.copy_lines(run.path(), done, !goes_on);
+  run.copy_lines(run.path(), done, !goes_on);
 }
 
 RunResult has_nothing_to_do(const string& why, const StoredRun& stored, const RunConfig& config,
@@ -348,8 +347,7 @@ RunResult resumed(StoredRun& stored, const RunConfig& config, const RunRequest& 
   require_room(prepared, request.folder);
   return go(prepared, request, run, log, [&](Trainer& trainer) {
     if (stored.checkpoint) trainer.restore(*stored.checkpoint);
-    const bool lines = tidy(stored, prepared.config.train, true, run, log);
-    if (!stored.checkpoint && !lines) append_start(run, stored.origin.command, prepared);
+    tidy(stored, prepared.config.train, true, run, log);
     run.write_config(dump_config(prepared.config));
     log.detail(fmt::format("resuming at step {}", stored.steps_done()));
   });

@@ -114,7 +114,6 @@ RunResult train_run(const RunRequest& request, const RunConfig& config, const st
   RunWriter run = RunWriter::create(request.folder, request.force, origin_json(origin),
                                     dump_config(prepared.config), text);
   return go(prepared, request, run, log, [&](Trainer& trainer) {
-    append_start(run, request.command, prepared);
     if (weights) trainer.start_from(*weights);
     weights.reset();
   });

@@ -63,14 +63,17 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
   if (const auto useless = useless_steps(run, done)) log.warn(useless->what());
 }
 
-// The same bytes are promised on one type of processor only: OpenBLAS has other kernels for others.
-// A change is logged, and recorded in metrics.jsonl: the type of the steps done is that of the last
-// event that names one.
-void say_core_type(const PreparedRun& prepared, int64_t done, RunWriter& run, Log& log) {
+// The first line of metrics.jsonl: the command, and the processor that the run began on. The same
+// bytes are promised on one type of processor only: OpenBLAS has other kernels for others. A change
+// is logged, and recorded in metrics.jsonl: the type of the steps done is that of the last event
+// that names one.
+void record_processor(const PreparedRun& prepared, int64_t done, RunWriter& run, Log& log) {
   const string here = kernels(prepared);
+  const vector<RunEvent> events = read_events(run.path()).events;
+  if (done == 0 && events.empty())
+    run.append(kMetrics, text_of(RunEvent{0, "start", read_origin(run.path()).command, here}));
   string before = here;
-  for (const RunEvent& event : read_events(run.path()).events)
-    before = event.core_type.value_or(before);
+  for (const RunEvent& event : events) before = event.core_type.value_or(before);
   if (before == here) return;
   const string text = fmt::format(
       "the run was on a processor of type {} and continues on one of type {} (OpenBLAS's names): "
@@ -103,10 +106,6 @@ optional<Error> useless_steps(const PreparedRun& run, int64_t done) {
                         o.learning_rate / 20));
 }
 
-void append_start(RunWriter& run, const string& command, const PreparedRun& prepared) {
-  run.append(kMetrics, text_of(RunEvent{0, "start", command, kernels(prepared)}));
-}
-
 void require_room(const PreparedRun& prepared, const string& run) {
   check_free_space(run, 4.0 * kept_arrays(prepared.model.table, step_options(prepared.config)) *
                             double(prepared.model.table.size()));
@@ -130,10 +129,10 @@ RunResult go(const PreparedRun& prepared, const RunRequest& request, RunWriter& 
     begin(trainer);
     const int64_t done = trainer.state().step;
     say_start(log, prepared, done);
+    record_processor(prepared, done, run, log);
     run.put_in_place();
     log.brief(fmt::format("run: {0}; Ctrl-C stops and saves, heed resume {0} continues",
                           shell_word(run.path().string())));
-    say_core_type(prepared, done, run, log);
     trainer.listen(listeners({prepared, run, log, film, request.begin}));
     const Stop stop = trainer.run(request.stop_at);
     log.detail("run: " + run.path().string());

@@ -87,7 +87,4 @@ RunResult result_of(const RunWriter& run, const RunRequest& request, const State
 // What multiplies: "Cooperlake", for bfloat16 "Cooperlake, oneDNN 2.6.3, AVX512_BF16".
 string kernels(const PreparedRun& run);
 
-// The first line of metrics.jsonl: the command, and the processor that it began on.
-void append_start(RunWriter& run, const string& command, const PreparedRun& prepared);
-
 }  // namespace heed
