@@ -130,13 +130,6 @@ size_t unfinished(string_view text) {
   return whole > there ? there : 0;
 }
 
-// The length of the longest proper prefix of `stop` that ends `text`.
-size_t overlap(string_view text, string_view stop) {
-  size_t n = min(text.size(), stop.size() - 1);
-  while (!text.ends_with(stop.substr(0, n))) --n;
-  return n;
-}
-
 }  // namespace
 
 void draw_samples(const Predictor& predictor, const Objective& objective, Pool& pool,
@@ -174,10 +167,9 @@ string TextStream::push(int id) {
     stopped_ = true;
     return finish();
   }
-  size_t back = unfinished(held_);
-  for (const string& stop : stops_) back = max(back, overlap(held_, stop));
-  // The beginning of a stop may itself follow an incomplete character.
-  const size_t end = held_.size() - back;
+  size_t back = 0;  // as many bytes as may begin a stop
+  for (const string& stop : stops_) back = max(back, stop.size() - 1);
+  const size_t end = held_.size() - min(held_.size(), back);
   return show_to(end - unfinished(string_view(held_).substr(0, end)));
 }
 
