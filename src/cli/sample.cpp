@@ -27,23 +27,22 @@ class SamplePrinter {
       : tokenizer_(*m.tokenizers.target),
         json_(m.line.json),
         streams_(r.num_samples == 1),
-        prompt_(to_valid_utf8(prompt)),
-        shown_prompt_(m.objective->continues() && !json_ ? prompt_ : "") {
-    const bool begins = !m.objective->continues() || r.prompt.empty();
-    const TextStream stream(tokenizer_, begins ? -1 : r.prompt.back(), stops, before_space);
-    samples_ = vector<Sample>(r.num_samples, Sample{stream});
+        prompt_(to_valid_utf8(prompt)) {
+    const bool continues = m.objective->continues();
+    const TextStream stream(tokenizer_, continues && !r.prompt.empty() ? r.prompt.back() : -1,
+                            stops, before_space);
+    samples_ = vector<Sample>(r.num_samples, Sample{stream, continues && !json_ ? prompt_ : ""});
   }
 
   // A token of sample i. False: a text in `stops` ended the sample.
   bool add(int i, const TokenOdds& token) {
     Sample& s = samples_[i];
-    begin(s);
     s.ids.push_back(token.id);
     const string text = s.stream.push(token.id);
     if (json_) s.odds.push_back(token);
     s.text += text;
     if (streams_) {
-      json_ ? print_line(token_json(i, token, text)) : print_data(text);
+      json_ ? print_line(token_json(i, token, text)) : print_rest(s);
       flush_output();
     }
     return !s.stream.stopped();
@@ -51,10 +50,7 @@ class SamplePrinter {
 
   void complete(int i) {
     Sample& s = samples_[i];
-    begin(s);
-    const string rest = s.stream.finish();
-    s.text += rest;
-    if (streams_ && !json_) print_data(rest);
+    s.text += s.stream.finish();
     s.complete = true;
     for (; next_ < samples_.size() && samples_[next_].complete; ++next_) {
       print_sample(next_);
@@ -67,15 +63,16 @@ class SamplePrinter {
  private:
   struct Sample {
     TextStream stream;
-    string text = "";
+    string text;       // where it is no JSON, behind the prompt that it continues
+    size_t shown = 0;  // bytes of it that are printed
     vector<int> ids = {};
     vector<TokenOdds> odds = {};  // for JSON
     bool complete = false;
   };
 
-  // A stream's prompt waits for its first token: a model that fails before it prints nothing.
-  void begin(const Sample& s) {
-    if (streams_ && s.ids.empty()) print_data(shown_prompt_);
+  // (A prompt waits for the first token: a model that fails before it prints nothing.)
+  void print_rest(Sample& s) {
+    print_data(string_view(s.text).substr(exchange(s.shown, s.text.size())));
   }
 
   Json token_json(int i, const TokenOdds& token, const string& text) const {
@@ -90,7 +87,7 @@ class SamplePrinter {
   }
 
   void print_sample(size_t i) {
-    const Sample& s = samples_[i];
+    Sample& s = samples_[i];
     if (json_) {
       Json j{{"sample", i},
              {"prompt", prompt_},
@@ -100,15 +97,14 @@ class SamplePrinter {
       j.update(odds_json(s.odds, tokenizer_));
       return print_line(j);
     }
-    const string shown = shown_prompt_ + s.text;
     if (i > 0) print("\n");
-    if (!streams_) print_data(shown);
-    if (!shown.ends_with('\n')) print("\n");
+    print_rest(s);
+    if (!s.text.ends_with('\n')) print("\n");
   }
 
   const Tokenizer& tokenizer_;
   bool json_, streams_;
-  string prompt_, shown_prompt_;
+  string prompt_;
   vector<Sample> samples_;
   size_t next_ = 0;
 };
