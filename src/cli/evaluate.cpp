@@ -108,37 +108,13 @@ void print_evaluation(const Json& r, const Yardsticks& yardsticks) {
   print_prose(compared(r["loss"], yardsticks) + "\n");
 }
 
-struct EvaluateOptions {
-  NamedText text;
-  bool bleu = false;
-  BleuOptions how;
-  int stride = 0;
-  BeamOptions beam;
-};
-
-// Options without effect are told, and are as if they were not given.
-void check_options(const OpenModel& m, EvaluateOptions& o) {
-  const bool pairs = m.objective->traits().pairs();
-  m.line.only_where(pairs, {"--target-file", "--bleu"}, "for a model of pairs");
-  if (!pairs) o.bleu = false, o.text.target_files.clear();
-  m.line.only_where(o.bleu,
-                    {"--beam-size", "--max-length", "--no-repeat", "--min-tokens",
-                     "--length-penalty", "--tokenize", "--lowercase"},
-                    "with --bleu, for a model of pairs");
-  if (!o.bleu && o.text.target_files.size() > 1)
-    throw usage_error("several --target-file are references for --bleu.");
-  if (pairs && o.text.files.size() > 1)
-    throw usage_error("this model was trained on pairs: it takes one --file.");
-  CommandLine::require_one_input(o.text.all_files());
-}
-
 // As logged by training if the data is the same, else measured.
-Yardsticks yardsticks_on(const EvaluateOptions& o, const TestText& text, OpenModel& m) {
+Yardsticks yardsticks_on(const NamedText& named, const TestText& text, OpenModel& m) {
   if (!text.run || !text.run->change.empty()) {
     m.log.info("no yardsticks, as they need the training text of the model");
     return {};
   }
-  if (o.text.files.empty())
+  if (named.files.empty())
     if (Yardsticks y = read_events(run_of_checkpoint(m.folder)).yardsticks; !y.empty()) return y;
   return measure_yardsticks(*m.objective, *m.tokenizers.target, text.run->train, text.split,
                             m.pool);
@@ -146,18 +122,18 @@ Yardsticks yardsticks_on(const EvaluateOptions& o, const TestText& text, OpenMod
 
 // The pairs that were scored. The references stay as they are written: data.normalize is the
 // model's business.
-Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m) {
-  const Pairs& written = written_pairs(m, o.text);
-  const BleuOptions how{o.how.tokenize, o.how.lowercase || m.config.data.lowercase,
-                        m.tokenizers.target.get()};
-  const TranslatedPairs translated =
-      translate_pairs(m, scored, written, o.beam, how, m.pool, m.log);
+Json measure_translations(NamedText& named, const Split& scored, const BeamOptions& beam,
+                          BleuOptions how, OpenModel& m) {
+  const Pairs& written = written_pairs(m, named);
+  how.lowercase |= m.config.data.lowercase;
+  how.units = m.tokenizers.target.get();
+  const TranslatedPairs translated = translate_pairs(m, scored, written, beam, how, m.pool, m.log);
   if (translated.not_ended > 0)
     m.log.warn(fmt::format("{} of {} translations {}", translated.not_ended,
-                           translated.counts.size(), cut_in_words(o.beam.max_length, m)));
+                           translated.counts.size(), cut_in_words(beam.max_length, m)));
   if (translated.longer > 0)
     m.log.warn(fmt::format("{} of {} targets are longer than {} tokens: --max-length {}",
-                           translated.longer, translated.counts.size(), o.beam.max_length,
+                           translated.longer, translated.counts.size(), beam.max_length,
                            scored.longest(Side::target)));
   const Figure& errors = figure("token_errors");
   Sums sums;
@@ -182,8 +158,8 @@ Json measure_translations(EvaluateOptions& o, const Split& scored, OpenModel& m)
       json["intervals"][f.key] = {interval.low, interval.high};
     }
   json.update({{"not_ended", translated.not_ended},
-               {"beam_size", o.beam.beam_size},
-               {"length_penalty", o.beam.length_penalty},
+               {"beam_size", beam.beam_size},
+               {"length_penalty", beam.length_penalty},
                {"lines", lines}});
   return json;
 }
@@ -230,15 +206,15 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
   result["pseudo_tokens"] = tokens;
 }
 
-Json measure(const EvaluateOptions& o, const Split& split, OpenModel& m) {
+Json measure(const NamedText& named, const Split& split, int stride, OpenModel& m) {
   for (const Model& other : m.others)
     if (const auto leak = leaks(training_lines(other.folder.string()), split.facts); !leak.empty())
       m.log.warn(leak + " of " + other.run);
-  const Evaluation e = evaluate(m.predictor(), m.objective->evaluation(split, o.stride), m.pool);
+  const Evaluation e = evaluate(m.predictor(), m.objective->evaluation(split, stride), m.pool);
   require_finite(e.sums.objective);
   if (e.loss() > divergence_threshold(m.net))
     m.log.warn("the loss is far above that of untrained weights: these are ruined");
-  Json result{{"data", o.text.files.empty() ? "validation" : joined(o.text.all_files(), " + ")},
+  Json result{{"data", named.files.empty() ? "validation" : joined(named.all_files(), " + ")},
               {"checkpoint", checkpoint_name(m.folder)},
               {"step", m.state.step}};
   const Sums sums = e.counts(m.objective->scored_bytes(split));
@@ -255,7 +231,7 @@ Json measure(const EvaluateOptions& o, const Split& split, OpenModel& m) {
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   if (split.dropped > 0) result["left_out"] = split.dropped;
-  if (o.text.target_files.size() > 1) result["loss_of"] = o.text.target_files[0];
+  if (named.target_files.size() > 1) result["loss_of"] = named.target_files[0];
   return result;
 }
 
@@ -312,31 +288,46 @@ Exit run_bleu(CommandLine& line) {
 }
 
 Exit run_evaluate(CommandLine& line) {
-  EvaluateOptions o;
+  NamedText named;
+  BeamOptions beam;
+  BleuOptions how;
+  bool bleu = false;
+  int stride = 0;
   line.add_model();
   line.add_with();
   line.add_precision();
-  line.add_list("--file", o.text.files,
+  line.add_list("--file", named.files,
                 "text to score (may be repeated; read in order); for pairs: the source lines",
                 "FILE");
-  line.add_list("--target-file", o.text.target_files,
+  line.add_list("--target-file", named.target_files,
                 "the target lines (repeated: more references for --bleu)", "FILE");
   line.add_number(
-      "--stride", o.stride,
+      "--stride", stride,
       "causal_lm: start a window every N tokens, so that windows overlap; 0: no overlap", 0,
       1'000'000);
-  line.app.add_flag("--bleu", o.bleu, "also translate the source lines: BLEU, chrF2, errors");
-  line.add_beam(o.beam);
-  add_bleu(line, o.how);
+  line.app.add_flag("--bleu", bleu, "also translate the source lines: BLEU, chrF2, errors");
+  line.add_beam(beam);
+  add_bleu(line, how);
   line.parse();
   OpenModel m(line);
-  if (o.beam.max_length == 0) o.beam.max_length = translation_limit(m.state.longest_target);
-  check_options(m, o);
-  const TestText text = test_text(m, o.text, m.pool, m.log);
-  Json result = measure(o, text.split, m);
-  const Yardsticks yardsticks = yardsticks_on(o, text, m);
+  if (beam.max_length == 0) beam.max_length = translation_limit(m.state.longest_target);
+  const bool pairs = m.objective->traits().pairs();
+  line.only_where(pairs, {"--target-file", "--bleu"}, "for a model of pairs");
+  if (!pairs) bleu = false, named.target_files.clear();
+  line.only_where(bleu,
+                  {"--beam-size", "--max-length", "--no-repeat", "--min-tokens", "--length-penalty",
+                   "--tokenize", "--lowercase"},
+                  "with --bleu, for a model of pairs");
+  if (!bleu && named.target_files.size() > 1)
+    throw usage_error("several --target-file are references for --bleu.");
+  if (pairs && named.files.size() > 1)
+    throw usage_error("this model was trained on pairs: it takes one --file.");
+  line.require_one_input(named.all_files());
+  const TestText text = test_text(m, named, m.pool, m.log);
+  Json result = measure(named, text.split, stride, m);
+  const Yardsticks yardsticks = yardsticks_on(named, text, m);
   if (!yardsticks.empty()) result["yardsticks"] = yardsticks;
-  if (o.bleu) result.update(measure_translations(o, text.split, m));
+  if (bleu) result.update(measure_translations(named, text.split, beam, how, m));
   const bool whole = text.split.dropped == 0;
   if (!whole) print_error("the figures are without pairs that are too long for the model.");
   line.json ? print_line(result) : print_evaluation(result, yardsticks);
