@@ -165,7 +165,7 @@ ROWS = {
     "train_text": ("src/train/text_start.cpp tests/cli/own_text_test.py", r'"train", "(-|\w+\.txt)"|--minutes',
                    [("src/train/training_run.h", r"^RunResult train_on_text"), ("src/cli/train.cpp", r"(?s)^void check_text.*?^}\n\n", ""),
                     ("src/cli/train.cpp", "OwnText text", "struct { vector<string> files; } text"),
-                    ("src/cli/train.cpp", r"(?s)^  line\.add_minutes\(.*?\n|^  line\.add_like\(text\);\n|^  for \(const char\* shape.*?;\n|const auto init_from = ", ""),
+                    ("src/cli/train.cpp", r"(?s)^  line\.add_like\(text\);\n|^  for \(const char\* shape.*?;\n|const auto init_from = ", ""),
                     ("src/cli/train.cpp", r'(?s)  for \(const string own : .*?;\n', ""),
                     ("src/cli/train.cpp", r"ranges::find_if\(text.files, names_config\)", "text.files.begin()"),
                     ("src/cli/train.cpp", r"(?s)  const bool texts.*?^  }\n", '  if (request.folder.empty()) request.folder = "runs/" + fs::path(*config).stem().string();\n')]),

@@ -153,10 +153,7 @@ void CommandLine::add_like(OwnText& text) {
   add_choice("--like", text.like, "text: the kind of model (default: pairs for a table, else gpt)",
              families())
       ->default_str("");
-}
-
-CLI::Option* CommandLine::add_minutes(double& minutes) {
-  return add_number("--minutes", minutes, "text: how long training may take", 1e-3, 1e6);
+  add_number("--minutes", text.minutes, "text: how long training may take", 1e-3, 1e6);
 }
 
 CLI::Option* CommandLine::add_steps(const string& name, int64_t& steps, const string& text) {

@@ -101,7 +101,7 @@ class CommandLine {
   template <class Variable, class Number>
   CLI::Option* add_number(const string& name, Variable& variable, const string& text, Number low,
                           type_identity_t<Number> high = numeric_limits<Number>::max()) {
-    return app.add_option(name, variable, text)->transform(in_range(low, high));
+    return app.add_option(name, variable, text)->type_name("N")->transform(in_range(low, high));
   }
   // One of these words.
   CLI::Option* add_choice(const string& name, string& choice, const string& text,
@@ -138,7 +138,6 @@ class CommandLine {
   void add_side();                      // --side source|target
   // --like, --columns, --for and --minutes, for a config made from a text.
   void add_like(OwnText& text);
-  CLI::Option* add_minutes(double& minutes);
   // A whole number from 1; 0 means "not given".
   CLI::Option* add_steps(const string& name, int64_t& steps, const string& text);
   // An option that may be repeated.

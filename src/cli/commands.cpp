@@ -78,11 +78,8 @@ constexpr size_t kNames = 20;  // columns of the names
 // "--minutes N", "-q, --quiet", "RUN"
 string names_of(const CLI::Option& o) {
   if (o.get_positional()) return o.get_single_name();
-  const string type = o.get_type_name(), kind = type.substr(0, type.find(':'));
-  const bool number = kind == "INT" || kind == "UINT" || kind == "FLOAT";
-  return replace_all(o.get_name(false, true), ",", ", ") + (o.get_items_expected_max() == 0 ? ""
-                                                            : number                        ? " N"
-                                                                     : " " + kind);
+  const string type = o.get_type_name(), names = replace_all(o.get_name(false, true), ",", ", ");
+  return names + (o.get_items_expected_max() == 0 ? "" : " " + type.substr(0, type.find(':')));
 }
 
 // What --help of a command says below its options: cli/help/COMMAND.txt, a line per paragraph.

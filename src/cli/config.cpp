@@ -152,7 +152,6 @@ Exit run_init(CommandLine& line) {
   string output;
   line.add_file("TEXT", text.files, "files or folders of text")->default_str("");
   line.add_like(text);
-  line.add_minutes(text.minutes);
   line.add_file("--output", output,
                 "the config to write; - is standard output (default: TEXT.json)");
   line.app.remove_option(line.app.get_option("--json"));  // a config has comments

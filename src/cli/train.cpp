@@ -148,7 +148,6 @@ Exit run_train(CommandLine& line) {
       ->default_str("")
       ->required();
   line.add_file("--run", request.folder, "run folder (default: runs/<name of config or text>)");
-  line.add_minutes(text.minutes);
   line.add_like(text);
   const auto init_from = line.add_run(
       request.init_from,
