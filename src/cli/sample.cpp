@@ -176,7 +176,6 @@ Exit run_sample(CommandLine& line) {
   const auto answer = [&](span<const GivenText> texts) {
     const string& prompt = texts.front().text;
     const TokenizedText read = m.texts.prompt(prompt);
-    if (!m.objective->continues()) r.max_tokens = min(r.max_tokens, most_positions(m.config.model));
     r.prompt = read.ids();
     r.writing.not_next = read.not_next;
     SamplePrinter printer(m, r, stops, prompt, read.before_space);
