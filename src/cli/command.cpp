@@ -50,6 +50,7 @@ string run_called(const string& typed) {
 CommandLine::CommandLine(const Command& row, vector<string> args, const Crew& crew_)
     : command(row.name), crew(crew_), app(row.summary, "heed " + command), args_(std::move(args)) {
   app.option_defaults()->always_capture_default();
+  app.allow_extras();  // parse() judges them
   app.set_help_flag("-h,--help", "print this and exit");
   app.add_flag("--quiet,-q", quiet, "only warnings and errors on standard error");
   app.add_flag("--json", json, "machine-readable output");
@@ -90,7 +91,7 @@ void CommandLine::add_with() {
 }
 
 void CommandLine::add_texts(const string& text, const string& file) {
-  app.allow_extras();  // the words after the first one: of several, CLI11 would split "[a, b]"
+  // The words after the first one are extras: of several, CLI11 would split "[a, b]".
   CLI::Option* words = app.add_option("TEXT", texts.text, text);
   add_file("--file", texts.file, file)->excludes(words);
 }
@@ -176,10 +177,6 @@ void CommandLine::parse() {
     app.parse(vector<string>(args_.rbegin(), args_.rend()));  // as CLI11 wants them
   } catch (const CLI::CallForHelp&) {
     throw;
-  } catch (const CLI::ExtrasError&) {
-    vector<string> left = app.remaining();
-    erase(left, "--");
-    throw usage_error("{}", unexpected(left.front())).hint(hint);
   } catch (const CLI::ParseError& e) {
     throw usage_error("{}", e.what()).hint(hint);
   }
@@ -189,7 +186,7 @@ void CommandLine::parse() {
       options_end = true;
       continue;
     }
-    if (!options_end && word.size() > 1 && word.starts_with('-'))
+    if (!has("TEXT") || (!options_end && word.size() > 1 && word.starts_with('-')))
       throw usage_error("{}", unexpected(word)).hint(hint);
     texts.text = texts.text ? *texts.text + " " + word : word;
   }
