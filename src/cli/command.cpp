@@ -109,7 +109,6 @@ CLI::Option* CommandLine::add_list(const string& name, vector<string>& values, c
       ->check(not_empty())
       ->expected(1)
       ->allow_extra_args(false)
-      ->default_str("")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
@@ -145,15 +144,12 @@ void CommandLine::add_side() {
 }
 
 void CommandLine::add_like(OwnText& text) {
-  add_choice("--for", text.program, "text: the program that is to open the model", {"huggingface"})
-      ->default_str("");
+  add_choice("--for", text.program, "text: the program that is to open the model", {"huggingface"});
   app.add_option("--columns", text.columns,
                  "table: the columns of source and target, as 1,3:2 (default: 1:2)")
-      ->type_name("COLUMNS")
-      ->default_str("");
+      ->type_name("COLUMNS");
   add_choice("--like", text.like, "text: the kind of model (default: pairs for a table, else gpt)",
-             families())
-      ->default_str("");
+             families());
   add_number("--minutes", text.minutes, "text: how long training may take", 1e-3, 1e6);
 }
 

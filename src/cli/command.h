@@ -114,10 +114,7 @@ class CommandLine {
   // RUN, or a list of them, required, or an option; run_called() has found them.
   CLI::Option* add_run(auto& runs, const string& text = "run folder or checkpoint folder",
                        const string& name = "RUN") {
-    return add_file(name, runs, text)
-        ->default_str("")
-        ->required(name == "RUN")
-        ->transform(run_finder());
+    return add_file(name, runs, text)->required(name == "RUN")->transform(run_finder());
   }
   void add_model();      // RUN and --checkpoint last|best|step-N|initial|PATH
   void add_precision();  // --precision float32|bfloat16

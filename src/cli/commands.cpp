@@ -129,7 +129,8 @@ string about(const CLI::Option& o) {
   const string type = o.get_type_name(), value = o.get_default_str();
   if (const size_t begin = type.find(":{"); begin != string::npos)
     text += ": " + type.substr(begin + 2, type.size() - begin - 3);
-  if (!value.empty() && value != "[]" && value != "\"\"" && o.get_items_expected_max() > 0)
+  // (An empty list is "[]" or "{}", an empty path "\"\"".)
+  if (value.find_first_not_of("[]{}\"") != value.npos && o.get_items_expected_max() > 0)
     text += fmt::format(" (default {})", value);
   return text;
 }

@@ -150,7 +150,7 @@ Exit run_config(CommandLine& line) {
 Exit run_init(CommandLine& line) {
   OwnText text;
   string output;
-  line.add_file("TEXT", text.files, "files or folders of text")->default_str("");
+  line.add_file("TEXT", text.files, "files or folders of text");
   line.add_like(text);
   line.add_file("--output", output,
                 "the config to write; - is standard output (default: TEXT.json)");

@@ -13,8 +13,7 @@ Exit run_rewind(CommandLine& line) {
   RewindRequest request;
   line.add_run(request.run, "run folder");
   line.app.add_option("STEP", request.steps, "write the checkpoints of these steps")
-      ->transform(in_range<int64_t>(0, kAnyStep))
-      ->default_str("");
+      ->transform(in_range<int64_t>(0, kAnyStep));
   line.app.add_flag("--log", request.log, "of steps 0, 1, 2, 4, 8, ... and the last one");
   line.add_threads();
   line.parse();

@@ -145,7 +145,6 @@ Exit run_train(CommandLine& line) {
   line.add_file("CONFIG|TEXT", text.files,
                 "a config (.json, or the name of one that comes with heed); or the text to train "
                 "on: files, folders, or - (standard input)")
-      ->default_str("")
       ->required();
   line.add_file("--run", request.folder, "run folder (default: runs/<name of config or text>)");
   line.add_like(text);
