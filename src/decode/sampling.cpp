@@ -59,18 +59,17 @@ class Group {
   }
 
  private:
-  TokenOdds choose(int s, span<float> logits, int position) {
-    vector<float> before_rules;
-    if (request_.n_best >= 0) before_rules.assign(logits.begin(), logits.end());
+  TokenOdds choose(int s, span<const float> logits, int position) {
     const size_t written = position;
     // The prompt is part of a text that continues it.
     const span<const int> all(texts_[s]), text = objective_.continues() ? all : all.last(written);
     const auto [only, banned] =
         allowed_next(request_.writing, text, written, request_.banned, Tokenizer::kEos);
-    apply_rules(logits, request_.rules, text, banned);
+    vector<float> row(logits.begin(), logits.end());
+    apply_rules(row, request_.rules, text, banned);
     const uint64_t key = noise_key(request_.seed, Purpose::sample, first_ + s);
-    const int id = only ? *only : draw(logits, uniform01(key, written));
-    return request_.n_best < 0 ? TokenOdds{id} : token_odds(before_rules, id, request_.n_best);
+    const int id = only ? *only : draw(row, uniform01(key, written));
+    return request_.n_best < 0 ? TokenOdds{id} : token_odds(logits, id, request_.n_best);
   }
 
   // All samples begin the same: the first reads the prompt, the others are copies.
@@ -79,12 +78,8 @@ class Group {
     decoder_.read_sources({&read.source, 1});
     const IncrementalDecoder::Tokens tokens{0, read.target};
     const Mat<float> one = decoder_.step({&tokens, 1});
-    logits_.resize(active_.size() * one.cols);
-    for (size_t s = 0; s < active_.size(); ++s) {
-      std::copy_n(one.row(0), one.cols, logits_.data() + s * one.cols);
-      decoder_.copy(0, int(s));
-    }
-    return {logits_.data(), int(active_.size()), one.cols};
+    for (const int s : active_) decoder_.copy(0, s);
+    return {one.data, int(active_.size()), one.cols, 0};  // a row for all
   }
 
   Mat<float> step() {
@@ -118,7 +113,6 @@ class Group {
   vector<vector<int>> texts_;  // prompt and continuation
   vector<TokenOdds> next_;     // the token each sample has just drawn
   vector<int> active_;         // unfinished samples
-  vector<float> logits_;       // of the start
 };
 
 // How many bytes at the end of `text` begin an incomplete character.
