@@ -38,24 +38,17 @@ class LineReader {
 
   const string& name() const { return name_; }
 
-  // The next lines; empty at the end.
-  vector<GivenText> read() {
+  // The next lines, or all; empty at the end. Error where the file cannot be read any further.
+  vector<GivenText> read(bool all = false) {
     vector<GivenText> texts;
-    while (texts.size() < kLinesAtOnce && number_ < limit_ && (texts.empty() || input_.ready())) {
+    while (number_ < limit_ &&
+           (all || texts.empty() || (texts.size() < kLinesAtOnce && input_.ready()))) {
       const optional<string> line = input_.next();
       if (!line) break;
       if (++number_ == 1) check_kind(*line);
       texts.push_back({as_line(*line), {}, fmt::format("{}:{}", name_, number_), true});
     }
     return texts;
-  }
-
-  // All lines; Error where the file cannot be read any further.
-  vector<GivenText> read_all() {
-    vector<GivenText> all;
-    for (auto part = read(); !part.empty(); part = read())
-      ranges::move(part, std::back_inserter(all));
-    return all;
   }
 
  private:
@@ -77,7 +70,7 @@ class LineReader {
 
 // All lines of a file with those of another as their targets, or one after the other.
 vector<GivenText> read_both(LineReader lines, LineReader others, bool compared) {
-  const vector<GivenText> texts = lines.read_all(), beside = others.read_all();
+  const vector<GivenText> texts = lines.read(true), beside = others.read(true);
   if (texts.size() != beside.size())
     throw Error(compared ? Exit::usage : Exit::data,
                 fmt::format("{} has {} lines, {} has {}.", lines.name(), texts.size(),
