@@ -43,25 +43,19 @@ Pass<float> Predictor::pass(Workspace& workspace, Observer<float>* observer) con
 }
 
 RowsChanged<float> Predictor::averaging(Workspace& workspace, const Batch& batch) const {
-  struct Read {
-    const Linear& output;
-    Pass<float> pass;
-    Mat<float> hidden;
-  };
-  vector<Read> read;
+  vector<pair<Pass<float>, Mat<float>>> read;  // of each of the others, and what its output gets
   for (const Predictor& other : others) {
-    Pass<float> pass = other.pass(workspace);
+    auto& [pass, hidden] = read.emplace_back(other.pass(workspace), Mat<float>());
     TransformerSaved<float> saved;
-    const Mat<float> hidden = other.model.forward(pass, batch, saved);
-    read.push_back({other.model.output, pass, hidden});
+    hidden = other.model.forward(pass, batch, saved);
   }
   if (read.empty()) return {};
-  return [read](span<const int> rows, Mat<float> logits) mutable {
+  return [this, read](span<const int> rows, Mat<float> logits) mutable {
     vector<Mat<float>> theirs;
-    for (Read& other : read) {
-      const Mat<float> h = other.pass.matrix(logits.rows, other.hidden.cols);
-      for (int i = 0; i < h.rows; ++i) copy_row(other.hidden, rows[i], h, i);
-      theirs.push_back(other.output.forward(other.pass, h));
+    for (auto& [pass, hidden] : read) {
+      const Mat<float> h = pass.matrix(logits.rows, hidden.cols);
+      for (int i = 0; i < h.rows; ++i) copy_row(hidden, rows[i], h, i);
+      theirs.push_back(others[theirs.size()].model.output.forward(pass, h));
     }
     for (int i = 0; i < logits.rows; ++i) average_row(logits, theirs, i);
   };
