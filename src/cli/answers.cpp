@@ -156,28 +156,28 @@ string OpenModel::refusal_of(const GivenText& text, const function<void()>& use)
 }
 
 Exit answer_texts(OpenModel& m, const TextSource& source, const Answer& answer) {
-  const TextArguments& given = m.line.texts;
+  const CommandLine& line = m.line;
   const auto answer_one = [&](const string& text) {
-    const GivenText one{as_line(text), given.target, "the text"};
+    const GivenText one{as_line(text), line.target, "the text"};
     answer({&one, 1});
     m.texts.say_unknown();
   };
   if (prompts(m.line)) return prompt_for_texts(m.line, source, m.log, answer_one);
-  if (given.text || given.target) {
-    answer_one(given.text.value_or(""));
+  if (line.words || line.target) {
+    answer_one(line.words.value_or(""));
     return Exit::ok;
   }
-  const string file = given.file.value_or("-");
+  const string file = line.file.value_or("-");
   // A terminal that gets the answers sees how far they are.
-  const bool waits = given.against || !on_terminal();
+  const bool waits = line.against || !on_terminal();
   const auto answer_lines = [&](span<const GivenText> texts, double share) {
     answer(texts);
     flush_output();
     if (waits) m.log.share_done(share);
   };
-  if (const auto& beside = given.against ? given.against : given.target_file) {
+  if (const auto& beside = line.against ? line.against : line.target_file) {
     const vector<GivenText> texts =
-        read_both({file, source.limit, m}, {*beside, source.limit, m}, beside == given.against);
+        read_both({file, source.limit, m}, {*beside, source.limit, m}, beside == line.against);
     for (size_t i = 0; i < texts.size(); i += kLinesAtOnce)
       answer_lines(span(texts).subspan(i, min(kLinesAtOnce, texts.size() - i)),
                    double(i) / double(texts.size()));

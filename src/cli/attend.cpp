@@ -229,8 +229,7 @@ Exit run_attend(CommandLine& line) {
   r.prompts = prompts(line);
   r.draws = !line.json && (r.prompts || r.html.empty());
   OpenModel m(line);
-  const bool decoder = m.net.has_decoder(),
-             has_target = line.texts.target || line.texts.target_file;
+  const bool decoder = m.net.has_decoder(), has_target = line.target || line.target_file;
   line.only_where(decoder || r.pull, {"--target", "--target-file"},
                   "for a decoder, or with --pull");
   line.only_where(decoder && !r.pull && !has_target && m.objective->text_side() == Side::source,

@@ -90,15 +90,15 @@ void CommandLine::add_with() {
       ->transform(run_finder());
 }
 
-void CommandLine::add_texts(const string& text, const string& file) {
+void CommandLine::add_texts(const string& text, const string& of_file) {
   // The words after the first one are extras: of several, CLI11 would split "[a, b]".
-  CLI::Option* words = app.add_option("TEXT", texts.text, text);
-  add_file("--file", texts.file, file)->excludes(words);
+  app.add_option("TEXT", words, text);
+  add_file("--file", file, of_file)->excludes("TEXT");
 }
 
 void CommandLine::add_targets(const string& text) {
-  app.add_option("--target", texts.target, text)->excludes("--file");
-  add_file("--target-file", texts.target_file, "with --file: the same for each of its lines")
+  app.add_option("--target", target, text)->excludes("--file");
+  add_file("--target-file", target_file, "with --file: the same for each of its lines")
       ->needs("--file");
 }
 
@@ -184,10 +184,9 @@ void CommandLine::parse() {
     }
     if (!has("TEXT") || (!options_end && word.size() > 1 && word.starts_with('-')))
       throw usage_error("{}", unexpected(word)).hint(hint);
-    texts.text = texts.text ? *texts.text + " " + word : word;
+    words = words ? *words + " " + word : word;
   }
-  require_one_input(
-      {texts.file.value_or(""), texts.target_file.value_or(""), texts.against.value_or("")});
+  require_one_input({file.value_or(""), target_file.value_or(""), against.value_or("")});
 }
 
 void CommandLine::set(const string& name, const string& value) try {

@@ -74,15 +74,6 @@ struct Command {
   bool on_ranks = false;  // several ranks may do it together
 };
 
-// The text a command works on, and its other side.
-struct TextArguments {
-  optional<string> text, target;  // TEXT, --target
-  // --file, --target-file, --against; "-": standard input
-  optional<string> file, target_file, against;
-
-  bool given() const { return text || target || file; }
-};
-
 class CommandLine {
  public:
   CommandLine(const Command& row, vector<string> args, const Crew& crew = {});
@@ -94,8 +85,9 @@ class CommandLine {
   string run, checkpoint;            // of add_model()
   string precision;                  // of add_precision(); "": as the run's
   int threads = 0;                   // of add_threads(); 0: as in the config
-  TextArguments texts;               // of add_texts() and add_targets()
-  vector<string> with;               // of add_with()
+  // Of add_texts() and add_targets(): TEXT and --target, or files ("-": standard input).
+  optional<string> words, target, file, target_file, against;
+  vector<string> with;  // of add_with()
 
   // The variables must live until parse(). A number from `low` to `high`, or at least `low`:
   template <class Variable, class Number>
@@ -120,7 +112,8 @@ class CommandLine {
   void add_precision();  // --precision float32|bfloat16
   void add_with();       // --with RUN, any number: models that predict together with it
   // TEXT, one or more arguments with options between them; or --file.
-  void add_texts(const string& text, const string& file = "its lines instead; - is standard input");
+  void add_texts(const string& text,
+                 const string& of_file = "its lines instead; - is standard input");
   void add_targets(const string& text);  // --target, --target-file
   void add_sets();                       // --set KEY=VALUE, any number
   void add_threads();                    // --threads N
@@ -159,6 +152,7 @@ class CommandLine {
   static void require_one_input(const vector<string>& files);
 
   bool has(const string& option) const;  // the command knows it
+  bool has_text() const { return words || target || file; }
   Side side() const { return side_ == "source" ? Side::source : Side::target; }  // of add_side()
 
   // The command line, for origin.json: "heed train a.json --set 'data.train=a b'"

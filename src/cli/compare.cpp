@@ -374,15 +374,13 @@ Exit run_compare(CommandLine& line) {
   NamedText text;
   line.add_run(runs)->required(false);  // else it takes the last one of --to
   line.add_run(to, "the runs of another setting: compares the two groups", "--to");
-  string file, target_file;
-  line.add_file("--file", file, "a text, or source lines (default: the held-out data)");
-  line.add_file("--target-file", target_file, "the target lines");
+  line.add_file("--file", line.file, "a text, or source lines (default: the held-out data)");
+  line.add_file("--target-file", line.target_file, "the target lines");
   line.add_threads();
   line.parse();
   if (runs.empty()) throw usage_error("RUN is missing; it comes before --to.");
-  CommandLine::require_one_input({file, target_file});
-  if (!file.empty()) text.files = {file == "-" ? "/dev/stdin" : file};  // each run reads it
-  if (!target_file.empty()) text.target_files = {target_file};
+  if (line.file) text.files = {*line.file == "-" ? "/dev/stdin" : *line.file};  // each run reads it
+  if (line.target_file) text.target_files = {*line.target_file};
   if (runs.size() + to.size() < 2)
     throw usage_error("one run is given; expected another to compare it with.").hint("heed runs");
   vector<RunGroup> groups;

@@ -15,7 +15,7 @@ namespace heed {
 
 void check_page(const CommandLine& line, const string& html) {
   const bool asks = prompts(line);
-  if (!html.empty() && !asks && !line.texts.text && !line.texts.target)
+  if (!html.empty() && !asks && !line.words && !line.target)
     throw usage_error("--html writes the page of one text; lines of a file may be many.")
         .hint("one of them as TEXT, no --html, or --json");
   if (html == "-" && (asks || line.json))

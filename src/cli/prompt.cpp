@@ -85,7 +85,7 @@ bool obeys(CommandLine& line, const TextSource& source, const string& typed, Log
 }  // namespace
 
 bool prompts(const CommandLine& line) {
-  return !line.texts.given() && ::isatty(STDIN_FILENO) == 1 && on_terminal();
+  return !line.has_text() && ::isatty(STDIN_FILENO) == 1 && on_terminal();
 }
 
 Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,

@@ -171,7 +171,7 @@ Exit run_sample(CommandLine& line) {
   line.only_where(!m.objective->continues(), {"--min-tokens"},
                   "for a model whose texts end (pairs, spans)");
   for (string& stop : stops) stop = replace_all(replace_all(stop, "\\n", "\n"), "\\t", "\t");
-  if (!line.texts.text && !prompts(line)) line.texts.text = read_prompt(line.texts.file, m);
+  if (!line.words && !prompts(line)) line.words = read_prompt(line.file, m);
   r.banned = m.objective->never_written(*m.tokenizers.target);
   const auto answer = [&](span<const GivenText> texts) {
     const string& prompt = texts.front().text;

@@ -134,7 +134,7 @@ vector<Json> scores_of(OpenModel& m, span<const GivenText> texts, int top_k) {
 Exit run_score(CommandLine& line) {
   bool tokens = false;
   int top_k = 5;
-  optional<string>& against = line.texts.against;
+  optional<string>& against = line.against;
   line.add_model();
   line.add_with();
   line.add_precision();
@@ -146,10 +146,10 @@ Exit run_score(CommandLine& line) {
   line.add_file("--against", against,
                 "with --file: how often is a line of it more probable than that of this file?");
   line.parse();
-  line.only_where(line.texts.file.has_value(), {"--against"}, "with --file");
-  if (!line.texts.file) against.reset();
+  line.only_where(line.file.has_value(), {"--against"}, "with --file");
+  if (!line.file) against.reset();
   line.only_where(!against, {"--tokens", "--top-k"}, "without --against");
-  if (against && line.texts.target_file)
+  if (against && line.target_file)
     throw usage_error("--against and --target-file: each file has its own targets.")
         .hint("paste SOURCE TARGET > FILE");
 

@@ -292,7 +292,7 @@ Exit run_whence(CommandLine& line) {
                   1, 10'000)
       ->default_str("");
   line.parse();
-  if (!line.texts.given()) throw usage_error("expected TEXT or --file, of whose answer is asked.");
+  if (!line.has_text()) throw usage_error("expected TEXT or --file, of whose answer is asked.");
   OpenModel m(line);
   vector<Prediction> asked;
   Json questions = Json::array();
