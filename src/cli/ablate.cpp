@@ -67,13 +67,12 @@ Exit run_ablate(CommandLine& line) {
   size_t top = 0;
   int64_t limit = 0;
   bool zero = false;
-  CLI::App& app = line.app;
   line.add_model();
   line.add_number("--top", top, "print only this many parts", 1)
       ->default_str("20 on a terminal, else all");
   line.add_number("--limit", limit, "read only this many held-out sequences", 1)
       ->default_str("as many as take about a minute");
-  app.add_flag("--zero", zero, "take a part away by 0, not by its mean");
+  line.app.add_flag("--zero", zero, "take a part away by 0, not by its mean");
   line.parse();
   OpenModel m(line);
   Json result{{"checkpoint", checkpoint_name(m.folder)}, {"step", m.state.step}};

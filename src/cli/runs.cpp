@@ -231,12 +231,11 @@ Exit run_runs(CommandLine& line) {
   string sort;
   bool tsv = false, all = false, every_key = false;
   line.add_run(places, "runs, or folders of runs (default: runs)", "RUN|DIR");
-  CLI::App& app = line.app;
-  app.add_option("--sort", sort,
-                 "by a column or a key: loss, metric, model.d_model (default: date)");
-  app.add_flag("--keys", every_key, "all keys of the config that differ");
-  app.add_flag("--all", all, "also NAME.old-K, what --force replaced");
-  app.add_flag("--tsv", tsv, "columns separated by tabs, one for each such key");
+  line.app.add_option("--sort", sort,
+                      "by a column or a key: loss, metric, model.d_model (default: date)");
+  line.app.add_flag("--keys", every_key, "all keys of the config that differ");
+  line.app.add_flag("--all", all, "also NAME.old-K, what --force replaced");
+  line.app.add_flag("--tsv", tsv, "columns separated by tabs, one for each such key");
   line.parse();
   line.only_where(!line.json, {"--tsv"}, "without --json");
   if (places.empty()) places = {"runs"};

@@ -158,10 +158,8 @@ Exit run_train(CommandLine& line) {
   bool no_live = false;
   optional<string> prompt;
   line.app.add_flag("--no-live", no_live, "write no live.html at the end (train.live false)");
-  line.app
-      .add_option("--prompt", prompt,
-                  "what samples begin with (train.prompt; default: chosen from held-out text)")
-      ->type_name("TEXT");
+  line.app.add_option("--prompt", prompt,
+                      "what samples begin with (train.prompt; default: chosen from held-out text)");
   Log log(parse_shared(line, request));
   check_utf8(prompt.value_or(""), "--prompt");
   vector<string> sets;

@@ -100,7 +100,7 @@ Exit run_translate(CommandLine& line) {
   line.add_beam(options);
   line.add_number("--n-best", options.n_best,
                   "translations to print for each line, if the search finds that many", 1, 1000);
-  line.app.add_option("--prefix", prefix, "what every translation begins with")->type_name("TEXT");
+  line.app.add_option("--prefix", prefix, "what every translation begins with");
   line.parse();
   const bool n_best = line.app.count("--n-best") > 0;
   line.only_where(options.beam_size > 1 || n_best || line.json, {"--length-penalty"},
