@@ -36,10 +36,9 @@ vector<string> config_folders() {
 map<string, string> shipped_configs() {
   map<string, string> found;
   for (const string& folder : config_folders())
-    if (is_folder(folder))
-      for (const string& name : names_in(folder))
-        if (name.ends_with(".json"))
-          found.emplace(fs::path(name).stem().string(), folder + "/" + name);
+    for (const string& name : readable_names(folder))
+      if (name.ends_with(".json"))
+        found.emplace(fs::path(name).stem().string(), folder + "/" + name);
   return found;
 }
 
@@ -47,13 +46,6 @@ vector<string> shipped_names() {
   vector<string> names;
   for (const auto& [name, path] : shipped_configs()) names.push_back(name);
   return names;
-}
-
-// A config begins with a brace or a comment.
-bool begins_as_json(const string& path) {
-  const string begin = first_bytes(path);
-  const size_t at = begin.find_first_not_of(" \t\r\n");
-  return at != string::npos && (begin[at] == '{' || begin[at] == '/');
 }
 
 bool name_alone(const string& typed) {
@@ -65,7 +57,10 @@ bool name_alone(const string& typed) {
 bool is_text(const string& typed) {
   error_code none;
   if (is_folder(typed)) return !fs::exists(fs::path(typed) / kConfigFile, none);
-  return fs::is_regular_file(typed, none) && !typed.ends_with(".json") && !begins_as_json(typed);
+  if (!fs::is_regular_file(typed, none) || typed.ends_with(".json")) return false;
+  const string begin = first_bytes(typed);  // of a config a brace or a comment
+  const size_t at = begin.find_first_not_of(" \t\r\n");
+  return at == string::npos || (begin[at] != '{' && begin[at] != '/');
 }
 
 string data_folder_of(const string& config) {
@@ -104,11 +99,10 @@ string missing_hint(const string& typed) {
   if (typed.find("://") != string::npos || typed.starts_with("www."))
     return fmt::format("curl -LO {}, as heed does not download; then its name", shell_word(typed));
   if (path_exists(typed + ".json")) return typed + ".json is a config";
-  const fs::path path = typed, folder = folder_of(path);
-  if (is_folder(folder))
-    if (const string near = nearest(path.filename().string(), names_in(folder)); !near.empty())
-      return shell_word((path.parent_path() / near).string());
-  const string near = nearest(path.stem().string(), shipped_names());
+  const fs::path path = typed;
+  string near = nearest(path.filename().string(), readable_names(folder_of(path)));
+  if (!near.empty()) return shell_word((path.parent_path() / near).string());
+  near = nearest(path.stem().string(), shipped_names());
   return near.empty() ? "" : fmt::format("{} (without .json), a config that comes with heed", near);
 }
 
