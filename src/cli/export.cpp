@@ -150,10 +150,7 @@ Exit run_export(CommandLine& line) {
   else
     write_huggingface(model, name, made.path());
   made.put_in_place();
-  if (line.json)
-    print_line({{"folder", place.string()}});
-  else
-    print(place.string() + "\n");
+  line.json ? print_line({{"folder", place.string()}}) : print(place.string() + "\n");
   if (!gguf) model.log.info("how to open it: " + (place / "README.md").string());
   return Exit::ok;
 }

@@ -55,14 +55,6 @@ string in_prompt_words(const TextSource& source, string message) {
   return message;
 }
 
-void show_help(CommandLine& line, const TextSource& source, Log& log) {
-  log.info(source.instructions);
-  for (const string& name : source.settings)
-    log.info(in_prompt_words(
-        source, fmt::format("  :{} VALUE  {}", name, about(*line.app.get_option("--" + name)))));
-  log.info(kHowToEnd);
-}
-
 // Obeys ":help" or ":temperature 0.5". False: what is typed is a text.
 bool obeys(CommandLine& line, const TextSource& source, const string& typed, Log& log) {
   const vector<string_view> words = split_words(typed);
@@ -70,7 +62,12 @@ bool obeys(CommandLine& line, const TextSource& source, const string& typed, Log
   const string name(words[0].substr(1));
   if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") != name.npos) return false;
   if (name == "help") {
-    show_help(line, source, log);
+    log.info(source.instructions);
+    for (const string& setting : source.settings) {
+      const string text = about(*line.app.get_option("--" + setting));
+      log.info(in_prompt_words(source, fmt::format("  :{} VALUE  {}", setting, text)));
+    }
+    log.info(kHowToEnd);
     return true;
   }
   if (ranges::count(source.settings, name) == 0)
