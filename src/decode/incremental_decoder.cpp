@@ -129,13 +129,10 @@ void IncrementalDecoder::decode(Share& share, span<const Tokens> tokens,
   Pass<float> pass = row_pass(values_, share.workspace, products);
   const AttentionInput<float> input{
       .rows = &rows, .memory_rows = &source_rows_, .cache = &share.slots};
-  Mat<float> hidden = model_.decode(pass, input, share.saved);
-  if (rows.count() > rows.sequences()) {
-    const Mat<float> last = share.workspace.matrix<float>(rows.sequences(), hidden.cols);
-    for (int i = 0; i < last.rows; ++i) copy_row(hidden, rows.begin[i + 1] - 1, last, i);
-    hidden = last;
-  }
-  model_.output.forward_into(pass, hidden, logits);
+  const Mat<float> hidden = model_.decode(pass, input, share.saved),
+                   last = pass.matrix(logits.rows, hidden.cols);
+  for (int i = 0; i < last.rows; ++i) copy_row(hidden, rows.begin[i + 1] - 1, last, i);
+  model_.output.forward_into(pass, last, logits);
   require_finite(logits);
 }
 

@@ -11,13 +11,12 @@ namespace {
 struct Worker {
   Workspace workspace;
   TransformerSaved<float> saved;
-  Observer<float>* observer = nullptr;
   Batch batch;
   Example example;
 
   // Examples [begin, end) in one pass.
   LossSums score(const Predictor& predictor, const ExampleList& examples, int64_t begin,
-                 int64_t end, const RowSeen<float>& seen) {
+                 int64_t end, const RowSeen<float>& seen, Observer<float>* observer = nullptr) {
     batch.clear();
     for (int64_t i = begin; i < end; ++i) {
       examples.get(i, example);
@@ -93,15 +92,13 @@ vector<vector<TokenOdds>> label_odds(const Predictor& predictor, const vector<Ex
   vector<Worker> workers(pool.threads());
   pool.run(int(chunks.size()) - 1, [&](int chunk, int worker) {
     Worker& w = workers[worker];
-    w.observer = observer;
     vector<TokenOdds> odds;
-    const LossSums sums =
-        w.score(predictor, list, chunks[chunk], chunks[chunk + 1],
-                [&](int row, span<const float> logits, double nll) {
-                  const int label = w.batch.labels[row];
-                  odds.push_back(n < 0 ? TokenOdds{label, -nll} : token_odds(logits, label, n));
-                });
-    require_finite(sums.objective);
+    const auto look = [&](int row, span<const float> logits, double nll) {
+      const int label = w.batch.labels[row];
+      odds.push_back(n < 0 ? TokenOdds{label, -nll} : token_odds(logits, label, n));
+    };
+    require_finite(
+        w.score(predictor, list, chunks[chunk], chunks[chunk + 1], look, observer).objective);
     auto at = odds.begin();
     for (size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i)
       for (const int label : examples[i].labels)
