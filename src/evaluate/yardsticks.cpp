@@ -75,13 +75,6 @@ LabelScan scan_labels(const Objective& objective, const Tokenizer& target, const
   return l;
 }
 
-double unigram_nats(const LabelScan& l) {
-  double nats = 0;
-  const double all = double(l.in_train + l.ids);
-  each_label(l.held_out, 0, l.stop, [&](int id) { nats -= std::log((l.seen[id] + 1.0) / all); });
-  return nats;
-}
-
 double ngram_nats(const LabelScan& l, int order) {
   KneserNey model(order, l.ids);
   double nats = 0;
@@ -116,12 +109,6 @@ string labels_as_text(const ExampleList& list, int64_t first, const Stopped& sto
 
 constexpr double kXzLooksBack = 8 << 20;  // bytes; text further back makes no difference
 
-// The most memory that the size of a text of `bytes` takes: a hash table, and the text with a tree
-// over it.
-double xz_memory(double bytes) {
-  return 17e6 + 10 * min(bytes, kXzLooksBack);
-}
-
 // The size in bytes of a text as an .xz file of preset 6, which `xz` and Python's lzma.compress()
 // write. std::bad_alloc if there is no room for the 100 MB that xz needs.
 double xz_size(const string& text, const Stopped& stop) {
@@ -155,14 +142,17 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
         {name, nats / tokens, bytes > 0 ? nats / (std::numbers::ln2 * bytes) : kNotMeasured});
   };
   add("uniform", tokens * std::log(l.ids));
-  add("unigram", unigram_nats(l));
+  const auto all = double(l.in_train + l.ids);
+  double unigram = 0, ngram = 0;
+  each_label(l.held_out, 0, l.stop, [&](int id) { unigram -= std::log((l.seen[id] + 1.0) / all); });
+  add("unigram", unigram);
   if (!objective.traits().bits_per_byte) return yardsticks;
 
   const int order = is_char_or_byte(target.type()) ? 6 : 3;
   const double of_train = double(train.target_bytes);
   const int64_t text_begin =
       tail_begin(l.train, kXzLooksBack / of_train * double(train.target.size()));
-  double ngram = 0, both = 0, alone = 0;  // of training and held-out text as .xz; of the former
+  double both = 0, alone = 0;  // of training and held-out text as .xz; of the former
   try {
     pool.run(l.unknown ? 1 : 3, [&](int task, int) {
       if (task == 0) return void(ngram = ngram_nats(l, order));
@@ -192,9 +182,10 @@ string compared(double loss, const Yardsticks& yardsticks) {
 
 double yardsticks_memory(const Objective& objective, const Split& train, int threads) {
   if (!objective.traits().bits_per_byte) return 0;
-  const double ngram = KneserNey::memory(
-                   min<double>(kMostLabels, double(train.target.size() + train.sentences()))),
-               xz = xz_memory(double(train.target_bytes));
+  // A hash table, and the text with a tree over it.
+  const double xz = 17e6 + 10 * min(double(train.target_bytes), kXzLooksBack),
+               labels = double(train.target.size() + train.sentences()),
+               ngram = KneserNey::memory(min<double>(kMostLabels, labels));
   return max(ngram, xz) + min(2, threads - 1) * xz;
 }
 
