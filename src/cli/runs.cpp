@@ -33,11 +33,6 @@ struct ListedRun {
   Json rank;                // for --sort: at first of the metric, more is better
 };
 
-string date_text(fs::file_time_type date) {
-  const auto time = chrono::file_clock::to_sys(date);
-  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(chrono::system_clock::to_time_t(time)));
-}
-
 uint64_t parameters_in(const fs::path& checkpoint) {
   InputFile file(checkpoint / kModelFile);
   uint64_t numbers = 0;
@@ -48,13 +43,6 @@ uint64_t parameters_in(const fs::path& checkpoint) {
 string state_in_words(const Run& run) {
   if (!run.logged.events.empty() && run.logged.events.back().event == "diverged") return "diverged";
   return run.damaged ? "damaged" : run.end() == Stop::none ? "stopped" : "finished";
-}
-
-// The step of the last checkpoint, or the one that training has reached.
-int64_t last_step(const Run& run) {
-  const int64_t saved = run.states.empty() ? 0 : run.states.back().step;
-  const bool trains = run.locked && !run.logged.train.empty();
-  return trains ? max(saved, run.logged.train.back().step) : saved;
 }
 
 ListedRun list_run(const fs::path& folder) {
@@ -78,11 +66,15 @@ ListedRun list_run(const fs::path& folder) {
   if (!origin.branched_from.empty())
     branch = fmt::format("from {} at step {}", fs::path(origin.branched_from).filename().string(),
                          origin.branched_at);
+  // Of the last checkpoint, or the one that training has reached.
+  int64_t step = run.states.empty() ? 0 : run.states.back().step;
+  if (run.locked && !run.logged.train.empty()) step = max(step, run.logged.train.back().step);
   error_code none;
   const fs::file_time_type date = max(fs::last_write_time(folder / kCheckpoints, none),
                                       fs::last_write_time(folder / kMetrics, none));
+  const auto time = chrono::system_clock::to_time_t(chrono::file_clock::to_sys(date));
   return {{{"name", folder.filename().string()},
-           {"step", last_step(run)},
+           {"step", step},
            {"state", is_locked(folder) ? "running" : state},
            {"best_step", run.best ? Json(best.step) : Json()},
            {"loss", isfinite(best.valid_loss) ? Json(best.valid_loss) : Json()},
@@ -91,7 +83,7 @@ ListedRun list_run(const fs::path& folder) {
            {"parameters", parameters},
            {"data", data},
            {"branch", branch},
-           {"date", date_text(date)},
+           {"date", fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(time))},
            {"keys", keys}},
           origin,
           date,
