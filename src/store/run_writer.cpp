@@ -168,8 +168,7 @@ void RunWriter::require_free(const fs::path& run, bool force) {
           shell_word(run)));
 }
 
-RunWriter RunWriter::create(const fs::path& path, bool force, const string& origin,
-                            const string& config, const fs::path& text) {
+RunWriter RunWriter::create(const fs::path& path, bool force, const FirstFiles& first) try {
   const fs::path run = with_name(path), parent = folder_of(run);
   require_free(run, force);
   error_code error;
@@ -180,15 +179,18 @@ RunWriter RunWriter::create(const fs::path& path, bool force, const string& orig
   RunWriter writer(folder->path(), RunLock(folder->path()));
   writer.new_ = std::move(folder);
   const fs::path& here = writer.run_;
-  if (!text.empty()) heed::copy_file(text, here / kRunText);
+  if (!first.text.empty()) heed::copy_file(first.text, here / kRunText);
   for (const char* file : kLineFiles) AppendFile(here / file);
-  replace_file(here / kOriginFile, origin);
+  replace_file(here / kOriginFile, first.origin);
   make_folder(writer.checkpoints());
   // Tests now, not at the first checkpoint, whether the file system has links.
   replace_symlink(writer.checkpoints() / ".tmp-link", "none");
   remove_tree(writer.checkpoints() / ".tmp-link");
-  replace_file(here / kConfigFile, config);
+  replace_file(here / kConfigFile, first.config);
   return writer;
+} catch (const Error&) {
+  require_free(path, force);  // another start was faster
+  throw;
 }
 
 void RunWriter::put_in_place() {

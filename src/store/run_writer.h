@@ -53,6 +53,12 @@ fs::path next_name(const fs::path& run);
 // Does `other` say that it is a branch of `run`, of these very steps?
 bool is_branch_of(const fs::path& other, const fs::path& run);
 
+// The files that a run begins with.
+struct FirstFiles {
+  string origin, config;  // of origin.json and config.json
+  fs::path text;          // the file copied to text.txt, or empty
+};
+
 // Which checkpoints stay: train.keep_last and train.keep_every.
 struct Keep {
   int last;             // 0: all
@@ -70,10 +76,8 @@ class RunWriter {
   // A new run with its first files, in a hidden folder beside `run` until put_in_place(): a start
   // that fails before leaves nothing, and one that is killed only what the next one removes. An
   // existing run is an Error (Exit::usage), unless `force`; so is one that is not a run
-  // (Exit::store), and a file system that cannot hold one. `text`: the file copied to text.txt, or
-  // empty.
-  static RunWriter create(const fs::path& run, bool force, const string& origin,
-                          const string& config, const fs::path& text);
+  // (Exit::store), and a file system that cannot hold one.
+  static RunWriter create(const fs::path& run, bool force, const FirstFiles& first = {});
   // Gives a new run its name, once it can be resumed. With `force` a run of this name is renamed to
   // free_name(): an Error (Exit::usage) if another process is writing it.
   void put_in_place();

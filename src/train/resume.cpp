@@ -215,8 +215,8 @@ RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& r
 
   const vector<Checkpoint> earlier = earlier_ones(stem, log);
   require_room(prepared, branch);
-  RunWriter run = RunWriter::create(branch, request.force, origin_json(origin),
-                                    dump_config(prepared.config), text);
+  RunWriter run = RunWriter::create(branch, request.force,
+                                    {origin_json(origin), dump_config(prepared.config), text});
   return go(prepared, request, run, log, [&](Trainer& trainer) {
     run.copy_lines(from, done);
     const string event = fmt::format("branched from {} at step {}", origin.branched_from, done);

@@ -111,8 +111,8 @@ RunResult train_run(const RunRequest& request, const RunConfig& config, const st
   for (const auto& [key, place] : request.given.keys) origin.given.push_back(key);
   if (plan) plan(prepared);
   require_room(prepared, request.folder);
-  RunWriter run = RunWriter::create(request.folder, request.force, origin_json(origin),
-                                    dump_config(prepared.config), text);
+  RunWriter run = RunWriter::create(request.folder, request.force,
+                                    {origin_json(origin), dump_config(prepared.config), text});
   return go(prepared, request, run, log, [&](Trainer& trainer) {
     if (weights) trainer.start_from(*weights);
     weights.reset();

@@ -12,14 +12,10 @@
 
 namespace heed {
 
-struct FirstFiles {
-  std::string origin, config;
-  std::filesystem::path text;  // copied to text.txt
-};
 // A new run, in place.
 inline RunWriter new_run(const std::filesystem::path& run, bool force = false,
                          const FirstFiles& first = {}) {
-  RunWriter writer = RunWriter::create(run, force, first.origin, first.config, first.text);
+  RunWriter writer = RunWriter::create(run, force, first);
   writer.put_in_place();
   return writer;
 }
