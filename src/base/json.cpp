@@ -3,39 +3,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
-#include <iterator>
+#include <sstream>
 #include <unordered_set>
 
 namespace heed {
 namespace {
 
 constexpr size_t kMostKeys = 100'000;  // of an object: a key is searched among all before it
-
-// How far the parser has read.
-struct Position {
-  int line = 1, column = 0;
-};
-
-// Walks over the text and counts lines.
-struct Cursor {
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  const char* at;
-  Position* position;
-  const char& operator*() const { return *at; }
-  Cursor& operator++() {
-    ++position->column;
-    if (*at++ == '\n') *position = {position->line + 1, 0};
-    return *this;
-  }
-  bool operator==(const Cursor& o) const { return at == o.at; }
-};
 
 // An object or list that encloses the parser's position.
 struct Level {
@@ -50,15 +27,14 @@ string full_key(const vector<Level>& levels) {
   return full;
 }
 
-[[noreturn]] void refuse_text(const Json::exception& e, const JsonSource& source,
-                              Position position) {
-  string what = e.what();
+// `place`: where the parser has read to; it may know a column.
+[[noreturn]] void refuse_text(string what, const JsonSource& source, string place) {
   int line = 0, column = 0;
-  const size_t place = what.find("at line ");
-  if (place != string::npos &&
-      std::sscanf(what.c_str() + place, "at line %d, column %d", &line, &column) == 2) {
-    position = {line, column};
-    what = what.substr(what.find(": ", place) + 2);
+  const size_t at = what.find("at line ");
+  if (at != string::npos &&
+      std::sscanf(what.c_str() + at, "at line %d, column %d", &line, &column) == 2) {
+    place = fmt::format(":{}:{}", line, column);
+    what = what.substr(what.find(": ", at) + 2);
   } else {
     what = what.substr(what.find("] ") + 2);
   }
@@ -66,7 +42,7 @@ string full_key(const vector<Level>& levels) {
   if (what.size() > 200) what = what.substr(0, 200) + "...";
   for (char& ch : what)
     if (ch < ' ' || ch > '~') ch = '?';
-  source.fail("this is not JSON: " + what, fmt::format(":{}:{}", position.line, position.column));
+  source.fail("this is not JSON: " + what, place);
 }
 
 }  // namespace
@@ -87,11 +63,18 @@ void JsonSource::fail(const string& what, const string& place) const {
 Json parse_strict_json(string_view text, const JsonSource& source, bool comments,
                        const JsonKeySeen& key_seen) {
   using Event = Json::parse_event_t;
-  Position position;
-  vector<Level> levels;
-  const auto fail = [&](const string& what) {
-    source.fail(what, fmt::format(":{}", position.line));
+  std::istringstream stream{string(text)};
+  size_t read = 0;
+  int line = 1;  // of text[read]
+  // Counts the lines that the parser has read since.
+  const auto place = [&] {
+    const size_t now = stream.rdbuf()->pubseekoff(0, std::ios::cur, std::ios::in);
+    line += ranges::count(text.substr(read, now - read), '\n');
+    read = now;
+    return fmt::format(":{}", line);
   };
+  vector<Level> levels;
+  const auto fail = [&](const string& what) { source.fail(what, place()); };
   // The first pass only checks; the second one builds the value.
   const auto check = [&](int depth, Event event, Json& value) {
     if (event == Event::object_start || event == Event::array_start) {
@@ -104,18 +87,16 @@ Json parse_strict_json(string_view text, const JsonSource& source, bool comments
       const bool twice = !levels.back().keys.insert(levels.back().key).second;
       if (levels.back().keys.size() > kMostKeys) fail("an object has too many keys.");
       if (twice) fail(fmt::format("the key {} occurs twice.", shown(full_key(levels))));
-      if (key_seen) key_seen(full_key(levels), position.line);
+      if (key_seen) key_seen(full_key(levels), place());
     }
     return false;
   };
   try {
-    [[maybe_unused]] const Json nothing =
-        Json::parse(Cursor{text.data(), &position}, Cursor{text.data() + text.size(), nullptr},
-                    check, true, comments);
+    [[maybe_unused]] const Json nothing = Json::parse(stream, check, true, comments);
     levels.clear();
     return Json::parse(text, nullptr, true, comments);
   } catch (const Json::exception& e) {
-    refuse_text(e, source, position);
+    refuse_text(e.what(), source, place());
   }
 }
 

@@ -33,8 +33,8 @@ struct JsonSource {
   [[noreturn]] void fail(const string& what, const string& place = "") const;
 };
 
-// Called for each key with its full name ("model.d_model") and its line.
-using JsonKeySeen = function<void(const string& full_key, int line)>;
+// Called for each key with its full name ("model.d_model") and its place, ":line".
+using JsonKeySeen = function<void(const string& full_key, const string& place)>;
 
 // `comments` allows comments as in C++. Memory is proportional to the text.
 Json parse_strict_json(string_view text, const JsonSource& source, bool comments = false,

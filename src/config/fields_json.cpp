@@ -189,11 +189,10 @@ JsonText parse_json(string_view text, const string& source) {
     throw usage_error("{}: the file is empty; expected a JSON object.", source);
   JsonText out{nullptr, source};
   out.json = parse_strict_json(
-      text, {.name = source, .exit = Exit::usage}, true, [&](const string& key, int line) {
-        string place = fmt::format("{}:{}", source, line);
+      text, {.name = source, .exit = Exit::usage}, true, [&](const string& key, const string& at) {
         if (key.size() > kMaxKey)
-          throw usage_error("{}: the key {} is too long.", place, shown(key));
-        out.places.emplace(key, std::move(place));
+          throw usage_error("{}{}: the key {} is too long.", source, at, shown(key));
+        out.places.emplace(key, source + at);
       });
   return out;
 }
