@@ -94,16 +94,7 @@ inline bool read_value(const Json& json, double& x) {
 }
 template <integral T>
 bool read_value(const Json& json, T& x) {
-  optional<T> whole;
-  const auto take = [&](auto number) {
-    if (std::in_range<T>(number)) whole = T(number);
-  };
-  if (json.is_number_float())
-    whole = whole_number<T>(json.get<double>());
-  else if (json.is_number_unsigned())
-    take(json.get<uint64_t>());
-  else if (json.is_number_integer())
-    take(json.get<int64_t>());
+  const auto whole = json.is_number() ? read_number<T>(json.dump()) : nullopt;
   x = whole.value_or(x);
   return whole.has_value();
 }

@@ -14,14 +14,6 @@
 
 namespace heed {
 
-// x, if it is a whole number that I holds.
-template <integral I>
-optional<I> whole_number(double x) {
-  const bool whole = x == std::floor(x) && std::fabs(x) < 9e15;
-  if (!whole || !std::in_range<I>(int64_t(x))) return nullopt;
-  return I(x);
-}
-
 // A decimal number that T holds: "10", "010", "+1", ".001", "5.", and "1e3" for a whole one, too.
 // Nothing for any other text: "", " 1", "0x10", "1_000", "nan", "1e999".
 template <class T>
@@ -31,7 +23,9 @@ optional<T> read_number(string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value - value == 0) return value;
   if constexpr (integral<T>)
-    if (const auto x = read_number<double>(text)) return whole_number<T>(*x);
+    if (const auto x = read_number<double>(text);
+        x && *x == std::floor(*x) && std::fabs(*x) < 9e15 && std::in_range<T>(int64_t(*x)))
+      return T(*x);
   return nullopt;
 }
 
