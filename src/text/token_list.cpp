@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/fields.h"
@@ -145,7 +146,7 @@ class WordTokenizer final : public ListTokenizer {
   }
 
  private:
-  StringMap<int> ids_;
+  unordered_map<string_view, int> ids_;  // of the list's tokens
 };
 
 }  // namespace

@@ -10,21 +10,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/std_names.h"
 #include "text/tokenizer.h"
 
 namespace heed {
-
-// Allows lookup with a string_view in maps keyed by std::string.
-struct StringHash {
-  using is_transparent = void;
-  size_t operator()(string_view text) const { return std::hash<string_view>()(text); }
-};
-template <class T>
-using StringMap = unordered_map<string, T, StringHash, std::equal_to<>>;
 
 // The contents of such a file.
 struct TokenList {

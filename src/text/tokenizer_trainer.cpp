@@ -134,7 +134,8 @@ constexpr size_t kMaxWordBytes = 1000;  // longer words become <unk>
 
 // At most `room` keys with a count of 0 or at least min_frequency, by falling count, then rising
 // key.
-vector<string> most_frequent(const StringMap<int64_t>& counts, int64_t min_frequency, size_t room) {
+vector<string> most_frequent(const unordered_map<string, int64_t>& counts, int64_t min_frequency,
+                             size_t room) {
   vector<pair<int64_t, string>> order;
   for (const auto& [key, n] : counts)
     if (n == 0 || n >= min_frequency) order.emplace_back(-n, key);
@@ -171,12 +172,7 @@ void TokenizerTrainer::add(string_view text) {
     each_code_point(text, [&](CodePoint c, size_t) { ++characters_[c.value]; });
   } else if (config_.type == TokenizerConfig::word) {
     each_word(text, config_.punctuation, [&](size_t begin, size_t end) {
-      if (end - begin > kMaxWordBytes) return;
-      const string_view word = text.substr(begin, end - begin);
-      if (const auto found = words_.find(word); found != words_.end())
-        ++found->second;
-      else
-        words_.emplace(word, 1);
+      if (end - begin <= kMaxWordBytes) ++words_[string(text.substr(begin, end - begin))];
     });
   } else if (is_subword(config_.type)) {
     sample_.add(text);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/std_names.h"
@@ -77,7 +78,7 @@ class TokenizerTrainer {
   uint64_t bytes_ = 0;
   // Counts of code points (char), by value, and of words.
   vector<int64_t> characters_;
-  StringMap<int64_t> words_;
+  unordered_map<string, int64_t> words_;
   int held_out_ = 0;  // characters that only held-out text has
   LineSample sample_;
 };
