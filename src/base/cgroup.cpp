@@ -43,29 +43,24 @@ double number_in(const fs::path& file, double otherwise) {
   return ifstream(file) >> number ? number : otherwise;
 }
 
-struct MemoryFiles {
-  const char *limit, *used, *inactive, *active;  // the last two: lines of memory.stat
-};
-
-double memory_left(const fs::path& group, const MemoryFiles& files) {
-  const double limit = number_in(group / files.limit, INFINITY);
-  double used = number_in(group / files.used, 0), bytes = 0;
+// `total`: before the keys of memory.stat that count the groups below, too.
+double memory_left(const fs::path& group, const char* limit, const char* used,
+                   const string& total) {
+  double taken = number_in(group / used, 0), bytes = 0;
   // The kernel reclaims cached file pages before it refuses memory.
   ifstream stat(group / "memory.stat");
   for (string key; stat >> key >> bytes;)
-    if (key == files.inactive || key == files.active) used -= bytes;
-  return max(0.0, limit - max(0.0, used));
+    if (key == total + "inactive_file" || key == total + "active_file") taken -= bytes;
+  return max(0.0, number_in(group / limit, INFINITY) - max(0.0, taken));
 }
 
 }  // namespace
 
 double cgroup_memory(const fs::path& root) {
-  constexpr MemoryFiles kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes",
-                                  "total_inactive_file", "total_active_file"};
-  constexpr MemoryFiles kVersion2{"memory.max", "memory.current", "inactive_file", "active_file"};
   double least = INFINITY;
   for (const fs::path& group : groups_of(root, "memory"))
-    least = min({least, memory_left(group, kVersion1), memory_left(group, kVersion2)});
+    least = min({least, memory_left(group, "memory.max", "memory.current", ""),
+                 memory_left(group, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_")});
   return least;
 }
 
