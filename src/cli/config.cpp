@@ -118,11 +118,9 @@ Exit run_config(CommandLine& line) {
 
   if (schema + docs + !path.empty() != 1)
     throw usage_error("expected one of CONFIG, --schema and --docs.").hint("heed config --help");
-  if (schema) print_data(config_schema());
-  if (docs) {
-    RunConfig defaults;
-    print_data(fields_markdown(fields(defaults)));
-  }
+  RunConfig defaults;
+  if (schema) print_data(fields_schema(fields(defaults)).dump(2) + "\n");
+  if (docs) print_data(fields_markdown(fields(defaults)));
   if (path.empty()) return Exit::ok;
   path = config_path(path);
   RunConfig config = load_config(path, line.given());

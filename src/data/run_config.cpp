@@ -132,11 +132,6 @@ vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after) 
   return changed_fields(fields(a), fields(b));
 }
 
-string config_schema() {
-  RunConfig defaults;
-  return fields_schema(fields(defaults)).dump(2) + "\n";
-}
-
 ConfigKeys keys_of(RunConfig config) {
   ConfigKeys keys;
   const vector<Field> all = fields(config);

@@ -80,8 +80,6 @@ string dump_config(const RunConfig& c, DumpFor use = DumpFor::run);
 // What differs between a run's config and the one to resume it with.
 vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after);
 
-string config_schema();  // JSON Schema, draft 2020-12
-
 // In which config keys several runs differ.
 using ConfigKeys = map<string, Json>;  // "model.d_model" -> 64
 
