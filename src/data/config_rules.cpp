@@ -59,12 +59,6 @@ void check_objective(const RunConfig& c, const ObjectiveTraits& objective) {
   };
   layers("model.encoder_layers", c.model.encoder_layers, objective.encoder());
   layers("model.decoder_layers", c.model.decoder_layers, objective.decoder());
-  constexpr size_t kMostSpecials = 10'000;
-  require(objective.specials.size() <= kMostSpecials,
-          fmt::format("objective.type {} needs {} special tokens for these lengths; a tokenizer "
-                      "has at most {}.",
-                      name, objective.specials.size(), kMostSpecials),
-          "a smaller objective.source_length");
 }
 
 void check_vocabularies(const RunConfig& c, bool joined) {

@@ -251,10 +251,6 @@ TEST(ConfigRules, RulesBetweenKeys) {
       {kPairsConfig, "model.encoder_layers=0 tokenizer.shared=false model.tie=none",
        "tokenizer.shared model.encoder_layers"},
       {kTextConfig, "objective.type=causal_lm", "causal_lm model.encoder_layers 0 2"},
-      {kTextConfig,
-       "objective.type=span_corruption objective.source_length=100000 objective.mask_fraction=0.9 "
-       "objective.mean_span=1",
-       "90001 10000"},
       {kTextConfig, "objective.mean_span=4", "objective.mean_span objective.type prefix_lm"},
       {kTextConfig, "objective.type=seq2seq", "seq2seq data.train"},
       {kPairsConfig, "objective.type=prefix_lm", "prefix_lm data.pairs"},
