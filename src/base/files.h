@@ -64,7 +64,6 @@ Result repeat_if_interrupted(Result (SystemCalls::*call)(Parameters...),
 class Unreadable : public Error {
  public:
   using Error::Error;
-  explicit Unreadable(const Error& error) : Error(error) {}
 };
 
 // The bytes of a number, as files have them: the lowest first.

@@ -86,7 +86,6 @@ class InputLines {
   optional<string> next();
   bool ready();                          // next() will not wait
   bool ended() const { return ended_; }  // the last line had its \n
-  bool utf16() const { return file_.utf16(); }
 
  private:
   bool has_newline();  // from begin_ on
