@@ -43,18 +43,10 @@ string lower_case(string_view s) {
 }
 
 string nearest(string_view name, const vector<string>& names) {
-  if (name.empty() || name.size() > kLongest) return "";
-  const string wanted = lower_case(name);
-  int best = max<int>(1, int(wanted.size()) / 3) + 1;
-  string found;
-  for (const string& candidate : names) {
-    const int distance = edit_distance(wanted, lower_case(candidate));
-    if (distance < best) {
-      best = distance;
-      found = candidate;
-    }
-  }
-  return found;
+  if (name.empty() || names.empty() || name.size() > kLongest) return "";
+  const auto distance = [&](auto& n) { return edit_distance(lower_case(name), lower_case(n)); };
+  const string& best = *ranges::min_element(names, {}, distance);
+  return distance(best) <= max<int>(1, name.size() / 3) ? best : "";
 }
 
 string did_you_mean(const string& near) {
