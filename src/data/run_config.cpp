@@ -106,10 +106,6 @@ RunConfig parse_config(string_view text, const string& name) {
   return resolved(parse_keys(text, name));
 }
 
-RunConfig parse_config(string_view text, const string& name, const GivenKeys& given) {
-  return resolved(changed(changed({}, parse_keys(text, name)), given));
-}
-
 string resolve_path(const string& folder, const string& written) {
   return (fs::path(folder) / written).lexically_normal();
 }

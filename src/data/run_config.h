@@ -63,7 +63,6 @@ RunConfig resolved(const GivenKeys& given);
 RunConfig parse_config(string_view text, const string& name);
 // One that a user writes, changed by the keys that are given with it: none may be without meaning.
 RunConfig load_config(const string& path, const GivenKeys& given);
-RunConfig parse_config(string_view text, const string& name, const GivenKeys& given);
 
 // Resolves a path written in a config; `folder` is the config file's.
 string resolve_path(const string& folder, const string& written);

@@ -7,6 +7,7 @@
 
 #include "base/error_of.h"
 #include "config/fields_json.h"
+#include "data/splits.h"
 
 namespace heed {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/objective.h"
@@ -9,6 +10,12 @@
 namespace heed {
 
 inline constexpr int kBos = Tokenizer::kBos, kEos = Tokenizer::kEos;
+
+// As load_config(), of a text.
+inline RunConfig parse_config(std::string_view text, const std::string& name,
+                              const GivenKeys& given) {
+  return resolved(changed(changed({}, parse_keys(text, name)), given));
+}
 
 // {"data": ...} of a text or of pairs, with further keys set.
 inline RunConfig text_config(std::vector<std::string> sets) {

@@ -6,6 +6,7 @@
 
 #include "base/temporary_folder.h"
 #include "data/run_config.h"
+#include "data/splits.h"
 
 namespace heed {
 namespace {
