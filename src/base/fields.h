@@ -24,24 +24,13 @@
 
 namespace heed {
 
-struct VisitNothing {
-  void operator()(auto&&...) const {}
-};
 template <class T>
 concept HasFields = requires(T& record) {
-  fields(record, VisitNothing());
+  fields(record, [](auto&&...) {});
 };
 template <class T>
 concept IsOptional = requires(T& x) {
   x.has_value();
-};
-template <class T>
-concept IsByName = requires(T& x) {
-  x.begin()->second;
-};
-template <class T>
-concept IsList = requires(T& x) {
-  x.emplace_back();
 };
 
 void for_each_pair(auto&) {}
@@ -135,11 +124,11 @@ bool read_json(const Json& json, T& x, Faults& faults, const string& key = "") {
     for (const auto& [name, item] : json.items())
       if (ranges::count(keys, name) == 0)
         fault(faults.unknown, "unknown key " + shown(inner(name)) + ".");
-  } else if constexpr (IsByName<T>) {
+  } else if constexpr (requires { x.begin()->second; }) {  // these by name
     if (!json.is_object()) return must_be("an object");
     for (const auto& [name, item] : json.items())
       whole &= read_json(item, x.insert(x.end(), {name, {}})->second, faults, inner(name));
-  } else if constexpr (IsList<T>) {
+  } else if constexpr (requires { x.emplace_back(); }) {  // a list of these
     if (!json.is_array()) return must_be("a list");
     for (const Json& item : json) whole &= read_json(item, x.emplace_back(), faults, key);
   } else if (!read_value(json, x)) {
