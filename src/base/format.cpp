@@ -1,11 +1,13 @@
 #include "base/format.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 
 #include "base/std_names.h"
 #include "base/utf8.h"
@@ -68,6 +70,10 @@ string format_bytes(double bytes) {
     ++unit;
   }
   return format_fixed(bytes, unit > 0 && bytes < 9.95 ? 1 : 0) + " " + units[unit];
+}
+
+string date_and_time() {
+  return fmt::format("{:%FT%T%z}", fmt::localtime(std::time(nullptr)));
 }
 
 double rounded_to(double x, int digits) {

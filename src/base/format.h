@@ -19,6 +19,7 @@ string format_rate(double per_second);      // "48.2k", "930", "1.3M"
 string format_duration(double seconds);     // "9s", "1m12s", "2h05m", "3d04h"
 string format_count(int64_t n);             // "1,234,567"
 string format_bytes(double bytes);          // "512 B", "3.4 KiB", "350 MiB"
+string date_and_time();                     // now: "2026-11-22T14:03:05+0100"
 
 // To so many digits.
 double rounded_to(double x, int digits);

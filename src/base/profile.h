@@ -7,8 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <ctime>
-#include <string>
 #include <utility>
 
 #include "base/std_names.h"
@@ -18,15 +16,6 @@ namespace heed {
 // A monotonic clock, for measuring durations.
 inline double seconds_now() {
   return chrono::duration<double>(chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Date, time and time zone: "2026-11-22T14:03:05+0100".
-inline string date_and_time() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts = {};
-  char text[64];
-  ::localtime_r(&now, &parts);
-  return {text, std::strftime(text, sizeof text, "%FT%T%z", &parts)};
 }
 
 enum class Work : int {
