@@ -17,11 +17,6 @@
 namespace heed {
 namespace {
 
-Json::json_pointer pointer_to(string key) {
-  ranges::replace(key, '.', '/');
-  return Json::json_pointer("/" + key);
-}
-
 GivenKeys keys_of(const JsonText& text) {
   GivenKeys given;
   given.keys = read_fields(text, fields(given.values));
@@ -68,7 +63,7 @@ GivenKeys read_sets(const vector<string>& sets) {
   for (const string& set : sets) {
     const JsonText one = parse_set(all, set);
     for (const Leaf& leaf : fields_and_sections(all)) {
-      const Json::json_pointer at = pointer_to(leaf.key);
+      const Json::json_pointer at("/" + replace_all(leaf.key, ".", "/"));
       if (!one.json.contains(at)) continue;
       const auto [place, first] = text.places.emplace(leaf.key, one.source);
       if (!first && !section_of(*leaf.field))
