@@ -39,6 +39,18 @@ class Batcher {
   // Returns where the next step begins. Reuses the memory of `out`.
   Cursor fill(int64_t step, Cursor cursor, StepBatch& out);
 
+  // The batch of a step, which begins at this cursor; in a training one after the other. While a
+  // step computes on it, whichever thread is free fills the next. Valid until the next call.
+  StepBatch& batch(int64_t step, Cursor cursor) {
+    std::swap(now_, next_);
+    if (now_.step != step || now_.before != cursor) fill(step, cursor, now_);
+    return now_.batch;
+  }
+  // Where the step after it begins.
+  Cursor after() const { return now_.after; }
+  // Fills the batch of that step. May run beside anything that only reads the present batch.
+  void fill_next() { fill(now_.step + 1, now_.after, next_); }
+
   // The first steps of a training: to the end of `epochs`, but at most `most`. Reads their
   // examples.
   struct Ahead {
@@ -56,49 +68,26 @@ class Batcher {
   };
   Taken take(Cursor& cursor);
 
-  const Objective& objective_;
-  const Split& split_;
-  const RunConfig& config_;
-  vector<Example> taken_;  // memory reused from step to step
-};
-
-// train.micro_batch_tokens, or the value that 0 stands for.
-int micro_batch_tokens(const RunConfig& config);
-
-// The batches of a training, one after the other. While a step computes on one batch, whichever
-// thread is free fills the next.
-class BatchFeed {
- public:
-  // References must outlive it.
-  BatchFeed(const Objective& objective, const Split& split, const RunConfig& config)
-      : batcher_(objective, split, config) {}
-
-  // The batch of a step, which begins at this cursor. Valid until the next call.
-  StepBatch& batch(int64_t step, Cursor cursor) {
-    std::swap(now_, next_);
-    if (now_.step != step || now_.before != cursor) fill(step, cursor, now_);
-    return now_.batch;
-  }
-  // Where the step after it begins.
-  Cursor after() const { return now_.after; }
-  // Fills the batch of that step. May run beside anything that only reads the present batch.
-  void fill_next() { fill(now_.step + 1, now_.after, next_); }
-
- private:
   struct Filled {
     StepBatch batch;
     int64_t step = 0;  // 0: none yet
     Cursor before, after;
   };
   void fill(int64_t step, Cursor cursor, Filled& out) {
-    out.after = batcher_.fill(step, cursor, out.batch);
+    out.after = fill(step, cursor, out.batch);
     out.step = step;
     out.before = cursor;
   }
 
-  Batcher batcher_;
+  const Objective& objective_;
+  const Split& split_;
+  const RunConfig& config_;
+  vector<Example> taken_;  // memory reused from step to step
   Filled now_, next_;
 };
+
+// train.micro_batch_tokens, or the value that 0 stands for.
+int micro_batch_tokens(const RunConfig& config);
 
 // What of a config an optimizer step depends on.
 StepOptions step_options(const RunConfig& config);

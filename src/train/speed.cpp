@@ -34,7 +34,7 @@ Speed measure_speed(const PreparedRun& run, const function<bool(int64_t, double)
   constexpr int kWarmUp = 2;
   lead(run, Task::measure);
   const auto objective = make_objective(run.config);
-  BatchFeed feed(*objective, run.data.train, run.config);
+  Batcher feed(*objective, run.data.train, run.config);
   Stepper stepper(run.model, step_options(run.config), run.crew, *run.products);
   Exchange& exchange = run.crew.exchange();
   Cursor cursor;

@@ -88,7 +88,7 @@ class Trainer {
   unique_ptr<const Objective> objective_;
   const int64_t spared_;  // the step whose checkpoint is kept for another end; -1: none
   const bool validates_;
-  BatchFeed feed_;
+  Batcher feed_;
   Stepper stepper_;
   Listeners listeners_;
   State state_;
