@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/input_file.h"
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/std_names.h"
@@ -33,7 +34,7 @@ class LineReader {
       : name_(path == "-" ? "standard input" : path),
         limit_(limit),
         log_(model.log),
-        form_(form_of_texts(model.config)),
+        form_(read_options(model.config).form()),
         input_(path, form_) {}
 
   const string& name() const { return name_; }
@@ -116,10 +117,6 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
   if (!line.has("--precision")) return;
   choose_products(line.precision, *this, log);
   for (Model& other : others) choose_products(line.precision, other, log);
-}
-
-InputFile::Allow form_of_texts(const RunConfig& config) {
-  return read_options(config).any_bytes ? InputFile::Allow::anything : InputFile::Allow::text;
 }
 
 void warn_of_markup(const string& name, string_view text, Log& log) {

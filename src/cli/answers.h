@@ -21,7 +21,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/input_file.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "base/std_names.h"
@@ -79,8 +78,6 @@ bool prompts(const CommandLine& line);  // for texts, because none is given
 Exit prompt_for_texts(CommandLine& line, const TextSource& source, Log& log,
                       const function<void(const string& text)>& answer);
 
-// How files of texts are opened: a byte tokenizer takes their bytes as they are.
-InputFile::Allow form_of_texts(const RunConfig& config);
 // Warns if a text, by its beginning, has the marks of HTML, JSON and the like.
 void warn_of_markup(const string& name, string_view text, Log& log);
 // The text with [MASK] for its other ways to be written: <mask>, [mask] and ___. Error (data)

@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "cli/answers.h"
 #include "cli/output.h"
+#include "data/dataset.h"
 #include "decode/sampling.h"
 #include "text/utf8.h"
 
@@ -117,7 +118,7 @@ string read_prompt(const optional<string>& path, OpenModel& m) {
   if (!path && (::fstat(STDIN_FILENO, &status) != 0 ||
                 !(S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode))))
     return "";
-  InputFile file(path.value_or("-"), form_of_texts(m.config));
+  InputFile file(path.value_or("-"), read_options(m.config).form());
   string text = read_file(file, kMost);
   warn_of_markup(file.name(), text, m.log);
   if (text.ends_with('\n')) text.pop_back();

@@ -8,6 +8,7 @@
 #include "base/cgroup.h"
 #include "base/files.h"
 #include "base/format.h"
+#include "base/input_file.h"
 #include "base/json.h"
 #include "base/noise.h"
 #include "base/sha256.h"

@@ -13,7 +13,6 @@
 #include "base/cgroup.h"
 #include "base/files.h"
 #include "base/format.h"
-#include "base/input_file.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/std_names.h"
@@ -26,11 +25,6 @@ namespace {
 
 constexpr size_t kBlock = 1 << 20;
 constexpr size_t kFirstLook = 4096;  // bytes that tell a text from other files
-
-InputFile open_text(const string& path, const ReadOptions& options = {}) {
-  const bool raw = options.any_bytes && !options.decoded;
-  return InputFile(path, raw ? InputFile::Allow::anything : InputFile::Allow::text);
-}
 
 // Are the bytes of a file that are not UTF-8 more than a few, 0.1 %?
 bool too_many_bad(uint64_t bad, uint64_t bytes) {
@@ -193,7 +187,7 @@ void refuse_pipe(const string& path) {
 }
 
 string first_bytes(const string& path) {
-  InputFile file = open_text(path);
+  InputFile file(path, InputFile::Allow::text);
   string bytes;
   while (bytes.size() < kBlock && file.append_to(bytes, kBlock - bytes.size())) {
   }
@@ -212,7 +206,7 @@ void scan_text(span<const string> paths, const ReadOptions& options,
     text.erase(0, end);
   };
   for (const string& path : paths) {
-    InputFile file = open_text(path, options);
+    InputFile file(path, options.form());
     TextFile reader(shown_path(path), options);
     for (bool at_end = false; !at_end;) {
       at_end = !file.append_to(raw, kBlock);

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/input_file.h"
 #include "base/log.h"
 #include "base/std_names.h"
 #include "config/data_config.h"
@@ -42,6 +43,10 @@ struct ReadOptions {
   // Error.
   TextNotes* notes = nullptr;
   bool decoded = false;  // any_bytes, but UTF-16 is read as UTF-8 all the same
+
+  InputFile::Allow form() const {  // in which files are opened
+    return any_bytes && !decoded ? InputFile::Allow::anything : InputFile::Allow::text;
+  }
 };
 
 // A text as models read it: normalised, then lower-cased.
