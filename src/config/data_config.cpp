@@ -116,7 +116,7 @@ vector<Field> fields(ObjectiveConfig& c, const vector<KindDoc>& objectives) {
   constexpr Range kLength = between(1, 1'000'000);
   const Choice type = choice(c.type, names(objectives));
   const auto users_of = [&](const char* key, bool dumped = true) {
-    return among("objective.type", type, users(objectives, key), dumped);
+    return among("objective.type", type, names(objectives, key), dumped);
   };
   return {
       {"type", type, meanings(objectives)},

@@ -24,9 +24,10 @@ Choice choice(string& value, vector<string> names) {
           [&value, names](int i) { value = names[i]; }};
 }
 
-vector<string> names(const vector<KindDoc>& kinds) {
+vector<string> names(const vector<KindDoc>& kinds, const string& key) {
   vector<string> all;
-  for (const KindDoc& kind : kinds) all.push_back(kind.name);
+  for (const KindDoc& kind : kinds)
+    if (key.empty() || kind.uses(key)) all.push_back(kind.name);
   return all;
 }
 
@@ -35,13 +36,6 @@ string meanings(const vector<KindDoc>& kinds) {
   for (const KindDoc& kind : kinds)
     if (!kind.text.empty()) all.push_back(kind.name + ": " + kind.text);
   return joined(all, "; ");
-}
-
-vector<string> users(const vector<KindDoc>& kinds, const string& key) {
-  vector<string> names;
-  for (const KindDoc& kind : kinds)
-    if (kind.uses(key)) names.push_back(kind.name);
-  return names;
 }
 
 string defaults(const vector<KindDoc>& kinds, const string& key) {

@@ -107,10 +107,9 @@ template <class Kind>
 const Kind& kind_named(const vector<Kind>& kinds, const string& name) {
   return *ranges::find(kinds, name, [](const Kind& kind) { return kind.doc.name; });
 }
-vector<string> names(const vector<KindDoc>& kinds);
+// Those of the rows, or of the rows that use a key.
+vector<string> names(const vector<KindDoc>& kinds, const string& key = "");
 string meanings(const vector<KindDoc>& kinds);  // "NAME: TEXT; NAME: TEXT"
-// The names of the rows that use a key.
-vector<string> users(const vector<KindDoc>& kinds, const string& key);
 // "0 (sgd), 0.95 (muon)"
 string defaults(const vector<KindDoc>& kinds, const string& key);
 

@@ -10,10 +10,10 @@ vector<Field> fields(OptimizerConfig& c, const vector<KindDoc>& optimizers,
   const Choice type = choice(c.type, names(optimizers)),
                schedule = choice(c.schedule, names(schedules));
   const auto moved_by = [&](const char* key, bool dumped = true) {
-    return among("optimizer.type", type, users(optimizers, key), dumped);
+    return among("optimizer.type", type, names(optimizers, key), dumped);
   };
   const auto scheduled_by = [&](const char* key, bool dumped = true) {
-    return among("optimizer.schedule", schedule, users(schedules, key), dumped);
+    return among("optimizer.schedule", schedule, names(schedules, key), dumped);
   };
   const string falls_last = scheduled_by("decay_fraction").where;
   return {
