@@ -28,10 +28,6 @@ template <class T>
 concept HasFields = requires(T& record) {
   fields(record, [](auto&&...) {});
 };
-template <class T>
-concept IsOptional = requires(T& x) {
-  x.has_value();
-};
 
 void for_each_pair(auto&) {}
 void for_each_pair(auto& use, const char* key, auto& value, auto&... rest) {
@@ -48,7 +44,7 @@ void to_json(Json& json, T record) {
   json = Json::object();
   if constexpr (requires { T::kKind; }) json["kind"] = T::kKind;
   for_each_field(record, [&]<class Value>(const char* key, const Value& value) {
-    if constexpr (!IsOptional<const Value>)
+    if constexpr (!requires { value.has_value(); })
       json[key] = value;
     else if (value)
       json[key] = *value;
@@ -108,7 +104,7 @@ bool read_json(const Json& json, T& x, Faults& faults, const string& key = "") {
                                            key.empty() ? "this" : shown(key), form, shown(json)));
   };
   bool whole = true;
-  if constexpr (IsOptional<T>) {
+  if constexpr (requires { x.has_value(); }) {
     whole = read_json(json, x.emplace(), faults, key);
     if (!whole) x.reset();
   } else if constexpr (HasFields<T>) {
@@ -118,7 +114,7 @@ bool read_json(const Json& json, T& x, Faults& faults, const string& key = "") {
       keys.push_back(name);
       if (const auto found = json.find(name); found != json.end())
         whole &= read_json(*found, value, faults, inner(name));
-      else if (!IsOptional<Value>)
+      else if (!requires { value.has_value(); })
         whole = fault(faults.missing, shown(inner(name)) + " is missing.");
     });
     for (const auto& [name, item] : json.items())
