@@ -1,7 +1,7 @@
 // SHA-256 (FIPS 180-4, by libcrypto), as 64 lower-case hexadecimal digits.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <openssl/evp.h>
 
 #include <cstddef>
@@ -27,7 +27,9 @@ class Sha256 {
   string hex() {  // once, at the end
     unsigned char digest[32];
     expect(EVP_DigestFinal_ex(context_.get(), digest, nullptr));
-    return fmt::format("{:02x}", fmt::join(digest, ""));
+    string text;
+    for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
+    return text;
   }
 
  private:
