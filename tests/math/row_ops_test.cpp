@@ -98,41 +98,6 @@ TEST(DropoutMask, RowsColumnsSitesAndSequencesAreIndependent) {
   }
 }
 
-TEST(DropoutMask, BelongsToTheKeyNotToThePlace) {
-  const auto keys = row_keys(6);
-  const Dropout d{0.4, keys.data(), 5};
-  const auto all = mask<float>(6, 33, d);
-  const auto tail = mask<float>(2, 20, {0.4, keys.data() + 4, 5});
-  test::expect_near(
-      tail, [&](int r, int c) { return all(r + 4, c); }, 0);
-  const auto doubles = mask<double>(6, 33, d);
-  for (int r = 0; r < 6; ++r)
-    for (int c = 0; c < 33; ++c) EXPECT_EQ(doubles(r, c) == 0, all(r, c) == 0);
-}
-
-// Every pass that drops uses the same mask, forward and backward.
-TYPED_TEST(RowPass, AllPassesDropTheSame) {
-  using T = TypeParam;
-  const int rows = 5, cols = 37;
-  const auto keys = row_keys(rows);
-  for (double rate : {0.0, 0.3}) {
-    const Dropout d{rate, keys.data(), 9};
-    const auto m = mask<T>(rows, cols, d);
-    const auto x = Buffer<T>::random(rows, cols, 1), y = Buffer<T>::random(rows, cols, 2);
-
-    Buffer<T> sum = y;
-    drop_add(sum.mat(), x.view(), d);
-    test::expect_near(
-        sum, [&](int r, int c) { return x(r, c) + static_cast<double>(m(r, c)) * y(r, c); },
-        kRounding<T>);
-
-    Buffer<T> branch(rows, cols);
-    drop(y.view(), branch.mat(), d);
-    test::expect_near(
-        branch, [&](int r, int c) { return m(r, c) * y(r, c); }, 0);
-  }
-}
-
 TYPED_TEST(RowPass, DroppedNanStaysNan) {
   const auto keys = row_keys(1);
   Buffer<TypeParam> nan(1, 64), x(1, 64);
