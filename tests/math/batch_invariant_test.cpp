@@ -67,47 +67,6 @@ TYPED_TEST(RowKernel, ARowHasTheSameBitsInAnyBatchAndOnAnyThreads) {
     }
 }
 
-TYPED_TEST(RowKernel, AttentionIsSoftmaxTimesValues) {
-  using T = TypeParam;
-  for (int keys : {1, 2, 5, 8, 40})
-    for (int d : {1, 4, 6, 16})
-      for (const auto& [heads, kv_heads] : {std::pair{1, 1}, {3, 3}, {4, 2}, {3, 1}})
-        for (bool uniform : {false, true}) {
-          const auto q = Buffer<T>::random(1, heads * d, 1, 2);
-          const auto k = Buffer<T>::random(keys, kv_heads * d, 2, 2);
-          const auto v = Buffer<T>::random(keys, kv_heads * d, 3);
-          const double scale = 0.7;
-          const auto first = [&, n = heads, kv = kv_heads](int h) { return h * kv / n * d; };
-          const auto weight = [&](int h, int j) {
-            double score = 0;
-            for (int c = 0; c < d; ++c)
-              score += static_cast<double>(q(0, h * d + c)) * k(j, first(h) + c);
-            return uniform ? 1.0 : std::exp(scale * score);
-          };
-          const auto share = [&](int h, int j) {
-            double sum = 0;
-            for (int i = 0; i < keys; ++i) sum += weight(h, i);
-            return weight(h, j) / sum;
-          };
-          Buffer<T> out(1, heads * d);
-          std::vector<T> weights(static_cast<std::size_t>(heads) * keys);
-          batch_invariant_attention<T>({heads, q.view(), k.view(), v.view(), out.mat(),
-                                        weights.data(), static_cast<T>(scale), false, uniform});
-          const double tolerance = 20 * test::kRounding<T>;
-          for (int h = 0; h < heads; ++h)
-            for (int j = 0; j < keys; ++j)
-              ASSERT_NEAR(weights[h * keys + j], share(h, j), tolerance);
-          test::expect_near(
-              out,
-              [&](int, int c) {
-                double o = 0;
-                for (int j = 0; j < keys; ++j) o += share(c / d, j) * v(j, first(c / d) + c % d);
-                return o;
-              },
-              tolerance);
-        }
-}
-
 // Workers keep their weights in different places; the bits must not depend on it.
 TYPED_TEST(RowKernel, AttentionHasTheSameBitsAtAnyAddress) {
   using T = TypeParam;
