@@ -121,16 +121,6 @@ TEST_F(Loss, UnscoredRowsInBetweenChangeNothing) {
   }
 }
 
-TEST_F(Loss, NothingScoredIsZero) {
-  const auto hidden = Buffer<double>::random(4, kWidth, 1);
-  const Outcome o = run(hidden, {-1, -1, -1, -1}, true);
-  EXPECT_EQ(o.sums.tokens, 0);
-  EXPECT_EQ(o.sums.objective, 0);
-  test::expect_near(
-      o.dhidden, [](int, int) { return 0; }, 0);
-  EXPECT_EQ(o.log_probs, std::vector<double>(4, 0.0));
-}
-
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
