@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <numeric>
-#include <string>
 
 #include "data/batcher.h"
 #include "data/splits.h"
@@ -60,30 +59,6 @@ TEST_F(ShardSums, TheNormIsThatOfTheSum) {
   const std::vector<float> all = sum_of(0, 5);
   const double squares = std::inner_product(all.begin(), all.end(), all.begin(), 0.0);
   EXPECT_NEAR(norm_, std::sqrt(squares), 1e-6 * norm_);
-}
-
-// A sum that shows its own order.
-struct Shown {
-  std::string text;
-  Shown& operator+=(const Shown& o) {
-    text = "(" + text + o.text + ")";
-    return *this;
-  }
-};
-
-std::string order(int n) {
-  std::vector<Shown> x;
-  for (int i = 0; i < n; ++i) x.push_back({std::string(1, static_cast<char>('a' + i))});
-  return tree_sum(x).text;
-}
-
-TEST(TreeSum, AddsNeighboursThenPairsThenFours) {
-  EXPECT_EQ(order(1), "a");
-  EXPECT_EQ(order(2), "(ab)");
-  EXPECT_EQ(order(3), "((ab)c)");
-  EXPECT_EQ(order(4), "((ab)(cd))");
-  EXPECT_EQ(order(6), "(((ab)(cd))(ef))");
-  EXPECT_EQ(order(7), "(((ab)(cd))((ef)g))");
 }
 
 // The squares of a block are a part. One of them is 4, the others are each a quarter of the last
