@@ -182,29 +182,6 @@ TEST(Optimizer, ClippingIsByTheGlobalNorm) {
   EXPECT_EQ(clip_factor(1.0, 0.0), 1.0);
 }
 
-TEST(Optimizer, TheSameBytesOnAnyNumberOfThreads) {
-  ParamTable t = layer_table();
-  t.add_matrix("decoder.layers.1.fc1.weight", 300, 131, {Initializer::normal, 1.0});  // two tasks
-  const auto train = [&](int threads, const std::string& type) {
-    ParamVec<float> values(t.size()), gradients(t.size());
-    initialize(t, 5, values);
-    Pool pool(threads);
-    OptimizerConfig c;
-    c.type = type;
-    c.momentum = 0.9;
-    c.weight_decay = 0.01;
-    Optimizer<float> optimizer(t, c);
-    for (std::int64_t step = 1; step <= 3; ++step) {
-      for (const ParamInfo& info : t.infos())
-        for (std::size_t i = 0; i < info.param.size(); ++i)
-          gradients.data()[info.param.offset + i] = static_cast<float>(gradient(info, step, i));
-      optimizer.step(pool, {step, 0.01, 0.9}, values, gradients);
-    }
-    return std::vector<float>(values.data(), values.data() + t.size());
-  };
-  for (const char* type : {"adamw", "sgd", "muon"}) EXPECT_EQ(train(1, type), train(3, type));
-}
-
 // Ten steps of Adam and AdamW against PyTorch's values.
 
 using namespace test;
