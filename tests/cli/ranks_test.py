@@ -44,7 +44,8 @@ class Ranks(RunsTest):
         self.ranks(2, "train", "mine.txt", "--minutes", 0.05, "--run", "first")
         self.assertGreater(len(self.metrics("first", "valid")), 0)
         self.check("verify", "first")
-        self.assertIn('"ranks":2', self.ranks(2, "bench", "mine.txt", "--steps", 3, "--json").out)
+        told = json.loads(self.ranks(2, "bench", "mine.txt", "--steps", 3, "--json").out)
+        self.assertEqual((told["ranks"], told["bytes_per_step"]), (2, told["bytes_by_formula"]))
 
     def test_what_ranks_cannot_do_is_said(self):
         config = self.config()
