@@ -131,7 +131,8 @@ TEST(RunConfig, TheEffectiveConfigIsCompleteAndReadsBackTheSame) {
        {Sets{}, Sets{"data.train=[\"x\"]"}, Sets{"optimizer.type=adam"},
         Sets{"optimizer.type=sgd", "train.eval_every=1 epoch", "seed=9"},
         Sets{"optimizer.type=muon", "optimizer.schedule=wsd", "optimizer.decay_fraction=0.4"},
-        Sets{"data.valid=v.txt"}, Sets{"objective.type=span_corruption", "objective.mean_span=2.5"},
+        Sets{"data.valid=v.txt", "train.select_by=accuracy"},
+        Sets{"objective.type=span_corruption", "objective.mean_span=2.5"},
         Sets{"objective.type=causal_lm", "model.encoder_layers=0", "model.feed_forward=none"},
         Sets{"train.max_steps=0", "train.max_epochs=1", "optimizer.schedule=constant"}}) {
     const std::string dump = dump_config(config(sets));
@@ -155,26 +156,6 @@ TEST(RunConfig, TheEffectiveConfigIsCompleteAndReadsBackTheSame) {
   }
   EXPECT_FALSE(
       Json::parse(dump_config(config({}), DumpFor::checkpoint))["train"].contains("threads"));
-}
-
-TEST(RunConfig, ResumingMayChangeWhatLeavesThePastAlone) {
-  const auto changes =
-      changed_keys(config({}), config({"train.max_steps=2000", "model.dropout=0.2",
-                                       "train.threads=2", "optimizer.decay_steps=1000"}));
-  ASSERT_EQ(changes.size(), 5u);
-  EXPECT_EQ(changes[0].key, "model.dropout");
-  EXPECT_EQ(changes[0].before, "0.1");
-  EXPECT_EQ(changes[0].after, "0.2");
-  EXPECT_EQ(changes[0].on_resume, OnResume::refused);
-  EXPECT_EQ(changes[1].key, "model.attention_dropout");
-  EXPECT_EQ(changes[2].key, "model.activation_dropout");
-  EXPECT_EQ(changes[3].key, "train.max_steps");
-  EXPECT_EQ(changes[3].on_resume, OnResume::if_rates_stay);
-  EXPECT_EQ(changes[4].key, "train.threads");
-  // The schedule was fixed when the run started.
-  const RunConfig run =
-      parse_config(dump_config(config({})), "config.json", read_sets({"train.max_steps=9"}));
-  EXPECT_EQ(run.optimizer.decay_steps, 1000);
 }
 
 TEST(RunConfig, NullTakesAKeyOrASectionBackToItsDefault) {
@@ -318,20 +299,6 @@ TEST(ConfigRules, KeysWithoutMeaningAreRefused) {
   expect_config_error(R"({"data": {"train": "a.txt", "max_length": 9}})", {}, {"a.json:1"});
 }
 
-TEST(ConfigRules, ATargetMayHaveATokenizerOfItsOwn) {
-  EXPECT_EQ(dump_config(parse_config(kPairsConfig, "a.json")).find("\"target\": {"),
-            std::string::npos);
-  const RunConfig c =
-      parse_config(kPairsConfig, "a.json", read_sets({"tokenizer.target={\"type\": \"bpe\"}"}));
-  EXPECT_EQ(c.tokenizer.of_target().type, TokenizerConfig::bpe);
-  EXPECT_FALSE(c.tokenizer.shared);
-  EXPECT_EQ(c.model.tie, Tie::output);
-  EXPECT_EQ(parse_config(kPairsConfig, "a.json", read_sets({"tokenizer.shared=false"})).model.tie,
-            Tie::output);
-  EXPECT_EQ(dump_config(parse_config(dump_config(c), "b.json")), dump_config(c));
-  EXPECT_NO_THROW(parse_config(kTextConfig, "a.json", read_sets({"train.select_by=accuracy"})));
-}
-
 TEST(ConfigRules, WhatASetTakesTheMeaningFromIsLeftOut) {
   const std::string whole = dump_config(
       config({"optimizer.min_learning_rate=1e-5", "train.patience=3", "model.dropout=0.2"}));
@@ -351,13 +318,6 @@ TEST(ConfigRules, AStoredConfigIsTakenAsItIs) {
   GivenKeys changes = read_sets({"train.max_steps=7"});
   EXPECT_EQ(resolved(changed(parse_keys(stored, "config.json"), changes)).objective.mask_fraction,
             0.5);
-}
-
-TEST(ConfigRules, EpochsAloneAreNoSteps) {
-  EXPECT_EQ(config({"train.max_epochs=2"}).train.max_steps, 0);
-  EXPECT_EQ(config({"train.max_epochs=2"}).optimizer.decay_steps, 0);  // with the data
-  EXPECT_EQ(config({"train.max_epochs=2", "train.max_steps=7"}).train.max_steps, 7);
-  EXPECT_EQ(config({"train.max_epochs=0"}).train.max_steps, 1000);
 }
 
 TEST(ConfigRules, WhatWasLeftOpenFollowsFromTheRest) {
