@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "base/error_of.h"
 #include "base/faulty_calls.h"
 #include "base/input_file.h"
@@ -50,18 +48,6 @@ TEST(Files, AReplacementIsANewFileOfTheAskedModeFromItsFirstByte) {
   ASSERT_EQ(calls.all.size(), 1u);
   EXPECT_TRUE(calls.all[0].first & O_EXCL);  // nobody else's, and no link
   EXPECT_EQ(calls.all[0].second, 0600u);
-}
-
-TEST(Files, HintsFitTheReason) {
-  const auto message = [](int reason) {
-    return error_of([&] { throw_file_error("write", "/some/where", reason); });
-  };
-  std::set<std::string> hints;
-  for (const int reason : {ENOSPC, EROFS, EACCES}) {
-    expect_facts(message(reason), {"/some/where", std::generic_category().message(reason), "try:"});
-    hints.insert(message(reason).substr(message(reason).find("try:")));
-  }
-  EXPECT_EQ(hints.size(), 3u);
 }
 
 TEST(Files, ALineThatDoesNotFitIsTakenBack) {

@@ -99,17 +99,6 @@ TEST_F(RunStart, OfSeveralAtOnceOneWinsAndTheOthersAreRefused) {
   }
 }
 
-TEST_F(RunStart, AFileSystemWithoutLinksIsFoundOutAtTheStart) {
-  struct NoLinks : TestCalls {
-    int symlink(const char*, const char*) override {
-      errno = EPERM;
-      return -1;
-    }
-  } calls;
-  expect_error([&] { new_run(run_); }, Exit::store, {run_.parent_path().string()});
-  EXPECT_FALSE(path_exists(run_));
-}
-
 TEST_F(RunStart, AFileSystemThatCannotSyncFoldersHoldsARun) {
   struct NoFolderSync : TestCalls {
     int fsync(int fd) override {
