@@ -38,36 +38,37 @@ double triangle(const OptimizerConfig& c, int, double step) {
   return c.learning_rate * (1 - std::abs(std::fmod(step, 10) - 5) / 10);
 }
 
-class AddedOptimizer : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    optimizers().push_back({{"lion", "moves every number by the rate", {"betas"}},
-                            {{{"lion.m."}, {lion<float>, lion<double>}}},
-                            [](const OptimizerConfig&, const ParamInfo&) { return 0; }});
-    schedules().push_back({{"triangle", "", {}}, triangle});
-  }
-  AddedOptimizer() {
-    std::ofstream(path("text")) << std::string(2000, 'a') + std::string(2000, 'b');
-    std::ofstream(path("c.json")) << R"({"data": {"train": "text"}, "tokenizer": {"type": "char"},
-      "model": {"d_model": 16, "n_heads": 2, "d_ff": 16, "encoder_layers": 0, "decoder_layers": 1},
-      "objective": {"type": "causal_lm", "target_length": 16},
-      "optimizer": {"type": "lion", "schedule": "triangle", "learning_rate": 0.003},
-      "train": {"batch_tokens": 256, "max_steps": 60, "eval_every": 20}})";
-  }
-  std::string path(const std::string& name) const { return folder_.path() / name; }
-  static void heed(const std::vector<std::string>& args) {
-    EXPECT_NO_THROW(EXPECT_EQ(run_command(args), Exit::ok)) << args[0];
-  }
+void heed(const std::vector<std::string>& args) {
+  EXPECT_NO_THROW(EXPECT_EQ(run_command(args), Exit::ok)) << args[0];
+}
 
-  TemporaryFolder folder_;
-};
+// What a command prints.
+std::string told(const std::vector<std::string>& args) {
+  testing::internal::CaptureStdout();
+  heed(args);
+  flush_output();
+  return testing::internal::GetCapturedStdout();
+}
 
-TEST_F(AddedOptimizer, TrainsStopsAndResumes) {
+TEST(AddedOptimizer, TrainsStopsAndResumesAndIsDocumentedAndChecked) {
+  optimizers().push_back({{"lion", "moves every number by the rate", {"betas"}},
+                          {{{"lion.m."}, {lion<float>, lion<double>}}},
+                          [](const OptimizerConfig&, const ParamInfo&) { return 0; }});
+  schedules().push_back({{"triangle", "", {}}, triangle});
+  const TemporaryFolder folder;
+  const auto path = [&](const std::string& name) { return std::string(folder.path() / name); };
+  std::ofstream(path("text")) << std::string(2000, 'a') + std::string(2000, 'b');
+  std::ofstream(path("c.json")) << R"({"data": {"train": "text"}, "tokenizer": {"type": "char"},
+    "model": {"d_model": 16, "n_heads": 2, "d_ff": 16, "encoder_layers": 0, "decoder_layers": 1},
+    "objective": {"type": "causal_lm", "target_length": 16},
+    "optimizer": {"type": "lion", "schedule": "triangle", "learning_rate": 0.003},
+    "train": {"batch_tokens": 256, "max_steps": 60, "eval_every": 20}})";
+
   heed({"train", path("c.json"), "--run", path("run"), "--quiet"});
   heed({"train", path("c.json"), "--run", path("halves"), "--stop-at", "30", "--quiet"});
   heed({"resume", path("halves"), "--quiet"});
-  const std::string log = read_file(path("run/train.log"), 1 << 20);
-  EXPECT_THAT(log, HasSubstr("learning rate (triangle): 3e-05 at step 1, 0.0015 at step 60"));
+  EXPECT_THAT(read_file(path("run/train.log"), 1 << 20),
+              HasSubstr("learning rate (triangle): 3e-05 at step 1, 0.0015 at step 60"));
   for (const char* file : {"model.safetensors", "training.safetensors"}) {
     const std::string name = std::string("/checkpoints/step-00000060/") + file;
     EXPECT_EQ(read_file(path("run" + name), 1 << 24), read_file(path("halves" + name), 1 << 24));
@@ -75,17 +76,9 @@ TEST_F(AddedOptimizer, TrainsStopsAndResumes) {
   EXPECT_THAT(read_file(path("run/checkpoints/step-00000060/training.safetensors"), 1 << 24),
               HasSubstr("\"lion.m.embed_tokens.weight\""));
   heed({"verify", path("run")});
-  testing::internal::CaptureStdout();
-  heed({"evaluate", path("run"), "--json"});
-  flush_output();
-  EXPECT_LT(nlohmann::json::parse(testing::internal::GetCapturedStdout())["loss"], 0.3);
-}
+  EXPECT_LT(nlohmann::json::parse(told({"evaluate", path("run"), "--json"}))["loss"], 0.3);
 
-TEST_F(AddedOptimizer, IsDocumentedAndChecked) {
-  testing::internal::CaptureStdout();
-  heed({"config", "--docs"});
-  flush_output();
-  const std::string docs = testing::internal::GetCapturedStdout();
+  const std::string docs = told({"config", "--docs"});
   EXPECT_THAT(docs, HasSubstr("lion: moves every number by the rate"));
   EXPECT_THAT(docs, HasSubstr("adamw, adam, muon, lion: decay of Adam's two running averages"));
   expect_error(
