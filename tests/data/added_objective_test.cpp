@@ -68,49 +68,39 @@ class Backwards final : public TextObjective {
   }
 };
 
-class AddedObjective : public testing::Test {
- protected:
+// What a command of heed prints.
+std::string heed(const std::vector<std::string>& args) {
+  testing::internal::CaptureStdout();
+  EXPECT_NO_THROW(EXPECT_EQ(run_command(args), Exit::ok)) << args[0];
+  flush_output();
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(AddedObjective, IsTrainedResumedEvaluatedScoredSampledLookedIntoAndReported) {
+  objectives().push_back(
+      {{"backwards", "the decoder writes backwards what the encoder reads", {"target_length"}},
+       [](const RunConfig& c) -> std::unique_ptr<const Objective> {
+         return std::make_unique<Backwards>(c);
+       }});
+  const TemporaryFolder folder;
+  const auto at = [&](const std::string& name) { return std::string(folder.path() / name); };
+  std::ofstream text(at("text"));
+  for (std::uint64_t i = 0; i < 3999; ++i) text << "abcdef"[hash64(i) % 6];
+  text << '\n';
+  text.close();
+  std::ofstream(at("lines")) << "abcd\nfe\n";
+  std::ofstream(at("config.json")) << R"({
+    "data": {"train": "text", "valid_fraction": 0.1}, "tokenizer": {"type": "char"},
+    "objective": {"type": "backwards", "target_length": 4},
+    "model": {"d_model": 32, "n_heads": 2, "d_ff": 64, "encoder_layers": 1, "decoder_layers": 1,
+              "dropout": 0.01, "tie": "output"},
+    "optimizer": {"learning_rate": 0.01, "warmup_steps": 20},
+    "train": {"batch_tokens": 500, "max_steps": 200, "eval_every": 50}})";
   // A run of 200 steps, and one that was stopped at step 90 and resumed on more threads.
-  static void SetUpTestSuite() {
-    objectives().push_back(
-        {{"backwards", "the decoder writes backwards what the encoder reads", {"target_length"}},
-         [](const RunConfig& c) -> std::unique_ptr<const Objective> {
-           return std::make_unique<Backwards>(c);
-         }});
-    folder_ = std::make_unique<TemporaryFolder>();
-    std::ofstream text(at("text"));
-    for (std::uint64_t i = 0; i < 3999; ++i) text << "abcdef"[hash64(i) % 6];
-    text << '\n';
-    text.close();
-    std::ofstream(at("lines")) << "abcd\nfe\n";
-    std::ofstream(at("config.json")) << R"({
-      "data": {"train": "text", "valid_fraction": 0.1}, "tokenizer": {"type": "char"},
-      "objective": {"type": "backwards", "target_length": 4},
-      "model": {"d_model": 32, "n_heads": 2, "d_ff": 64, "encoder_layers": 1, "decoder_layers": 1,
-                "dropout": 0.01, "tie": "output"},
-      "optimizer": {"learning_rate": 0.01, "warmup_steps": 20},
-      "train": {"batch_tokens": 500, "max_steps": 200, "eval_every": 50}})";
-    heed({"train", at("config.json"), "--run", at("run"), "--threads", "1", "--quiet"});
-    heed({"train", at("config.json"), "--run", at("halves"), "--stop-at", "90", "--threads", "1",
-          "--quiet"});
-    heed({"resume", at("halves"), "--threads", "2", "--quiet"});
-  }
-  static void TearDownTestSuite() { folder_.reset(); }
-
-  static std::string at(const std::string& name) { return folder_->path() / name; }
-  // What a command of heed prints.
-  static std::string heed(const std::vector<std::string>& args) {
-    testing::internal::CaptureStdout();
-    EXPECT_NO_THROW(EXPECT_EQ(run_command(args), Exit::ok)) << args[0];
-    flush_output();
-    return testing::internal::GetCapturedStdout();
-  }
-
-  static std::unique_ptr<TemporaryFolder> folder_;
-};
-std::unique_ptr<TemporaryFolder> AddedObjective::folder_;
-
-TEST_F(AddedObjective, ResumedBytesAreThoseOfARunThatWentThrough) {
+  heed({"train", at("config.json"), "--run", at("run"), "--threads", "1", "--quiet"});
+  heed({"train", at("config.json"), "--run", at("halves"), "--stop-at", "90", "--threads", "1",
+        "--quiet"});
+  heed({"resume", at("halves"), "--threads", "2", "--quiet"});
   std::vector<std::string> names;
   for (const auto& file : fs::directory_iterator(at("run/checkpoints/step-00000200"))) {
     names.push_back(file.path().filename());
@@ -119,34 +109,24 @@ TEST_F(AddedObjective, ResumedBytesAreThoseOfARunThatWentThrough) {
   }
   EXPECT_THAT(names, testing::UnorderedElementsAre("model.safetensors", "training.safetensors",
                                                    "config.json", "tokenizer.json", "state.json"));
-}
 
-TEST_F(AddedObjective, IsEvaluatedTileByTile) {
-  const json j = json::parse(heed({"evaluate", at("run"), "--json"}));
-  EXPECT_EQ(j["tokens"], 400 + 100);  // each tile of four, and its </s>
-  EXPECT_GT(j["accuracy"], 0.95);
-  EXPECT_FALSE(j.contains("bits_per_byte"));
-}
+  const json evaluated = json::parse(heed({"evaluate", at("run"), "--json"}));
+  EXPECT_EQ(evaluated["tokens"], 400 + 100);  // each tile of four, and its </s>
+  EXPECT_GT(evaluated["accuracy"], 0.95);
+  EXPECT_FALSE(evaluated.contains("bits_per_byte"));
 
-TEST_F(AddedObjective, ScoresItsOwnLabels) {
-  std::istringstream lines(heed({"score", at("run"), "--file", at("lines"), "--json"}));
-  std::string line;
-  ASSERT_TRUE(std::getline(lines, line));
-  const json j = json::parse(line);
-  EXPECT_EQ(j["tokens"], json({"d", "c", "b", "a", "</s>"}));
-  EXPECT_EQ(j["source_ids"].size(), 5u);
-  EXPECT_EQ(j["source_ids"][0], 3);
-  EXPECT_GT(j["logprob"], -0.5);
-}
+  const std::string lines = heed({"score", at("run"), "--file", at("lines"), "--json"});
+  const json scored = json::parse(lines.substr(0, lines.find('\n')));
+  EXPECT_EQ(scored["tokens"], json({"d", "c", "b", "a", "</s>"}));
+  EXPECT_EQ(scored["source_ids"].size(), 5u);
+  EXPECT_EQ(scored["source_ids"][0], 3);
+  EXPECT_GT(scored["logprob"], -0.5);
 
-TEST_F(AddedObjective, Samples) {
   EXPECT_EQ(heed({"sample", at("run"), "abcf", "--temperature", "0"}), "fcba\n");
-}
 
-TEST_F(AddedObjective, IsLookedIntoAndReported) {
-  const json j = json::parse(heed({"attend", at("run"), "beda", "--json"}));
-  EXPECT_EQ(j["source_tokens"], json({"[BACK]", "b", "e", "d", "a"}));
-  EXPECT_EQ(j["target_tokens"], json({"<s>", "a", "d", "e", "b"}));
+  const json seen = json::parse(heed({"attend", at("run"), "beda", "--json"}));
+  EXPECT_EQ(seen["source_tokens"], json({"[BACK]", "b", "e", "d", "a"}));
+  EXPECT_EQ(seen["target_tokens"], json({"<s>", "a", "d", "e", "b"}));
   const Json shown = report(at("run"));
   const std::string prompt = shown["prompts"][0], right = shown["expected"][0];
   EXPECT_EQ(right, std::string(prompt.rbegin(), prompt.rend()));
