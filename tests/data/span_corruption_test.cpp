@@ -126,22 +126,6 @@ TEST(SpanCorruption, EveryWayToMaskIsEquallyLikely) {
     EXPECT_NEAR(count, whole / 12.0, 6 * std::sqrt(whole / 12.0)) << testing::PrintToString(source);
 }
 
-TEST(SpanCorruption, AnEpochCoversTheTextOnce) {
-  for (const int n : {1, 2, 7, 16, 65}) {
-    const Split text = counting_text(n, kFirstWord);
-    const Examples examples(text, span_config(8, 0.3, 2));
-    for (std::int64_t epoch = kScored; epoch < 12; ++epoch) {
-      TokenIds all;
-      for (std::int64_t i = 0; i < examples.count(epoch); ++i) {
-        const TokenIds tile = put_back(example(examples, epoch, i)).tile;
-        all.insert(all.end(), tile.begin(), tile.end());
-      }
-      std::ranges::sort(all);
-      EXPECT_EQ(all, part(text.target, 0, static_cast<std::size_t>(n))) << n << " epoch " << epoch;
-    }
-  }
-}
-
 TEST(SpanCorruption, SeedEpochAndTileMakeTheNoiseAndEvaluationIsFixed) {
   const Split text = counting_text(64, kFirstWord);
   RunConfig c = span_config(64, 0.3, 3);
