@@ -182,13 +182,6 @@ TEST_F(Corpus, ParallelLines) {
   EXPECT_THAT(pairs.target, ElementsAre("eins", "zwei Wörter", "drei"));
 }
 
-TEST_F(Corpus, PairsStayValidWhenMoved) {
-  Pairs pairs = read_tsv(file("p", "a\tb\n"), {});  // short enough for the small-string buffer
-  const Pairs moved = std::move(pairs);
-  EXPECT_THAT(moved.source, ElementsAre("a"));
-  EXPECT_THAT(moved.target, ElementsAre("b"));
-}
-
 TEST_F(Corpus, ColumnsOfATable) {
   const string table = file("t", "go\twent\tV;PAST\nbe\twas\tV;PAST\n");
   EXPECT_EQ(table_columns(table), 3u);
