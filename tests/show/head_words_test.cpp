@@ -94,17 +94,6 @@ std::pair<InputTokens, AttentionMaps> three_heads(const std::string& first) {
   return {tokens, maps};
 }
 
-TEST(HeadInWords, AListHasEveryHeadWithItsPlace) {
-  const auto [tokens, maps] = three_heads("<s>");
-  const auto list = heads_in_words(tokens, maps);
-  ASSERT_EQ(list.size(), 3u);
-  EXPECT_EQ(list[1].kind, AttentionKind::decoder_self);
-  EXPECT_EQ(list[1].head, 1);
-  EXPECT_EQ(list[1].pattern, "mostly itself");
-  EXPECT_NEAR(list[1].share, 0.75, 1e-6);
-  EXPECT_NEAR(list[1].uniform, (1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 3, 1e-6);
-}
-
 TEST(ClearestHead, HasTheLargestShareOfItsPatternInTheListAndIsNotParked) {
   const auto [tokens, maps] = three_heads("a");
   EXPECT_EQ(clearest_head(heads_in_words(tokens, maps)).head, 0);
