@@ -6,7 +6,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/sha256.h"
 #include "store/new_runs.h"
 
 namespace heed {
@@ -29,19 +28,6 @@ class Chain : public Writer {
     for (const std::string& line : lines) file << line << "\n";
   }
 };
-
-TEST_F(Chain, ALineNamesEveryFileAndTheLineBefore) {
-  RunWriter writer = new_run(run_);
-  for (const int step : {10, 20, 30}) writer.save(at(step, step).contents(), {1});
-  ASSERT_EQ(lines().size(), 3u);
-  EXPECT_THAT(lines()[0], testing::EndsWith("\"before\":\"\"}"));
-  for (const int n : {1, 2})
-    EXPECT_THAT(lines()[n], testing::EndsWith("\"before\":\"" + sha256(lines()[n - 1]) + "\"}"));
-  for (const std::string& name : names_in(checkpoint("step-00000030"))) {
-    const std::string bytes = read_file(checkpoint("step-00000030") / name, 1 << 20);
-    EXPECT_THAT(lines()[2], testing::HasSubstr("\"" + name + "\":\"" + sha256(bytes) + "\""));
-  }
-}
 
 TEST_F(Chain, AResumedRunAddsALineOnlyIfItGoesBackOrTheLineWasLost) {
   {
