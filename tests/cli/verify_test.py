@@ -85,6 +85,9 @@ class Verify(RunsTest):
         plain = self.as_nobody("verify", "run")
         self.assertIn("NOT WHOLE: ", plain.out)
         self.assertNotIn("damaged", plain.out)
+        for command, *options in (["evaluate", "--checkpoint", "last"], ["resume", "--more", "4"]):
+            r = self.judge(self.as_nobody(command, "run", *options), [command], STORE, "Permission denied")
+            self.assertNotIn("damaged", r.err)
 
     def test_a_newest_checkpoint_that_does_not_load_is_not_promised(self):
         shutil.copy(self.step(12, "pairs") / "config.json", self.step(12))

@@ -1,7 +1,6 @@
 #include "store/checkpoint.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -59,23 +58,6 @@ TEST(OpenCheckpoint, AnOpenOneIsReadToTheEndAfterItsFolderIsGone) {
   checkpoint.load_training(std::vector<TensorSlot>{{"adam.m.a.bias", {2}, moment.data()}});
   EXPECT_EQ(weight[0], 7);
   EXPECT_EQ(moment, bias);
-}
-
-TEST(OpenCheckpoint, WhatMayNotBeReadIsNotCalledDamaged) {
-  if (::geteuid() == 0 && ::seteuid(65534) != 0) GTEST_SKIP() << "needs another user";
-  {
-    TemporaryFolder folder;
-    const fs::path run = folder.path() / "run";
-    RunWriter writer = new_run(run);
-    for (const int step : {10, 20}) writer.save(SmallModel(step).contents(), {0});
-    fs::permissions(find_checkpoint(run, "last") / "model.safetensors", fs::perms::none);
-    EXPECT_THROW(open_checkpoint(run, "last"), Unreadable);
-    expect_error([&] { open_checkpoint(run, "last"); }, Exit::store, {"Permission denied"});
-    expect_error([&] { newest_checkpoint(run); }, Exit::store, {"Permission denied"});
-  }
-  if (::getuid() == 0) {
-    ASSERT_EQ(::seteuid(0), 0);
-  }
 }
 
 }  // namespace

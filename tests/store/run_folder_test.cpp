@@ -1,6 +1,5 @@
 #include "store/run_folder.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -11,7 +10,6 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
 
 // A run with steps 10, 20, 30; the best is 20.
 class RunFolder : public Writer {
@@ -22,20 +20,6 @@ class RunFolder : public Writer {
     for (const int step : {10, 20, 30}) writer.save(at(step, 20).contents(), {0});
   }
 };
-
-TEST_F(RunFolder, CheckpointsAreFoundByName) {
-  EXPECT_EQ(find_checkpoint(run_), checkpoint("step-00000020"));
-  EXPECT_EQ(find_checkpoint(run_, "best"), checkpoint("step-00000020"));
-  EXPECT_EQ(find_checkpoint(run_, "last"), checkpoint("step-00000030"));
-  EXPECT_EQ(find_checkpoint(run_, "step-10"), checkpoint("step-00000010"));
-  EXPECT_EQ(find_checkpoint(run_, "step-00000010"), checkpoint("step-00000010"));
-  EXPECT_EQ(find_checkpoint(run_, checkpoint("step-00000010")), checkpoint("step-00000010"));
-  EXPECT_EQ(find_checkpoint(checkpoint("step-00000010")), checkpoint("step-00000010"));
-  EXPECT_NE(error_of([&] { find_checkpoint(run_, run_.parent_path()); }, Exit::store), "");
-  EXPECT_EQ(find_checkpoint(checkpoint("last")), fs::canonical(checkpoint("step-00000030")));
-  EXPECT_THAT(list_steps(run_), ElementsAre(10, 20, 30));
-  EXPECT_EQ(step_folder_name(123456789012), "step-123456789012");
-}
 
 TEST_F(RunFolder, WhatIsNotThereIsSaidWithWhatIs) {
   for (const std::string which : {"step-11", "average-1-2", "..", "."}) {

@@ -21,18 +21,6 @@ namespace fs = std::filesystem;
 
 class RunStart : public Writer {};
 
-TEST_F(RunStart, AnExistingRunIsRefusedOrWithForceRenamed) {
-  { new_run(run_).write_config("first"); }
-  expect_error([&] { new_run(run_); }, Exit::usage, {run_.string(), "--force"});
-  fs::create_directory(run_.string() + ".old-2");
-  { new_run(run_.string() + "/", true).write_config("second"); }
-  { new_run(run_, true).write_config("third"); }
-  EXPECT_EQ(read_file(run_ / "config.json", 9), "third");
-  EXPECT_EQ(read_file(run_.string() + ".old-1/config.json", 9), "first");
-  EXPECT_TRUE(names_in(run_.string() + ".old-2").empty());
-  EXPECT_EQ(read_file(run_.string() + ".old-3/config.json", 9), "second");
-}
-
 TEST_F(RunStart, TheCurrentFolderIsRenamedByItsName) {
   { new_run(run_).write_config("first"); }
   const fs::path here = fs::current_path();
