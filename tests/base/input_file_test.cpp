@@ -127,24 +127,6 @@ TEST(InputFile, APackedTextIsWholeOrAnError) {
   expect_error([&] { read(damaged); }, Exit::data, {file.string()});
 }
 
-TEST(InputLines, AreReadyAsSoonAsTheyAreWhole) {
-  const NonBlockingInput input;
-  InputLines lines("-", Allow::anything);
-  EXPECT_FALSE(lines.ready());
-  input.write("one\n\nthr");
-  EXPECT_EQ(lines.next(), "one");
-  EXPECT_TRUE(lines.ready());
-  EXPECT_EQ(lines.next(), "");
-  EXPECT_FALSE(lines.ready());
-  input.write("ee");
-  EXPECT_FALSE(lines.ready());
-  input.close();
-  EXPECT_TRUE(lines.ready());
-  EXPECT_EQ(lines.next(), "three");
-  EXPECT_FALSE(lines.ended());
-  EXPECT_EQ(lines.next(), std::nullopt);
-}
-
 TEST(InputLines, AreWholeWhateverTheirLength) {
   TemporaryFolder folder;
   std::string text;
