@@ -215,17 +215,6 @@ TEST(Chrf, SacreBleusFigures) {
       {{"abcdefg"}, {"hijklmnop"}, 0},
       {{"a", "b"}, {"a", "c"}, 50},
       {{"aa"}, {"ab"}, 25},
-      {{" Die    Beziehung zwischen  Obama und Netanjahu ist nicht gerade  freundlich. "},
-       {"Das Verhältnis zwischen Obama und Netanyahu ist nicht gerade freundschaftlich."},
-       64.818123726097},
-      {{" risk assessment must be made of those who are qualified and expertise in the sector - "
-        "these are the scientists ."},
-       {"risk assessment has to be undertaken by those who are qualified and expert in that area - "
-        "that is the scientists ."},
-       63.43165368117263},
-      {{"Co nás nejvíc trápí, protože lékaři si vybírají, kdo bude žít a kdo zemře."},
-       {"Nejvíce smutní jsme z toho, že musíme rozhodovat o tom, kdo bude žít a kdo zemře."},
-       39.14081690316369},
   };
   for (const auto& c : cases)
     EXPECT_NEAR(chrf(c.hypotheses, c.references), c.score, 1e-9) << c.hypotheses[0];
