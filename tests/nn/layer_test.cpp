@@ -52,6 +52,7 @@ class Layer : public testing::TestWithParam<std::tuple<LayerRow, bool>> {
   std::unique_ptr<AnyLayer> layer_;
   Sequences all_;
   Numbers numbers_;
+  Workspace workspace_;  // one for all: allocating them takes most of the time under sanitizers
 };
 
 template <class V>
@@ -62,12 +63,11 @@ double largest(const V& v, std::size_t begin, std::size_t end) {
 }
 
 TEST_P(Layer, GradientsEqualCentralDifferences) {
-  const Result<double> r = run_layer<double>(*layer_, all_, numbers_, true);
+  const Result<double> r = run_layer<double>(workspace_, *layer_, all_, numbers_, true);
   const std::vector<double> dy = all_.numbers_for(r.y_cols, Sequences::kDy);
   Numbers moved = numbers_;
-  Workspace workspace;  // one for all: allocating them takes most of the time under sanitizers
   const auto objective = [&] {
-    const auto y = run_layer<double>(workspace, *layer_, all_, moved, false).y;
+    const auto y = run_layer<double>(workspace_, *layer_, all_, moved, false).y;
     return std::inner_product(y.begin(), y.end(), dy.begin(), 0.0);
   };
   const double all =
@@ -94,8 +94,8 @@ TEST_P(Layer, GradientsEqualCentralDifferences) {
 }
 
 TEST_P(Layer, BackwardAdds) {
-  const Result<double> from0 = run_layer<double>(*layer_, all_, numbers_, true, 0.0);
-  const Result<double> from1 = run_layer<double>(*layer_, all_, numbers_, true, 1.0);
+  const Result<double> from0 = run_layer<double>(workspace_, *layer_, all_, numbers_, true, 0.0);
+  const Result<double> from1 = run_layer<double>(workspace_, *layer_, all_, numbers_, true, 1.0);
   const auto check = [](const std::vector<double>& a, const std::vector<double>& b) {
     for (std::size_t i = 0; i < a.size(); ++i)
       ASSERT_NEAR(a[i], b[i] - 1, 1e-13 * (1 + std::abs(b[i]))) << i;
@@ -106,8 +106,8 @@ TEST_P(Layer, BackwardAdds) {
 }
 
 TEST_P(Layer, FloatIsNearDouble) {
-  const auto f = run_layer<float>(*layer_, all_, numbers_, true);
-  const auto d = run_layer<double>(*layer_, all_, numbers_, true);
+  const auto f = run_layer<float>(workspace_, *layer_, all_, numbers_, true);
+  const auto d = run_layer<double>(workspace_, *layer_, all_, numbers_, true);
   const auto check = [](const std::string& name, const auto& a, const auto& b, std::size_t begin,
                         std::size_t size, double floor) {
     const double scale = std::max(largest(b, begin, begin + size), floor);
@@ -125,7 +125,7 @@ TEST_P(Layer, FloatIsNearDouble) {
 }
 
 TEST_P(Layer, ASequenceDoesNotSeeItsNeighbours) {
-  const auto packed = run_layer<double>(*layer_, all_, numbers_, true);
+  const auto packed = run_layer<double>(workspace_, *layer_, all_, numbers_, true);
   std::vector<double> gradients(packed.gradients.size());
   std::size_t row = 0, memory_row = 0;
   const auto check = [](const std::vector<double>& all, std::size_t first,
@@ -135,7 +135,7 @@ TEST_P(Layer, ASequenceDoesNotSeeItsNeighbours) {
   };
   for (std::size_t number = 0; number < row_.lengths.size(); ++number) {
     const Sequences s = only({static_cast<int>(number)});
-    const auto alone = run_layer<double>(*layer_, s, numbers_of(s), true);
+    const auto alone = run_layer<double>(workspace_, *layer_, s, numbers_of(s), true);
     check(packed.y, row * packed.y_cols, alone.y, "y");
     check(packed.dx, row * kWidth, alone.dx, "dx");
     check(packed.dmemory, memory_row * kWidth, alone.dmemory, "dmemory");

@@ -172,13 +172,6 @@ Result<T> run_layer(Workspace& workspace, const AnyLayer& layer, const Sequences
   return result;
 }
 
-template <class T>
-Result<T> run_layer(const AnyLayer& layer, const Sequences& sequences, const Numbers& numbers,
-                    bool backward, T start = 0) {
-  Workspace workspace;
-  return run_layer<T>(workspace, layer, sequences, numbers, backward, start);
-}
-
 // ---- layers that are not made of others ----
 
 struct LayerRow {
