@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "data/splits.h"
+#include "nn/models.h"
 
 namespace heed {
 namespace {
@@ -23,11 +24,8 @@ SlowSums slow_evaluation(const Transformer& model, const ParamVec<double>& value
     const Example e = example(examples, Objective::kEvaluation, i);
     Batch batch;
     batch.add(e.source, e.target);
-    Workspace workspace;
-    Pass<double> pass{.values = values, .workspace = workspace};
-    TransformerSaved<double> saved;
-    const Mat<double> hidden = model.forward(pass, batch, saved);
-    const Mat<double> logits = model.output.forward(pass, hidden);
+    test::Forward<double> run{model, values, batch};
+    const Mat<double> logits = model.output.forward(run.pass, run.hidden);
     for (std::size_t r = 0; r < e.labels.size(); ++r) {
       if (e.labels[r] < 0) continue;
       const double* row = logits.data + r * logits.stride;

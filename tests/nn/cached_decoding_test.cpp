@@ -103,16 +103,13 @@ class CachedDecoding : public testing::TestWithParam<DecodingCase> {
 
 TEST_P(CachedDecoding, EqualsTheFullPassInDouble) {
   const ParamVec<double> values = test::lively_values<double>(model_, 3);
-  Workspace workspace;
-  Pass<double> pass{.values = values, .workspace = workspace};
   for (int i = 0; i < 3; ++i) {
     Batch batch;
     if (model_.has_encoder())
       batch.source.add_sequence(kSources[i].data(), static_cast<int>(kSources[i].size()));
     batch.target.add_sequence(kTargets[i].data(), static_cast<int>(kTargets[i].size()));
-    TransformerSaved<double> saved;
-    const Mat<double> hidden = model_.forward(pass, batch, saved);
-    const Mat<double> full = model_.output.forward(pass, hidden);
+    test::Forward<double> run{model_, values, batch};
+    const Mat<double> full = model_.output.forward(run.pass, run.hidden);
     Decoder<double> decoder(model_, {kSources[i]}, 1);
     for (int t = 0; t < full.rows; ++t) {
       const std::vector<double> step = decoder.feed({{0, 0, t, {kTargets[i][t]}}});

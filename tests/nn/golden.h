@@ -16,7 +16,7 @@
 
 #include "config/fields.h"
 #include "config/fields_json.h"
-#include "nn/transformer.h"
+#include "nn/models.h"
 
 namespace heed::test {
 
@@ -114,13 +114,11 @@ void expect_golden(const Golden& g, const std::string& name, const T* actual, st
 template <class T>
 void expect_golden_logits(const Golden& g, const Transformer& model, const ParamVec<T>& values,
                           const std::string& suffix) {
-  Workspace workspace;
-  Pass<T> pass{.values = values, .workspace = workspace};
-  TransformerSaved<T> saved;
-  const Mat<T> hidden = model.forward(pass, g.batch, saved);
-  const Mat<T> logits = model.output.forward(pass, hidden);
+  Forward<T> run{model, values, g.batch};
+  const Mat<T> logits = model.output.forward(run.pass, run.hidden);
   expect_golden(g, "logits" + suffix, logits.data, std::size_t{1} * logits.rows * logits.cols);
-  const LossSums sums = heed::loss(pass, model.output, hidden, g.batch.labels, g.smoothing());
+  const LossSums sums =
+      heed::loss(run.pass, model.output, run.hidden, g.batch.labels, g.smoothing());
   ASSERT_EQ(sums.tokens, g.labels);
   const double loss = sums.objective / g.labels, plain = sums.nll / g.labels;
   EXPECT_NEAR(loss, g["loss" + suffix][0], kGoldenTolerance<T> * loss);

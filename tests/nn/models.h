@@ -11,6 +11,8 @@
 namespace heed::test {
 
 enum class Family { encoder_decoder, decoder_only, encoder_only };
+constexpr Family kFamilies[] = {Family::encoder_decoder, Family::decoder_only,
+                                Family::encoder_only};
 
 // What a test changes in a config.
 using Change = std::function<void(ModelConfig&)>;
@@ -42,6 +44,25 @@ inline std::map<std::string, Change> block_variants() {
          c.rope_base = 100;
        }},
   };
+}
+
+struct ModelVariant {
+  std::string name;
+  Family family;
+  Change change;
+};
+
+inline void PrintTo(const ModelVariant& v, std::ostream* out) {
+  *out << v.name;
+}
+
+inline std::vector<ModelVariant> of_every_family(const std::map<std::string, Change>& variants) {
+  constexpr const char* names[] = {"encdec_", "decoder_", "encoder_"};
+  std::vector<ModelVariant> all;
+  for (const Family family : kFamilies)
+    for (const auto& [name, change] : variants)
+      all.push_back({names[static_cast<int>(family)] + name, family, change});
+  return all;
 }
 
 inline ModelConfig tiny_config(Family family) {
@@ -79,6 +100,19 @@ inline Batch tiny_batch(const Transformer& model, bool dropout, int only = -1) {
   }
   return b;
 }
+
+// A forward pass and what it keeps.
+template <class T>
+struct Forward {
+  const Transformer& model;
+  const ParamVec<T>& values;
+  const Batch& batch;
+  Observer<T>* observer = nullptr;
+  Workspace workspace{};
+  Pass<T> pass{.values = values, .workspace = workspace, .observer = observer};
+  TransformerSaved<T> saved{};
+  Mat<T> hidden = model.forward(pass, batch, saved);
+};
 
 // Values that leave no tensor at a special point: norms and biases are moved too.
 template <class T>

@@ -102,8 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, WholeModelGradient, testing::ValuesIn(model_c
                          [](const auto& test) { return test.param.name; });
 
 TEST(WholeModel, ForwardOnlyGivesTheSameBitsInLessRoom) {
-  for (const Family family :
-       {Family::encoder_decoder, Family::decoder_only, Family::encoder_only}) {
+  for (const Family family : test::kFamilies) {
     ModelConfig config = test::tiny_config(family);
     config.encoder_layers *= 3;
     config.decoder_layers *= 3;

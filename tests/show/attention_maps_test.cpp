@@ -42,8 +42,7 @@ struct Comparison : Observer<double> {
 };
 
 TEST(Maps, AreTheWeightsAndContributionsOfEveryHead) {
-  for (const test::Family family :
-       {test::Family::encoder_decoder, test::Family::decoder_only, test::Family::encoder_only})
+  for (const test::Family family : test::kFamilies)
     for (const int kv_heads : {2, 1}) {
       ModelConfig config = test::tiny_config(family);
       config.n_kv_heads = kv_heads;
@@ -56,11 +55,9 @@ TEST(Maps, AreTheWeightsAndContributionsOfEveryHead) {
       if (model.has_decoder()) input.target = {1, 5, 10, 3};
       Workspace workspace;
       Comparison comparison(same, attention_maps(model, values, input, workspace, true));
-      Pass<double> pass{.values = same, .workspace = workspace, .observer = &comparison};
-      TransformerSaved<double> saved;
       Batch batch;
       batch.add(input.source, input.target);
-      model.forward(pass, batch, saved);
+      const test::Forward<double> run{model, same, batch, &comparison};
       EXPECT_EQ(comparison.heads, family == test::Family::encoder_decoder ? 12 : 4);
       for (const AttentionKind kind : kAttentionKinds)
         EXPECT_EQ(comparison.maps[static_cast<std::size_t>(kind)].empty(),

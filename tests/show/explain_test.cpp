@@ -15,32 +15,17 @@
 namespace heed {
 namespace {
 
-struct ExplainCase {
-  std::string name;
-  test::Family family;
-  test::Change change;
-};
-
-void PrintTo(const ExplainCase& c, std::ostream* out) {
-  *out << c.name;
-}
-
-std::vector<ExplainCase> explain_cases() {
+std::map<std::string, test::Change> explained_variants() {
   auto variants = test::block_variants();
-  variants["plain"] = test::no_change;
-  variants["untied"] = [](ModelConfig& c) {
-    c.positions = Positions::learned;
-    c.tie = Tie::none;
-    c.attention.cross.scaled = c.attention.encoder_self.scaled = false;
-    c.attention.decoder_self.uniform = true;
-  };
-  std::vector<ExplainCase> cases;
-  for (const auto& [family, name] : {std::pair{test::Family::encoder_decoder, "encdec_"},
-                                     {test::Family::decoder_only, "decoder_"},
-                                     {test::Family::encoder_only, "encoder_"}})
-    for (const char* variant : {"plain", "untied", "attention_only", "modern_rotary"})
-      cases.push_back({std::string(name) + variant, family, variants.at(variant)});
-  return cases;
+  return {{"plain", test::no_change},
+          {"attention_only", variants["attention_only"]},
+          {"modern_rotary", variants["modern_rotary"]},
+          {"untied", [](ModelConfig& c) {
+             c.positions = Positions::learned;
+             c.tie = Tie::none;
+             c.attention.cross.scaled = c.attention.encoder_self.scaled = false;
+             c.attention.decoder_self.uniform = true;
+           }}};
 }
 
 Prediction prediction_of(const Transformer& model) {
@@ -73,7 +58,7 @@ struct Meddler : Observer<double> {
   }
 };
 
-class Explain : public testing::TestWithParam<ExplainCase> {
+class Explain : public testing::TestWithParam<test::ModelVariant> {
  protected:
   Explain()
       : model(config(), 11, 11),
@@ -97,11 +82,8 @@ class Explain : public testing::TestWithParam<ExplainCase> {
   // The row of what follows a branch: 0 self-attention, 1 cross-attention, 2 feed-forward; -1: what
   // the first layer reads.
   std::vector<double> after(int layer, int branch) {
-    Workspace workspace;
-    Pass<double> pass{.values = values, .workspace = workspace, .observer = &meddler};
-    TransformerSaved<double> saved;
-    model.forward(pass, batch, saved);
-    const StackSaved<double>& s = model.has_decoder() ? saved.decoder : saved.encoder;
+    const test::Forward<double> run{model, values, batch, &meddler};
+    const StackSaved<double>& s = model.has_decoder() ? run.saved.decoder : run.saved.encoder;
     const Block& block = stack().blocks[layer];
     Mat<const double> x =
         (layer + 1 < std::ssize(s.blocks) ? s.blocks[layer + 1].self_residual.norm : s.norm).in;
@@ -109,6 +91,14 @@ class Explain : public testing::TestWithParam<ExplainCase> {
     if (branch < 1 && block.cross_attention) x = s.blocks[layer].cross_residual.norm.in;
     if (branch < 0) x = s.blocks[0].self_residual.norm.in;
     return {x.row(prediction.row), x.row(prediction.row) + x.cols};
+  }
+
+  // -ln of the probability of token 8 in the row.
+  double loss_of_8() {
+    test::Forward<double> run{model, values, batch, &meddler};
+    std::vector<int> labels(run.hidden.rows, -1);
+    labels[prediction.row] = 8;
+    return loss(run.pass, model.output, run.hidden, labels).nll;
   }
 
   // The contrast of the answers, with the last norm's deviation as it is without any change.
@@ -230,16 +220,7 @@ TEST_P(Explain, SharesAreCentralDifferencesWithTheLastDeviationFrozen) {
 TEST_P(Explain, TheAnswerLosesWhatItLosesIfTheHeadGivesZero) {
   prediction.answer = {8};
   const Json e = explain(model, narrow, prediction);
-  const auto log_probability = [&] {
-    Workspace workspace;
-    Pass<double> pass{.values = values, .workspace = workspace, .observer = &meddler};
-    TransformerSaved<double> saved;
-    const Mat<double> hidden = model.forward(pass, batch, saved);
-    std::vector<int> labels(hidden.rows, -1);
-    labels[prediction.row] = 8;
-    return -loss(pass, model.output, hidden, labels).nll;
-  };
-  const double whole = log_probability();
+  const double whole = loss_of_8();
   double most = -1;
   meddler.part = "head";
   meddler.step = -1;
@@ -250,7 +231,7 @@ TEST_P(Explain, TheAnswerLosesWhatItLosesIfTheHeadGivesZero) {
       if (row["kind"] == attention_name(kind)) meddler.kind = kind;
     meddler.layer = row["layer"];
     meddler.head = row["head"];
-    EXPECT_NEAR(row["without"], whole - log_probability(), 1e-5) << row;
+    EXPECT_NEAR(row["without"], loss_of_8() - whole, 1e-5) << row;
     most = std::max<double>(most, row["without"]);
   }
   EXPECT_EQ(e["head"]["without"], most);
@@ -259,15 +240,6 @@ TEST_P(Explain, TheAnswerLosesWhatItLosesIfTheHeadGivesZero) {
 TEST_P(Explain, ThePullOfValuesIsThatOfCentralDifferences) {
   prediction.answer = {8};
   const Json e = explain(model, narrow, prediction);
-  std::vector<int> labels(model.has_decoder() ? 4 : 5, -1);
-  labels[prediction.row] = 8;
-  const auto loss_of = [&] {
-    Workspace workspace;
-    Pass<double> pass{.values = values, .workspace = workspace, .observer = &meddler};
-    TransformerSaved<double> saved;
-    const Mat<double> hidden = model.forward(pass, batch, saved);
-    return loss(pass, model.output, hidden, labels).nll;
-  };
   meddler.part = "value";
   const int kv = kv_heads(model.config);
   meddler.heads = model.config.n_heads / kv;
@@ -282,7 +254,7 @@ TEST_P(Explain, ThePullOfValuesIsThatOfCentralDifferences) {
     for (meddler.j = 0; meddler.j < std::ssize(h["value_pull"]); ++meddler.j) {
       double squares = 0;
       for (meddler.c = 0; meddler.c < model.config.d_model / model.config.n_heads; ++meddler.c)
-        squares += std::pow(central_difference(meddler.step, loss_of), 2);
+        squares += std::pow(central_difference(meddler.step, [&] { return loss_of_8(); }), 2);
       EXPECT_NEAR(h["value_pull"][meddler.j], std::sqrt(squares), 1e-8) << h;
       sum += h["pull"][meddler.j].get<double>();
     }
@@ -290,7 +262,8 @@ TEST_P(Explain, ThePullOfValuesIsThatOfCentralDifferences) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Explain, testing::ValuesIn(explain_cases()),
+INSTANTIATE_TEST_SUITE_P(Models, Explain,
+                         testing::ValuesIn(test::of_every_family(explained_variants())),
                          [](const auto& test) { return test.param.name; });
 
 TEST(ExplainAnswers, TakesTheMostProbableOfSeveralIds) {

@@ -12,18 +12,7 @@
 namespace heed {
 namespace {
 
-struct PullCase {
-  std::string name;
-  test::Family family;
-  test::Change change;
-};
-
-void PrintTo(const PullCase& c, std::ostream* out) {
-  *out << c.name;
-}
-
-std::vector<PullCase> pull_cases() {
-  std::vector<PullCase> cases;
+std::map<std::string, test::Change> pulled_variants() {
   auto variants = test::block_variants();
   variants["plain"] = test::no_change;
   variants["post"] = [](ModelConfig& c) { c.norm = NormPlacement::post; };
@@ -32,12 +21,7 @@ std::vector<PullCase> pull_cases() {
     c.attention.encoder_self.uniform = c.attention.decoder_self.uniform =
         c.attention.cross.uniform = true;
   };
-  for (const auto& [family, name] : {std::pair{test::Family::encoder_decoder, "encdec_"},
-                                     {test::Family::decoder_only, "decoder_"},
-                                     {test::Family::encoder_only, "encoder_"}})
-    for (const auto& [variant, change] : variants)
-      cases.push_back({name + variant, family, change});
-  return cases;
+  return variants;
 }
 
 // With rows that are not scored, as those of masked models and of a text's last token.
@@ -63,18 +47,13 @@ struct MovedScore : Observer<double> {
   }
 };
 
-class Pull : public testing::TestWithParam<PullCase> {
- protected:
-  ModelConfig config() const {
-    ModelConfig config = test::tiny_config(GetParam().family);
-    config.activation = Activation::gelu;
-    GetParam().change(config);
-    return config;
-  }
-};
+class Pull : public testing::TestWithParam<test::ModelVariant> {};
 
 TEST_P(Pull, EqualsCentralDifferencesOfTheLossByTheScores) {
-  const Transformer model(config(), 11, 11);
+  ModelConfig config = test::tiny_config(GetParam().family);
+  config.activation = Activation::gelu;
+  GetParam().change(config);
+  const Transformer model(config, 11, 11);
   const ParamVec<double> values = test::lively_values<double>(model, 3);
   const Example example = some_example(model);
   Workspace workspace;
@@ -110,7 +89,7 @@ TEST_P(Pull, EqualsCentralDifferencesOfTheLossByTheScores) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Pull, testing::ValuesIn(pull_cases()),
+INSTANTIATE_TEST_SUITE_P(Models, Pull, testing::ValuesIn(test::of_every_family(pulled_variants())),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace

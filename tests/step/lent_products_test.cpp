@@ -62,33 +62,31 @@ TEST(LentProducts, DoAllProductsOfAStep) {
   auto variants = test::block_variants();
   variants["plain"] = test::no_change;
   variants["wide"] = [](ModelConfig& c) { c.d_ff = 40; };
-  for (const auto& [name, change] : variants)
-    for (const Family family :
-         {Family::encoder_decoder, Family::decoder_only, Family::encoder_only}) {
-      ModelConfig config = test::tiny_config(family);
-      SCOPED_TRACE(name);
-      change(config);
-      const Transformer model(config, 7, 7);
-      const Batch batch = test::tiny_batch(model, false);
-      StepBatch step;
-      step.shards = {{batch}};
-      step.used = {1};
-      step.labels = batch.scored();
-      StepOptions options;
-      options.optimizer.type = "muon";
-      options.optimizer.learning_rate = 0.01;
-      fill_in_defaults(options.optimizer);
-      Pool pool(1);
-      Counting counting;
-      Stepper stepper(model, options, pool, counting);
+  for (const test::ModelVariant& variant : test::of_every_family(variants)) {
+    SCOPED_TRACE(variant.name);
+    ModelConfig config = test::tiny_config(variant.family);
+    variant.change(config);
+    const Transformer model(config, 7, 7);
+    const Batch batch = test::tiny_batch(model, false);
+    StepBatch step;
+    step.shards = {{batch}};
+    step.used = {1};
+    step.labels = batch.scored();
+    StepOptions options;
+    options.optimizer.type = "muon";
+    options.optimizer.learning_rate = 0.01;
+    fill_in_defaults(options.optimizer);
+    Pool pool(1);
+    Counting counting;
+    Stepper stepper(model, options, pool, counting);
 
-      const StepResult result = stepper.gradient(1, step);
-      EXPECT_EQ(counting.changes, 1);
-      EXPECT_DOUBLE_EQ(counting.operations, training_flops(model, batch));
-      counting.operations = 0;
-      stepper.update(result);
-      EXPECT_DOUBLE_EQ(counting.operations, orthogonalizations(model.table));
-    }
+    const StepResult result = stepper.gradient(1, step);
+    EXPECT_EQ(counting.changes, 1);
+    EXPECT_DOUBLE_EQ(counting.operations, training_flops(model, batch));
+    counting.operations = 0;
+    stepper.update(result);
+    EXPECT_DOUBLE_EQ(counting.operations, orthogonalizations(model.table));
+  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/error_of.h"
 #include "config/fields_json.h"
+#include "nn/models.h"
 #include "store/safetensors.h"
 
 namespace heed {
@@ -106,10 +107,8 @@ TEST_P(HuggingFaceModel, GivesTheirLogits) {
   Batch batch;
   batch.add(pairs ? input : std::vector<int>{},
             pairs ? golden.at("decoder_input_ids").get<std::vector<int>>() : input);
-  Workspace workspace;
-  Pass<double> pass{.values = values, .workspace = workspace};
-  TransformerSaved<double> saved;
-  const Mat<double> logits = model_.output.forward(pass, model_.forward(pass, batch, saved));
+  test::Forward<double> run{model_, values, batch};
+  const Mat<double> logits = model_.output.forward(run.pass, run.hidden);
   const Json& expected = golden.at("logits");
   ASSERT_EQ(logits.rows, std::ssize(expected));
   for (int r = 0; r < logits.rows; ++r)
