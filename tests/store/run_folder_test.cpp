@@ -21,22 +21,6 @@ class RunFolder : public Writer {
   }
 };
 
-TEST_F(RunFolder, WhatIsNotThereIsSaidWithWhatIs) {
-  for (const std::string which : {"step-11", "average-1-2", "..", "."}) {
-    expect_error(
-        [&] { find_checkpoint(run_, which); }, Exit::store,
-        {which, run_.string(), "best", "last", "step-00000010", "step-00000020", "step-00000030"});
-  }
-  expect_error([&] { find_checkpoint(folder_.path() / "no"); }, Exit::store,
-               {(folder_.path() / "no").string()});
-  expect_error([&] { find_checkpoint(folder_.path()); }, Exit::store,
-               {folder_.path().string(), "checkpoints/"});
-  expect_error([&] { find_checkpoint(run_, "/no/where"); }, Exit::store, {"/no/where"});
-  const fs::path empty = folder_.path() / "empty";
-  new_run(empty);
-  expect_error([&] { find_checkpoint(empty); }, Exit::store, {empty.string()});
-}
-
 TEST_F(RunFolder, LinksThatLeadOutOfTheRunAreRefused) {
   fs::copy(checkpoint("step-00000010"), folder_.path() / "step-00000099");
   fs::create_symlink(folder_.path() / "step-00000099", checkpoint("step-00000099"));
