@@ -4,9 +4,8 @@ import math
 import shutil
 import unittest
 
-from runs import RunsTest, edit_tensor, read_tensors, seal, write_tensors
+from runs import STORE, RunsTest, edit_tensor, read_tensors, seal, write_tensors
 
-STORE = 4
 NAME, MOMENT = "encoder.layers.0.fc1.weight", "adam.v.encoder.layers.0.fc1.weight"
 MODEL, TRAINING = "model.safetensors", "training.safetensors"
 

@@ -5,9 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from runs import RunsTest, said
-
-STORE = 4
+from runs import STORE, RunsTest, said
 
 
 class Disks(RunsTest):

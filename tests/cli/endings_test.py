@@ -4,9 +4,8 @@ import json
 import shlex
 import unittest
 
-from runs import SMALL, RunsTest, said, text
+from runs import DATA, SMALL, RunsTest, said, text
 
-DATA = 3
 LONG = "this is a line of more than forty characters that "
 
 

@@ -4,9 +4,7 @@ import shutil
 import subprocess
 import unittest
 
-from runs import HEED, RunsTest, text
-
-USAGE = 2
+from runs import HEED, USAGE, RunsTest, text
 
 
 class ConfigsByName(RunsTest):

@@ -7,9 +7,7 @@ import time
 import unittest
 from pathlib import Path
 
-from runs import HEED, SMALL, Result, RunsTest
-
-MEMORY = 7
+from runs import HEED, MEMORY, SMALL, Result, RunsTest
 
 
 class Limits(RunsTest):

@@ -2,9 +2,8 @@
 import re
 import unittest
 
-from runs import SMALL, RunsTest, text
+from runs import DATA, SMALL, RunsTest, text
 
-DATA = 3
 TYPES = {"char": {"type": "char"}, "byte": {"type": "byte"}, "word": {"type": "word"}, "bpe": {"type": "bpe", "vocab_size": 340},
          "unigram": {"type": "unigram", "vocab_size": 300}}
 KEYS = {**SMALL, "train__max_steps": 2}

@@ -3,10 +3,9 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from runs import HEED, RunsTest, said, text
+from runs import DATA, HEED, USAGE, RunsTest, said, text
 from terminal import CTRL_D, Terminal
 
-USAGE, DATA = 2, 3
 # A tiny model, so that a start takes no time.
 TINY = ["--minutes", 0.02, "--threads", 1, "--set", "model.d_model=16", "--set", "model.n_heads=2",
         "--set", "model.d_ff=16"]

@@ -5,10 +5,9 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from runs import HEED, MPIRUN, RANKS_ENV, SMALL, Result, RunsTest
+from runs import HEED, MPIRUN, RANKS_ENV, SMALL, USAGE, Result, RunsTest
 
 ROOT = Path(__file__).resolve().parents[2]
-USAGE = 2
 OLD = {"OPENBLAS_CORETYPE": "Nehalem"}  # kernels that every processor runs and that round differently
 PORTABLE = {"family": "causal_lm", **SMALL, "train__arithmetic": "portable"}
 

@@ -5,9 +5,8 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from runs import HEED, SMALL, RunsTest
+from runs import HEED, SMALL, USAGE, RunsTest
 
-USAGE = 2
 ROUNDED = {"family": "causal_lm", **SMALL, "train__precision": "bfloat16"}
 PLAIN = {"family": "causal_lm", **SMALL}
 

@@ -16,7 +16,6 @@ from unittest import mock
 from runs import HEED, SMALL, RunsTest, text, weights
 
 PACKAGE = Path(__file__).resolve().parents[2] / "scripts" / "package"
-USAGE = 2
 
 
 class Module(RunsTest):

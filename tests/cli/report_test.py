@@ -7,9 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from runs import HEED, SMALL, RunsTest
-
-STORE = 4
+from runs import HEED, SMALL, STORE, RunsTest
 
 FAMILIES = {"prefix_lm": ["encoder", "decoder", "cross"], "causal_lm": ["decoder"], "masked_lm": ["encoder"],
             "seq2seq": ["encoder", "decoder", "cross"], "span_corruption": ["encoder", "decoder", "cross"]}

@@ -5,9 +5,7 @@ import subprocess
 import time
 import unittest
 
-from runs import HEED, SMALL, RunsTest
-
-STORE = 4
+from runs import HEED, SMALL, STORE, RunsTest
 
 
 class Results(RunsTest):

@@ -2,9 +2,7 @@
 import array
 import unittest
 
-from runs import SMALL, RunsTest, read_tensors, seal, write_tensors
-
-DIVERGED = 5
+from runs import DIVERGED, SMALL, RunsTest, read_tensors, seal, write_tensors
 
 
 class RuinedWeights(RunsTest):

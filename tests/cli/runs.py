@@ -18,6 +18,7 @@ from pathlib import Path
 
 HEED = os.environ.get("HEED_BINARY", "heed")
 NOBODY = 65534
+USAGE, DATA, STORE, DIVERGED, MEMORY = 2, 3, 4, 5, 7  # exit codes
 MPIRUN = shutil.which("mpirun")
 RANKS_ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "ASAN_OPTIONS": "detect_leaks=0",
              "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # of Open MPI 4, 5

@@ -6,10 +6,8 @@ import os
 import shutil
 import unittest
 
-from runs import SMALL, RunsTest, text
+from runs import SMALL, STORE, RunsTest, text
 from terminal import Terminal
-
-STORE = 4
 
 
 class ListOfRuns(RunsTest):

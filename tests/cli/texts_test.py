@@ -4,9 +4,7 @@ import json
 import shutil
 import unittest
 
-from runs import SMALL, RunsTest
-
-DATA = 3
+from runs import DATA, SMALL, RunsTest
 
 
 class PartsOfTexts(RunsTest):

@@ -5,9 +5,8 @@ import re
 import shutil
 import unittest
 
-from runs import SMALL, RunsTest, seal, text
+from runs import SMALL, STORE, RunsTest, seal, text
 
-STORE = 4
 STEPS = [f"step-{step:08}" for step in (4, 8, 12)]
 
 
