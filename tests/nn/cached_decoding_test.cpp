@@ -11,28 +11,14 @@ namespace {
 
 using test::Family;
 
-struct DecodingCase {
-  std::string name;
-  Family family;
-  Positions positions;
-  NormPlacement norm;
-  test::Change change = test::no_change;
-};
-
-void PrintTo(const DecodingCase& c, std::ostream* out) {
-  *out << c.name;
-}
-
 constexpr int kVocab = 7;
 using Row = std::vector<int>;
 const std::vector<Row> kSources = {{3, 1, 4, 1}, {5}, {2, 6, 5}};
 const std::vector<Row> kTargets = {{1, 5, 2, 6, 0, 3}, {1, 4, 4, 2, 6, 1}, {1, 0, 3, 5, 5, 2}};
 
-Transformer model_of(const DecodingCase& c) {
-  ModelConfig config = test::tiny_config(c.family);
-  config.positions = c.positions;
-  config.norm = c.norm;
-  c.change(config);
+Transformer model_of(const test::ModelVariant& variant) {
+  ModelConfig config = test::tiny_config(variant.family);
+  variant.change(config);
   return Transformer(config, kVocab, kVocab);
 }
 
@@ -95,7 +81,7 @@ std::vector<T> prompt_at_once(const Transformer& model, int i) {
   return decoder.feed({{0, 0, 0, kTargets[i]}});
 }
 
-class CachedDecoding : public testing::TestWithParam<DecodingCase> {
+class CachedDecoding : public testing::TestWithParam<test::ModelVariant> {
  protected:
   CachedDecoding() : model_(model_of(GetParam())) {}
   Transformer model_;
@@ -178,27 +164,34 @@ TEST_P(CachedDecoding, AUsedSlotStartsAfresh) {
   EXPECT_EQ(decoder.feed({{0, 0, 0, kTargets[1]}}), prompt_at_once<float>(model_, 1));
 }
 
-std::vector<DecodingCase> cases() {
-  std::vector<DecodingCase> all;
+std::vector<test::ModelVariant> cases() {
+  std::vector<test::ModelVariant> all;
+  const auto add = [&](const std::string& name, Family family, Positions positions,
+                       NormPlacement norm, const test::Change& change = test::no_change) {
+    all.push_back({name, family, [=](ModelConfig& c) {
+                     c.positions = positions;
+                     c.norm = norm;
+                     change(c);
+                   }});
+  };
   for (const auto& [family, family_name] :
-       {std::pair{Family::encoder_decoder, "encdec"}, {Family::decoder_only, "decoder"}})
+       {std::pair{Family::encoder_decoder, "encdec_"}, {Family::decoder_only, "decoder_"}})
     for (const auto& [positions, positions_name] : {std::pair{Positions::sinusoidal, "sinusoidal"},
                                                     {Positions::learned, "learned"},
                                                     {Positions::rotary, "rotary"},
                                                     {Positions::none, "none"}})
       for (const auto& [norm, norm_name] :
-           {std::pair{NormPlacement::pre, "pre"}, {NormPlacement::post, "post"}})
-        all.push_back({std::string(family_name) + "_" + positions_name + "_" + norm_name, family,
-                       positions, norm});
-  const auto add = [&](const std::string& name, const test::Change& change) {
-    all.push_back(
-        {"encdec_" + name, Family::encoder_decoder, Positions::rotary, NormPlacement::pre, change});
+           {std::pair{NormPlacement::pre, "_pre"}, {NormPlacement::post, "_post"}})
+        add(std::string(family_name) + positions_name + norm_name, family, positions, norm);
+  auto variants = test::block_variants();
+  variants["uniform"] = [](ModelConfig& c) {
+    c.attention.decoder_self.uniform = c.attention.cross.uniform = true;
   };
-  add("uniform",
-      [](ModelConfig& c) { c.attention.decoder_self.uniform = c.attention.cross.uniform = true; });
-  add("unscaled",
-      [](ModelConfig& c) { c.attention.decoder_self.scaled = c.attention.cross.scaled = false; });
-  for (const auto& [name, change] : test::block_variants()) add(name, change);
+  variants["unscaled"] = [](ModelConfig& c) {
+    c.attention.decoder_self.scaled = c.attention.cross.scaled = false;
+  };
+  for (const auto& [name, change] : variants)
+    add("encdec_" + name, Family::encoder_decoder, Positions::rotary, NormPlacement::pre, change);
   return all;
 }
 
