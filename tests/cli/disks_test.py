@@ -116,7 +116,7 @@ class Disks(RunsTest):
     def test_a_disk_that_fills_up_leaves_whole_checkpoints_and_can_be_resumed(self):
         place = self.mount("disk", "size=128k")
         config = self.config(train__save_every=5, train__keep_last=0)
-        r = self.train(config, "disk/run", status=STORE, facts="No space left on device")
+        self.train(config, "disk/run", status=STORE, facts="No space left on device")
         steps = self.steps("disk/run")
         self.assertTrue(steps)
         self.assertLess(steps[-1], 20)

@@ -3,7 +3,7 @@ import json
 import shutil
 import unittest
 
-from runs import RunsTest, said, text, weights
+from runs import RunsTest, said, text
 
 
 class InitFrom(RunsTest):
@@ -34,7 +34,7 @@ class InitFrom(RunsTest):
                 (self.folder / "more.txt").write_text(text(500, seed=2))
                 run = family + "2"
                 args = ["train", "more.txt", "--init-from", family, "--minutes", 0.02, "--threads", 1]
-                r = self.check(*args, "--run", run, facts=family)
+                self.check(*args, "--run", run, facts=family)
                 configs = [self.run_config(x) for x in (family, run)]
                 for section in ("tokenizer", "objective", "model"):
                     self.assertEqual(configs[0][section], configs[1][section])

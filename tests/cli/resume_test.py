@@ -187,7 +187,7 @@ class Resume(RunsTest):
         model.write_bytes(model.read_bytes()[:-1])
         state = self.step(15) / "state.json"
         state.write_text(state.read_text().replace('"step": 15', '"step": 14'))
-        r = self.resume("run", facts=["step-00000020", "model.safetensors", "step-00000015", "state.json", said("resuming", 10)])
+        self.resume("run", facts=["step-00000020", "model.safetensors", "step-00000015", "state.json", said("resuming", 10)])
         for step in (15, 20):
             self.same_checkpoint("run", "whole", step)
         steps = [(e["kind"], e["step"]) for e in self.metrics()]
