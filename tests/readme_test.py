@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Every command that README.md, the questions of the experiments and docs/lesson.md show in a fenced block
 or in a table of commands is run, in order, in a small copy of the repository.
 

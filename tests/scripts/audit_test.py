@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """scripts/audit.py: what it draws, the odds that it prints, an honest run, and forgeries of some kinds."""
 import os
 import pathlib

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """scripts/get_data.sh on small files, from a folder and from a local server."""
 import gzip
 import hashlib

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """scripts/gold.py: links from gold files, scores and controls, on a stand-in for heed whose attention is uniform; and on
 heed itself."""
 import json

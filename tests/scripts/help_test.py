@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Every program in scripts/ says what it does with -h and --help, and then does nothing; scripts/README.md lists them all."""
 import os
 import pathlib

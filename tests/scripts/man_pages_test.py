@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The man pages of the package: one for heed and each command, with every option that --help lists, and no words lost."""
 import os
 import pathlib

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """scripts/measure.py, without a target and with one, in a small repository of its own, with configs that train in a moment."""
 import json
 import os

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """scripts/dev/record_behaviour.py sees changes in tensors and text; its configs use every choice."""
 import json
 import os
