@@ -53,17 +53,6 @@ class FilmTest(RunsTest):
                             self.assertAlmostEqual(sum(weights[row:row + m]), 1, delta=0.004 * m + 0.004)
                 self.assertLess(frames[-1]["probe_loss"], frames[0]["probe_loss"])
 
-    def test_a_run_in_parts_has_the_film_of_the_whole_run(self):
-        for family in FAMILIES:
-            with self.subTest(family):
-                config = self.config(family=family, train__ema_decay=0.9)
-                self.train(config, family, "--threads", 1)
-                self.train(config, family + "2", "--threads", 2, "--stop-at", 3)
-                self.assertEqual(self.steps_of_film(family + "2"), [0, 1, 2, 3])
-                self.resume(family + "2", "--threads", 3, "--stop-at", 10)
-                self.resume(family + "2", "--threads", 2)
-                self.same_film(family, family + "2")
-
     def test_a_longer_run_continues_the_film_of_the_shorter_one(self):
         self.train(self.config(train__max_steps=13), "short")
         self.assertEqual(self.steps_of_film("short"), [0, 1, 2, 4, 8, 10, 13])

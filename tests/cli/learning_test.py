@@ -91,8 +91,6 @@ class LearningTest(RunsTest):
         self.resume("parts")
         self.assertEqual(self.steps("parts"), [0, 20])
         self.assertEqual(self.checkpoint(0, "parts"), start)
-        self.train(again, "whole", "--init-from", self.folder / "run")
-        self.assertEqual(self.records("parts"), self.records("whole"))
         end = self.checkpoint(20, "parts")
         shown, = self.json("inspect", "parts", "--checkpoint", "last")
         moved = {t["name"]: t["distance"] for t in shown["tensors"]}
