@@ -85,13 +85,14 @@ class Corners(RunsTest):
 
     def test_epochs_are_intervals_and_a_limit_that_can_be_raised(self):
         config = self.config(train__max_steps=0, train__max_epochs=3, train__save_every="1 epoch",
-                             train__eval_every="1 epoch", train__log_every="1 epoch",
+                             train__eval_every="1 epoch", train__log_every="2 epochs",
                              train__keep_last=0, train__batch_tokens=400)
         self.train(config)
         self.assertEqual(len(self.steps()), 3)
         for epoch, step in enumerate(self.steps(), 1):
             self.assertEqual(self.state(step)["cursor"], {"epoch": epoch, "index": 0})
         self.assertEqual([e["step"] for e in self.metrics(kind="valid")], self.steps())
+        self.assertEqual([e["step"] for e in self.metrics(kind="train")], self.steps()[1:])  # of two epochs, and of the rest
         self.resume("run", facts=["nothing to do", "--more"])
         self.resume("run", "--set", "train.max_epochs=4")
         self.assertEqual(len(self.steps()), 4)
