@@ -63,25 +63,6 @@ TEST(ProgressLine, FillsWithTheShareDone) {
   EXPECT_EQ(progress_line({7, 0, -1}, 80), "7");
 }
 
-TEST(Log, APipeGetsDetailsButNeitherBarNorColour) {
-  setenv("TERM", "xterm", 1);
-  unsetenv("NO_COLOR");
-  int fds[2];
-  ASSERT_EQ(pipe(fds), 0);
-  {
-    Log log({.brief = true, .fd = fds[1]});
-    log.detail("step 1");
-    log.brief("a tenth");
-    log.progress({1, 2, -1});
-    log.warn("careful");
-  }
-  close(fds[1]);
-  std::string told(64, '\0');
-  told.resize(static_cast<std::size_t>(read(fds[0], told.data(), told.size())));
-  close(fds[0]);
-  EXPECT_EQ(told, "step 1\nwarning: careful\n");
-}
-
 TEST(Log, ControlCharactersOfALineReachNeitherTerminalNorFile) {
   const TemporaryFolder folder;
   const std::string path = folder.path() / "log";

@@ -167,7 +167,9 @@ class FilmTest(RunsTest):
         for family in FAMILIES:
             with self.subTest(family):
                 masked = family in ("masked_lm", "span_corruption")
-                log = self.train(self.config(family=family, **({"tokenizer": {"type": "word"}} if masked else {})), family).err
+                config = self.config(family=family, **({"tokenizer": {"type": "word"}} if masked else {}))
+                log = self.train(config, family, env={"TERM": "xterm", "NO_COLOR": ""}).err
+                self.assertNotRegex(log, r"(?m)[\x1b\r]|[=>\]] \d+/20|^ *\d+s \| ")  # a pipe gets neither colour nor bar nor tenths
                 probe, frames = self.film(family)
                 shown = len(probe["prompts"]) > 1
                 prompt, = re.findall(r"^prompt +\| (.*)", log, re.M)
