@@ -106,6 +106,7 @@ class Options(RunsTest):
         timed = self.config(train__max_steps=0, train__max_minutes=1)
         self.assertIsNone(self.json("bench", timed, "--steps", 2)[0]["training_seconds"])
         self.assertAlmostEqual(sum(j["breakdown"].values()), 1, places=6)
+        self.assertGreater(min(j["breakdown"].values()), 0)
         self.assertAlmostEqual(j["utilisation"], j["gflops"] / j["sgemm_gflops"], places=3)
 
     def test_train_and_resume_say_how_they_ended(self):
