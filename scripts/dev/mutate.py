@@ -54,7 +54,7 @@ def write(path, data):
 
 class Tree:
     def __init__(self, number):
-        self.root, self.build = WORK / f"tree{number}", WORK / f"build{number}"
+        self.root, self.build = WORK / str(number) / "tree", WORK / str(number) / "build"  # ccache knows one by the other
         wanted = {p.relative_to(ROOT): p for pattern in NEEDED for p in ROOT.glob(pattern) if p.is_file()}
         for path in list(self.root.rglob("*")):
             if path.is_file() and path.relative_to(self.root) not in wanted:
