@@ -96,7 +96,9 @@ Json parse_strict_json(string_view text, const JsonSource& source, bool comments
     levels.clear();
     return Json::parse(text, nullptr, true, comments);
   } catch (const Json::exception& e) {
-    refuse_text(e.what(), source, place());
+    const string line_read = place();
+    refuse_text(e.what(), source,
+                fmt::format("{}:{}", line_read, read - (text.rfind('\n', read - 1) + 1)));
   }
 }
 

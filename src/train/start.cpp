@@ -75,7 +75,8 @@ string kept_at(const RunRequest& request) {
 }  // namespace
 
 RunResult train_run(const RunRequest& request, const RunConfig& config, const string& folder,
-                    Log& log, const function<void(PreparedRun&)>& plan, const string& text) {
+                    Log& log, const function<void(PreparedRun&)>& plan,
+                    unique_ptr<StoredInput> text) {
   RunWriter::require_free(request.folder, request.force);
   optional<Checkpoint> initial;
   Tokenizers tokenizers;
@@ -111,8 +112,10 @@ RunResult train_run(const RunRequest& request, const RunConfig& config, const st
   for (const auto& [key, place] : request.given.keys) origin.given.push_back(key);
   if (plan) plan(prepared);
   require_room(prepared, request.folder);
-  RunWriter run = RunWriter::create(request.folder, request.force,
-                                    {origin_json(origin), dump_config(prepared.config), text});
+  RunWriter run = RunWriter::create(
+      request.folder, request.force,
+      {origin_json(origin), dump_config(prepared.config), text ? text->path() : ""});
+  text.reset();
   return go(prepared, request, run, log, [&](Trainer& trainer) {
     if (weights) trainer.start_from(*weights);
     weights.reset();

@@ -183,8 +183,7 @@ RunResult train_on_text(const RunRequest& request, OwnText text, Log& log) {
         shell_word((fs::path(folder) / kConfigFile).string()), shell_word(folder + "-again"),
         request.init_from.empty() ? "" : " --init-from " + shell_word(request.init_from)));
   };
-  return train_run(request, choice.config(), ".", log, plan_prepared,
-                   choice.piped ? choice.piped->path() : "");
+  return train_run(request, choice.config(), ".", log, plan_prepared, std::move(choice.piped));
 }
 
 }  // namespace heed
