@@ -267,23 +267,20 @@ struct RunComparer {
     return r.tokenizer == first.tokenizer && ranges::equal(r.rows, first.rows, {}, tokens, tokens);
   }
 
-  Json most_different(MeasuredGroup first, MeasuredGroup second, vector<size_t> units) const {
-    constexpr size_t kShown = 10;
+  vector<Json> most_different(MeasuredGroup first, MeasuredGroup second,
+                              const vector<size_t>& units) const {
     const auto nats = [](MeasuredGroup group, size_t i) {
       double sum = 0;
       for (const MeasuredRun& r : group) sum += r.rows[i][kNats];
       return sum / double(group.size());
     };
-    ranges::stable_sort(units, greater{},
-                        [&](size_t i) { return abs(nats(second, i) - nats(first, i)); });
-    Json most = Json::array();
-    for (const size_t i : span(units).first(min(kShown, units.size()))) {
-      Json& unit = most.emplace_back(unit_texts[i]);
-      unit.update({{"first", nats(first, i)},
-                   {"second", nats(second, i)},
-                   {"difference", nats(second, i) - nats(first, i)}});
+    vector<Json> rows;
+    for (const size_t i : units) {
+      const double a = nats(first, i), b = nats(second, i);
+      rows.push_back(unit_texts[i]);
+      rows.back().update({{"first", a}, {"second", b}, {"difference", b - a}});
     }
-    return most;
+    return largest(std::move(rows), "difference", 10);
   }
 };
 
