@@ -64,15 +64,15 @@ bool is_digit(char c) {
 // the pair. Pairs do not overlap: in "..." the middle dot belongs to one pair only. Working on
 // bytes is enough, since the bytes of a longer character are neither digits nor punctuation.
 template <class Applies>
-string split_pairs(const string& text, Applies applies, bool split_second) {
+string split_pairs(const string& text, bool split_second, Applies applies) {
   string out;
   for (size_t i = 0; i < text.size(); ++i) {
-    const bool apart = i + 1 < text.size() && applies(text[i], text[i + 1]);
-    if (apart && !split_second) out += ' ';
-    out += text[i];
-    if (!apart) continue;
-    out += {' ', text[++i]};
-    if (split_second) out += ' ';
+    string next{text[i]};
+    if (i + 1 < text.size() && applies(text[i], text[i + 1])) {
+      next += {' ', text[++i]};
+      next.insert(split_second ? 3 : 0, " ");
+    }
+    out += next;
   }
   return out;
 }
@@ -91,12 +91,9 @@ string tokenize_13a(string_view line) {
   string spaced;
   for (const char c : " " + text + " ")
     spaced += kSplitOff.find(c) == kSplitOff.npos ? string{c} : string{' ', c, ' '};
-  spaced = split_pairs(
-      spaced, [](char a, char b) { return !is_digit(a) && is_point(b); }, true);
-  spaced = split_pairs(
-      spaced, [](char a, char b) { return is_point(a) && !is_digit(b); }, false);
-  return split_pairs(
-      spaced, [](char a, char b) { return is_digit(a) && b == '-'; }, true);
+  spaced = split_pairs(spaced, true, [](char a, char b) { return !is_digit(a) && is_point(b); });
+  spaced = split_pairs(spaced, false, [](char a, char b) { return is_point(a) && !is_digit(b); });
+  return split_pairs(spaced, true, [](char a, char b) { return is_digit(a) && b == '-'; });
 }
 
 // A translation and its references.
