@@ -87,7 +87,8 @@ class Explainer {
     out["total"] = logits_[answer_] - (against_ < 0 ? mean(logits_) : logits_[against_]);
     out["head"] = arithmetic();
     if (!prediction_.answer.empty())
-      out["pull"] = pulls_of_row(model_, pass_.values, asked(), prediction_.row);
+      out["pull"] =
+          pulls_of_row(model_, pass_.values, asked(model_, prediction_, answer_), prediction_.row);
     return out;
   }
 
@@ -218,18 +219,11 @@ class Explainer {
       add(place("norm_bias"), copied(pass_[stack_.norm->bias]));
   }
 
-  // What is read, with the answer as its only label.
-  Example asked() const {
-    Example read = prediction_.read;
-    read.labels.assign(ids().size(), -1);
-    read.labels[prediction_.row] = answer_;
-    return read;
-  }
   // The strongest comes first; those without a pass come last.
   void take_heads_away() {
     const auto by = [&](double WritingHead::*of) { ranges::stable_sort(heads_, greater(), of); };
     by(&WritingHead::strength);
-    const Example read = asked();
+    const Example read = asked(model_, prediction_, answer_);
     Batch batch;
     batch.add(read);
     const double passes = 3 * kTwoSeconds / training_flops(model_, batch);
@@ -311,6 +305,13 @@ class Explainer {
 };
 
 }  // namespace
+
+Example asked(const Transformer& model, const Prediction& prediction, int answer) {
+  Example read = prediction.read;
+  read.labels.assign((model.has_decoder() ? read.target : read.source).size(), -1);
+  read.labels[prediction.row] = answer;
+  return read;
+}
 
 Json explain(const Transformer& model, const ParamVec<float>& values,
              const Prediction& prediction) {

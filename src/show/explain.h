@@ -48,6 +48,9 @@ struct Prediction {
   TokenIds not_next = {};  // no answers, unless `answer` names one
 };
 
+// What is read, with an answer as its only label.
+Example asked(const Transformer& model, const Prediction& prediction, int answer);
+
 // The keys from "answer" on of docs/formats.md, "What heed explain prints", without tokens beside
 // the ids. "pull" (show/pull.h) needs Prediction::answer: of its loss alone. Error (usage) if both
 // answers are one token; Error (diverged) if the model has NaN.

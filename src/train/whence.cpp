@@ -227,12 +227,8 @@ Phi answers_of(const Transformer& model, vector<Prediction> predictions) {
                                                 ParamVec<double>& gradient) {
     double phi = 0;
     for (const Prediction& p : all) {
-      const TokenIds source = model.has_encoder() ? p.read.source : TokenIds(),
-                     target = model.has_decoder() ? p.read.target : TokenIds();
-      vector<int> labels((model.has_decoder() ? target : source).size(), -1);
-      labels[p.row] = p.answer.front();
       Batch batch;
-      batch.add(source, target, labels);
+      batch.add(asked(model, p, p.answer.front()));
       Workspace workspace;
       Pass<double> pass{.values = weights, .workspace = workspace, .gradients = &gradient};
       TransformerSaved<double> saved;
