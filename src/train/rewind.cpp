@@ -162,7 +162,14 @@ class Replay {
 
   // Puts the trainer at a step, with the config of `halt`.
   void begin_at(int64_t from, const fs::path& checkpoint, int64_t halt) {
-    if (from < 0 || from < origin_.branched_at) refuse_lost_beginning(halt);
+    if (const string& of = origin_.weights_of(); !of.empty() && from < origin_.branched_at)
+      throw usage_error(
+          "{} began at step {} with the weights of {}, and no checkpoint from there to "
+          "step {} is left.",
+          quoted_path(run_), origin_.branched_at, quoted_path(of), halt)
+          .hint(halt > origin_.branched_at || of == origin_.init_from
+                    ? fmt::format("a step after {}; train.keep_every keeps checkpoints", kept_[0])
+                    : fmt::format("heed rewind {} {}", shell_word(of), halt));
     trainer_.reset();
     if (prepared_) {
       stored_.data = std::move(prepared_->data);
@@ -177,18 +184,6 @@ class Replay {
     listeners.push_back(make_unique<Lines>(rewound_.lines));
     trainer_->listen(std::move(listeners));
     if (from >= 0) trainer_->restore(Checkpoint::open(checkpoint));
-  }
-
-  void refuse_lost_beginning(int64_t halt) const {
-    const string& of = origin_.weights_of();
-    if (!of.empty())
-      throw usage_error(
-          "{} began at step {} with the weights of {}, and no checkpoint from there to "
-          "step {} is left.",
-          quoted_path(run_), origin_.branched_at, quoted_path(of), halt)
-          .hint(halt > origin_.branched_at || of == origin_.init_from
-                    ? fmt::format("a step after {}; train.keep_every keeps checkpoints", kept_[0])
-                    : fmt::format("heed rewind {} {}", shell_word(of), halt));
   }
 
   // As it was when the next save wrote it.
