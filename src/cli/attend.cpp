@@ -37,31 +37,6 @@ struct AttendOptions {
 constexpr int kDrawnTokens = 16;  // written by a model for maps in a terminal
 constexpr int kNextTokens = 5;    // told after a text of a prompt
 
-void add_attend_options(CommandLine& line, AttendOptions& r) {
-  CLI::App& app = line.app;
-  line.add_model();
-  line.add_texts(
-      "text for the encoder; for a decoder-only model, its text; its words need no quotes");
-  line.add_targets("text for the decoder (default: what the model writes)");
-  line.add_number("--max-tokens", r.max_tokens,
-                  "most tokens it writes (default: 16 where they are drawn, else all)", 1);
-  line.add_choice("--kind", r.heads.kind, "only this attention",
-                  {"all", "encoder", "decoder", "cross"});
-  line.add_number("--layer", r.heads.layer, "only this layer, from 0; -1: all", -1);
-  line.add_number("--head", r.heads.head, "only this head, from 0; -1: all", -1);
-  app.add_flag("--contributions", r.contributions,
-               "with --json: also the length of the vector each head takes from each token");
-  app.add_flag("--pull", r.pull,
-               "also how the loss would move each score, in nats per unit of score");
-  app.add_flag("--names", r.names,
-               "also the names that heads have over held-out text, as training recorded them");
-  line.add_file("--html", r.html,
-                "write the live page of the model, opened here; - is standard output");
-  line.add_number("--limit", r.limit, "read only this many lines of --file", 1)
-      ->default_str("all")
-      ->needs("--file");
-}
-
 void check_choice(const HeadChoice& choice, const ModelConfig& model) {
   int layers = 0;
   for (const AttentionKind kind : kAttentionKinds)
@@ -223,7 +198,27 @@ void draw(const AttendOptions& r, const Attended& text, OpenModel& m) {
 
 Exit run_attend(CommandLine& line) {
   AttendOptions r;
-  add_attend_options(line, r);
+  line.add_model();
+  line.add_texts(
+      "text for the encoder; for a decoder-only model, its text; its words need no quotes");
+  line.add_targets("text for the decoder (default: what the model writes)");
+  line.add_number("--max-tokens", r.max_tokens,
+                  "most tokens it writes (default: 16 where they are drawn, else all)", 1);
+  line.add_choice("--kind", r.heads.kind, "only this attention",
+                  {"all", "encoder", "decoder", "cross"});
+  line.add_number("--layer", r.heads.layer, "only this layer, from 0; -1: all", -1);
+  line.add_number("--head", r.heads.head, "only this head, from 0; -1: all", -1);
+  line.app.add_flag("--contributions", r.contributions,
+                    "with --json: also the length of the vector each head takes from each token");
+  line.app.add_flag("--pull", r.pull,
+                    "also how the loss would move each score, in nats per unit of score");
+  line.app.add_flag("--names", r.names,
+                    "also the names that heads have over held-out text, as training recorded them");
+  line.add_file("--html", r.html,
+                "write the live page of the model, opened here; - is standard output");
+  line.add_number("--limit", r.limit, "read only this many lines of --file", 1)
+      ->default_str("all")
+      ->needs("--file");
   line.parse();
   check_page(line, r.html);
   r.prompts = prompts(line);
