@@ -131,16 +131,6 @@ constexpr int64_t kTexts = 12, kRandomTexts = 10;
 constexpr int kLongest = 64;  // tokens read of a text, on each side
 constexpr double kLeastScore = 0.3, kMargin = 0.1;
 
-PatternSums sum_of(const vector<PatternSums>& texts) {
-  PatternSums sum;
-  for (const PatternSums& text : texts) {
-    sum.weight += text.weight;
-    sum.even += text.even;
-    sum.rows += text.rows;
-  }
-  return sum;
-}
-
 }  // namespace
 
 Json recorded_names(const Model& model, const HeadChoice& choice) {
@@ -218,28 +208,31 @@ vector<HeadName> HeadProbe::names(const ParamVec<float>& trained) const {
   vector<HeadName> names;
   Pool alone(1);
   for (const auto& [of, texts] : score(trained)) {
-    const vector<PatternSums>& texts_before = untrained_.at(of);
+    double weight = 0, untrained = 0, even = 0, rows = 0;
     System above_untrained, above_even;
     for (size_t i = 0; i < texts.size(); ++i) {
-      above_untrained.push_back({texts[i].weight - texts_before[i].weight, texts[i].rows});
-      above_even.push_back({texts[i].weight - texts[i].even, texts[i].rows});
+      const PatternSums &is = texts[i], &was = untrained_.at(of)[i];
+      weight += is.weight;
+      untrained += was.weight;
+      even += is.even;
+      rows += is.rows;
+      above_untrained.push_back({is.weight - was.weight, is.rows});
+      above_even.push_back({is.weight - is.even, is.rows});
     }
     const auto beats = [&](const System& units) {
       return interval_of(units, figure("loss"), alone).low >= kMargin;
     };
-    const PatternSums sum = sum_of(texts);
     // NaN beats nothing.
-    if (!(sum.weight / sum.rows >= kLeastScore) || !beats(above_untrained) || !beats(above_even))
-      continue;
+    if (!(weight / rows >= kLeastScore) || !beats(above_untrained) || !beats(above_even)) continue;
     const auto& [pattern, kind, layer, head] = of;
     // A float's digits are enough.
     const HeadName found{attention_name(kind),
                          layer,
                          head,
                          kPatterns[pattern].name,
-                         float(sum.weight / sum.rows),
-                         float(sum_of(texts_before).weight / sum.rows),
-                         float(sum.even / sum.rows)};
+                         float(weight / rows),
+                         float(untrained / rows),
+                         float(even / rows)};
     const auto same_head = ranges::find_if(names, [&](const HeadName& n) {
       return n.kind == found.kind && n.layer == found.layer && n.head == found.head;
     });
