@@ -26,7 +26,7 @@ constexpr size_t kBleuOrder = 4, kChrfOrder = 6, kBleu = kTranslation,
                  kChrf = kBleu + 2 * kBleuOrder + 1, kCharacters = kChrf + 3 * kChrfOrder,
                  kTokenErrors = kCharacters + 2, kExact = kTokenErrors + 2, kEnd = kExact + 2;
 
-using Lines = vector<string>;
+using Lines = vector<string>;    // a translation, then its references
 using Symbols = std::u32string;  // characters, or the numbers of words
 using Ngrams = vector<u32string_view>;
 
@@ -96,44 +96,32 @@ string tokenize_13a(string_view line) {
   return split_pairs(spaced, true, [](char a, char b) { return is_digit(a) && b == '-'; });
 }
 
-// A translation and its references.
-struct Sides {
-  Symbols hypothesis;
-  vector<Symbols> references;
-};
-
-template <class AsSymbols>
-Sides sides_of(const string& line, const Lines& references, AsSymbols symbols) {
-  Sides sides{symbols(line), {}};
-  for (const string& reference : references) sides.references.push_back(symbols(reference));
-  return sides;
-}
-
 // split(line, add) calls add(word) for each of its words.
 template <class Split>
-Sides numbered(const string& line, const Lines& references, Split split) {
+vector<Symbols> numbered(const Lines& lines, Split split) {
   unordered_map<string, char32_t> numbers;
-  return sides_of(line, references, [&](const string& text) {
-    Symbols words;
-    split(text, [&](string_view word) {
+  vector<Symbols> all;
+  for (const string& line : lines) {
+    Symbols& words = all.emplace_back();
+    split(line, [&](string_view word) {
       words += numbers.try_emplace(string(word), numbers.size()).first->second;
     });
-    return words;
-  });
+  }
+  return all;
 }
 
-Sums bleu_counts(const string& line, const Lines& references, const string& tokenizer) {
-  const auto [hypothesis, all] = numbered(line, references, [&](const string& text, auto add) {
+Sums bleu_counts(const Lines& lines, const string& tokenizer) {
+  const vector<Symbols> all = numbered(lines, [&](const string& text, auto add) {
     ranges::for_each(split_words(bleu_words(text, tokenizer)), add);
   });
+  const auto references = span(all).subspan(1);
   Sums counts;
   for (size_t n = 1; n <= kBleuOrder; ++n) {
-    const NgramCounts c = count_ngrams(hypothesis, all, n);
+    const NgramCounts c = count_ngrams(all[0], references, n);
     counts.insert(counts.end(), {c.matches, c.hypothesis});
   }
-  const auto length = ssize(hypothesis);
-  const Symbols closest = ranges::min(all, {}, [&](const Symbols& reference) {
-    return pair(abs(length - ssize(reference)), reference.size());
+  const Symbols closest = ranges::min(references, {}, [&](const Symbols& reference) {
+    return pair(abs(ssize(all[0]) - ssize(reference)), reference.size());
   });
   counts.push_back(double(closest.size()));
   return counts;
@@ -161,12 +149,15 @@ Bleu bleu_of(const Sums& sums) {
   return bleu;
 }
 
-Symbols characters(const string& line, bool spaces) {
-  Symbols result;
-  each_code_point(line, [&](CodePoint c, size_t) {
-    if (spaces || !is_space(c.value)) result.push_back(c.value);
-  });
-  return result;
+vector<Symbols> characters(const Lines& lines, bool spaces) {
+  vector<Symbols> all;
+  for (const string& line : lines) {
+    Symbols& symbols = all.emplace_back();
+    each_code_point(line, [&](CodePoint c, size_t) {
+      if (spaces || !is_space(c.value)) symbols.push_back(c.value);
+    });
+  }
+  return all;
 }
 
 // (1 + b²) P R / (b² P + R), b = 2, P and R the means over the orders that both sides have.
@@ -185,14 +176,12 @@ double chrf_of(const double* counts) {
   return 100 * 5 * precision * recall / (4 * precision + recall);
 }
 
-Sums chrf_counts(const string& line, const Lines& references) {
-  const Symbols hypothesis = characters(line, false);
+Sums chrf_counts(const vector<Symbols>& all) {
   vector<Sums> each;
-  for (const string& text : references) {
-    const Symbols reference = characters(text, false);
+  for (size_t i = 1; i < all.size(); ++i) {
     Sums& counts = each.emplace_back();
     for (size_t n = 1; n <= kChrfOrder; ++n) {
-      const NgramCounts c = count_ngrams(hypothesis, {&reference, 1}, n);
+      const NgramCounts c = count_ngrams(all[0], {&all[i], 1}, n);
       // As sacreBLEU since 2.0: an order that the reference lacks does not count.
       counts.insert(counts.end(), {c.reference == 0 ? 0 : c.hypothesis, c.reference, c.matches});
     }
@@ -216,15 +205,15 @@ int64_t distance(const Symbols& a, const Symbols& b) {
 }
 
 // Of two references equally near the longer.
-Sums error_counts(const Sides& sides) {
+Sums error_counts(const vector<Symbols>& all) {
   pair<double, double> least{INFINITY, 0};  // errors, -length
-  for (const Symbols& reference : sides.references)
-    least = min(least, {double(distance(sides.hypothesis, reference)), -double(reference.size())});
+  for (const Symbols& reference : span(all).subspan(1))
+    least = min(least, {double(distance(all[0], reference)), -double(reference.size())});
   return {least.first, -least.second};
 }
 
-Sums token_counts(const string& line, const Lines& references, const BleuOptions& how) {
-  return error_counts(numbered(line, references, [&](const string& text, auto add) {
+Sums token_counts(const Lines& lines, const BleuOptions& how) {
+  return error_counts(numbered(lines, [&](const string& text, auto add) {
     if (how.counts_words()) return void(ranges::for_each(split_words(text), add));
     const string read = normalize(text, how.form);
     how.units->scan(read, [&](const Token& token) {
@@ -293,18 +282,13 @@ const Figure* selecting_figure(string_view select_by) {
   return select_by == "loss" ? nullptr : &figure(select_by);
 }
 
-Sums translation_counts(string line, Lines references, const BleuOptions& how) {
-  if (how.lowercase) {
-    line = to_lower(line);
-    for (string& reference : references) reference = to_lower(reference);
-  }
+Sums translation_counts(const string& hypothesis, Lines lines, const BleuOptions& how) {
+  lines.insert(lines.begin(), hypothesis);
+  if (how.lowercase) ranges::transform(lines, lines.begin(), to_lower);
   Sums counts(kTranslation);
-  for (const Sums& more :
-       {bleu_counts(line, references, how.tokenize), chrf_counts(line, references),
-        error_counts(
-            sides_of(line, references, [](const string& text) { return characters(text, true); })),
-        token_counts(line, references, how),
-        Sums{ranges::count(references, line) > 0 ? 1.0 : 0.0, 1.0}})
+  for (const Sums& more : {bleu_counts(lines, how.tokenize), chrf_counts(characters(lines, false)),
+                           error_counts(characters(lines, true)), token_counts(lines, how),
+                           Sums{ranges::count(lines, lines[0]) > 1 ? 1.0 : 0.0, 1.0}})
     counts.insert(counts.end(), more.begin(), more.end());
   return counts;
 }
