@@ -230,10 +230,6 @@ RunWriter RunWriter::open(const fs::path& path) {
   return writer;
 }
 
-void RunWriter::write_config(string_view json) {
-  replace_file(run_ / kConfigFile, json);
-}
-
 void RunWriter::begin_writing(const vector<DamagedCheckpoint>& damaged) {
   // Copying a run may have made folders or texts of its links.
   for (const char* link : {"best", "last"}) {

@@ -97,7 +97,7 @@ class RunWriter {
   optional<State> best() const { return best_of(states_); }
   fs::path checkpoints() const { return run_ / kCheckpoints; }
 
-  void write_config(string_view json);  // config.json
+  void write_config(string_view json) { replace_file(run_ / kConfigFile, json); }
 
   // Makes checkpoints/step-N durable, then `last` and `best` (best_of()), and removes what the save
   // before superseded: all but the `keep.last` newest (0: keeps all), multiples of `keep.every`,
