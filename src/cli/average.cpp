@@ -34,7 +34,7 @@ Json average_checkpoints(const string& folder, size_t n) {
   float* values = model.values.data();
   vector<double> sums(model.values.size());
   for (const int64_t step : steps) {
-    open(step).load_model(slots);
+    open(step).load(kModelFile, slots);
     for (size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
   }
   for (size_t i = 0; i < sums.size(); ++i) values[i] = float(sums[i] / double(steps.size()));

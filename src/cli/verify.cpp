@@ -46,8 +46,8 @@ void add_checkpoint(Verification& v, const string& name, const fs::path& folder)
     if (checkpoint.has_training) {
       Optimizer<float> optimizer(m.net.table, m.config.optimizer);
       ParamVec<float> raw(m.values.size());
-      checkpoint.load_training(
-          training_slots(m.net.table, optimizer, m.config.train.ema_decay > 0 ? &raw : nullptr));
+      checkpoint.load(kTrainingFile, training_slots(m.net.table, optimizer,
+                                                    m.config.train.ema_decay > 0 ? &raw : nullptr));
     }
     if (of_step) v.newest.emplace(std::move(m));
   });

@@ -25,21 +25,6 @@ constexpr uint64_t kMaxTextFile = 256u << 20;  // configs and tokenizers
   throw store_error("{}: {}", path.string(), what);
 }
 
-// Error if a number is not finite.
-void load(InputFile& file, span<const TensorSlot> tensors) {
-  file.rewind();
-  read_safetensors(file, tensors);
-  for (const TensorSlot& t : tensors) {
-    const span<const float> numbers(t.data, numbers_in(t.shape));
-    if (!ranges::all_of(numbers, [](float x) { return isfinite(x); }))
-      throw store_error("{}: NaN or infinity in {}, so it cannot be used", file.name().string(),
-                        t.name)
-          .hint(
-              "another checkpoint: --checkpoint step-N; to resume from the previous one, move "
-              "this one's folder away");
-  }
-}
-
 }  // namespace
 
 void write_checkpoint(const fs::path& parent, const string& name,
@@ -115,7 +100,7 @@ Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
                        "(SHA-256 {:.12}..., expected {:.12}...)",
                        digits, sums.at(name)));
     if (of_tensors)
-      (name == kModelFile ? checkpoint.model_ : checkpoint.training_) = std::move(file);
+      checkpoint.files_[name] = std::move(file);
     else if (name == kConfigFile)
       checkpoint.config = std::move(bytes);
     else
@@ -124,12 +109,19 @@ Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
   return checkpoint;
 }
 
-void Checkpoint::load_model(span<const TensorSlot> slots) const {
-  load(*model_, slots);
-}
-
-void Checkpoint::load_training(span<const TensorSlot> slots) const {
-  load(*training_, slots);
+void Checkpoint::load(const char* name, span<const TensorSlot> tensors) const {
+  InputFile& file = *files_.at(name);
+  file.rewind();
+  read_safetensors(file, tensors);
+  for (const TensorSlot& t : tensors) {
+    const span<const float> numbers(t.data, numbers_in(t.shape));
+    if (!ranges::all_of(numbers, [](float x) { return isfinite(x); }))
+      throw store_error("{}: NaN or infinity in {}, so it cannot be used", file.name().string(),
+                        t.name)
+          .hint(
+              "another checkpoint: --checkpoint step-N; to resume from the previous one, move "
+              "this one's folder away");
+  }
 }
 
 bool saved_since(const fs::path& run, fs::file_time_type time) {

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,13 +61,12 @@ class Checkpoint {
   string config;                  // text of config.json
   vector<NamedBytes> tokenizers;  // ordered by name
 
-  // Error if a number is not finite. One load at a time.
-  void load_model(span<const TensorSlot> slots) const;
-  // The same of one with_weights that has_training.
-  void load_training(span<const TensorSlot> slots) const;
+  // What is in kModelFile, or of one that has_training in kTrainingFile. Error if a number is not
+  // finite. One load at a time.
+  void load(const char* file, span<const TensorSlot> tensors) const;
 
  private:
-  unique_ptr<InputFile> model_, training_;  // null: not to be loaded
+  map<string, unique_ptr<InputFile>> files_;  // of tensors; none: not to be loaded
 };
 
 // Has checkpoints/ changed since, as far as clocks can say?

@@ -39,7 +39,7 @@ Model load_model(const Checkpoint& checkpoint) {
                       checkpoint.folder.string());
   Transformer net(config.model, tokenizers.source().size(), tokenizers.target->size());
   ParamVec<float> values(net.table.size());
-  checkpoint.load_model(tensor_slots(net.table, values));
+  checkpoint.load(kModelFile, tensor_slots(net.table, values));
   auto objective = make_objective(config);
   return {checkpoint.folder, std::move(config), std::move(objective), std::move(tokenizers),
           std::move(net),    std::move(values), checkpoint.state,     checkpoint.folder};
@@ -83,7 +83,7 @@ ParamVec<float> initial_weights(const Transformer& model, uint64_t seed, const f
   const fs::path step_0 = run / kCheckpoints / step_folder_name(0);
   ParamVec<float> values(model.table.size());
   if (path_exists(step_0))
-    Checkpoint::open(step_0).load_model(tensor_slots(model.table, values));
+    Checkpoint::open(step_0).load(kModelFile, tensor_slots(model.table, values));
   else if (const string from = read_origin(run).init_from; from.empty())
     initialize(model.table, seed, values);
   else

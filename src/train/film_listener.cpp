@@ -125,7 +125,7 @@ class FilmListener : public RunListener {
     record_ = LearningRecord(c_.prepared.model.table);  // makes room
     ParamVec<float> values(c_.prepared.model.table.size());
     Checkpoint::open(c_.run.checkpoints() / step_folder_name(best.step))
-        .load_model(tensor_slots(c_.prepared.model.table, values));
+        .load(kModelFile, tensor_slots(c_.prepared.model.table, values));
     add({.step = best.step, .valid_loss = best.valid_loss, .end = true}, values);
   } catch (const Error& e) {
     if (e.exit() != Exit::store) throw;

@@ -15,6 +15,7 @@
 #include "evaluate/test_text.h"
 #include "store/checkpoint.h"
 #include "store/model.h"
+#include "store/run_folder.h"
 #include "store/run_writer.h"
 
 namespace heed {
@@ -101,7 +102,7 @@ RunResult train_run(const RunRequest& request, const RunConfig& config, const st
         fmt::format("tokenizer and weights from {}{}", request.init_from,
                     changes.empty() ? "" : ", trained with other settings: " + joined(changes)));
     weights.emplace(prepared.model.table.size());
-    initial->load_model(tensor_slots(prepared.model.table, *weights));
+    initial->load(kModelFile, tensor_slots(prepared.model.table, *weights));
     if (const string leak = leaks(training_lines(request.init_from), prepared.data.valid.facts);
         !leak.empty())
       prepared.data.warnings.push_back(leak + " of " + request.init_from);

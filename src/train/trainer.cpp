@@ -14,6 +14,7 @@
 #include "base/std_names.h"
 #include "evaluate/figures.h"
 #include "step/schedule.h"
+#include "store/run_folder.h"
 #include "store/safetensors.h"
 #include "train/ranks.h"
 
@@ -40,8 +41,8 @@ void Trainer::start_from(const ParamVec<float>& weights) {
 }
 
 void Trainer::restore(const Checkpoint& checkpoint) {
-  checkpoint.load_model(tensor_slots(stepper_.table(), stepper_.weights().used));
-  checkpoint.load_training(training_slots(stepper_));
+  checkpoint.load(kModelFile, tensor_slots(stepper_.table(), stepper_.weights().used));
+  checkpoint.load(kTrainingFile, training_slots(stepper_));
   state_ = checkpoint.state;
   validated_ = saved_ = state_.step;
 }

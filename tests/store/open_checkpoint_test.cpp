@@ -53,9 +53,9 @@ TEST(OpenCheckpoint, AnOpenOneIsReadToTheEndAfterItsFolderIsGone) {
   const Checkpoint checkpoint = Checkpoint::open(folder.path() / "step-7");
   fs::remove_all(folder.path() / "step-7");
   std::vector<float> weight(6), bias(2), moment(2);
-  checkpoint.load_model(
-      std::vector<TensorSlot>{{"a.bias", {2}, bias.data()}, {"a.weight", {2, 3}, weight.data()}});
-  checkpoint.load_training(std::vector<TensorSlot>{{"adam.m.a.bias", {2}, moment.data()}});
+  checkpoint.load(kModelFile, std::vector<TensorSlot>{{"a.bias", {2}, bias.data()},
+                                                      {"a.weight", {2, 3}, weight.data()}});
+  checkpoint.load(kTrainingFile, std::vector<TensorSlot>{{"adam.m.a.bias", {2}, moment.data()}});
   EXPECT_EQ(weight[0], 7);
   EXPECT_EQ(moment, bias);
 }

@@ -47,9 +47,9 @@ inline std::int64_t expect_whole(const std::filesystem::path& folder) {
   SmallModel expected(static_cast<int>(checkpoint.state.step));
   expected.state.valid_loss = checkpoint.state.valid_loss;
   std::vector<float> weight(6), bias(2), moment(2);
-  checkpoint.load_model(
-      std::vector<TensorSlot>{{"a.bias", {2}, bias.data()}, {"a.weight", {2, 3}, weight.data()}});
-  checkpoint.load_training(std::vector<TensorSlot>{{"adam.m.a.bias", {2}, moment.data()}});
+  checkpoint.load(kModelFile, std::vector<TensorSlot>{{"a.bias", {2}, bias.data()},
+                                                      {"a.weight", {2, 3}, weight.data()}});
+  checkpoint.load(kTrainingFile, std::vector<TensorSlot>{{"adam.m.a.bias", {2}, moment.data()}});
   EXPECT_EQ(weight, expected.weight);
   EXPECT_EQ(bias, expected.bias);
   EXPECT_EQ(moment, expected.bias);
