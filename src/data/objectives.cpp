@@ -146,11 +146,9 @@ class MaskedLm final : public TextObjective {
     for (size_t i = tile.begin; i < tile.end; ++i) {
       const uint64_t token_key = combine(key, i);
       int& shown = out.source[1 + i - tile.begin];
-      if (uniform01(token_key, 0) >= mask_fraction_) {
-        out.labels.push_back(-1);
-        continue;
-      }
-      out.labels.push_back(shown);
+      out.labels.push_back(-1);
+      if (uniform01(token_key, 0) >= mask_fraction_) continue;
+      out.labels.back() = shown;
       const double fate = uniform01(token_key, 1);
       constexpr int kFirst = kMaskId + 1;  // ordinary token
       if (fate < 0.8)
