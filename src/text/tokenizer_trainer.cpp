@@ -47,9 +47,7 @@ void LineSample::add_line(string_view line) {
 vector<string> LineSample::take() {
   ranges::sort(heap_, {}, &Line::number);
   vector<string> lines;
-  lines.reserve(heap_.size());
-  for (Line& line : heap_) lines.push_back(std::move(line.text));
-  heap_.clear();
+  for (Line& line : exchange(heap_, {})) lines.push_back(std::move(line.text));
   return lines;
 }
 
