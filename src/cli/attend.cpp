@@ -65,9 +65,8 @@ void write_target(const AttendOptions& r, OpenModel& m, Attended& text) {
   const int most = min(room, r.max_tokens.value_or(r.draws ? kDrawnTokens : room));
   TokenIds ids;
   if (m.objective->use().command == "translate") {
-    BeamOptions beam;
-    beam.max_length = translation_limit(m.state.longest_target);
-    const auto found = translate(m, m.pool, {text.prompt}, beam);
+    const auto found = translate(m, m.pool, {text.prompt},
+                                 {.max_length = translation_limit(m.state.longest_target)});
     if (!found.front().empty()) ids = found.front().front().ids;
   } else {
     ids = generate(m.predictor(), *m.objective, *m.tokenizers.target, text.prompt, most, 0,
