@@ -126,13 +126,6 @@ vector<Piece> fixed_pieces(const vector<string>& specials) {
   return fixed;
 }
 
-// Any model, with all its pieces and the defaults of what is left out.
-struct AnyModel : PieceModel {
-  AnyModel() : PieceModel{.reading = {"nmt_nfkc", true, true, true}} {}
-  uint64_t type = kUnigramType;
-  bool suffix_spaces = false, denormalizes = false;
-};
-
 Piece read_piece(string_view message, const string& path) {
   Piece piece;
   each_field(message, path, [&](const ProtoField& field) {
@@ -144,7 +137,7 @@ Piece read_piece(string_view message, const string& path) {
   return piece;
 }
 
-void read_normalizer(string_view message, const string& path, AnyModel& model) {
+void read_normalizer(string_view message, const string& path, PieceModel& model) {
   PieceModel::Reading& r = model.reading;
   const pair<int, bool*> flags[] = {{kAddDummyPrefix, &r.add_dummy_prefix},
                                     {kRemoveExtraWhitespaces, &r.remove_extra_whitespaces},
@@ -158,8 +151,10 @@ void read_normalizer(string_view message, const string& path, AnyModel& model) {
   });
 }
 
-AnyModel read_model(string_view bytes, const string& path) {
-  AnyModel model;
+// Any model, with all its pieces and the defaults of what is left out.
+PieceModel read_model(string_view bytes, const string& path) {
+  PieceModel model{.reading = {"nmt_nfkc", true, true, true}};
+  uint64_t type = kUnigramType;
   each_field(bytes, path, [&](const ProtoField& field) {
     if (field.is(kPieces, kProtoBytes)) {
       model.pieces.push_back(read_piece(field.bytes, path));
@@ -167,17 +162,20 @@ AnyModel read_model(string_view bytes, const string& path) {
         refuse(path, "it has too many pieces");
     } else if (field.is(kTrainerSpec, kProtoBytes)) {
       each_field(field.bytes, path, [&](const ProtoField& entry) {
-        if (entry.is(kModelType, kProtoVarint)) model.type = entry.value;
-        if (entry.is(kSuffixSpaces, kProtoVarint)) model.suffix_spaces = entry.value != 0;
+        if (entry.is(kModelType, kProtoVarint)) type = entry.value;
+        if (entry.is(kSuffixSpaces, kProtoVarint) && entry.value != 0)
+          refuse(path, "it has spaces at the ends of words");
       });
     } else if (field.is(kNormalizerSpec, kProtoBytes)) {
       read_normalizer(field.bytes, path, model);
     } else if (field.is(kDenormalizerSpec, kProtoBytes)) {
-      AnyModel other;
+      PieceModel other;
       read_normalizer(field.bytes, path, other);
-      model.denormalizes = !other.charsmap.empty();
+      if (!other.charsmap.empty()) refuse(path, "it has a denormaliser");
     }
   });
+  if (type != kUnigramType && type != kBpeType) refuse(path, "its type is neither bpe nor unigram");
+  model.unigram = type == kUnigramType;
   return model;
 }
 
@@ -197,30 +195,21 @@ bool is_usable(const Piece& piece, bool by_line) {
   return piece.type == Piece::kNormal;
 }
 
-PieceModel adopt(const AnyModel& any, const string& path, const vector<string>& specials) {
-  const string& name = any.reading.normalizer;
-  if (any.type != kUnigramType && any.type != kBpeType)
-    refuse(path, "its type is neither bpe nor unigram");
-  if (ranges::count(kNormalizers, name) == 0 || any.charsmap.empty() != (name == kIdentity) ||
-      any.denormalizes)
+PieceModel adopt(PieceModel model, const string& path, const vector<string>& specials) {
+  const string& name = model.reading.normalizer;
+  if (ranges::count(kNormalizers, name) == 0 || model.charsmap.empty() != (name == kIdentity))
     refuse(path, fmt::format("its normaliser (\"{}\") is not one of SentencePiece's own: {}",
                              excerpt(name), joined(kNormalizers)));
-  if (any.suffix_spaces) refuse(path, "it has spaces at the ends of words");
-  PieceModel model;
-  model.unigram = any.type == kUnigramType;
   model.specials = specials;
-  model.reading = any.reading;
-  model.charsmap = any.charsmap;
-  model.by_line = any.by_line || any.reading != PieceModel::Reading{} ||
-                  ranges::any_of(any.pieces, [](const Piece& piece) {
+  model.by_line = model.by_line || model.reading != PieceModel::Reading{} ||
+                  ranges::any_of(model.pieces, [](const Piece& piece) {
                     return is_learnt(piece) && !is_usable(piece, false);
                   });
-  const vector<Piece> fixed = fixed_pieces(specials);
-  unordered_set<string_view> seen;
-  for (const Piece& piece : fixed) seen.insert(piece.text);
-  for (const Piece& piece : any.pieces)  // heed adds its own that are not learnt
-    if (is_learnt(piece) && is_usable(piece, model.by_line) && seen.insert(piece.text).second)
-      model.pieces.push_back(piece);
+  unordered_set<string> seen;
+  for (const Piece& piece : fixed_pieces(specials)) seen.insert(piece.text);
+  erase_if(model.pieces, [&](const Piece& piece) {  // heed adds its own that are not learnt
+    return !is_learnt(piece) || !is_usable(piece, model.by_line) || !seen.insert(piece.text).second;
+  });
   if (model.pieces.empty()) refuse(path, "it has no usable piece");
   return model;
 }
@@ -230,7 +219,7 @@ PieceModel adopt(const AnyModel& any, const string& path, const vector<string>& 
 // hand, never with their own.
 string normalizer_table(const string& name) {
   if (name == kIdentity) return "";
-  const string trained = learn_pieces({{"model_type", "char"},
+  const string trained = learn_pieces({{"model_type", "bpe"},
                                        {"vocab_size", "8"},
                                        {"hard_vocab_limit", "false"},
                                        {"minloglevel", "3"},
@@ -410,7 +399,7 @@ string write_piece_model(const PieceModel& model) {
 }
 
 PieceModel read_piece_model(string_view bytes, const string& path) {
-  const AnyModel any = read_model(bytes, path);
+  const PieceModel any = read_model(bytes, path);
   vector<string> specials;
   for (size_t id = Tokenizer::kFirstFurther;
        id < any.pieces.size() && any.pieces[id].type == Piece::kControl; ++id)
