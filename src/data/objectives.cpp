@@ -200,8 +200,12 @@ class SpanCorruption final : public TextObjective {
             .hint("[MASK] in its place");
     string out;
     size_t masks = 0;
+    // A sentinel before the last for each; the longest target must have room for them, each with
+    // one token.
+    const size_t most =
+        min<size_t>(traits().specials.size() - 1, (traits().longest_target - 1) / 2);
     for (size_t at; (at = text.find(kMaskText)) != text.npos; ++masks) {
-      if (masks == most_masks())
+      if (masks == most)
         throw data_error("the text has too many [MASK]: this model fills in at most {}.", masks);
       out += string(text.substr(0, at)) + traits().specials[masks];
       text.remove_prefix(at + kMaskText.size());
@@ -238,27 +242,16 @@ class SpanCorruption final : public TextObjective {
 
   static constexpr int sentinel(int i) { return Tokenizer::kFirstFurther + i; }
 
-  // One for each span, and the one after the last.
-  static vector<string> sentinels(const ObjectiveConfig& c) {
-    vector<string> names;
-    const double spans = std::ceil(c.source_length * c.mask_fraction / c.mean_span);
-    for (int i = 0; i <= spans; ++i) names.push_back(fmt::format("<extra_id_{}>", i));
-    return names;
-  }
-
   static ObjectiveTraits traits_of(const ObjectiveConfig& c) {
     const Noise most = noise_of(c.source_length, c);
+    vector<string> sentinels;  // one for each span, and the one after the last
+    const double spans = std::ceil(c.source_length * c.mask_fraction / c.mean_span);
+    for (int i = 0; i <= spans; ++i) sentinels.push_back(fmt::format("<extra_id_{}>", i));
     return {.longest_source = c.source_length,
             .longest_target = 2 + most.spans + most.tokens,  // <s> and the last sentinel, too
             .use = &kFills,
             .bits_per_byte = false,
-            .specials = sentinels(c)};
-  }
-
-  // One per sentinel before the last; the longest target must have room for them, each with one
-  // token.
-  size_t most_masks() const {
-    return min<size_t>(traits().specials.size() - 1, (traits().longest_target - 1) / 2);
+            .specials = sentinels};
   }
 
   // `items` cut into `runs` runs of at least one item, every way equally likely: selection sampling
