@@ -55,17 +55,6 @@ class PullRecorder : public Observer<T> {
   AttentionMaps& maps_;
 };
 
-PackedPull packed_pull(const AttentionMap& map) {
-  double largest = 0;
-  for (const double x : map.pull) largest = max(largest, abs(x));
-  vector<unsigned char> bytes;
-  for (const double x : map.pull) {
-    const double root = largest > 0 ? sqrt(abs(x) / largest) : 0;
-    bytes.push_back(static_cast<unsigned char>(128 + std::lround(std::copysign(127 * root, x))));
-  }
-  return {float(largest), base64(bytes)};
-}
-
 }  // namespace
 
 template <class T>
@@ -93,8 +82,17 @@ vector<PackedPull> packed_pulls(const Transformer& model, const ParamVec<float>&
   Workspace workspace;
   add_pull(model, values, read, workspace, maps);
   vector<PackedPull> packed;
-  for (const AttentionMap& map : maps)
-    if (!map.empty()) packed.push_back(packed_pull(map));
+  for (const AttentionMap& map : maps) {
+    if (map.empty()) continue;
+    double largest = 0;
+    for (const double x : map.pull) largest = max(largest, abs(x));
+    vector<unsigned char> bytes;
+    for (const double x : map.pull) {
+      const double root = largest > 0 ? sqrt(abs(x) / largest) : 0;
+      bytes.push_back(uint8_t(128 + std::lround(std::copysign(127 * root, x))));
+    }
+    packed.push_back({float(largest), base64(bytes)});
+  }
   return packed;
 }
 
