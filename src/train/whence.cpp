@@ -36,17 +36,6 @@ struct StepRecord {
   Numbers<T> after;      // and moments
 };
 
-template <class T>
-StepRecord<T> do_step(Retraining<T>& training, int64_t step) {
-  const double norm = training.gradient(step);
-  StepRecord<T> done{
-      step, norm, copy_as<T>(training.gradients.sum()), copy_as<T>(training.values), {}};
-  training.update(step, norm);
-  done.after = numbers_of(training);
-  done.after.front() = {};  // the next step has it
-  return done;
-}
-
 // The adjoints, step after step backwards.
 class Backwards {
  public:
@@ -256,8 +245,14 @@ vector<double> influences(const TrainingSetup& setup, const Phi& answer) {
       std::copy_n(kept.back()[k].data(), training.values.size(), training.numbers()[k]->data());
     vector<StepRecord<T>> done;
     const int64_t first = int64_t(kept.size() - 1) * stretch + 1;
-    for (int64_t step = first; step < first + stretch && step <= n; ++step)
-      done.push_back(do_step(training, step));
+    for (int64_t step = first; step < first + stretch && step <= n; ++step) {
+      const double norm = training.gradient(step);
+      done.push_back(
+          {step, norm, copy_as<T>(training.gradients.sum()), copy_as<T>(training.values), {}});
+      training.update(step, norm);
+      done.back().after = numbers_of(training);
+      done.back().after.front() = {};  // the next step has it
+    }
     for (; !done.empty(); done.pop_back()) {
       backwards.reverse(done.back());
       setup.worked(4);
