@@ -75,13 +75,6 @@ constexpr const char* kAboutHeads =
     "each head in this text: its pattern and the weight on it, or, without one, the "
     "largest weight of a row; in parentheses: if the weight were spread evenly\n";
 
-// "cross, layer 1, head 0: mostly the mirrored position, 85 % (17 %)"
-string line_of_head(const HeadInWords& h) {
-  return fmt::format(
-      "{}: {}{}\n", name_of_head(h.kind, h.layer, h.head), h.pattern,
-      h.share == 0 ? "" : fmt::format(", {:.0f} % ({:.0f} %)", 100 * h.share, 100 * h.uniform));
-}
-
 // The keys with the largest weights in these rows, in their order in the text.
 vector<int> strongest_keys(Mat<const float> rows) {
   vector<float> largest(rows.cols);
@@ -191,7 +184,11 @@ string draw_attention(const HeadChoice& choice, const InputTokens& tokens,
   vector<DrawnHead> drawn;
   for (const HeadInWords& h : heads) {
     const Mat<const float> weights = maps[size_t(h.kind)].head(h.layer, h.head);
-    drawn.push_back({line_of_head(h), h.kind, {weights.row(0), weights.row(weights.rows)}});
+    // "cross, layer 1, head 0: mostly the mirrored position, 85 % (17 %)"
+    const string line = fmt::format(
+        "{}: {}{}\n", name_of_head(h.kind, h.layer, h.head), h.pattern,
+        h.share == 0 ? "" : fmt::format(", {:.0f} % ({:.0f} %)", 100 * h.share, 100 * h.uniform));
+    drawn.push_back({line, h.kind, {weights.row(0), weights.row(weights.rows)}});
   }
   return wrapped(kAboutHeads, style.columns, "  ") +
          draw_heads(choice, drawn, &clearest_head(heads) - heads.data(), tokens, style);
