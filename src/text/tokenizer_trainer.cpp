@@ -53,19 +53,8 @@ vector<string> LineSample::take() {
 
 namespace {
 
-using Counts = unordered_map<char32_t, int64_t>;
-
-Counts count_characters(const vector<string>& lines) {
-  Counts counts;
-  for (const string& line : lines)
-    each_code_point(line, [&](CodePoint c, size_t at) {
-      if (reserved_length(line, at) == 0) ++counts[c.value];
-    });
-  return counts;
-}
-
 // The most frequent characters that together make up 99.995 % of the text.
-unordered_set<char32_t> frequent(const Counts& counts) {
+unordered_set<char32_t> frequent(const unordered_map<char32_t, int64_t>& counts) {
   vector<pair<int64_t, char32_t>> order;
   int64_t total = 0;
   for (const auto& [c, n] : counts) {
@@ -208,7 +197,11 @@ TrainedTokenizer TokenizerTrainer::finish_pieces() {
   string note = all ? "pieces learnt from all of it"
                     : "pieces learnt from a sample of " + format_bytes(sample_.bytes_kept());
   const vector<string> lines = sample_.take();
-  const Counts counts = count_characters(lines);
+  unordered_map<char32_t, int64_t> counts;
+  for (const string& line : lines)
+    each_code_point(line, [&](CodePoint c, size_t at) {
+      if (reserved_length(line, at) == 0) ++counts[c.value];
+    });
   need_two(counts.size(), counts.size(), "character");
   const auto kept = frequent(counts);
   PieceModel model = train_pieces(config_, specials_, lines, kept);
