@@ -106,11 +106,6 @@ double weight_decay_for(double rate, double steps_of_a_pass) {
   return clamp(1 / (rate * kRememberedPasses * steps_of_a_pass), 0.01, 3.0);
 }
 
-// Few enough that scoring them takes a small part of the minutes.
-double held_out_tokens(double minutes) {
-  return clamp(20e3 * minutes, 1e3, 100e3);
-}
-
 double steps_of_a_pass(const OwnText& text, const RunConfig& c) {
   const double bytes_per_token = c.tokenizer.type == TokenizerConfig::bpe ? 2.5 : 1;
   return double(text.facts.bytes) / bytes_per_token / kBatchTokens;
@@ -274,8 +269,9 @@ Suggestion suggest(const OwnText& text) {
     s.tokens = "single characters, because the text is too short to learn pieces of words from";
   }
   choose_size(s, text);
-  const double pass = steps_of_a_pass(text, c), share = held_out_tokens(text.minutes) / pass,
-               held_out = bytes < 500 ? 0 : min(0.1, share / kBatchTokens);
+  // Few enough tokens that scoring them takes a small part of the minutes.
+  const double pass = steps_of_a_pass(text, c), tokens = clamp(20e3 * text.minutes, 1e3, 100e3),
+               held_out = bytes < 500 ? 0 : min(0.1, tokens / pass / kBatchTokens);
   c.data.valid_fraction = rounded_to(held_out, 3);
   c.train.patience = text.pairs() && c.data.valid_fraction > 0 ? 5 : 0;
   c.optimizer.min_learning_rate = rounded_to(c.optimizer.learning_rate / 20, 6);
