@@ -170,13 +170,12 @@ Yardsticks measure_yardsticks(const Objective& objective, const Tokenizer& targe
 }
 
 string compared(double loss, const Yardsticks& yardsticks) {
-  vector<string> names[2], parts;  // beaten, not beaten
+  vector<string> beaten, others, parts;
   for (const Yardstick& y : yardsticks)
-    names[loss < y.nats_per_token ? 0 : 1].push_back(
-        fmt::format("{} ({:.2f})", y.name, y.nats_per_token));
-  for (const bool beaten : {true, false})
-    if (const auto& list = names[beaten ? 0 : 1]; !list.empty())
-      parts.push_back((beaten ? "better than " : "not better than ") + listed(list));
+    (loss < y.nats_per_token ? beaten : others)
+        .push_back(fmt::format("{} ({:.2f})", y.name, y.nats_per_token));
+  if (!beaten.empty()) parts.push_back("better than " + listed(beaten));
+  if (!others.empty()) parts.push_back("not better than " + listed(others));
   return fmt::format("{:.4f} nats per token: {}", loss, joined(parts));
 }
 
