@@ -297,10 +297,7 @@ void RunWriter::finish_save(int64_t step, Keep keep) {
   point("last", step);
   if (const auto state = best()) point("best", state->step);
   for (const int64_t old : exchange(superseded_, {})) remove_checkpoint(old);
-  supersede(step, keep);
-}
 
-void RunWriter::supersede(int64_t step, Keep keep) {
   if (keep.last <= 0) return;
   vector<int64_t> steps = list_steps(run_);
   // Step 0 keeps the weights that a run began with. Damaged ones stay.

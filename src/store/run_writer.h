@@ -121,7 +121,6 @@ class RunWriter {
  private:
   RunWriter(fs::path run, RunLock lock);
   void rename_aside(const fs::path& path, const fs::path& named, const char* why);
-  void supersede(int64_t step, Keep keep);
   void remove_checkpoint(int64_t step);
 
   fs::path run_;
