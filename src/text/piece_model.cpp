@@ -111,12 +111,6 @@ constexpr uint64_t kUnigramType = 1, kBpeType = 2;
 
 using Piece = PieceModel::Piece;
 
-string message_of(const Piece& piece) {
-  return proto_bytes(kPieces,
-                     proto_bytes(kText, piece.text) + proto_fixed(kScore, piece.score) +
-                         (piece.type == Piece::kNormal ? "" : proto_number(kType, piece.type)));
-}
-
 // The pieces before the learnt ones: <unk>, <s>, </s>, `specials`, <0x00> to <0xFF>.
 vector<Piece> fixed_pieces(const vector<string>& specials) {
   vector<Piece> fixed = {
@@ -124,17 +118,6 @@ vector<Piece> fixed_pieces(const vector<string>& specials) {
   for (const string& name : specials) fixed.push_back({name, 0, Piece::kControl});
   for (int byte = 0; byte < 256; ++byte) fixed.push_back({byte_piece(byte), 0, Piece::kByte});
   return fixed;
-}
-
-Piece read_piece(string_view message, const string& path) {
-  Piece piece;
-  each_field(message, path, [&](const ProtoField& field) {
-    if (field.is(kText, kProtoBytes)) piece.text = field.bytes;
-    if (field.is(kScore, kProtoFixed32))
-      memcpy(&piece.score, field.bytes.data(), sizeof piece.score);
-    if (field.is(kType, kProtoVarint)) piece.type = field.value;
-  });
-  return piece;
 }
 
 void read_normalizer(string_view message, const string& path, PieceModel& model) {
@@ -157,7 +140,13 @@ PieceModel read_model(string_view bytes, const string& path) {
   uint64_t type = kUnigramType;
   each_field(bytes, path, [&](const ProtoField& field) {
     if (field.is(kPieces, kProtoBytes)) {
-      model.pieces.push_back(read_piece(field.bytes, path));
+      Piece& piece = model.pieces.emplace_back();
+      each_field(field.bytes, path, [&](const ProtoField& entry) {
+        if (entry.is(kText, kProtoBytes)) piece.text = entry.bytes;
+        if (entry.is(kScore, kProtoFixed32))
+          memcpy(&piece.score, entry.bytes.data(), sizeof piece.score);
+        if (entry.is(kType, kProtoVarint)) piece.type = entry.value;
+      });
       if (std::cmp_greater(model.pieces.size(), Tokenizer::kMaxSize))
         refuse(path, "it has too many pieces");
     } else if (field.is(kTrainerSpec, kProtoBytes)) {
@@ -380,7 +369,10 @@ int reserved_length(string_view text, size_t at) {
 
 string write_piece_model(const PieceModel& model) {
   string out;
-  for (const Piece& piece : all_pieces(model)) out += message_of(piece);
+  for (const Piece& piece : all_pieces(model))
+    out += proto_bytes(kPieces,
+                       proto_bytes(kText, piece.text) + proto_fixed(kScore, piece.score) +
+                           (piece.type == Piece::kNormal ? "" : proto_number(kType, piece.type)));
   out += proto_bytes(kTrainerSpec,
                      proto_number(kModelType, model.unigram ? kUnigramType : kBpeType) +
                          proto_number(kVocabSize, model.size()) + proto_number(kByteFallback, 1) +
