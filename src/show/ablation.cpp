@@ -94,24 +94,20 @@ Json part_json(const ModelPart& part) {
 }  // namespace
 
 vector<ModelPart> parts_of(const Transformer& model) {
-  vector<ModelPart> parts;
+  set<ModelPart> parts;
   for (const Stack* stack : {&model.encoder, &model.decoder})
     for (const Block& block : stack->blocks) {
-      const AttentionKind kind = block.self_attention.kind;
-      const int layer = block.self_attention.layer;
-      parts.push_back({ModelPart::layers, kind, layer});
-      if (block.feed_forward) parts.push_back({ModelPart::feed_forward, kind, layer});
-      for (int h = 0; h < block.self_attention.n_heads; ++h) {
-        parts.push_back({ModelPart::heads, kind, layer, h});
-        if (block.cross_attention)
-          parts.push_back({ModelPart::heads, AttentionKind::cross, layer, h});
-      }
-      if (layer > 0) continue;
-      parts.push_back({ModelPart::attention, kind});
-      if (block.cross_attention) parts.push_back({ModelPart::attention, AttentionKind::cross});
+      const auto add = [&](const Attention& a) {
+        parts.insert({ModelPart::attention, a.kind});
+        for (int h = 0; h < a.n_heads; ++h) parts.insert({ModelPart::heads, a.kind, a.layer, h});
+      };
+      const Attention& self = block.self_attention;
+      add(self);
+      if (block.cross_attention) add(*block.cross_attention);
+      if (block.feed_forward) parts.insert({ModelPart::feed_forward, self.kind, self.layer});
+      parts.insert({ModelPart::layers, self.kind, self.layer});
     }
-  ranges::sort(parts);
-  return parts;
+  return {parts.begin(), parts.end()};
 }
 
 Json ablate(const Transformer& model, const ParamVec<float>& values,
