@@ -35,13 +35,6 @@ int frame_weights(const ModelConfig& c, int tokens) {
   return kinds * c.n_heads * tokens * tokens;
 }
 
-string packed_weights(const AttentionMap& map) {
-  vector<unsigned char> bytes;
-  for (const float w : map.weights)
-    bytes.push_back(static_cast<unsigned char>(std::lround(255 * sqrt(w))));
-  return base64(bytes);
-}
-
 }  // namespace
 
 bool is_frame(int64_t step, bool validated, int64_t last) {
@@ -120,7 +113,9 @@ void Film::add_maps(const ParamVec<float>& values, const AttentionMaps& maps, Fr
   frame.words.emplace();
   for (const AttentionMap& map : maps) {
     if (map.empty()) continue;
-    frame.weights.push_back(packed_weights(map));
+    vector<unsigned char> bytes;
+    for (const float w : map.weights) bytes.push_back(uint8_t(std::lround(255 * sqrt(w))));
+    frame.weights.push_back(base64(bytes));
     const auto heads =
         heads_in_words(input_tokens(question_.read, tokenizers_), maps, {attention_name(map.kind)});
     KindInWords& words = frame.words->emplace_back();
