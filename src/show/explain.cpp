@@ -93,9 +93,6 @@ class Explainer {
   }
 
  private:
-  const TokenIds& ids() const {
-    return model_.has_decoder() ? prediction_.read.target : prediction_.read.source;
-  }
   // x before a layer, or after the last.
   Row row_before(size_t layer) const {
     if (layer == stack_.blocks.size())
@@ -196,7 +193,9 @@ class Explainer {
   void find_parts() {
     const Embedding& e =
         model_.has_decoder() ? *model_.embeddings.target : *model_.embeddings.source;
-    Row token = copied(pass_[e.tokens], ids()[prediction_.row]);
+    const Example& read = prediction_.read;
+    const TokenIds& ids = model_.has_decoder() ? read.target : read.source;
+    Row token = copied(pass_[e.tokens], ids[prediction_.row]);
     for (double& x : token) x *= e.scale;
     add(place("embedding"), normed(token));
     if (e.kind == Positions::learned || e.kind == Positions::sinusoidal)
