@@ -16,14 +16,6 @@ namespace {
 
 constexpr string_view kBetweenSides = " ||| ";
 
-// The end, and the ids of text that does not begin with a space after `previous`.
-TokenIds without_space(const Tokenizer& tokenizer, int previous) {
-  TokenIds ids = {Tokenizer::kEos};
-  for (int id = tokenizer.first_ordinary_id(); id < tokenizer.size(); ++id)
-    if (!tokenizer.text_after(previous, id).starts_with(' ')) ids.push_back(id);
-  return ids;
-}
-
 // Is the target alone? Error (usage) if it needs its text.
 bool is_target_alone(const GivenText& given, bool needs_text) {
   const bool alone = given.text.empty() && given.target && !given.is_line;
@@ -78,8 +70,13 @@ TokenizedText UserTexts::encode_known(Side side, const string& text, const strin
   Unknown unknown;
   TokenizedText read = encode(side, text.substr(0, text.size() - held), name, unknown);
   count(unknown, read.tokens.size(), name);
-  if (held && !read.tokens.empty())
-    read.not_next = without_space(*tokenizers_.target, read.tokens.back().id);
+  if (held && !read.tokens.empty()) {  // not the end, nor what does not begin with a space
+    const Tokenizer& target = *tokenizers_.target;
+    read.not_next = {Tokenizer::kEos};
+    for (int id = target.first_ordinary_id(); id < target.size(); ++id)
+      if (!target.text_after(read.tokens.back().id, id).starts_with(' '))
+        read.not_next.push_back(id);
+  }
   const bool words = tokenizer(side).type() == TokenizerConfig::word;  // they have no spaces at all
   read.before_space = held || (words && (text.ends_with(' ') || text.ends_with('\t')));
   return read;

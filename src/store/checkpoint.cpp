@@ -58,11 +58,10 @@ void clean_up(const fs::path& parent) {
     if (!name.starts_with(kTemporary)) continue;
     const bool aside = name.starts_with(kSetAside);
     const fs::path place = parent / name.substr(aside ? kSetAside.size() : kTemporary.size());
-    if (aside && !path_exists(place)) {
+    if (aside && !path_exists(place))
       rename_path(parent / name, place);
-    } else {
+    else
       remove_tree(parent / name);
-    }
   }
 }
 
