@@ -45,21 +45,18 @@ string composed(string text, const Model& model) {
 // Best first, each text once.
 void put_in_order(vector<Translation>& found, int n_best) {
   ranges::stable_sort(found, greater{}, &Translation::score);
-  vector<Translation> kept;
-  for (Translation& t : found)
-    if (ranges::find(kept, t.text, &Translation::text) == kept.end()) kept.push_back(std::move(t));
-  if (kept.size() > size_t(n_best)) kept.resize(n_best);
-  found = std::move(kept);
+  set<string> seen;
+  erase_if(found, [&](const Translation& t) { return !seen.insert(t.text).second; });
+  if (ssize(found) > n_best) found.resize(n_best);
 }
 
 // `left`: tokens of a target, after <s>; `special`: ids that are none of a text.
 vector<vector<Hypothesis>> fill_spans(const Predictor& predictor, int left, int special,
                                       const TokenIds& source, const vector<int>& rows, int n) {
-  BeamOptions options;
-  options.beam_size = kSpanBeam;
-  options.n_best = min(n, kSpanBeam);
-  options.rules.min_tokens = 1;
-  options.length_penalty = 0;  // by the probability of the whole span
+  BeamOptions options{.beam_size = kSpanBeam,
+                      .length_penalty = 0,  // by the probability of the whole span
+                      .n_best = min(n, kSpanBeam),
+                      .rules = {.min_tokens = 1}};
   Pool pool(1);
   vector<vector<Hypothesis>> found;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -144,12 +141,11 @@ TranslatedPairs translate_pairs(const Model& m, const Split& split, const Pairs&
 
 TokenIds generate(const Predictor& predictor, const Objective& objective, const Tokenizer& target,
                   TokenIds prompt, int max_tokens, double temperature, const TokenIds& not_next) {
-  SampleRequest request;
-  request.prompt = std::move(prompt);
-  request.max_tokens = max_tokens;
-  request.rules.temperature = temperature;
-  request.banned = objective.never_written(target);
-  request.writing.not_next = not_next;
+  const SampleRequest request{.prompt = std::move(prompt),
+                              .max_tokens = max_tokens,
+                              .rules = {.temperature = temperature},
+                              .writing = {.not_next = not_next},
+                              .banned = objective.never_written(target)};
   TokenIds ids;
   if (max_tokens <= 0) return ids;
   Pool pool(1);

@@ -38,10 +38,9 @@ Sums translation_sums(const PreparedRun& run, const Objective& objective,
   vector<TokenIds> sources;
   for (int64_t i = 0; i < ssize(valid.target_begin) - 1; ++i)
     sources.push_back(objective.framed_source(valid.sentence(Side::source, i)));
-  BeamOptions options;
-  options.beam_size = 1;
-  options.max_length = translation_limit(run.data.train.longest(Side::target));
-  options.banned = objective.never_written(target);
+  const BeamOptions options{.beam_size = 1,
+                            .max_length = translation_limit(run.data.train.longest(Side::target)),
+                            .banned = objective.never_written(target)};
   Sums sums(translation_counts("", {""}).size());  // as many in each process
   run.crew.in_pieces(sources.size(), kTranslatedAtOnce, [&](size_t begin, size_t end) {
     const span few(sources.data() + begin, end - begin);
