@@ -35,10 +35,6 @@ Row operator-(Row a, const Row& b) {
   return a;
 }
 
-double length(const Row& x) {
-  return sqrt(dot(x, x));
-}
-
 struct WritingHead {
   size_t part;      // in the list of shares
   double strength;  // its share, or the length of what it wrote
@@ -252,7 +248,7 @@ class Explainer {
                 {"uniform", h.uniform},
                 {"weights", weights},
                 {"q", q},
-                {"length", length(q)},
+                {"length", sqrt(dot(q, q))},
                 {"output", copied(h.o, prediction_.row)}});
     for (const int j : order) {
       const Row k = copied(h.k, j);
@@ -260,7 +256,7 @@ class Explainer {
       const double product = h.uniform ? kUnknown : dot(q, k);
       out["keys"].push_back({{"position", j},
                              {"k", k},
-                             {"length", length(k)},
+                             {"length", sqrt(dot(k, k))},
                              {"cosine", product / sqrt(dot(q, q) * dot(k, k))},
                              {"v", copied(h.v, j)},
                              {"dot", product},
