@@ -146,17 +146,13 @@ vector<OptimizerKind>& optimizers() {
   return kinds;
 }
 
-const OptimizerKind& optimizer_of(const OptimizerConfig& c) {
-  return kind_named(optimizers(), c.type);
-}
-
 const UpdateRule& rule_of(const OptimizerConfig& c, const ParamInfo& info) {
-  const OptimizerKind& kind = optimizer_of(c);
+  const OptimizerKind& kind = kind_named(optimizers(), c.type);
   return kind.rules[kind.rule_of ? kind.rule_of(c, info) : 0];
 }
 
 void fill_in_defaults(OptimizerConfig& c) {
-  const map<string, double>& defaults = optimizer_of(c).doc.defaults;
+  const map<string, double>& defaults = kind_named(optimizers(), c.type).doc.defaults;
   const auto fill = [&](double& value, const char* key) {
     if (value < 0) value = defaults.contains(key) ? defaults.at(key) : 0;
   };
@@ -244,7 +240,7 @@ void Optimizer<T>::step(Pool& pool, const Update& update, ParamVec<T>& values,
 template <class T>
 vector<typename Optimizer<T>::Moment> Optimizer<T>::moments() {
   vector<Moment> all;
-  const OptimizerKind& kind = optimizer_of(config_);
+  const OptimizerKind& kind = kind_named(optimizers(), config_.type);
   for (size_t k = 0; k < moments_.size(); ++k)
     for (const UpdateRule& rule : kind.rules)
       for (const ParamInfo& info : table_.infos())

@@ -85,7 +85,6 @@ struct OptimizerKind {
 
 // The table. Rows may be added before the first config is read.
 vector<OptimizerKind>& optimizers();
-const OptimizerKind& optimizer_of(const OptimizerConfig& config);
 const UpdateRule& rule_of(const OptimizerConfig& config, const ParamInfo& info);
 
 // weight_decay and momentum, where they were not given.
