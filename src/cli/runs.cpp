@@ -33,13 +33,6 @@ struct ListedRun {
   Json rank;                // for --sort: at first of the metric, more is better
 };
 
-uint64_t parameters_in(const fs::path& checkpoint) {
-  InputFile file(checkpoint / kModelFile);
-  uint64_t numbers = 0;
-  for (const auto& [name, entry] : list_safetensors(file)) numbers += numbers_in(entry.shape);
-  return numbers;
-}
-
 string state_in_words(const Run& run) {
   if (!run.logged.events.empty() && run.logged.events.back().event == "diverged") return "diverged";
   return run.damaged ? "damaged" : run.end() == Stop::none ? "stopped" : "finished";
@@ -53,7 +46,12 @@ ListedRun list_run(const fs::path& folder) {
     run = read_run(folder);
     keys = keys_of(run.config);
     data = data_in_words(run.config.data);
-    if (run.best) parameters = parameters_in(step_folder(folder, run.best->step));
+    if (run.best) {
+      InputFile file(step_folder(folder, run.best->step) / kModelFile);
+      uint64_t numbers = 0;
+      for (const auto& [name, entry] : list_safetensors(file)) numbers += numbers_in(entry.shape);
+      parameters = numbers;
+    }
     state = state_in_words(run);
   } catch (const Error&) {
   }
