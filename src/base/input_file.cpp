@@ -38,14 +38,6 @@ namespace {
 constexpr string_view kGzipMagic = "\x1F\x8B\x08";              // RFC 1952
 constexpr string_view kXzMagic("\xFD\x37\x7A\x58\x5A\x00", 6);  // xz-file-format.txt
 
-// Are these first bytes too few to tell whether the file is compressed?
-bool may_be_compressed(string_view bytes) {
-  const auto may_be = [&](string_view magic) {
-    return bytes.size() < magic.size() && magic.starts_with(bytes);
-  };
-  return may_be(kGzipMagic) || may_be(kXzMagic);
-}
-
 constexpr string_view kUtf32Mark("\xFF\xFE\0\0", 4);  // little-endian
 constexpr size_t kPiece = 1 << 16;
 constexpr double kRoom = 16 << 20;  // that a StoredInput leaves
@@ -117,7 +109,10 @@ bool InputFile::hold_more() {
 
 bool InputFile::compressed() {
   if (!looked_) {
-    while (may_be_compressed(held_) && hold_more()) {
+    const auto may_be = [&](string_view magic) {  // too few bytes to tell?
+      return held_.size() < magic.size() && magic.starts_with(held_);
+    };
+    while ((may_be(kGzipMagic) || may_be(kXzMagic)) && hold_more()) {
     }
     if (held_.starts_with(kXzMagic)) refuse("it is packed by xz", "xz -dc FILE | heed ... -");
     if (held_.starts_with(kGzipMagic)) gzip_ = make_unique<Gzip>();
