@@ -14,13 +14,6 @@
 namespace heed {
 namespace {
 
-double flops_of(const Transformer& model, const StepBatch& batch) {
-  double sum = 0;
-  for (size_t s = 0; s < batch.shards.size(); ++s)
-    for (int i = 0; i < batch.used[s]; ++i) sum += training_flops(model, batch.shards[s][i]);
-  return sum;
-}
-
 // Not moved by the few that something else on the machine delayed. Of at least one.
 double median(vector<double> x) {
   ranges::sort(x);
@@ -63,7 +56,9 @@ Speed measure_speed(const PreparedRun& run, const function<bool(int64_t, double)
     seconds.push_back(seconds_now() - from);
     message_seconds.push_back(exchange.waited() - waited);
     sums.tokens += double(result.tokens);
-    sums.flops += flops_of(run.model, batch);
+    for (size_t s = 0; s < batch.shards.size(); ++s)
+      for (int i = 0; i < batch.used[s]; ++i)
+        sums.flops += training_flops(run.model, batch.shards[s][i]);
     sums.bytes_sent += double(exchange.sent()) - sent;
     end = !result.finite || enough(step, seconds_now() - begin);
     exchange.share(end);
