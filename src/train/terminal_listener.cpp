@@ -15,16 +15,6 @@ namespace {
 
 constexpr int64_t kFewestSteps = 3;  // that a time left is taken from
 
-string valid_line(const ValidEvent& l, const Figure* metric) {
-  string s = fmt::format("valid{:6} | loss {} | ppl {}", l.step, format_fixed(l.loss, 4),
-                         format_fixed(l.perplexity, 2));
-  if (l.bits_per_byte) s += fmt::format(" | bpb {}", format_fixed(*l.bits_per_byte, 3));
-  s += fmt::format(" | acc {}", format_fixed(l.accuracy, 3));
-  if (l.metric && metric->needs == Figure::translations)
-    s += fmt::format(" | {} {} (greedy)", *l.metric_name, format_fixed(*l.metric, metric->digits));
-  return fmt::format("{} | {}", s, l.verdict);
-}
-
 class Terminal : public RunListener {
  public:
   using RunListener::RunListener;
@@ -53,9 +43,16 @@ class Terminal : public RunListener {
     c_.log.detail(s);
   }
 
-  void validated(const ValidEvent& line, const Moment&) override {
+  void validated(const ValidEvent& l, const Moment&) override {
     c_.log.only_file(date_and_time());
-    c_.log.detail(valid_line(line, metric_));
+    string s = fmt::format("valid{:6} | loss {} | ppl {}", l.step, format_fixed(l.loss, 4),
+                           format_fixed(l.perplexity, 2));
+    if (l.bits_per_byte) s += fmt::format(" | bpb {}", format_fixed(*l.bits_per_byte, 3));
+    s += fmt::format(" | acc {}", format_fixed(l.accuracy, 3));
+    if (l.metric && metric_->needs == Figure::translations)
+      s += fmt::format(" | {} {} (greedy)", *l.metric_name,
+                       format_fixed(*l.metric, metric_->digits));
+    c_.log.detail(fmt::format("{} | {}", s, l.verdict));
   }
 
   void remarked(const string& warning) override { c_.log.warn(warning); }
