@@ -1,5 +1,5 @@
 // The names of the standard library that stand in many lines, without std::. What is rarer keeps
-// it. (size_t, int64_t and the like have none in C's headers.)
+// it. (size_t, int64_t and the like have none in C's headers.) And mapped(), which it lacks.
 #pragma once
 
 #include <stddef.h>
@@ -51,5 +51,12 @@ using std::array, std::atomic, std::function, std::greater, std::ifstream, std::
 using std::bad_alloc, std::error_code, std::integral, std::is_same_v, std::make_unique,
     std::nullopt, std::numeric_limits, std::type_identity_t;
 using std::string, std::string_view, std::u32string_view;
+
+// f(x) of each x, in order.
+auto mapped(auto&& range, auto f) {
+  vector<std::decay_t<decltype(std::invoke(f, *std::begin(range)))>> results;
+  for (auto&& x : range) results.push_back(std::invoke(f, x));
+  return results;
+}
 
 }  // namespace heed

@@ -20,10 +20,8 @@ Json average_checkpoints(const string& folder, size_t n) {
   vector<int64_t> steps = list_steps(folder);
   erase(steps, 0);  // before training
   if (steps.size() < n) {
-    vector<string> names;
-    for (const int64_t step : steps) names.push_back(step_folder_name(step));
     throw usage_error("expected {} checkpoints of steps in {}; found {}: {}.", n, folder,
-                      steps.size(), joined(names))
+                      steps.size(), joined(mapped(steps, step_folder_name)))
         .hint("a smaller number; more are kept with --set train.keep_last=N");
   }
   steps.erase(steps.begin(), steps.end() - ptrdiff_t(n));

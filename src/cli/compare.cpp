@@ -123,9 +123,8 @@ string sentence(const Figure& figure, const Difference& d, const Json& result,
         "They differ in seed alone: this is the luck of a seed, not a better setting. {}. Settings "
         "are compared by several seeds of each: heed compare A1 A2 --to B1 B2.",
         so);
-  vector<string> keys;
-  for (const KeyChange& change : changes) keys.push_back(change.key);
-  return fmt::format("{}. They differ in {}; whether that is why needs seeds.", so, some_of(keys));
+  return fmt::format("{}. They differ in {}; whether that is why needs seeds.", so,
+                     some_of(mapped(changes, &KeyChange::key)));
 }
 
 struct RunComparer {
@@ -165,9 +164,8 @@ struct RunComparer {
     for (const int g : {0, 1})
       for (const MeasuredRun& r : groups[g]) {
         result[g == 0 ? "first" : "second"].push_back(r.run);
-        System rows;
-        for (const size_t i : units) rows.push_back(r.rows[i]);
-        systems[g].push_back(merged(rows, texts));  // copies are one unit
+        const auto row = [&](size_t i) { return r.rows[i]; };
+        systems[g].push_back(merged(mapped(units, row), texts));  // copies are one unit
       }
     result["data"] = named.files.empty() ? "validation" : named.files[0];
     result["unit"] = runs[0].pairs ? "pair" : "line";
@@ -380,8 +378,7 @@ Exit run_compare(CommandLine& line) {
   if (line.target_file) text.target_files = {*line.target_file};
   if (runs.size() + to.size() < 2)
     throw usage_error("one run is given; expected another to compare it with.").hint("heed runs");
-  vector<RunGroup> groups;
-  for (const string& run : runs) groups.push_back({run});
+  auto groups = mapped(runs, [](const string& run) { return RunGroup{run}; });
   if (!to.empty()) groups = {runs, to};
   Log log({.quiet = line.quiet});
   Pool pool(line.threads > 0 ? line.threads : available_cores());

@@ -43,9 +43,7 @@ map<string, string> shipped_configs() {
 }
 
 vector<string> shipped_names() {
-  vector<string> names;
-  for (const auto& [name, path] : shipped_configs()) names.push_back(name);
-  return names;
+  return mapped(shipped_configs(), [](const auto& config) { return config.first; });
 }
 
 bool name_alone(const string& typed) {

@@ -205,7 +205,7 @@ string plain(const Json& value) {
 }
 
 string token_text(const Json& token) {
-  return with_space_marks(token.get<string>());
+  return with_space_marks(plain(token));
 }
 
 // "the 62%  a 7%"; no line is broken between a token and its share.
@@ -232,9 +232,8 @@ void print_table(const Json& rows, span<const Column> columns, const string& beg
   leave_out(table, room - kept);
   const bool headed = ranges::any_of(columns, [](const Column& c) { return c.heading != ""; });
   for (size_t row = headed ? 0 : 1; row <= rows.size(); ++row) {
-    vector<string> cells;
-    for (const FilledColumn& c : table) cells.push_back(c.aligned(row));
-    string line = joined(cells, string(kGap, ' '));
+    const auto cell = [&](const FilledColumn& c) { return c.aligned(row); };
+    string line = joined(mapped(table, cell), string(kGap, ' '));
     line = is_long == Column::none ? trimmed(line)
                                    : with_text(line, texts.cells[row], texts.width, room, is_long);
     print(begin + replace_all(line, "\n", "\n" + begin) + "\n");

@@ -231,13 +231,11 @@ Exit run_runs(CommandLine& line) {
   if (places.empty()) places = {"runs"};
   set<fs::path> found;
   for (const string& place : places) found.merge(runs_at(place, all));
-  vector<ListedRun> runs;
-  for (const fs::path& run : found) runs.push_back(list_run(run));
+  vector<ListedRun> runs = mapped(found, list_run);
   ranges::stable_sort(runs, greater{}, &ListedRun::date);
   if (!sort.empty()) sort_runs(runs, sort);
   add_keys(runs);
-  Json result = Json::array();
-  for (ListedRun& run : runs) result.push_back(std::move(run.row));
+  const Json result = mapped(runs, &ListedRun::row);
   if (line.json)
     for (const Json& run : result) print_line(run);
   else if (tsv)

@@ -199,10 +199,7 @@ Exit run_tokenize(CommandLine& line) {
             {"bytes", bytes}};
   };
   const auto view = [&](const Json& text) {
-    vector<string> shown;
-    for (const Json& token : text[ids ? "ids" : "tokens"])
-      shown.push_back(with_space_marks(plain(token)));
-    print(joined(shown, " ") + "\n");
+    print(joined(mapped(text[ids ? "ids" : "tokens"], token_text), " ") + "\n");
   };
   return answer_each(m, {"Type a text to see its tokens."}, "tokens", answer, view);
 }

@@ -43,10 +43,9 @@ string defaults(const vector<KindDoc>& kinds, const string& key) {
   for (const KindDoc& kind : kinds)
     if (const auto found = kind.defaults.find(key); found != kind.defaults.end())
       rows[found->second].push_back(kind.name);
-  vector<string> all;
-  for (const auto& [value, names] : rows)
-    all.push_back(fmt::format("{:g} ({})", value, joined(names)));
-  return joined(all);
+  return joined(mapped(rows, [](const auto& row) {
+    return fmt::format("{:g} ({})", row.first, joined(row.second));
+  }));
 }
 
 When among(const string& key, const Choice& value, const vector<string>& names, bool dumped) {
@@ -66,9 +65,8 @@ Field::Section only(const When& when, Field::Section fields) {
 }
 
 string meaning(const Field& field) {
-  vector<string> all;
-  for (const When& when : field.when) all.push_back(when.where);
-  return all.empty() ? field.doc : joined(all, "; ") + ": " + field.doc;
+  const string where = joined(mapped(field.when, &When::where), "; ");
+  return where.empty() ? field.doc : where + ": " + field.doc;
 }
 
 const When* unmet(const Field& field) {

@@ -98,9 +98,7 @@ struct KindDoc {
 };
 template <class Kind>  // with a `doc`
 vector<KindDoc> docs(const vector<Kind>& kinds) {
-  vector<KindDoc> all;
-  for (const Kind& kind : kinds) all.push_back(kind.doc);
-  return all;
+  return mapped(kinds, &Kind::doc);
 }
 // The row of that name, which there is.
 template <class Kind>

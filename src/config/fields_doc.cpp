@@ -65,9 +65,7 @@ struct Describe {
             {{"anyOf", Json::array({step.schema, {{"const", "end"}}})}}};
   }
   Values operator()(const Choice& c) const {
-    Json values;
-    for (const string& name : c.names) values.push_back(value_named(name));
-    return {"one of " + joined(c.names), {{"enum", values}}};
+    return {"one of " + joined(c.names), {{"enum", mapped(c.names, value_named)}}};
   }
   Values operator()(const Field::Section& s) const {
     return {"a section (an object)", object_schema(s)};

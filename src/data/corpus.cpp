@@ -285,11 +285,8 @@ Pairs read_parallel(const string& source_path, const string& target_path,
     require_lines(paths[i], lines[i].size(), source_path, lines[0].size());
   }
   pairs.references.resize(more.size());
-  for (size_t i = 0; i < lines[0].size(); ++i) {
-    Sides sides;
-    for (const auto& of_file : lines) sides.push_back(of_file[i]);
-    add(pairs, paths, i + 1, sides);
-  }
+  for (size_t i = 0; i < lines[0].size(); ++i)
+    add(pairs, paths, i + 1, mapped(lines, [i](const auto& of_file) { return of_file[i]; }));
   return checked(std::move(pairs), source_path);
 }
 

@@ -17,9 +17,7 @@ namespace heed {
 namespace {
 
 vector<string> resolved(const vector<string>& paths, const string& folder) {
-  vector<string> r;
-  for (const string& p : paths) r.push_back(resolve_path(folder, p));
-  return text_files(r);
+  return text_files(mapped(paths, [&](const string& p) { return resolve_path(folder, p); }));
 }
 
 // Bytes [0, training) of a text are for training, those from held_out on are held out. data.limit

@@ -28,11 +28,7 @@ namespace heed {
 struct TokenizedText {
   string text;
   vector<Token> tokens = {};
-  TokenIds ids() const {
-    TokenIds ids;
-    for (const Token& token : tokens) ids.push_back(token.id);
-    return ids;
-  }
+  TokenIds ids() const { return mapped(tokens, &Token::id); }
   bool before_space = false;  // a space that is in no token follows
   TokenIds not_next = {};     // the ids that do not begin with it
 };

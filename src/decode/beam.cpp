@@ -127,9 +127,7 @@ vector<vector<Hypothesis>> search_group(const Predictor& predictor, Pool& pool,
     });
     for (Search& s : searches) s.advance(decoder);
   }
-  vector<vector<Hypothesis>> results;
-  for (Search& s : searches) results.push_back(std::move(s.finished));
-  return results;
+  return mapped(searches, [](Search& s) { return std::move(s.finished); });
 }
 
 }  // namespace
@@ -151,8 +149,7 @@ vector<vector<Hypothesis>> beam_search(const Predictor& predictor, Pool& pool,
   ranges::stable_sort(order, greater{}, [&](int i) { return sources[i].size(); });
   for (size_t begin = 0; begin < order.size(); begin += group) {
     const auto members = span(order).subspan(begin, min(group, order.size() - begin));
-    vector<vector<int>> texts;
-    for (const int m : members) texts.push_back(sources[m]);
+    const auto texts = mapped(members, [&](int m) { return sources[m]; });
     auto found = search_group(predictor, pool, texts, options, longest);
     for (size_t i = 0; i < found.size(); ++i) results[members[i]] = std::move(found[i]);
     if (options.share_done) options.share_done(double(begin + members.size()) / order.size());

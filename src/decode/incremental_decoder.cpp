@@ -105,8 +105,7 @@ Mat<float> IncrementalDecoder::step(span<const Tokens> given) {
     });
   }
   for (const Tokens& t : tokens) lengths_[t.slot] += int(t.ids.size());
-  vector<Mat<float>> theirs;
-  for (IncrementalDecoder& other : others_) theirs.push_back(other.step(given));
+  auto theirs = mapped(others_, [&](auto& other) { return other.step(given); });
   if (!theirs.empty()) pool_.run(n, [&](int row, int) { average_row(logits, theirs, row); });
   return logits;
 }

@@ -89,8 +89,7 @@ vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other) {
 
 void require_fit(const RunConfig& first, const Tokenizers& tokenizers, const string& with,
                  const RunConfig& other, const Tokenizers& of_other) {
-  vector<string> differ;
-  for (const KeyChange& change : misfits(first, other)) differ.push_back(in_words(change));
+  vector<string> differ = mapped(misfits(first, other), in_words);
   if (differ.empty() && of_other.files() != tokenizers.files())
     differ.push_back("another vocabulary: tokenizer");
   if (!differ.empty())

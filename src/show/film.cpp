@@ -145,10 +145,8 @@ TokenIds Film::written(const Predictor& predictor, size_t prompt) const {
     return generate(predictor, *objective_, target, question_.prompts[prompt],
                     continues ? written_ : answer, continues ? kTemperature : 0);
   }
-  TokenIds words;
-  for (const auto& best : fill(predictor, *objective_, target, question_.prompts[prompt], 1))
-    words.push_back(best.front().ids[0]);
-  return words;
+  return mapped(fill(predictor, *objective_, target, question_.prompts[prompt], 1),
+                [](const auto& best) { return best.front().ids[0]; });
 }
 
 // The first prompt with its masks filled in: "the ›fox‹ saw".

@@ -32,9 +32,7 @@ string fitted(const string& name, int width) {
 }
 
 vector<string> with_space_marks(span<const string> tokens) {
-  vector<string> names;
-  for (const string& token : tokens) names.push_back(heed::with_space_marks(token));
-  return names;
+  return mapped(tokens, heed::with_space_marks);
 }
 
 int longest(span<const string> names) {
@@ -108,10 +106,9 @@ string draw_part(Mat<const float> map, span<const string> queries, span<const st
   const Mat<const float> rows = map.row_range(first, map.rows);
   const vector<int> kept = strongest_keys(rows);
   vector<float> weights;
-  vector<string> names;
   for (int q = 0; q < rows.rows; ++q)
     for (const int k : kept) weights.push_back(rows(q, k));
-  for (const int k : kept) names.push_back(keys[k]);
+  const auto names = mapped(kept, [&](int k) { return keys[k]; });
   const int shown = int(kept.size());
   const string note = fmt::format("(the last {} of {} rows, the {} strongest of {} keys)\n",
                                   rows.rows, map.rows, shown, map.cols);

@@ -63,12 +63,10 @@ LearningRecord::LearningRecord(const ParamTable& table) {
 }
 
 vector<vector<float>> LearningRecord::watched(const ParamVec<float>& values) const {
-  vector<vector<float>> copies;
-  for (const ParamInfo* info : matrices_) {
+  return mapped(matrices_, [&](const ParamInfo* info) {
     const float* from = values.data() + info->param.offset;
-    copies.emplace_back(from, from + info->param.size());
-  }
-  return copies;
+    return vector(from, from + info->param.size());
+  });
 }
 
 void LearningRecord::before_update(const ParamVec<float>& values,

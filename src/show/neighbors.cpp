@@ -50,11 +50,8 @@ vector<Query> queries_of(const string& text) {
   const auto is_sign = [](string_view s) { return s == "+" || s == "-"; };
   const vector<string_view> parts = split_words(text);
   const vector<string> words(parts.begin(), parts.end());
-  vector<Query> queries;
-  if (words.size() < 2 || ranges::none_of(words, is_sign)) {
-    for (const string& word : words) queries.push_back({word, {{1, word}}});
-    return queries;
-  }
+  if (words.size() < 2 || ranges::none_of(words, is_sign))
+    return mapped(words, [](const string& word) { return Query{word, {{1, word}}}; });
   Query analogy{joined(words, " "), {}};
   bool alternate = words.size() % 2 == 1;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -111,9 +108,7 @@ EmbeddingView embedding_of(const Model& t, Side side) {
 }
 
 Json neighbors(const EmbeddingView& e, const string& text, size_t k) {
-  Json all = Json::array();
-  for (const Query& query : queries_of(text)) all.push_back(neighbors_of(e, query, k));
-  return all;
+  return mapped(queries_of(text), [&](const Query& query) { return neighbors_of(e, query, k); });
 }
 
 }  // namespace heed

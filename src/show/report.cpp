@@ -79,14 +79,12 @@ void add_frames(const RecordedFrames& recorded, const LoggedEvents& logged, Json
 // The steps of the events, and a list for each figure.
 template <class Event, class... Figures>
 Json columns(const vector<Event>& events, const Figures&... figures) {
-  Json table{{"steps", Json::array()}};
-  for (const Event& event : events) table["steps"].push_back(event.step);
+  Json table{{"steps", mapped(events, &Event::step)}};
   const auto add = [&](const char* name, auto figure) {
-    Json& column = table[name] = Json::array();
-    for (const Event& event : events) {
+    table[name] = mapped(events, [&](const Event& event) {
       const optional<double> x = event.*figure;
-      column.push_back(x ? Json(*x) : Json());
-    }
+      return x ? Json(*x) : Json();
+    });
   };
   (add(figures.first, figures.second), ...);
   return table;
@@ -128,8 +126,7 @@ Json report(const string& run) {
   const LoggedEvents& logged = stored.logged;
   const RecordedFrames recorded = read_frames(folder, up_to);
   const RunConfig config = newest ? checkpoint_config(*newest) : stored.config;
-  vector<string> notes;
-  for (const DamagedCheckpoint& d : damaged) notes.push_back("Skipped: " + d.reason);
+  auto notes = mapped(damaged, [](const auto& d) { return "Skipped: " + d.reason; });
   if (const string now = still_training(folder); !now.empty()) notes.push_back(now + ".");
   int64_t last_step = up_to;
   if (!newest) {
@@ -191,9 +188,7 @@ Json comparison(const vector<string>& names) {
     compared.back().update(curves_json(run.logged));
   }
   if (!any) throw store_error("none of the runs has logged anything yet.");
-  vector<ConfigKeys*> all;
-  for (ConfigKeys& some : keys) all.push_back(&some);
-  keep_differences(all);
+  keep_differences(mapped(keys, [](ConfigKeys& some) { return &some; }));
   for (size_t i = 0; i < keys.size(); ++i) compared[i]["keys"] = keys[i];
   return compared;
 }

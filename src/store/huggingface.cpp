@@ -137,21 +137,18 @@ void fill_in(Json& part, const Json& values) {
 
 Json foreign_classes(const string& program) {
   const Json table = foreign_table();
-  Json rows = Json::array();
-  for (const Json& own : table.at(program)) {
-    rows.push_back(table.at("families").at(own.at("family").get<string>()));
-    rows.back().merge_patch(own);
-  }
-  return rows;
+  return mapped(table.at(program), [&](const Json& own) {
+    Json row = table.at("families").at(own.at("family").get<string>());
+    row.merge_patch(own);
+    return row;
+  });
 }
 
 Json foreign_class(const string& program, const RunConfig& config) {
   const auto [row, in_way] = nearest_class(program, config);
   if (in_way.empty()) return row;
-  vector<string> changes;
-  for (const KeyChange& change : in_way) changes.push_back(in_words(change));
   throw usage_error("no class of {} computes what this model does. The nearest is {}, with {}.",
-                    program, row.at("class").get<string>(), listed(changes))
+                    program, row.at("class").get<string>(), listed(mapped(in_way, in_words)))
       .hint("another training: heed train DATA --for huggingface");
 }
 

@@ -151,10 +151,8 @@ vector<NamedBytes> huggingface_tokenizer(const Model& m, Side side) {
   if (words) {
     values["alone"] = split ? "[\\n\\p{P}\\p{S}]" : "\\n";
     values["joined"] = joined_places(tokenizer, v);
-    vector<string> names;
-    for (const string& name : v.names) names.push_back(escaped(name));
-    values["special_words"] =
-        fmt::format("(?<![^{0}])(?:{1})(?![^{0}])", " \\n\\t\\r\\x0B\\f", joined(names, "|"));
+    values["special_words"] = fmt::format("(?<![^{0}])(?:{1})(?![^{0}])", " \\n\\t\\r\\x0B\\f",
+                                          joined(mapped(v.names, escaped), "|"));
     if (!split) changes.push_back("word");  // a word "<s>" is an unknown one
   }
   for (const string& change : changes)

@@ -62,9 +62,7 @@ Model load_model(const string& run, const string& checkpoint) {
 }
 
 Predictor Model::predictor() const {
-  Predictor all{net, values, *products};
-  for (const Model& other : others) all.others.push_back(other.predictor());
-  return all;
+  return {net, values, *products, mapped(others, &Model::predictor)};
 }
 
 DataPlace data_place(const Model& model) {

@@ -47,10 +47,9 @@ TensorSlot tensor_slot(string name, const ParamInfo& info, float* data) {
 vector<TensorSlot> tensor_slots(const ParamTable& table, ParamVec<float>& values,
                                 const string& prefix) {
   assert(values.size() == table.size());
-  vector<TensorSlot> all;
-  for (const ParamInfo& info : table.infos())
-    all.push_back(tensor_slot(prefix + info.name, info, values.data() + info.param.offset));
-  return all;
+  return mapped(table.infos(), [&](const ParamInfo& info) {
+    return tensor_slot(prefix + info.name, info, values.data() + info.param.offset);
+  });
 }
 
 string write_safetensors(const fs::path& path, span<const TensorSlot> tensors,

@@ -99,9 +99,7 @@ class Tokenizer {
   // and unigram with U+2581 for a space, their bytes as <0x65>.
   string piece(int id) const;
   vector<string> pieces(span<const int> ids) const {
-    vector<string> texts;
-    for (const int id : ids) texts.push_back(piece(id));
-    return texts;
+    return mapped(ids, [&](int id) { return piece(id); });
   }
 
   // The bytes of the file `file_name()` in a checkpoint; the same tokenizer gives the same bytes.

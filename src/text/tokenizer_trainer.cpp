@@ -128,9 +128,7 @@ vector<string> most_frequent(const unordered_map<string, int64_t>& counts, int64
     if (n == 0 || n >= min_frequency) order.emplace_back(-n, key);
   ranges::sort(order);
   if (order.size() > room) order.resize(room);
-  vector<string> keys;
-  for (auto& [minus_n, key] : order) keys.push_back(std::move(key));
-  return keys;
+  return mapped(order, [](const auto& counted) { return counted.second; });
 }
 
 }  // namespace

@@ -166,9 +166,7 @@ void choose_kind(OwnText& text, Log& log) {
 }
 
 string names_of(const vector<string>& files) {
-  vector<string> names;
-  for (const string& file : files) names.push_back(printable(shown_path(file)));
-  return some_of(names);
+  return some_of(mapped(files, [](const auto& file) { return printable(shown_path(file)); }));
 }
 
 }  // namespace
@@ -211,9 +209,7 @@ void read_own_text(OwnText& text, bool any_bytes, Log& log) {
 }
 
 vector<string> families() {
-  vector<string> names;
-  for (const Family& f : kFamilies) names.push_back(f.like);
-  return names;
+  return mapped(kFamilies, [](const Family& f) { return string(f.like); });
 }
 
 double whole_cost(double steps, double validation) {

@@ -21,9 +21,7 @@ using Numbers = vector<ParamVec<T>>;
 
 template <class T>
 Numbers<T> numbers_of(Retraining<T>& training) {
-  Numbers<T> numbers;
-  for (const ParamVec<T>* x : training.numbers()) numbers.push_back(copy_as<T>(*x));
-  return numbers;
+  return mapped(training.numbers(), [](const ParamVec<T>* x) { return copy_as<T>(*x); });
 }
 
 // A step that was done.
@@ -72,8 +70,7 @@ class Backwards {
   // dw, dm and dv of before the update, and dd in h.
   template <class T>
   void reverse_update(const StepRecord<T>& done, const Update& update, ParamVec<double>& g) {
-    Numbers<double> after;  // w, m, v
-    for (const ParamVec<T>& x : done.after) after.push_back(copy_as<double>(x));
+    Numbers<double> after = mapped(done.after, copy_as<double, T>);  // w, m, v
     while (after.size() < adjoints_.size()) after.emplace_back(g.size());
     const OptimizerConfig& config = setup_.options.optimizer;
     for (const ParamInfo& info : setup_.model.table.infos()) {
