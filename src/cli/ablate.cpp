@@ -46,14 +46,11 @@ void print_ablation(const Json& result, size_t all) {
       result["loss"].get<double>(), format_count(result["sequences"]),
       different_in_words(result, "sequences"), format_count(result["tokens"]),
       result["passes"].dump()));
-  const Column columns[] = {
-      {"taken away", "name"},
-      {"difference", "difference", "{:+.4f}"},
-      {"95 % from", "low", "{:+.4f}", 1},
-      {"to", "high", "{:+.4f}", 1},
-      {"all but this one", "all_but_this", "{:+.4f}"},
-  };
-  print_table(result["parts"], columns);
+  print_table(result["parts"], {{"taken away", "name"},
+                                {"difference", "difference", "{:+.4f}"},
+                                {"95 % from", "low", "{:+.4f}", 1},
+                                {"to", "high", "{:+.4f}", 1},
+                                {"all but this one", "all_but_this", "{:+.4f}"}});
   print_prose(
       "\nall but this one: the loss when only this part of its sort is kept, minus that of the "
       "whole model. Differences do not add up.\n");

@@ -172,12 +172,11 @@ void print_names(const Json& recorded) {
   if (recorded["head_names"].empty()) return print("\nno head has a name\n");
   print(fmt::format("\nover {} text, at step {}:\n", recorded["held_out"] ? "held-out" : "training",
                     recorded["named_at"].dump()));
-  const Column columns[] = {{"head", "", part_text},
-                            {"name", "name"},
-                            {"weight", "score", "{:.2f}"},
-                            {"untrained", "untrained", "{:.2f}"},
-                            {"keys in random order", "shuffled", "{:.2f}"}};
-  print_table(recorded["head_names"], columns);
+  print_table(recorded["head_names"], {{"head", "", part_text},
+                                       {"name", "name"},
+                                       {"weight", "score", "{:.2f}"},
+                                       {"untrained", "untrained", "{:.2f}"},
+                                       {"keys in random order", "shuffled", "{:.2f}"}});
 }
 
 void draw(const AttendOptions& r, const Attended& text, OpenModel& m) {

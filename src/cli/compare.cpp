@@ -289,13 +289,12 @@ void print_compared(const Json& r) {
   };
   vector<Json> figures(r["figures"].begin(), r["figures"].end());
   ranges::stable_partition(figures, [](const Json& f) { return f["unit"] == "accuracy"; });
-  const Column columns[] = {{"", "unit"},
-                            {name("first"), "first", fixed<4>, 3},
-                            {name("second"), "second", fixed<4>, 4},
-                            {"difference", "difference", small},
-                            {"95 % interval", "interval", range_text},
-                            {"p", figures[0].contains("p") ? "p" : "p_randomization", fixed<4>, 5}};
-  print_table(figures, columns);
+  print_table(figures, {{"", "unit"},
+                        {name("first"), "first", fixed<4>, 3},
+                        {name("second"), "second", fixed<4>, 4},
+                        {"difference", "difference", small},
+                        {"95 % interval", "interval", range_text},
+                        {"p", figures[0].contains("p") ? "p" : "p_randomization", fixed<4>, 5}});
   const bool losses = r["figures"].contains("loss") || !r.contains("most_different");
   print_prose(fmt::format("\n{} Measured on {} of {}.{}\n", plain(r["sentence"]), units_in_words(r),
                           r["data"] == "validation" ? "the held-out data" : plain(r["data"]),

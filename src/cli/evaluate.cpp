@@ -101,10 +101,9 @@ void print_evaluation(const Json& r, const Yardsticks& yardsticks) {
   rows.push_back({{"name", "this model"},
                   {"nats_per_token", r["loss"]},
                   {"bits_per_byte", r.value("bits_per_byte", Json())}});
-  const Column columns[] = {{"yardsticks", "name"},
-                            {"nats per token", "nats_per_token", fixed<4>},
-                            {"bits per byte", "bits_per_byte", fixed<4>}};
-  print_table(rows, columns);
+  print_table(rows, {{"yardsticks", "name"},
+                     {"nats per token", "nats_per_token", fixed<4>},
+                     {"bits per byte", "bits_per_byte", fixed<4>}});
   print_prose(compared(r["loss"], yardsticks) + "\n");
 }
 

@@ -183,8 +183,7 @@ struct View {
     print_prose(fmt::format("  o = Σ P v = {} (nn/attention.h)\n", vector_text(h["output"])));
     print_prose("  promotes: logits " + normed("(W_O o)") +
                 " W_outᵀ, less their mean (nn/loss.h)\n");
-    const Column promoted[] = {{"", "logit", "{:+.4f}"}, {"", "token", token_text}};
-    print_table(h["promotes"], promoted, "    ");
+    print_table(h["promotes"], {{"", "logit", "{:+.4f}"}, {"", "token", token_text}}, "    ");
   }
 };
 

@@ -27,11 +27,11 @@ string answer_text(const Json& candidate) {
 }
 
 void print_masks(const Json& answer) {
-  const Column columns[] = {{"", "probability", "{:.3g}"}, {"", "", answer_text}};
   const Json& masks = answer["masks"];
   for (size_t i = 0; i < masks.size(); ++i) {
     print(fmt::format("{}[MASK] {}\n", i == 0 ? "" : "\n", i + 1));
-    print_table(masks[i]["candidates"], columns, "  ");
+    print_table(masks[i]["candidates"], {{"", "probability", "{:.3g}"}, {"", "", answer_text}},
+                "  ");
   }
 }
 

@@ -93,10 +93,9 @@ string verdict(const Json& check) {
 }
 
 void print_checks(const Json& result) {
-  const Column columns[] = {{"tensor", "tensor"},
-                            {"error", "worst_error", "{:.1e}"},
-                            {"", "", verdict, 0, Column::broken}};
-  print_table(result["tensors"], columns);
+  print_table(result["tensors"], {{"tensor", "tensor"},
+                                  {"error", "worst_error", "{:.1e}"},
+                                  {"", "", verdict, 0, Column::broken}});
   const int64_t unclear = result["cannot_tell"];
   print(fmt::format("{}{}\n",
                     result["ok"] ? "every gradient agrees to 1e-6" : "some gradients are wrong",

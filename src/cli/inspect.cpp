@@ -29,17 +29,14 @@ void print_inspection(Json result) {
           ? ""
           : fmt::format("; gradient and update: at step {}, the last that moved a matrix",
                         plain(move["step"]))));
-  const Column columns[] = {
-      {"tensor", "name"},
-      {"norm", "norm", "{:.3f}"},
-      {"moved", "distance", "{:.3f}"},
-      {"cosine", "cosine", "{:.3f}", 4},
-      {"gradient", "gradient_norm", "{:.5f}", 3},
-      {"update", "update_ratio", "{:.5f}", 5},
-      {"at start", "initial_norm", "{:.3f}", 1},
-      {"shape", "shape", plain, 2},
-  };
-  print_table(tensors, columns);
+  print_table(tensors, {{"tensor", "name"},
+                        {"norm", "norm", "{:.3f}"},
+                        {"moved", "distance", "{:.3f}"},
+                        {"cosine", "cosine", "{:.3f}", 4},
+                        {"gradient", "gradient_norm", "{:.5f}", 3},
+                        {"update", "update_ratio", "{:.5f}", 5},
+                        {"at start", "initial_norm", "{:.3f}", 1},
+                        {"shape", "shape", plain, 2}});
 }
 
 }  // namespace

@@ -32,8 +32,7 @@ void print_neighbors(const Json& found) {
       print_prose(printable(fmt::format("\"{}\" is written as {} pieces, whose mean is used: {}",
                                         plain(w["word"]), tokens.size(), joined(tokens, " "))) +
                   "\n");
-  const Column columns[] = {{"", "cosine", "{:.3f}"}, {"", "token"}};
-  print_table(found["neighbors"], columns, "  ");
+  print_table(found["neighbors"], {{"", "cosine", "{:.3f}"}, {"", "token"}}, "  ");
 }
 
 }  // namespace

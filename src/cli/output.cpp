@@ -218,7 +218,7 @@ string alternatives_text(const Json& alternatives) {
   return joined(texts, "  ");
 }
 
-void print_table(const Json& rows, span<const Column> columns, const string& begin) {
+void print_table(const Json& rows, const vector<Column>& columns, const string& begin) {
   const int room = output_columns() - columns_of(begin);
   vector<FilledColumn> table;
   for (const Column& column : columns) {
@@ -250,17 +250,14 @@ vector<Json> largest(vector<Json> rows, const char* key, size_t most) {
 void print_fields(const Json& fields) {
   Json rows = Json::array();
   for (const auto& [name, text] : fields.items()) rows.push_back({{"name", name}, {"text", text}});
-  const Column columns[] = {{"", "name"}, {"", "text", plain, 0, Column::broken}};
-  print_table(rows, columns);
+  print_table(rows, {{"", "name"}, {"", "text", plain, 0, Column::broken}});
 }
 
-void print_tabs(const Json& rows, span<const Column> columns, const string& begin) {
-  vector<string> cells;
-  for (const Column& c : columns) cells.push_back(c.heading);
-  if (begin.empty()) print(joined(cells, "\t") + "\n");
+void print_tabs(const Json& rows, const vector<Column>& columns, const string& begin) {
+  if (begin.empty()) print(joined(mapped(columns, &Column::heading), "\t") + "\n");
   for (const Json& row : rows) {
-    ranges::transform(columns, cells.begin(), [&](const Column& c) { return cell_of(row, c, ""); });
-    print(begin + joined(cells, "\t") + "\n");
+    const auto cell = [&](const Column& c) { return cell_of(row, c, ""); };
+    print(begin + joined(mapped(columns, cell), "\t") + "\n");
   }
 }
 

@@ -86,13 +86,13 @@ struct Column {
 // pipe it is as wide as it needs. `rows`: an array of objects. Columns of numbers end at the right;
 // "-" is what is null, NaN, empty or not there; a column of nothing else is left out. Without any
 // heading there is no line of them. Each line starts with `begin`.
-void print_table(const Json& rows, span<const Column> columns, const string& begin = "");
+void print_table(const Json& rows, const vector<Column>& columns, const string& begin = "");
 // The `most` rows with the largest numbers under `key`, above or below 0.
 vector<Json> largest(vector<Json> rows, const char* key, size_t most);
 // {name: text}: a line each, the texts below one another.
 void print_fields(const Json& fields);
 // For other programs: the cells separated by tabs, empty where nothing is known; without the
 // headings if lines have a `begin`.
-void print_tabs(const Json& rows, span<const Column> columns, const string& begin = "");
+void print_tabs(const Json& rows, const vector<Column>& columns, const string& begin = "");
 
 }  // namespace heed

@@ -135,7 +135,7 @@ string keys_text(const Json& keys) {
 }
 
 void print_runs(Json runs, const string& sort, bool every_key) {
-  Column columns[] = {
+  vector<Column> columns = {
       {"run", "name"},
       {"step", "step"},
       {"state", "state"},

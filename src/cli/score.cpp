@@ -19,7 +19,7 @@ namespace {
 
 void print_tokens(const Json& score) {
   Json rows = Json::array();
-  const Column columns[] = {
+  const vector<Column> columns = {
       {"log-prob.", "token_logprobs", on_terminal() ? "{:.3f}" : "{:.6f}"},
       {"token", "tokens", token_text},
       {"rank", "ranks"},
