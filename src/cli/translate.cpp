@@ -115,8 +115,7 @@ Exit run_translate(CommandLine& line) {
   int limit = 0;
   vector<string> cut;
   const auto say_cut = [&] {
-    const vector<string> places = exchange(cut, {});
-    if (!places.empty())
+    if (const auto places = exchange(cut, {}); !places.empty())
       m.log.warn(fmt::format("{} of {}: the translation {}: {}", places.size(), number,
                              cut_in_words(limit, m), some_of(places)));
   };

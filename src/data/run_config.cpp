@@ -59,8 +59,7 @@ GivenKeys read_sets(const vector<string>& sets) {
   JsonText text{Json::object(), "--set"};
   RunConfig any;
   set<string> nulls;
-  const vector<Field> all = fields(any);
-  for (const string& set : sets) {
+  for (const auto all = fields(any); const string& set : sets) {
     const JsonText one = parse_set(all, set);
     for (const Leaf& leaf : fields_and_sections(all)) {
       const Json::json_pointer at("/" + replace_all(leaf.key, ".", "/"));
@@ -125,16 +124,14 @@ vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after) 
 
 ConfigKeys keys_of(RunConfig config) {
   ConfigKeys keys;
-  const vector<Field> all = fields(config);
-  for (const Leaf& leaf : leaves(all))
+  for (const auto all = fields(config); const Leaf& leaf : leaves(all))
     if (is_dumped(*leaf.field)) keys[leaf.key] = dump_value(*leaf.field);
   return keys;
 }
 
 void keep_differences(const vector<ConfigKeys*>& configs) {
   RunConfig defaults;
-  const vector<Field> all = fields(defaults);
-  for (const Leaf& leaf : leaves(all)) {
+  for (const auto all = fields(defaults); const Leaf& leaf : leaves(all)) {
     set<Json> values;
     for (const ConfigKeys* keys : configs)
       if (!keys->empty())

@@ -172,8 +172,7 @@ vector<vector<Hypothesis>> fill(const Predictor& predictor, const Objective& obj
   vector<vector<Hypothesis>> found;
   const auto odds = label_odds(predictor, {read}, pool, n + int(never.size())).front();
   for (const TokenOdds& mask : odds) {
-    vector<Hypothesis>& best = found.emplace_back();
-    for (const ScoredToken& t : mask.best)
+    for (auto& best = found.emplace_back(); const ScoredToken& t : mask.best)
       if (ssize(best) < n && ranges::count(never, t.id) == 0)
         best.push_back({{t.id}, t.log_probability, t.log_probability});
   }

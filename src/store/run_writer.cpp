@@ -146,8 +146,7 @@ RunWriter::RunWriter(fs::path run, RunLock lock) : run_(std::move(run)), lock_(s
 }
 
 void RunWriter::require_own_checkpoints(const fs::path& run) {
-  const fs::path checkpoints = run / kCheckpoints;
-  if (type_of(checkpoints) == fs::file_type::symlink)
+  if (const auto checkpoints = run / kCheckpoints; type_of(checkpoints) == fs::file_type::symlink)
     throw store_error("{} is a link, expected a folder", quoted_path(checkpoints))
         .hint("put the folder that it leads to in its place, unless it is that of another run");
 }

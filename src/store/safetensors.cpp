@@ -115,8 +115,7 @@ void read_safetensors(InputFile& file, span<const TensorSlot> slots) {
   for (const auto& [name, entry] : found) places.emplace(name, places.size());
   for (const TensorSlot& slot : slots) places.emplace(slot.name, places.size());
   ranges::stable_sort(order, {}, [&](const TensorSlot& slot) { return places.at(slot.name); });
-  const ByName<TensorEntry> expected = entries_of(order);
-  if (found != expected) {
+  if (const auto expected = entries_of(order); found != expected) {
     const size_t i = ranges::mismatch(found, expected).in1 - found.begin();
     throw store_error("{}: tensor {}, expected {}", file.name().string(), nth(found, i),
                       nth(expected, i));
