@@ -110,7 +110,7 @@ void check_training(const RunConfig& c, bool pairs) {
   const OptimizerConfig& o = c.optimizer;
   const TrainConfig& t = c.train;
   const bool falls = fall_of(o).to >= 0;
-  require(!schedule_of(o).factor || o.warmup_steps >= 1,
+  require(!kind_named(schedules(), o.schedule).factor || o.warmup_steps >= 1,
           fmt::format("optimizer.schedule {} needs optimizer.warmup_steps of at least 1; found 0.",
                       o.schedule));
   require(!falls || o.min_learning_rate <= o.learning_rate,

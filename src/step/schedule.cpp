@@ -60,18 +60,14 @@ vector<ScheduleKind>& schedules() {
   return kinds;
 }
 
-const ScheduleKind& schedule_of(const OptimizerConfig& c) {
-  return kind_named(schedules(), c.schedule);
-}
-
 double learning_rate(const OptimizerConfig& c, int d_model, int64_t step) {
-  const double rate = schedule_of(c).rate(c, d_model, step);
+  const double rate = kind_named(schedules(), c.schedule).rate(c, d_model, step);
   if (step >= c.warmup_steps) return rate;
   return min(c.learning_rate * step / c.warmup_steps, rate);
 }
 
 Fall fall_of(const OptimizerConfig& c) {
-  const KindDoc& schedule = schedule_of(c).doc;
+  const KindDoc& schedule = kind_named(schedules(), c.schedule).doc;
   const StepOrEnd& end = c.decay_steps;
   if (schedule.uses("decay_fraction"))
     return {int64_t(end.step - c.decay_fraction * end.step), end.step, end.at_end};

@@ -35,7 +35,6 @@ struct ScheduleKind {
 };
 // The table. Rows may be added before the first config is read.
 vector<ScheduleKind>& schedules();
-const ScheduleKind& schedule_of(const OptimizerConfig& config);
 
 // When the rate falls, and what follows: is the config allowed, which save is spared, what to try
 // next.
