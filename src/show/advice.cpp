@@ -42,14 +42,10 @@ double badness(const ValidEvent& e) {
   return e.metric && e.metric_name ? -figure(*e.metric_name).quality(*e.metric) : known_loss(e);
 }
 
-auto best_in(const vector<ValidEvent>& valid) {
-  return ranges::min_element(valid, {}, badness);
-}
-
 // The validation since which held-out loss has risen; null: it has not, or the model is as good.
 const ValidEvent* lowest_before_rise(const LoggedEvents& logged) {
   const vector<ValidEvent>& valid = logged.valid;
-  if (valid.empty() || best_in(valid) + 1 == valid.end()) return nullptr;
+  if (valid.empty() || ranges::min_element(valid, {}, badness) + 1 == valid.end()) return nullptr;
   const auto lowest = ranges::min_element(valid, {}, known_loss);
   const double clearly = valid.end() - lowest > 2 ? 1.01 : 1.1;
   const auto training = [&](const ValidEvent& e) { return train_loss_at(logged.train, e.step); };
@@ -116,7 +112,7 @@ Advice advise(const Run& run) {
   const State& last = run.states.back();
   const auto objective = make_objective(run.config);
   const vector<ValidEvent>& valid = logged.valid;
-  const auto best = best_in(valid);
+  const auto best = ranges::min_element(valid, {}, badness);
   const double passes = logged.train.empty() || isnan(logged.train.back().epoch)
                             ? double(last.cursor.epoch)
                             : logged.train.back().epoch;

@@ -44,10 +44,6 @@ Comparison compare(const float* one, const float* other, size_t size) {
   return {aa, sqrt(aa), sqrt(bb), sqrt(dd), cosine};
 }
 
-double norm_of(const float* x, size_t size) {
-  return compare(x, x, size).norm;
-}
-
 }  // namespace
 
 size_t recorded_size(const ParamTable& table) {
@@ -72,11 +68,10 @@ vector<vector<float>> LearningRecord::watched(const ParamVec<float>& values) con
 void LearningRecord::before_update(const ParamVec<float>& values,
                                    const ParamVec<float>& gradients) {
   before_ = watched(values);
-  gradient_norms_.clear();
-  for (const ParamInfo* info : matrices_) {
+  gradient_norms_ = mapped(matrices_, [&](const ParamInfo* info) {
     const float* g = gradients.data() + info->param.offset;
-    gradient_norms_.push_back(norm_of(g, info->param.size()));
-  }
+    return compare(g, g, info->param.size()).norm;
+  });
 }
 
 ByName<MatrixChange> LearningRecord::measure(const ParamVec<float>& values, Pool& pool) {
@@ -86,7 +81,7 @@ ByName<MatrixChange> LearningRecord::measure(const ParamVec<float>& values, Pool
     const float* now = values.data() + p.offset;
     matrices[i].first = matrices_[i]->name;
     MatrixChange& m = matrices[i].second;
-    m.weight_norm = rounded(norm_of(now, p.size()));
+    m.weight_norm = rounded(compare(now, now, p.size()).norm);
     if (!initial_.empty()) m.cosine = rounded(compare(now, initial_[i].data(), p.size()).cosine);
     if (before_.empty()) return;
     const Comparison update = compare(now, before_[i].data(), p.size());
