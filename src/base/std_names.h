@@ -1,5 +1,5 @@
 // The names of the standard library that stand in many lines, without std::. What is rarer keeps
-// it. (size_t, int64_t and the like have none in C's headers.) And mapped(), which it lacks.
+// it. (size_t, int64_t and the like have none in C's headers.) And two functions that it lacks.
 #pragma once
 
 #include <stddef.h>
@@ -57,6 +57,12 @@ auto mapped(auto&& range, auto f) {
   vector<std::decay_t<decltype(std::invoke(f, *std::begin(range)))>> results;
   for (auto&& x : range) results.push_back(std::invoke(f, x));
   return results;
+}
+// `items`, and `more` behind them.
+template <class T>
+vector<T> appended(vector<T> items, const auto& more) {
+  items.insert(items.end(), more.begin(), more.end());
+  return items;
 }
 
 }  // namespace heed

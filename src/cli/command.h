@@ -118,9 +118,8 @@ class CommandLine {
   void add_sets();                       // --set KEY=VALUE, any number
   void add_threads();                    // --threads N
   // Keys that are given by --set, and by `sets`.
-  GivenKeys given(vector<string> sets = {}) const {
-    sets.insert(sets.end(), sets_.begin(), sets_.end());
-    return read_sets(sets);
+  GivenKeys given(const vector<string>& sets = {}) const {
+    return read_sets(appended(sets, sets_));
   }
   // --beam-size, --length-penalty, --max-length (0 if it is not given), and add_rules().
   void add_beam(BeamOptions& beam);

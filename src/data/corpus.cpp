@@ -276,8 +276,7 @@ Pairs read_parallel(const string& source_path, const string& target_path,
   Pairs pairs;
   pairs.source_path = source_path;
   pairs.target_path = target_path;
-  vector<string> paths = {source_path, target_path};
-  paths.insert(paths.end(), more.begin(), more.end());
+  const auto paths = appended(vector{source_path, target_path}, more);
   for (const string& path : paths) read_file_of(pairs, path, options);
   vector<vector<string_view>> lines;  // of each file
   for (size_t i = 0; i < paths.size(); ++i) {

@@ -120,8 +120,7 @@ Difference difference(span<const System> first, span<const System> second, const
   d.interval = without_tails(b - a, std::erfc(t / std::numbers::sqrt2) / 2);
   const Numbers sizes = abs(b - a);
   d.p_bootstrap = p_value(sizes - mean_of(sizes), d.value);
-  System both = first.front();
-  both.insert(both.end(), second.front().begin(), second.front().end());
+  const System both = appended(first.front(), second.front());
   const Numbers tossed = means({&both, 1}, figure, pool, 2 * kShuffles, toss);
   const auto side = [&](int odd) { return Numbers(tossed[std::slice(odd, kShuffles, 2)]); };
   d.p_randomization = p_value(abs(side(0) - side(1)), d.value);

@@ -42,11 +42,7 @@ struct NamedText {
   optional<Pairs> pairs = {};  // as they are written: read once, as they may come from a pipe
   set<string> told = {};       // to the log
 
-  vector<string> all_files() const {
-    vector<string> all = files;
-    all.insert(all.end(), target_files.begin(), target_files.end());
-    return all;
-  }
+  vector<string> all_files() const { return appended(files, target_files); }
 };
 const Pairs& written_pairs(const Model& model, NamedText& named);
 

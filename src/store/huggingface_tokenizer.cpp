@@ -69,8 +69,7 @@ Json merges_of(const Vocabulary& v) {
 }
 
 Json model_of(const Vocabulary& v, TokenizerConfig::Type type) {
-  vector<string> all = v.names;
-  all.insert(all.end(), v.tokens.begin(), v.tokens.end());
+  const auto all = appended(v.names, v.tokens);
   if (type == TokenizerConfig::unigram) {
     Json model = {{"type", "Unigram"}, {"unk_id", Tokenizer::kUnk}, {"byte_fallback", true}};
     for (const PieceModel::Piece& piece : all_pieces(v.pieces))

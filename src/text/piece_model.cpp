@@ -347,9 +347,7 @@ string learn_pieces(const unordered_map<string, string>& settings, const vector<
 }
 
 vector<Piece> all_pieces(const PieceModel& model) {
-  vector<Piece> all = fixed_pieces(model.specials);
-  all.insert(all.end(), model.pieces.begin(), model.pieces.end());
-  return all;
+  return appended(fixed_pieces(model.specials), model.pieces);
 }
 
 string with_space_marks(string_view token) {

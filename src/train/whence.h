@@ -118,9 +118,7 @@ struct Retraining {
 
   ParamVec<T>& used() { return averaged ? *averaged : values; }
   vector<ParamVec<T>*> numbers() {  // values and moments
-    vector<ParamVec<T>*> all{&values};
-    for (ParamVec<T>& moment : optimizer.moment_arrays()) all.push_back(&moment);
-    return all;
+    return appended(vector{&values}, mapped(optimizer.moment_arrays(), [](auto& m) { return &m; }));
   }
 
   const TrainingSetup& setup;
