@@ -27,7 +27,7 @@ string option_word(const string& arg) {
 string key_called(const string& word) {
   const string end = "." + replace_all(word, "-", "_");
   RunConfig config;
-  for (const auto all = fields(config); const Leaf& leaf : leaves(all))
+  for (const Leaf& leaf : leaves(fields(config)))
     if (("." + leaf.key).ends_with(end)) return leaf.key;
   return "";
 }

@@ -12,7 +12,7 @@ namespace {
 
 void collect(const vector<Field>& fields, const string& prefix, vector<Leaf>& out) {
   for (const Field& field : fields) {
-    out.push_back({prefix + field.key, &field});
+    out.push_back({prefix + field.key, field});
     if (const auto* section = section_of(field)) collect(*section, prefix + field.key + ".", out);
   }
 }
@@ -87,7 +87,7 @@ vector<Leaf> fields_and_sections(const vector<Field>& fields) {
 
 vector<Leaf> leaves(const vector<Field>& fields) {
   vector<Leaf> out = fields_and_sections(fields);
-  erase_if(out, [](const Leaf& leaf) { return section_of(*leaf.field); });
+  erase_if(out, [](const Leaf& leaf) { return section_of(leaf.field); });
   return out;
 }
 

@@ -154,11 +154,10 @@ inline const Field::Section* section_of(const Field& field) {
 // The fields with their full keys ("model.d_model"), in order.
 struct Leaf {
   string key;
-  const Field* field;  // in the list it was made from
+  Field field;
 };
 vector<Leaf> fields_and_sections(const vector<Field>& fields);
 vector<Leaf> leaves(const vector<Field>& fields);  // those that are not sections
-vector<Leaf> leaves(vector<Field>&&) = delete;     // the list must outlive them
 
 // The full keys that somebody wrote, and where: "a.json:12", "--set model.d_model=x".
 using Places = map<string, string, std::less<>>;

@@ -119,12 +119,12 @@ Json fields_schema(const vector<Field>& fields) {
 string fields_markdown(const vector<Field>& fields) {
   string out = "| key | values | default | meaning |\n|---|---|---|---|\n";
   for (const Leaf& leaf : leaves(fields)) {
-    const Json value = dump_value(*leaf.field);
-    const string standard = !leaf.field->default_note.empty() ? leaf.field->default_note
-                            : value == ""                     ? "none"
-                                                              : "`" + value.dump() + "`";
-    out += fmt::format("| `{}` | {} | {} | {} |\n", leaf.key, cell(expected_values(*leaf.field)),
-                       cell(standard), cell(meaning(*leaf.field)));
+    const Json value = dump_value(leaf.field);
+    const string standard = !leaf.field.default_note.empty() ? leaf.field.default_note
+                            : value == ""                    ? "none"
+                                                             : "`" + value.dump() + "`";
+    out += fmt::format("| `{}` | {} | {} | {} |\n", leaf.key, cell(expected_values(leaf.field)),
+                       cell(standard), cell(meaning(leaf.field)));
   }
   return out;
 }

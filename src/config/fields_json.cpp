@@ -225,7 +225,7 @@ JsonText parse_set(const vector<Field>& fields, const string& set) {
   const auto leaf = ranges::find(all, key, &Leaf::key);
   if (leaf == all.end())
     read_fields(JsonText{nested(key, 0), place}, fields);  // throws: the key is unknown
-  return {nested(key, set_value(*leaf->field, set.substr(equals + 1), place)), place};
+  return {nested(key, set_value(leaf->field, set.substr(equals + 1), place)), place};
 }
 
 void copy_fields(const vector<Field>& from, const vector<Field>& to,
@@ -233,13 +233,13 @@ void copy_fields(const vector<Field>& from, const vector<Field>& to,
   const vector<Leaf> a = leaves(from), b = leaves(to);
   for (size_t i = 0; i < a.size(); ++i) {
     // Not through JSON: a value that means "not given" may be out of range.
-    const auto copy = [&, &to = b[i].field->ref]<class Ref>(const Ref& ref) {
+    const auto copy = [&, &to = b[i].field.ref]<class Ref>(const Ref& ref) {
       if constexpr (std::is_pointer_v<Ref>)
         *std::get<Ref>(to) = *ref;
       else if constexpr (is_same_v<Ref, Choice>)
         std::get<Choice>(to).set(ref.get());
     };
-    if (copies(a[i].key)) std::visit(copy, a[i].field->ref);
+    if (copies(a[i].key)) std::visit(copy, a[i].field.ref);
   }
 }
 
@@ -261,7 +261,7 @@ vector<KeyChange> changed_fields(const vector<Field>& before, const vector<Field
   vector<KeyChange> out;
   const vector<Leaf> a = leaves(before), b = leaves(after);
   for (size_t i = 0; i < a.size(); ++i) {
-    KeyChange change{a[i].key, value(*a[i].field), value(*b[i].field), a[i].field->on_resume};
+    KeyChange change{a[i].key, value(a[i].field), value(b[i].field), a[i].field.on_resume};
     if (change.before != change.after) out.push_back(std::move(change));
   }
   return out;

@@ -150,22 +150,20 @@ RunConfig filled_in(const GivenKeys& given) {
 }
 
 Json value_of(RunConfig config, const string& key) {
-  const vector<Field> all = fields(config);
-  const vector<Leaf> list = leaves(all);
-  return dump_value(*ranges::find(list, key, &Leaf::key)->field);
+  const vector<Leaf> list = leaves(fields(config));
+  return dump_value(ranges::find(list, key, &Leaf::key)->field);
 }
 
 // The given keys that have no meaning, and another value than if they were left out.
 map<string, When> without_meaning(const GivenKeys& given) {
   RunConfig values = given.values;
-  const vector<Field> all = fields(values);
   map<string, When> found;
-  for (const Leaf& leaf : leaves(all)) {
-    const When* when = unmet(*leaf.field);
+  for (const Leaf& leaf : leaves(fields(values))) {
+    const When* when = unmet(leaf.field);
     if (when == nullptr || !given.contains(leaf.key)) continue;
     GivenKeys nothing;
     nothing.reset = {leaf.key};
-    if (value_of(filled_in(with(given, nothing)), leaf.key) != dump_value(*leaf.field))
+    if (value_of(filled_in(with(given, nothing)), leaf.key) != dump_value(leaf.field))
       found.emplace(leaf.key, *when);
   }
   return found;

@@ -65,7 +65,7 @@ GivenKeys read_sets(const vector<string>& sets) {
       const Json::json_pointer at("/" + replace_all(leaf.key, ".", "/"));
       if (!one.json.contains(at)) continue;
       const auto [place, first] = text.places.emplace(leaf.key, one.source);
-      if (!first && !section_of(*leaf.field))
+      if (!first && !section_of(leaf.field))
         throw usage_error("{} and {} both set {}.", place->second, one.source, leaf.key)
             .hint("one of them");
       if (one.json[at].is_null()) nulls.insert(leaf.key);
@@ -124,18 +124,18 @@ vector<KeyChange> changed_keys(const RunConfig& before, const RunConfig& after) 
 
 ConfigKeys keys_of(RunConfig config) {
   ConfigKeys keys;
-  for (const auto all = fields(config); const Leaf& leaf : leaves(all))
-    if (is_dumped(*leaf.field)) keys[leaf.key] = dump_value(*leaf.field);
+  for (const Leaf& leaf : leaves(fields(config)))
+    if (is_dumped(leaf.field)) keys[leaf.key] = dump_value(leaf.field);
   return keys;
 }
 
 void keep_differences(const vector<ConfigKeys*>& configs) {
   RunConfig defaults;
-  for (const auto all = fields(defaults); const Leaf& leaf : leaves(all)) {
+  for (const Leaf& leaf : leaves(fields(defaults))) {
     set<Json> values;
     for (const ConfigKeys* keys : configs)
       if (!keys->empty())
-        values.insert(keys->contains(leaf.key) ? keys->at(leaf.key) : dump_value(*leaf.field));
+        values.insert(keys->contains(leaf.key) ? keys->at(leaf.key) : dump_value(leaf.field));
     if (values.size() > 1) continue;
     for (ConfigKeys* keys : configs) keys->erase(leaf.key);
   }

@@ -298,8 +298,8 @@ string suggested_config(const OwnText& text, const Suggestion& s) {
       {"kind", text.pairs() ? "pairs" : "train"},
       {"opens", opens_as(resolved(given_keys(config)))},
       {"minutes", counted(fmt::format("{:g}", text.minutes), "minute")}};
-  for (const auto all = fields(config); const Leaf& leaf : leaves(all))
-    if (!unmet(*leaf.field)) values[leaf.key] = dump_value(*leaf.field).dump();
+  for (const Leaf& leaf : leaves(fields(config)))
+    if (!unmet(leaf.field)) values[leaf.key] = dump_value(leaf.field).dump();
   values["files"] = values["data." + values["kind"]];
   if (!config.data.columns.empty())
     values["files"] += R"(, "columns": )" + Json(config.data.columns).dump();

@@ -32,7 +32,7 @@ TEST(TradeWords, LeadToKeysAndCommandsThatExist) {
   std::set<std::string> known, last_parts, known_commands;
   for (const Leaf& leaf : leaves(all)) {
     known.insert(leaf.key);
-    last_parts.insert(leaf.field->key);
+    last_parts.insert(leaf.field.key);
   }
   for (const Command& command : commands()) known_commands.insert(command.name);
   for (const TradeWord& row : trade_words()) {
