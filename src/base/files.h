@@ -130,6 +130,11 @@ void copy_file(const fs::path& from, const fs::path& to);
 // link always exists.
 void replace_symlink(const fs::path& path, const string& target);
 
+// Takes the reason of a call of std::filesystem that may fail; nobody reads it.
+inline error_code& ignored(error_code&& reason = {}) {
+  return reason;
+}
+
 // The folder that contains a path; "." for a bare name.
 inline fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -141,8 +146,7 @@ inline bool path_exists(const fs::path& path) {
   return type_of(path) != fs::file_type::not_found;
 }
 inline bool is_folder(const fs::path& path) {  // or a link to one; false if that cannot be told
-  error_code none;
-  return fs::is_directory(path, none);
+  return fs::is_directory(path, ignored());
 }
 // Does its folder's list have this name? Of a run's own files a failing look is no proof that they
 // are gone.

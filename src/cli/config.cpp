@@ -24,8 +24,7 @@ namespace heed {
 namespace {
 
 vector<string> config_folders() {
-  error_code none;
-  const fs::path program = fs::read_symlink("/proc/self/exe", none).parent_path();
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored()).parent_path();
   vector<string> folders{"configs"};
   for (const char* beside : {"../configs", "../share/heed/configs"})
     folders.push_back((program / beside).lexically_normal().string());
@@ -53,9 +52,8 @@ bool name_alone(const string& typed) {
 }  // namespace
 
 bool is_text(const string& typed) {
-  error_code none;
-  if (is_folder(typed)) return !fs::exists(fs::path(typed) / kConfigFile, none);
-  if (!fs::is_regular_file(typed, none) || typed.ends_with(".json")) return false;
+  if (is_folder(typed)) return !fs::exists(fs::path(typed) / kConfigFile, ignored());
+  if (!fs::is_regular_file(typed, ignored()) || typed.ends_with(".json")) return false;
   const string begin = first_bytes(typed);  // of a config a brace or a comment
   const size_t at = begin.find_first_not_of(" \t\r\n");
   return at == string::npos || (begin[at] != '{' && begin[at] != '/');
@@ -74,8 +72,7 @@ bool names_config(const string& typed) {
 }
 
 string config_path(const string& typed) {
-  error_code none;
-  if (const fs::path of_run = fs::path(typed) / kConfigFile; fs::is_regular_file(of_run, none))
+  if (const fs::path of_run = fs::path(typed) / kConfigFile; fs::is_regular_file(of_run, ignored()))
     return of_run.string();
   if (is_text(typed))
     throw usage_error("{} is no config, which is JSON.", typed)
@@ -124,8 +121,7 @@ Exit run_config(CommandLine& line) {
   RunConfig config = load_config(path, line.given());
   // Its paths start from its own folder; what is printed may be kept in another one.
   const string folder = data_folder_of(path);
-  error_code none;
-  const bool here = fs::equivalent(folder, ".", none);
+  const bool here = fs::equivalent(folder, ".", ignored());
   const auto from_here = [&](string& file) {
     if (!here && !file.empty())
       file = fs::path(resolve_path(folder, file)).lexically_normal().string();

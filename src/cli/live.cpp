@@ -54,8 +54,7 @@ Exit report_live(const vector<string>& runs, const string& html, Log& log) {
 string write_live(const string& run, const string& live, Json& story, Log& log) try {
   constexpr double kSmallPage = 3e6;  // bytes
   const string path = (fs::path(run) / kLivePage).string();
-  error_code none;
-  fs::remove(path, none);  // that of an earlier step
+  fs::remove(path, ignored());  // that of an earlier step
   if (live == "false") return "";
   const double bytes = 2 * story["parameter_count"].get<double>();
   if (live == "true" || bytes <= kSmallPage) {

@@ -67,9 +67,8 @@ ListedRun list_run(const fs::path& folder) {
   // Of the last checkpoint, or the one that training has reached.
   int64_t step = run.states.empty() ? 0 : run.states.back().step;
   if (run.locked && !run.logged.train.empty()) step = max(step, run.logged.train.back().step);
-  error_code none;
-  const fs::file_time_type date = max(fs::last_write_time(folder / kCheckpoints, none),
-                                      fs::last_write_time(folder / kMetrics, none));
+  const fs::file_time_type date = max(fs::last_write_time(folder / kCheckpoints, ignored()),
+                                      fs::last_write_time(folder / kMetrics, ignored()));
   const auto time = chrono::system_clock::to_time_t(chrono::file_clock::to_sys(date));
   return {{{"name", folder.filename().string()},
            {"step", step},

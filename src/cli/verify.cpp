@@ -56,8 +56,7 @@ void add_checkpoint(Verification& v, const string& name, const fs::path& folder)
 
 void check_link(const Verification& v, const fs::path& run, const string& link) {
   read_beside_saver(run, [&] {
-    error_code none;
-    const string target = fs::read_symlink(run / kCheckpoints / link, none).string();
+    const string target = fs::read_symlink(run / kCheckpoints / link, ignored()).string();
     if (target.empty())
       throw store_error("it is no link, or not there; heed resume makes the link again");
     for (const Json& part : v.checkpoints)
@@ -85,9 +84,8 @@ void check_config(const string& run, const Verification& v) {
 void check_origin(const string& run, Verification& v) {
   const Origin origin = read_origin(run);
   const fs::path first = step_folder(run, 0);
-  error_code none;
   if (!v.newest) return;
-  v.has_text = fs::equivalent(origin.folder, run, none) &&
+  v.has_text = fs::equivalent(origin.folder, run, ignored()) &&
                (v.newest->config.data.train.paths == vector<string>{kRunText} ||
                 v.newest->config.data.pairs == kRunText);
   if (!origin.init_from.empty() && !path_exists(first))
@@ -119,7 +117,6 @@ void check_file(const string& run, const string& file, Verification& v) {
 Verification verify(const string& run) {
   Verification v;
   const fs::path checkpoints = fs::path(run) / kCheckpoints;
-  error_code none;
   if (!is_folder(checkpoints)) {
     const fs::path folder = find_checkpoint(run);
     add_checkpoint(v, checkpoint_name(folder), folder);
@@ -129,7 +126,7 @@ Verification verify(const string& run) {
   for (const string& name : names_in(checkpoints))
     if (name.starts_with(kStepPrefix) || name.starts_with(kAveragePrefix))
       add_checkpoint(v, name, checkpoints / name);
-  if (fs::is_symlink(checkpoints, none))
+  if (fs::is_symlink(checkpoints, ignored()))
     v.files.push_back(checked(kCheckpoints, [&] { RunWriter::require_own_checkpoints(run); }));
   for (const char* link : {"last", "best"})
     if (v.newest || path_exists(checkpoints / link))

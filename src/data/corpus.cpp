@@ -160,7 +160,6 @@ string as_read(string_view text, const ReadOptions& options) {
 vector<string> text_files(const vector<string>& paths) try {
   vector<string> files;
   for (const string& path : paths) {
-    error_code none;
     if (!is_folder(path)) {
       files.push_back(path);
       continue;
@@ -168,7 +167,7 @@ vector<string> text_files(const vector<string>& paths) try {
     const size_t before = files.size();
     for (const string& name : names_in(path))
       if (const fs::path file = fs::path(path) / name;
-          !name.starts_with('.') && fs::is_regular_file(file, none))
+          !name.starts_with('.') && fs::is_regular_file(file, ignored()))
         files.push_back(file);
     if (files.size() == before)
       throw data_error("{}: is a folder without files; expected texts directly in it.", path)
@@ -180,8 +179,7 @@ vector<string> text_files(const vector<string>& paths) try {
 }
 
 void refuse_pipe(const string& path) {
-  error_code none;
-  if (fs::is_other(fs::status(path, none)))
+  if (fs::is_other(fs::status(path, ignored())))
     throw data_error("{}: is a pipe or a device; expected a file, which can be read again.", path)
         .hint("write its text to a file first");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/sha256.h"
 #include "base/std_names.h"
@@ -31,9 +32,8 @@ string remedy(const string& key, const string& written, const string& path) {
   const string set = "--set data." + key + "=";
   const size_t at = path.find(kDownloads);
   const string downloaded = at == path.npos ? "" : path.substr(at);
-  error_code none;
   for (const string& here : {written, downloaded})
-    if (fs::exists(here, none))
+    if (fs::exists(here, ignored()))
       return set + shell_word(fs::absolute(here).lexically_normal()) +
              " (other paths start at the folder of the config)";
   if (downloaded.empty())
@@ -106,10 +106,10 @@ unique_ptr<Tokenizer> make_tokenizer(const RunConfig& c, const TokenizerConfig& 
 
 vector<DataPath> missing_files(DataConfig& data, const string& folder) {
   vector<DataPath> paths = paths_of(data);
-  error_code none;
   erase_if(paths, [&](const DataPath& path) {
     const fs::path file = resolve_path(folder, *path.second);
-    return *path.second == "-" || fs::symlink_status(file, none).type() != fs::file_type::not_found;
+    return *path.second == "-" ||
+           fs::symlink_status(file, ignored()).type() != fs::file_type::not_found;
   });
   return paths;
 }

@@ -125,8 +125,7 @@ void Checkpoint::load(const char* name, span<const TensorSlot> tensors) const {
 
 bool saved_since(const fs::path& run, fs::file_time_type time) {
   constexpr auto kTick = chrono::milliseconds(20);  // of the clock of file systems
-  error_code none;
-  return fs::last_write_time(run / kCheckpoints, none) + kTick > time;
+  return fs::last_write_time(run / kCheckpoints, ignored()) + kTick > time;
 }
 
 Checkpoint open_checkpoint(const fs::path& run, const string& which) {

@@ -70,7 +70,6 @@ Origin read_origin(const fs::path& run) {
   constexpr const char* kRemedy =
       "restore it, or move it away: the data's relative paths are then taken from the current "
       "folder";
-  error_code ignored;
   for (const fs::path& folder : {run, run / ".." / ".."}) {
     const fs::path path = folder / kOriginFile;
     if (ranges::count(folder == run ? names_in(folder) : readable_names(folder), kOriginFile) == 0)
@@ -81,7 +80,7 @@ Origin read_origin(const fs::path& run) {
     read_json(parse_strict_json(read_file(path, kMaxConfigFile), source), origin, faults);
     if (!faults.wrong.empty()) source.fail(faults.wrong);
     // canonical: behind a link to a checkpoint, ".." is not the folder that the link is in.
-    const fs::path real = fs::canonical(folder, ignored);
+    const fs::path real = fs::canonical(folder, ignored());
     if (!origin.folder.empty()) origin.folder = (real / origin.folder).lexically_normal();
     return origin;
   }

@@ -66,8 +66,7 @@ fs::path canonical_folder(const fs::path& folder) {
 }
 
 fs::path pinned(const fs::path& folder) {
-  error_code none;
-  return fs::is_symlink(folder, none) ? canonical_folder(folder) : folder;
+  return fs::is_symlink(folder, ignored()) ? canonical_folder(folder) : folder;
 }
 
 // Where the link best or last leads, which must be to a step of the run's own. A copy of a run may
@@ -101,8 +100,7 @@ bool is_old(const string& name) {
 }  // namespace
 
 fs::path written_out(const fs::path& folder) {
-  error_code error;
-  const fs::path path = fs::absolute(folder, error).lexically_normal();
+  const fs::path path = fs::absolute(folder, ignored()).lexically_normal();
   return path.has_filename() ? path : path.parent_path();
 }
 
@@ -186,9 +184,8 @@ StateFile read_state(const fs::path& checkpoint) {
 
 fs::path find_checkpoint(const fs::path& run, const string& which) {
   if (which.empty() && is_checkpoint(run)) {
-    error_code none;
     // As Hugging Face's models are; one in checkpoints/ has lost it.
-    if (!fs::exists(run / kStateFile, none) &&
+    if (!fs::exists(run / kStateFile, ignored()) &&
         canonical_folder(run).parent_path().filename() != kCheckpoints)
       throw_other_program(run, kModelFile, Exit::store);
     return pinned(run);

@@ -50,21 +50,20 @@ inline constexpr const char* kTrainingFile = "training.safetensors";
 inline constexpr const char* kStateFile = "state.json";
 
 inline bool is_run(const fs::path& folder) {
-  error_code none;
-  return is_folder(folder / kCheckpoints) && fs::exists(folder / kConfigFile, none);
+  return is_folder(folder / kCheckpoints) && fs::exists(folder / kConfigFile, ignored());
 }
 
 // Also a damaged one.
 inline bool is_checkpoint(const fs::path& folder) {
-  error_code none;
-  return fs::exists(folder / kStateFile, none) || fs::exists(folder / kModelFile, none);
+  return fs::exists(folder / kStateFile, ignored()) || fs::exists(folder / kModelFile, ignored());
 }
 
 // Would a file of this name damage a run or a checkpoint? Other files may be written beside a
 // run's own.
 inline bool is_part_of_run(const fs::path& file) {
-  error_code none;
-  const auto has = [&](const char* name) { return fs::exists(file.parent_path() / name, none); };
+  const auto has = [&](const char* name) {
+    return fs::exists(file.parent_path() / name, ignored());
+  };
   return (has(kStateFile) && has(kModelFile)) ||
          (has(kCheckpoints) && ranges::count(kRunFiles, file.filename().string()) > 0);
 }

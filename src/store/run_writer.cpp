@@ -287,10 +287,9 @@ void RunWriter::finish_save(int64_t step, Keep keep) {
       notes_.push_back(fmt::format("the chain lacks lines: {}", e.what()));
   }
   const auto point = [&](const char* link, int64_t to) {
-    error_code error;
     const string target = step_folder_name(to);
     if (type_of(checkpoints() / target) == fs::file_type::directory &&
-        fs::read_symlink(checkpoints() / link, error) != target)
+        fs::read_symlink(checkpoints() / link, ignored()) != target)
       replace_symlink(checkpoints() / link, target);
   };
   point("last", step);

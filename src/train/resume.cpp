@@ -126,8 +126,7 @@ PreparedRun prepare_stored_run(StoredRun& run, const RunConfig& config, const Ru
 
 // Is `inner` in `outer`, or the same folder?
 bool contains(const string& outer, const string& inner) {
-  error_code ignored;
-  const fs::path path = fs::relative(fs::absolute(inner), outer, ignored);
+  const fs::path path = fs::relative(fs::absolute(inner), outer, ignored());
   return !path.empty() && *path.begin() != "..";
 }
 
@@ -136,9 +135,8 @@ bool contains(const string& outer, const string& inner) {
 NewestCheckpoint beginning_of(const string& run, const string& checkpoint) {
   if (checkpoint.empty()) return newest_checkpoint(run);
   Checkpoint chosen = open_checkpoint(run, checkpoint);
-  error_code none;
   if (!chosen.has_training ||
-      !fs::equivalent(chosen.folder, step_folder(run, chosen.state.step), none))
+      !fs::equivalent(chosen.folder, step_folder(run, chosen.state.step), ignored()))
     throw usage_error(
         "{} cannot be continued: it is not a step of {} with its optimizer "
         "state.",
@@ -201,9 +199,8 @@ RunResult branched(StoredRun& stem, const RunConfig& config, const RunRequest& r
   const fs::path from = with_name(stem.folder);
   Origin origin = stem.origin;
   fs::path text;
-  error_code ignored;
   if (!origin.folder.empty()) origin.folder = fs::absolute(origin.folder).lexically_normal();
-  if (fs::equivalent(origin.folder, from, ignored) && fs::exists(from / kRunText)) {
+  if (fs::equivalent(origin.folder, from, ignored()) && fs::exists(from / kRunText)) {
     origin.folder = ".";  // heed train -: the run keeps its text
     text = from / kRunText;
   }

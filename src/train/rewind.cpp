@@ -48,9 +48,8 @@ class Replay {
     for (const string& text : texts) configs_.push_back(parse_config(text, kConfigFile));
   }
   ~Replay() {
-    error_code none;
-    fs::remove_all(unproved(), none);
-    fs::remove(run_ / kRewound, none);  // if it is empty
+    fs::remove_all(unproved(), ignored());
+    fs::remove(run_ / kRewound, ignored());  // if it is empty
   }
 
   Rewound steps() {
