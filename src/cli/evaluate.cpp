@@ -130,10 +130,6 @@ Json measure_translations(NamedText& named, const Split& scored, const BeamOptio
   if (translated.not_ended > 0)
     m.log.warn(fmt::format("{} of {} translations {}", translated.not_ended,
                            translated.counts.size(), cut_in_words(beam.max_length, m)));
-  if (translated.longer > 0)
-    m.log.warn(fmt::format("{} of {} targets are longer than {} tokens: --max-length {}",
-                           translated.longer, translated.counts.size(), beam.max_length,
-                           scored.longest(Side::target)));
   const Figure& errors = figure("token_errors");
   Sums sums;
   Json lines = Json::array();

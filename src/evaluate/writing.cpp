@@ -133,7 +133,6 @@ TranslatedPairs translate_pairs(const Model& m, const Split& split, const Pairs&
     const bool any = !found[i].empty();
     translated.texts.push_back(any ? found[i][0].text : "");
     translated.not_ended += any && !found[i][0].ended;
-    translated.longer += ssize(split.sentence(Side::target, int64_t(i))) > beam.max_length;
     translated.counts.push_back(translation_counts(translated.texts.back(), references, how));
   }
   return translated;

@@ -35,7 +35,6 @@ struct TranslatedPairs {
   System counts;
   vector<string> texts;
   int not_ended = 0;  // translations that were cut
-  int longer = 0;     // written targets that are longer than a translation may be
 };
 TranslatedPairs translate_pairs(const Model& model, const Split& split, const Pairs& written,
                                 BeamOptions beam, BleuOptions how, Pool& pool, Log& log);
