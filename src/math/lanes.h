@@ -23,18 +23,17 @@
 
 namespace heed {
 
-template <class T, int kBytes>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(kBytes)));
-};
-
 #ifdef __aarch64__
 constexpr int kVectorBytes = 16;
 #else
 constexpr int kVectorBytes = 32;
 #endif
 template <class T>
-using Vector = typename VectorOf<T, kVectorBytes>::type;
+struct VectorOf {
+  typedef T type __attribute__((vector_size(kVectorBytes)));
+};
+template <class T>
+using Vector = typename VectorOf<T>::type;
 template <class T>
 constexpr int kVectorSize = kVectorBytes / sizeof(T);
 
@@ -49,12 +48,6 @@ inline V fuse(V a, V b, V c) {
 #ifdef __FMA__
   if constexpr (is_same_v<V, Vector<float>>) return V(_mm256_fmadd_ps(a, b, c));
   if constexpr (is_same_v<V, Vector<double>>) return V(_mm256_fmadd_pd(a, b, c));
-#endif
-#ifdef __AVX512F__
-  if constexpr (is_same_v<V, typename VectorOf<float, 64>::type>)
-    return V(_mm512_fmadd_ps(a, b, c));
-  if constexpr (is_same_v<V, typename VectorOf<double, 64>::type>)
-    return V(_mm512_fmadd_pd(a, b, c));
 #endif
 #ifdef __aarch64__
   if constexpr (is_same_v<V, Vector<float>>) return V(vfmaq_f32(c, a, b));
@@ -120,16 +113,12 @@ T total(Vector<T> v) {
   return v[0];
 }
 
-// Bytes in one vector or in several.
+// Bytes in several vectors.
 template <class T, int kBytes>
 struct LanesOf {
-#ifdef __AVX512F__
-  static constexpr int kParts = 1;
-#else
   static constexpr int kParts = kBytes / kVectorBytes;
-#endif
-  using Part = typename VectorOf<T, kBytes / kParts>::type;
-  static constexpr int kSize = kBytes / sizeof(T), kPartSize = kSize / kParts;
+  using Part = Vector<T>;
+  static constexpr int kSize = kBytes / sizeof(T), kPartSize = kVectorSize<T>;
   Part part[kParts];
 
   static LanesOf all(T x) {
@@ -171,16 +160,10 @@ using HalfLanes = Vector<T>;
 
 template <class T, int kBytes>
 T total(const LanesOf<T, kBytes>& v) {
-  constexpr int kParts = LanesOf<T, kBytes>::kParts;
-  if constexpr (kParts == 4) {
+  if constexpr (LanesOf<T, kBytes>::kParts == 4)
     return total<T>((v.part[0] + v.part[2]) + (v.part[1] + v.part[3]));
-  } else if constexpr (kParts == 2) {
+  else
     return total<T>(v.part[0] + v.part[1]);
-  } else {
-    Vector<T> half[2];
-    memcpy(half, v.part, sizeof half);
-    return total<T>(half[0] + half[1]);
-  }
 }
 
 // A place in a row: kSize numbers from column `begin` on, or the last n < kSize.
@@ -198,13 +181,7 @@ struct LanesAt {
       for (int i = 0; i < L::kParts; ++i)  // one by one: they stay in registers
         memcpy(&v.part[i], p + i * L::kPartSize, sizeof v.part[i]);
     } else {
-#if defined(__AVX512F__)
-      const unsigned mask = (1u << n) - 1;
-      if constexpr (sizeof(T) == 4)
-        v.part[0] = typename L::Part(_mm512_mask_loadu_ps(v.part[0], mask, p));
-      else
-        v.part[0] = typename L::Part(_mm512_mask_loadu_pd(v.part[0], mask, p));
-#elif defined(__AVX2__)
+#ifdef __AVX2__
       using Index = std::conditional_t<sizeof(T) == 4, int, long long>;
       Vector<Index> lane;
       for (int i = 0; i < L::kPartSize; ++i) lane[i] = i;
@@ -230,15 +207,7 @@ struct LanesAt {
       for (int i = 0; i < Lanes<T>::kParts; ++i)
         memcpy(p + i * Lanes<T>::kPartSize, &v.part[i], sizeof v.part[i]);
     } else {
-#ifdef __AVX512F__
-      const unsigned mask = (1u << n) - 1;
-      if constexpr (sizeof(T) == 4)
-        _mm512_mask_storeu_ps(p, mask, v.part[0]);
-      else
-        _mm512_mask_storeu_pd(p, mask, v.part[0]);
-#else
       store_tail(v, p, n);
-#endif
     }
   }
 };
