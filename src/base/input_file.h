@@ -34,8 +34,7 @@ class InputFile {
   };
   explicit InputFile(const fs::path& path, Allow allow = Allow::file);
   ~InputFile();
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
+  InputFile& operator=(InputFile&&) = delete;
 
   const fs::path& name() const { return name_; }
   // Error: it cannot be read, because of this.
@@ -107,8 +106,7 @@ class StoredInput {
   // (memory) if it does not fit.
   StoredInput();
   ~StoredInput();
-  StoredInput(const StoredInput&) = delete;
-  StoredInput& operator=(const StoredInput&) = delete;
+  StoredInput& operator=(StoredInput&&) = delete;
 
   string path() const;  // valid while this object lives
 

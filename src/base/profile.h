@@ -45,8 +45,7 @@ class Timed {
   ~Timed() {
     if (measures_) change_to(outer_);
   }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
+  Timed& operator=(Timed&&) = delete;
 
  private:
   // Adds the time since the thread's last change to its current work, then makes `work` current.

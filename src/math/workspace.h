@@ -72,8 +72,7 @@ class WorkspaceScope {
  public:
   explicit WorkspaceScope(Workspace& w) : workspace_(w), mark_(w.mark()) {}
   ~WorkspaceScope() { workspace_.rewind(mark_); }
-  WorkspaceScope(const WorkspaceScope&) = delete;
-  WorkspaceScope& operator=(const WorkspaceScope&) = delete;
+  WorkspaceScope& operator=(WorkspaceScope&&) = delete;
 
  private:
   Workspace& workspace_;
