@@ -97,7 +97,7 @@ class OutputFile {
   ~OutputFile() {
     if (fd_ >= 0) system_calls().close(fd_);
   }
-  OutputFile& operator=(OutputFile&&) = delete;
+  OutputFile& operator=(OutputFile&&) = delete;  // nor copied
 
   void write(span<const std::byte> bytes);
   void write(string_view text) { write(std::as_bytes(span(text))); }
@@ -169,7 +169,7 @@ class NewFolder {
  public:
   explicit NewFolder(const fs::path& place, const fs::path& aside = {});
   ~NewFolder();  // removes what is not in place
-  NewFolder& operator=(NewFolder&&) = delete;
+  NewFolder& operator=(NewFolder&&) = delete;  // nor copied
 
   const fs::path& place() const { return place_; }
   const fs::path& aside() const { return aside_; }

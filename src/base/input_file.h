@@ -34,7 +34,7 @@ class InputFile {
   };
   explicit InputFile(const fs::path& path, Allow allow = Allow::file);
   ~InputFile();
-  InputFile& operator=(InputFile&&) = delete;
+  InputFile& operator=(InputFile&&) = delete;  // nor copied
 
   const fs::path& name() const { return name_; }
   // Error: it cannot be read, because of this.
@@ -106,7 +106,7 @@ class StoredInput {
   // (memory) if it does not fit.
   StoredInput();
   ~StoredInput();
-  StoredInput& operator=(StoredInput&&) = delete;
+  StoredInput& operator=(StoredInput&&) = delete;  // nor copied
 
   string path() const;  // valid while this object lives
 

@@ -45,7 +45,7 @@ class Timed {
   ~Timed() {
     if (measures_) change_to(outer_);
   }
-  Timed& operator=(Timed&&) = delete;
+  Timed& operator=(Timed&&) = delete;  // nor copied
 
  private:
   // Adds the time since the thread's last change to its current work, then makes `work` current.

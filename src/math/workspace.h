@@ -72,7 +72,7 @@ class WorkspaceScope {
  public:
   explicit WorkspaceScope(Workspace& w) : workspace_(w), mark_(w.mark()) {}
   ~WorkspaceScope() { workspace_.rewind(mark_); }
-  WorkspaceScope& operator=(WorkspaceScope&&) = delete;
+  WorkspaceScope& operator=(WorkspaceScope&&) = delete;  // nor copied
 
  private:
   Workspace& workspace_;
