@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/std_names.h"
 
 namespace heed {
@@ -16,21 +17,20 @@ namespace {
 vector<fs::path> groups_of(const fs::path& root, const string& resource) {
   const fs::path mounted = root / "sys/fs/cgroup", unified = mounted / "unified";
   vector<fs::path> groups{mounted};  // if /proc cannot be read
-  error_code none;
   ifstream file(root / "proc/self/cgroup");
   // "0::/user.slice/a.scope" (version 2) or "4:cpu,cpuacct:/user.slice" (version 1)
   for (string number, resources, path;
        getline(file, number, ':') && getline(file, resources, ':') && getline(file, path);) {
     fs::path top;
     if (resources.empty())
-      top = fs::exists(unified, none) ? unified : mounted;
+      top = fs::exists(unified, ignored()) ? unified : mounted;
     else if (("," + resources + ",").find("," + resource + ",") != string::npos)
       top = mounted / resource;
     else
       continue;
     // In a container the path may be the host's. Then the group is the top one here.
     fs::path below = fs::path(path).lexically_normal().relative_path();
-    if (!fs::exists(top / below, none)) below.clear();
+    if (!fs::exists(top / below, ignored())) below.clear();
     for (; !below.empty(); below = below.parent_path()) groups.push_back(top / below);
     groups.push_back(top);
   }

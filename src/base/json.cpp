@@ -93,7 +93,6 @@ Json parse_strict_json(string_view text, const JsonSource& source, bool comments
   };
   try {
     [[maybe_unused]] const Json nothing = Json::parse(stream, check, true, comments);
-    levels.clear();
     return Json::parse(text, nullptr, true, comments);
   } catch (const Json::exception& e) {
     const string line_read = place();

@@ -150,9 +150,8 @@ struct Reader {
 // {"a": {"b": value}} for a.b
 Json nested(const string& full, const Json& value) {
   const size_t dot = full.find('.');
-  Json out;
-  out[full.substr(0, dot)] = dot == string::npos ? value : nested(full.substr(dot + 1), value);
-  return out;
+  const Json inner = dot == string::npos ? value : nested(full.substr(dot + 1), value);
+  return Json::object({{full.substr(0, dot), inner}});
 }
 
 Json set_value(const Field& field, const string& written, const string& place) {

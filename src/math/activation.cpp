@@ -90,8 +90,7 @@ void activate_with_slope(Activation function, Mat<T> u, Mat<T> h, const Dropout&
 #define HEED_INSTANTIATE(T)                                                 \
   template void activate(Activation, Mat<const T>, Mat<T>, const Dropout&); \
   template void activate_with_slope(Activation, Mat<T>, Mat<T>, const Dropout&);
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
+HEED_FLOAT_AND_DOUBLE(HEED_INSTANTIATE)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed

@@ -103,8 +103,7 @@ void head_backward(const AttentionHead<T>& h, const HeadGradients<T>& g, Workspa
 #define HEED_INSTANTIATE(T)                                        \
   template void head_forward(const AttentionHead<T>&, Workspace&); \
   template void head_backward(const AttentionHead<T>&, const HeadGradients<T>&, Workspace&);
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
+HEED_FLOAT_AND_DOUBLE(HEED_INSTANTIATE)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed

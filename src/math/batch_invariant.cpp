@@ -160,8 +160,7 @@ void batch_invariant_attention(const CachedHeads<T>& h) {
 #define HEED_INSTANTIATE(T)                                                 \
   template void batch_invariant_linear(In<T>, In<T>, In<T>, Mat<T>, Pool*); \
   template void batch_invariant_attention(const CachedHeads<T>&);
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
+HEED_FLOAT_AND_DOUBLE(HEED_INSTANTIATE)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed

@@ -25,8 +25,7 @@ void drop_add(Mat<T> y, In<T> x, const Dropout& dropout) {
 #define HEED_INSTANTIATE(T)                                 \
   template void drop(Mat<const T>, Mat<T>, const Dropout&); \
   template void drop_add(Mat<T>, Mat<const T>, const Dropout&);
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
+HEED_FLOAT_AND_DOUBLE(HEED_INSTANTIATE)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed

@@ -8,6 +8,9 @@
 
 #include "base/std_names.h"
 
+// What is compiled for both: training has float, the checks of gradients double.
+#define HEED_FLOAT_AND_DOUBLE(INSTANTIATE) INSTANTIATE(float) INSTANTIATE(double)
+
 namespace heed {
 
 template <class T>

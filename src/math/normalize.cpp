@@ -68,8 +68,7 @@ void normalize_backward(NormType type, In<T> x, In<T> gain, In<T> stats, In<T> d
   template void normalize(NormKind, Mat<const T>, Mat<const T>, Mat<const T>, Mat<T>, Mat<T>); \
   template void normalize_backward(NormType, Mat<const T>, Mat<const T>, Mat<const T>,         \
                                    Mat<const T>, const NormGradients<T>&);
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
+HEED_FLOAT_AND_DOUBLE(HEED_INSTANTIATE)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed

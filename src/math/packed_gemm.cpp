@@ -170,8 +170,7 @@ void gemm(type_identity_t<T> alpha, Operand<T> a, PackedOperand<T> b, type_ident
   template struct PackedOperand<T>;                       \
   template PackedOperand<T> pack(Operand<T>, Workspace&); \
   template void gemm(T, Operand<T>, PackedOperand<T>, T, Mat<T>);
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
+HEED_FLOAT_AND_DOUBLE(HEED_INSTANTIATE)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed

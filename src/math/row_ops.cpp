@@ -48,8 +48,7 @@ void rotate(Mat<T> x, int n_heads, const Angles<T>& angles, const int* position,
   template void multiply_by(Mat<const T>, Mat<T>);     \
   template void add_column_sums(Mat<const T>, Mat<T>); \
   template void rotate(Mat<T>, int, const Angles<T>&, const int*, T);
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
+HEED_FLOAT_AND_DOUBLE(HEED_INSTANTIATE)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed

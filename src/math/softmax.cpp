@@ -104,8 +104,7 @@ RowLoss cross_entropy_backward(T* logits, int classes, int label, double smoothi
   template void softmax(T*, int, int);                        \
   template RowLoss cross_entropy(const T*, int, int, double); \
   template RowLoss cross_entropy_backward(T*, int, int, double, T);
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
+HEED_FLOAT_AND_DOUBLE(HEED_INSTANTIATE)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed

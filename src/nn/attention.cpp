@@ -226,8 +226,7 @@ void Attention::cache_memory(Pass<T>& pass, In<T> memory, Cache<T>& cache) const
   template void Attention::backward(Pass<T>&, In<T>, const AttentionInput<T>&,      \
                                     const AttentionSaved<T>&, In<T>, Mat<T>) const; \
   template void Attention::cache_memory(Pass<T>&, In<T>, Cache<T>&) const;
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
+HEED_FLOAT_AND_DOUBLE(HEED_INSTANTIATE)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed

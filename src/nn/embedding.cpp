@@ -86,8 +86,7 @@ void Embedding::backward(Pass<T>& pass, const Packed& rows, Mat<T> d) const {
   template Angles<T> position_angles(Workspace&, const vector<int>&, int, double, bool); \
   template Mat<T> Embedding::forward(Pass<T>&, const Packed&) const;                     \
   template void Embedding::backward(Pass<T>&, const Packed&, Mat<T>) const;
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
+HEED_FLOAT_AND_DOUBLE(HEED_INSTANTIATE)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed

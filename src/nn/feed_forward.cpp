@@ -89,8 +89,7 @@ void FeedForward::backward(Pass<T>& pass, In<T> x, const Packed& rows,
       const;                                                                                      \
   template void FeedForward::backward(Pass<T>&, In<T>, const Packed&, const FeedForwardSaved<T>&, \
                                       In<T>, Mat<T>) const;
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
+HEED_FLOAT_AND_DOUBLE(HEED_INSTANTIATE)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed

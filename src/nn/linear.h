@@ -24,9 +24,8 @@ struct Linear {
   Param weight;  // [out, in]
   Param bias;    // [1, out], or empty
 
-  Linear() = default;
   // Uses existing parameters; no bias by default.
-  explicit Linear(Param weight_, Param bias_ = {}) : weight(weight_), bias(bias_) {}
+  explicit Linear(Param weight_ = {}, Param bias_ = {}) : weight(weight_), bias(bias_) {}
   // Adds NAME.weight of each part, then NAME.bias of each if `with_bias`: one product for all.
   Linear(ParamTable& table, int in, const vector<LinearPart>& parts, bool with_bias)
       : weight{table.size(), 0, in} {

@@ -94,8 +94,7 @@ void require_finite(In<float> rows) {
                          const RowSeen<T>&, const RowsChanged<T>&);                   \
   template LossSums loss_backward(Pass<T>&, const Linear&, In<T>, const vector<int>&, \
                                   const LossOptions&, Mat<T>);
-HEED_INSTANTIATE(float)
-HEED_INSTANTIATE(double)
+HEED_FLOAT_AND_DOUBLE(HEED_INSTANTIATE)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed

@@ -100,15 +100,11 @@ int pieces_for(const TextFacts& f) {
 // The weights forget what is older than 1 / (rate * weight_decay) steps (Wang and Aitchison 2024,
 // arXiv 2405.13698). With muon about two passes through the text work well: the shorter the text,
 // the stronger the decay, up to the strongest that was measured on more than one text. It is meant
-// for the suggested rate, pieces and batch, and does not change if --set changes those.
+// for the suggested rate, pieces and batch, and does not change if --set changes those. `pass`: its
+// steps.
 constexpr double kRememberedPasses = 2;
-double weight_decay_for(double rate, double steps_of_a_pass) {
-  return clamp(1 / (rate * kRememberedPasses * steps_of_a_pass), 0.01, 3.0);
-}
-
-double steps_of_a_pass(const OwnText& text, const RunConfig& c) {
-  const double bytes_per_token = c.tokenizer.type == TokenizerConfig::bpe ? 2.5 : 1;
-  return double(text.facts.bytes) / bytes_per_token / kBatchTokens;
+double weight_decay_for(double rate, double pass) {
+  return clamp(1 / (rate * kRememberedPasses * pass), 0.01, 3.0);
 }
 
 // The minutes of a step, at 6 operations for each weight and token.
@@ -265,8 +261,11 @@ Suggestion suggest(const OwnText& text) {
     s.tokens = "single characters, because the text is too short to learn pieces of words from";
   }
   choose_size(s, text);
-  // Few enough tokens that scoring them takes a small part of the minutes.
-  const double pass = steps_of_a_pass(text, c), tokens = clamp(20e3 * text.minutes, 1e3, 100e3),
+  // A pass through the text, in steps; and few enough held-out tokens that scoring them takes a
+  // small part of the minutes.
+  const double bytes_per_token = c.tokenizer.type == TokenizerConfig::bpe ? 2.5 : 1,
+               pass = bytes / bytes_per_token / kBatchTokens,
+               tokens = clamp(20e3 * text.minutes, 1e3, 100e3),
                held_out = bytes < 500 ? 0 : min(0.1, tokens / pass / kBatchTokens);
   c.data.valid_fraction = rounded_to(held_out, 3);
   c.train.patience = text.pairs() && c.data.valid_fraction > 0 ? 5 : 0;

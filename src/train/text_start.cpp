@@ -32,16 +32,6 @@ string absolute_path(const string& path) {
   return whole;
 }
 
-// Error (usage) on keys that contradict a planned training on a text.
-void check_given(const GivenKeys& given) {
-  if (given.contains("data.train"))
-    throw usage_error("--set data.train: the texts are on the command line already.")
-        .hint("all texts on the command line; or a config, with this --set");
-  if (given.contains("train.max_steps") && given.values.train.max_steps == 0)
-    throw usage_error("--set train.max_steps=0: expected at least 1 for a text.")
-        .hint("--set train.max_epochs or train.max_minutes");
-}
-
 // The keys of tokenizer, objective and model of the run that training begins with. Error (usage) if
 // it is not for such a text.
 GivenKeys model_of(const string& init_from, bool pairs) {
@@ -171,7 +161,12 @@ void plan(PreparedRun& run, ChosenConfig& choice, const RunRequest& request, Log
 
 RunResult train_on_text(const RunRequest& request, OwnText text, Log& log) {
   const string& folder = request.folder;
-  check_given(request.given);
+  if (request.given.contains("data.train"))
+    throw usage_error("--set data.train: the texts are on the command line already.")
+        .hint("all texts on the command line; or a config, with this --set");
+  if (request.given.contains("train.max_steps") && request.given.values.train.max_steps == 0)
+    throw usage_error("--set train.max_steps=0: expected at least 1 for a text.")
+        .hint("--set train.max_epochs or train.max_minutes");
   RunWriter::require_free(folder, request.force);
   ChosenConfig choice = choose(request, std::move(text), log);
   const auto plan_prepared = [&](PreparedRun& run) {
