@@ -77,7 +77,7 @@ string kept_at(const RunRequest& request) {
 
 RunResult train_run(const RunRequest& request, const RunConfig& config, const string& folder,
                     Log& log, const function<void(PreparedRun&)>& plan,
-                    unique_ptr<StoredInput> text) {
+                    unique_ptr<StoredInput>&& text) {
   RunWriter::require_free(request.folder, request.force);
   optional<Checkpoint> initial;
   Tokenizers tokenizers;

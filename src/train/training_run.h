@@ -56,11 +56,11 @@ struct FailedRun : Error {
 
 // Errors leave every earlier run as it was; once there is a train.log they are logged there too.
 // `folder`: where relative paths of the config start. `plan`, if given, looks at the prepared run,
-// and may change its config's end. `text`: what becomes RUN/text.txt, if anything. Once the run is
-// prepared, signals stop the training.
+// and may change its config's end. `text`: what becomes RUN/text.txt, if anything; is let go once
+// it is copied, after `plan`. Once the run is prepared, signals stop the training.
 RunResult train_run(const RunRequest& request, const RunConfig& config, const string& folder,
                     Log& log, const function<void(PreparedRun&)>& plan = {},
-                    unique_ptr<StoredInput> text = {});
+                    unique_ptr<StoredInput>&& text = {});
 
 // heed train TEXT: a run on the user's own text, without a config. In three steps, and the log says
 // why: a config is chosen for the text and the minutes that training may take (heed init writes
