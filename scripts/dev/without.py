@@ -93,7 +93,7 @@ ROWS = {
                    ("src/decode/predictor.cpp", "other : others"), ("src/decode/predictor.h", r"(?s)// `others`: the same rows.*(?=}  // namespace)", ""),
                    ("src/decode/predictor.h", r"others = {}|averaging"), ("src/evaluate/scorer.cpp", r"predictor\.averaging\(.*?\)", "{}"),
                    ("src/decode/incremental_decoder.h", "others_"), ("src/decode/incremental_decoder.cpp", r"predictor\.others|others_|theirs"),
-                   ("src/store/model.h", "others = {}"), ("src/store/model.cpp", "others"), ("src/cli/answers.cpp", r"(?s)  for \(const string& with .*?\n  }\n", ""),
+                   ("src/store/model.h", "others = {}"), ("src/store/model.cpp", r", mapped\(others, &Model::predictor\)", ""), ("src/cli/answers.cpp", r"(?s)  for \(const string& with .*?\n  }\n", ""),
                    ("src/cli/answers.cpp", r"other : others"), ("src/cli/command.h", r"add_with\("),
                    ("src/cli/command.cpp", r"(?s)void CommandLine::add_with\(.*?^}\n\n", ""), ("src/cli/evaluate.cpp", r"(?s)  for \(const Model& other : m\.others\)\n    if .*?other\.run\);\n", ""),
                    ("src/cli/evaluate.cpp", r"add_with|\.others"),

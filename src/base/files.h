@@ -129,7 +129,7 @@ void copy_file(const fs::path& from, const fs::path& to);
 // link always exists.
 void replace_symlink(const fs::path& path, const string& target);
 
-// Takes the reason of a call of std::filesystem that may fail; nobody reads it.
+// Takes the reason of a call of std::filesystem that may fail, as its argument; nobody reads it.
 inline error_code& ignored(error_code&& reason = {}) {
   return reason;
 }
@@ -168,7 +168,7 @@ void rename_path(const fs::path& from, const fs::path& to, bool replace = true);
 class NewFolder {
  public:
   explicit NewFolder(const fs::path& place, const fs::path& aside = {});
-  ~NewFolder();  // removes what is not in place
+  ~NewFolder();                                // removes what is not in place
   NewFolder& operator=(NewFolder&&) = delete;  // nor copied
 
   const fs::path& place() const { return place_; }

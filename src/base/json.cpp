@@ -27,22 +27,18 @@ string full_key(const vector<Level>& levels) {
   return full;
 }
 
-// `place`: where the parser has read to; it may know a column.
-[[noreturn]] void refuse_text(string what, const JsonSource& source, string place) {
-  int line = 0, column = 0;
+// `read`: what the parser has read. A number that no double holds has no place in its message.
+[[noreturn]] void refuse_text(string what, const JsonSource& source, string_view read) {
+  read = read.substr(0, read.find_last_of("0123456789") + 1);
+  int line = 1 + int(ranges::count(read, '\n')), column = int(read.size() - read.rfind('\n')) - 1;
   const size_t at = what.find("at line ");
-  if (at != string::npos &&
-      std::sscanf(what.c_str() + at, "at line %d, column %d", &line, &column) == 2) {
-    place = fmt::format(":{}:{}", line, column);
-    what = what.substr(what.find(": ", at) + 2);
-  } else {
-    what = what.substr(what.find("] ") + 2);
-  }
+  if (at != string::npos) std::sscanf(what.c_str() + at, "at line %d, column %d", &line, &column);
+  what = what.substr(at != string::npos ? what.find(": ", at) + 2 : what.find("] ") + 2);
   // The parser quotes what it read, which may be long, and any bytes: keep printable ASCII only.
   if (what.size() > 200) what = what.substr(0, 200) + "...";
   for (char& ch : what)
     if (ch < ' ' || ch > '~') ch = '?';
-  source.fail("this is not JSON: " + what, place);
+  source.fail("this is not JSON: " + what, fmt::format(":{}:{}", line, column));
 }
 
 }  // namespace
@@ -95,9 +91,8 @@ Json parse_strict_json(string_view text, const JsonSource& source, bool comments
     [[maybe_unused]] const Json nothing = Json::parse(stream, check, true, comments);
     return Json::parse(text, nullptr, true, comments);
   } catch (const Json::exception& e) {
-    const string line_read = place();
-    refuse_text(e.what(), source,
-                fmt::format("{}:{}", line_read, read - (text.rfind('\n', read - 1) + 1)));
+    place();
+    refuse_text(e.what(), source, text.substr(0, read));
   }
 }
 

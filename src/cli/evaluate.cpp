@@ -128,8 +128,9 @@ Json measure_translations(NamedText& named, const Split& scored, const BeamOptio
   how.units = m.tokenizers.target.get();
   const TranslatedPairs translated = translate_pairs(m, scored, written, beam, how, m.pool, m.log);
   if (translated.not_ended > 0)
-    m.log.warn(fmt::format("{} of {} translations {}", translated.not_ended,
-                           translated.counts.size(), cut_in_words(beam.max_length, m)));
+    m.log.warn(fmt::format("{} of {} translations {}; the longest target has {} tokens",
+                           translated.not_ended, translated.counts.size(),
+                           cut_in_words(beam.max_length, m), scored.longest(Side::target)));
   const Figure& errors = figure("token_errors");
   Sums sums;
   Json lines = Json::array();

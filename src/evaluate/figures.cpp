@@ -282,8 +282,9 @@ const Figure* selecting_figure(string_view select_by) {
   return select_by == "loss" ? nullptr : &figure(select_by);
 }
 
-Sums translation_counts(const string& hypothesis, Lines lines, const BleuOptions& how) {
-  lines.insert(lines.begin(), hypothesis);
+Sums translation_counts(const string& hypothesis, const vector<string>& references,
+                        const BleuOptions& how) {
+  Lines lines = appended(Lines{hypothesis}, references);
   if (how.lowercase) ranges::transform(lines, lines.begin(), to_lower);
   Sums counts(kTranslation);
   for (const Sums& more : {bleu_counts(lines, how.tokenize), chrf_counts(characters(lines, false)),

@@ -61,7 +61,7 @@ struct BleuOptions {
 //     inserted, deleted and replaced, over that one's length, in percent;
 //   token errors: the same in tokens (phonemes, words: the PER and WER of speech);
 //   exact match: percent of those that equal a reference.
-Sums translation_counts(const string& hypothesis, vector<string> references,
+Sums translation_counts(const string& hypothesis, const vector<string>& references,
                         const BleuOptions& how = {});
 
 // "BLEU = 41.02 71.8/48.6/34.5/24.6 (BP = 1.000 ratio = 1.003 hyp_len = 12103 ref_len = 12070)"

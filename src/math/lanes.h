@@ -113,7 +113,7 @@ T total(Vector<T> v) {
   return v[0];
 }
 
-// Bytes in several vectors.
+// Numbers of kBytes bytes in several vectors.
 template <class T, int kBytes>
 struct LanesOf {
   static constexpr int kParts = kBytes / kVectorBytes;

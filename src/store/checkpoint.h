@@ -61,8 +61,8 @@ class Checkpoint {
   string config;                  // text of config.json
   vector<NamedBytes> tokenizers;  // ordered by name
 
-  // What is in kModelFile, or of one that has_training in kTrainingFile. Error if a number is not
-  // finite. One load at a time.
+  // Of one opened with_weights: what is in kModelFile, or if it has_training in kTrainingFile.
+  // Error if a number is not finite. One load at a time.
   void load(const char* file, span<const TensorSlot> tensors) const;
 
  private:

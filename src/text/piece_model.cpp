@@ -208,7 +208,7 @@ PieceModel adopt(PieceModel model, const string& path, const vector<string>& spe
 // hand, never with their own.
 string normalizer_table(const string& name) {
   if (name == kIdentity) return "";
-  const string trained = learn_pieces({{"model_type", "bpe"},
+  const string trained = learn_pieces({{"model_type", "bpe"},  // read_model() takes no "char"
                                        {"vocab_size", "8"},
                                        {"hard_vocab_limit", "false"},
                                        {"minloglevel", "3"},

@@ -178,6 +178,7 @@ RunResult train_on_text(const RunRequest& request, OwnText text, Log& log) {
         shell_word((fs::path(folder) / kConfigFile).string()), shell_word(folder + "-again"),
         request.init_from.empty() ? "" : " --init-from " + shell_word(request.init_from)));
   };
+  // (The text stays in `choice` until the plan has asked for it.)
   return train_run(request, choice.config(), ".", log, plan_prepared, std::move(choice.piped));
 }
 

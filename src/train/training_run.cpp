@@ -30,8 +30,9 @@ string rates_in_words(const RunConfig& c, int64_t end) {
     if (step > 0 && (end == 0 || step <= end))
       rates.push_back(fmt::format("{:.3g} at step {}",
                                   learning_rate(c.optimizer, c.model.d_model, step), step));
-  return fmt::format("learning rate ({}): {}{}", c.optimizer.schedule, joined(rates),
-                     end > 0 && end <= c.optimizer.warmup_steps ? ", all of it warm-up" : "");
+  return fmt::format(
+      "learning rate ({}): {}{}", c.optimizer.schedule, joined(rates),
+      end > 0 && end < c.optimizer.warmup_steps ? ", before optimizer.warmup_steps are over" : "");
 }
 
 void say_start(Log& log, const PreparedRun& run, int64_t done) {

@@ -90,6 +90,7 @@ TEST(RunConfig, ReadingErrors) {
       {"{\n \"a\": }", {"a.json:2:7", "JSON"}},
       {"{\"a\": 1,}", {"a.json:1:9", "JSON"}},
       {"{\"a\": NaN}", {"a.json:1:7", "JSON"}},
+      {"{\n\"a\": 1e999\n}", {"a.json:2:10", "JSON"}},
       {"{\"a\": \"\xff\"}", {"a.json:1:8", "JSON"}},
       {"{\"a\": {\"b\": 1,\n\"b\": 2}}", {"a.json:2", "a.b"}},
       {std::string(100'000, '['), {"a.json:1"}},

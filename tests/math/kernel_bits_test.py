@@ -1,5 +1,5 @@
-"""Builds of the kernels for several CPUs (kernel_bits.cpp; tests/CMakeLists.txt says which) compute the same bits as heed's: neither
-the width of vectors nor what a compiler thinks is fast for a CPU decides. (scripts/dev/arm64.sh compares arm64's.)"""
+"""Builds of the kernels for several CPUs (kernel_bits.cpp; tests/CMakeLists.txt says which) compute the same bits as heed's: what a
+compiler thinks is fast for a CPU does not decide, nor the width of vectors (scripts/dev/arm64.sh compares arm64's)."""
 import os
 import re
 import subprocess
