@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/input_file.h"
 #include "store/checkpoint.h"
+#include "store/run_folder.h"
 
 namespace heed {
 
