@@ -17,12 +17,13 @@ void print_pull(const Json& e, const string& answer) {
                       {"token", e[h["kind"] == "cross" ? "source_tokens" : "tokens"][j]}});
   print_prose("the pull of the loss of " + answer +
               ": nats per unit of score, and per unit of value\n");
-  const vector<Column> columns = {{"score", "pull", "{:.3g}"},
-                                  {"value", "value", "{:.3g}"},
-                                  {"head", "head"},
-                                  {"key", "key"},
-                                  {"", "token", token_text}};
-  print_table(largest(rows, "pull", 8), columns, "  ");
+  print_table(largest(rows, "pull", 8),
+              {{"score", "pull", "{:.3g}"},
+               {"value", "value", "{:.3g}"},
+               {"head", "head"},
+               {"key", "key"},
+               {"", "token", token_text}},
+              "  ");
 }
 
 }  // namespace heed

@@ -230,7 +230,7 @@ Exit run_runs(CommandLine& line) {
   if (places.empty()) places = {"runs"};
   set<fs::path> found;
   for (const string& place : places) found.merge(runs_at(place, all));
-  vector<ListedRun> runs = mapped(found, list_run);
+  auto runs = mapped(found, list_run);
   ranges::stable_sort(runs, greater{}, &ListedRun::date);
   if (!sort.empty()) sort_runs(runs, sort);
   add_keys(runs);

@@ -81,7 +81,8 @@ Sources read_sources(OpenModel& m, span<const GivenText> texts, size_t prefix) {
       TokenIds ids = m.texts.line(Side::source, all.lines[i], name);
       m.texts.check_length(Side::source, m.objective->framed_source(ids).size() + prefix,
                            name + (prefix > 0 ? " with --prefix" : ""), at_once);
-      if (ids != m.tokenizers.source().encode(stripped(all.lines[i]))) spaced.push_back(name);
+      const string_view text = stripped(all.lines[i]);
+      if (text != all.lines[i] && ids != m.tokenizers.source().encode(text)) spaced.push_back(name);
       all.ids[i] = std::move(ids);
     }));
   }

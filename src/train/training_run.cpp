@@ -71,7 +71,7 @@ void say_start(Log& log, const PreparedRun& run, int64_t done) {
 // that names one.
 void record_processor(const PreparedRun& prepared, int64_t done, RunWriter& run, Log& log) {
   const string here = kernels(prepared);
-  const vector<RunEvent> events = read_events(run.path()).events;
+  const auto events = read_events(run.path()).events;
   if (done == 0 && events.empty())
     run.append(kMetrics, text_of(RunEvent{0, "start", read_origin(run.path()).command, here}));
   string before = here;
