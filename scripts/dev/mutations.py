@@ -135,7 +135,6 @@ MUTATIONS = [
     ("own text: reads a text as often as pairs", "src/show/advice.h", "decoder_alone ? 25 : 60", "60"),
     ("own text: dropout as if without weight decay", SUGGESTED, "gpt || double", "double"),
     ("own text: the decay remembers ten passes", SUGGESTED, "kRememberedPasses = 2;", "kRememberedPasses = 10;"),
-    ("own text: decays weights of another run", "src/train/text_start.cpp", "!muon || goes_on", "!muon"),
     ("plan: a step is all epochs looked at", "src/train/prepared_run.cpp", "ahead.epochs / steps", "ahead.epochs"),
     ("kneser-ney: shorter n-grams count occurrences", KNESER_NEY, "if (counts) {", "if (true) {"),
     ("kneser-ney: discount without n2", KNESER_NEY, "2.0 * double(twice_[order])", "0.0 * double(twice_[order])"),
@@ -153,6 +152,5 @@ MUTATIONS = [
     ("tables: lines with more columns are pairs", "src/data/corpus.cpp", "written_.empty() && cells.size() != 2", "written_.empty() && cells.size() < 2"),
     ("token errors: in characters", "src/evaluate/figures.h", "units == nullptr || is_char", "units == nullptr || !is_char"),
     ("error counts: the longer distance", "src/evaluate/figures.cpp", "least = min(least,", "least = max(least,"),
-    ("moved runs: other data is taken", "src/evaluate/test_text.cpp", "if (!place.moved.empty())\n    throw", "if (false)\n    throw"),
     ("nfd: composes", "src/text/utf8.cpp", "UTF8PROC_DECOMPOSE, UTF8PROC_DECOMPOSE |", "UTF8PROC_COMPOSE, UTF8PROC_DECOMPOSE |"),
 ]

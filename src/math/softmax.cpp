@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/std_names.h"
-#include "math/lanes.h"
+#include "math/mat.h"
 #include "math/vec.h"
 
 namespace heed {

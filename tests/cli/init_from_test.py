@@ -38,6 +38,8 @@ class InitFrom(RunsTest):
                 configs = [self.run_config(x) for x in (family, run)]
                 for section in ("tokenizer", "objective", "model"):
                     self.assertEqual(configs[0][section], configs[1][section])
+                # A text's usual decay, over 1, would make the weights forget what they learnt.
+                self.assertEqual(configs[1]["optimizer"]["weight_decay"], 0.01)
                 first = [self.files(self.checkpoints(x) / y)["model.safetensors"]
                          for x, y in ((family, "best"), (run, "step-00000000"))]
                 self.assertEqual(*first)

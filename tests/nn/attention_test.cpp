@@ -78,6 +78,31 @@ TYPED_TEST(Head, EqualsTheSlowTwin) {
       }
 }
 
+// d_head is 4: queries half as long have the same scores without 1 / sqrt(d_head).
+TEST(Attention, ScoresAreScaledUnlessTheConfigSaysNo) {
+  const auto output = [](bool scaled, double length) {
+    ModelConfig config = test::tiny_config(test::Family::decoder_only);
+    config.attention.decoder_self.scaled = scaled;
+    ParamTable table;
+    const Attention attention(table, "layers.0", AttentionKind::decoder_self, 0, config, {});
+    ParamVec<double> values(table.size());
+    initialize(table, 1, values);
+    const Mat<double> queries = values[attention.in.weight].row_range(0, 8);
+    for (int i = 0; i < 64; ++i) queries.data[i] *= length;
+    Packed rows;
+    const int ids[5] = {};
+    rows.add_sequence(ids, 5, 0, 0);
+    const auto x = Buffer<double>::random(5, 8, 1);
+    Workspace workspace;
+    Pass<double> pass{.values = values, .workspace = workspace};
+    AttentionSaved<double> saved;
+    const Mat<double> y = attention.forward(pass, x.view(), {.rows = &rows}, saved);
+    return std::vector<double>(y.data, y.row(5));
+  };
+  EXPECT_EQ(output(true, 1), output(false, 0.5));
+  EXPECT_NE(output(true, 1), output(false, 1));
+}
+
 // Both heads see the same values under uniform weights: what differs is the dropout.
 TEST(AttentionDropout, EveryHeadAndLayerDrawsItsOwn) {
   ModelConfig config = test::tiny_config(test::Family::decoder_only);
