@@ -77,9 +77,9 @@ ROWS = {
 
                      ("src/config/train_config.h", "tensorboard"), ("src/config/train_config.cpp", r'{"tensorboard"(.|\n)*?},', "")]),
     "chain": ("src/store/chain.cpp tests/store/chain_test.cpp", "chain",
-              [("src/store/run_writer.cpp", "stem_ = chain_hash"), ("src/store/run_writer.h", "string stem_;|string (next_)?chain_|string stem_hash|chain_steps"),
+              [("src/store/run_writer.cpp", "stem_ = chain_hash"), ("src/store/run_writer.h", "string stem_;|void extend_chain|string chain_|string stem_hash|chain_steps"),
                ("src/train/rewind.cpp", "saved_ = chain_steps"),
-               ("src/store/run_writer.cpp", r"(?s)  try {\n    if \(const auto line = next_chain_line.*?\n  }\n  const auto point", "  const auto point"),
+               ("src/store/run_writer.cpp", r"(?s)  try {\n    extend_chain.*?\n  }\n  const auto point", "  const auto point"),
                ("src/store/run_writer.cpp", r"\) &&\s*stem_hash\(.*?branched_at\)", ")"), ("src/store/run_folder.h", "kChain ="),
                ("src/store/run_folder.h", r",\s*kChain", ""), ("src/cli/verify.cpp", r" \|\| file == kChain|kChain, ", ""),
                ("src/store/run_records.cpp", "bool of_chain"), ("src/store/run_records.cpp", " && !of_chain", "")]),
@@ -133,14 +133,14 @@ ROWS = {
              [("src/show/page.h", r"(live|pair)_html|kMostLiveBytes|^string (live|pair)_page"),
               ("src/cli/report.cpp", r"(?s)^  if \(live\) .*?\n|^  line\.app[^;]*\"--live\".*?;\n|^  bool live.*?\n", ""),
               ("src/cli/answers.h", r"^(void (write_live|check)_page|Exit report_live|string write_live)\("),
-              ("src/cli/attend.cpp", r"(?s)^    if \(!r\.html\.empty\(\)\)\n.*?;\n|^  check_page[^\n]*\n", ""),
+              ("src/cli/attend.cpp", r"(?s)^    write_live_page.*?;\n|^  check_page[^\n]*\n", ""),
               ("src/cli/explain.cpp", r"write_live_page|check_page"),
-              ("src/cli/whence.cpp", r"(?s)^ +Json story.*?;\n.*?;\n", ""), ("src/cli/train.cpp", r"write_live\(|no_live|!live\.empty"), ("src/store/run_folder.h", r', \*kLivePage = "live\.html"', ""),
+              ("src/cli/whence.cpp", r"write_live\("), ("src/cli/train.cpp", r"(?s) +const string live =.*?;\n|[^\n]*no_live[^\n]*\n| +if \(!live\.empty.*?;\n", ""), ("src/store/run_folder.h", r', \*kLivePage = "live\.html"', ""),
               ("src/cli/verify.cpp", ", kLivePage", ""), ("src/config/train_config.h", "string live ="), ("src/data/run_config.h", r'"live",\s*', ""),
-              ("src/config/train_config.cpp", r'(?s)      {\.key = "live".*?},\n', ""),
+              ("src/config/train_config.cpp", r'(?s)      dumped_if\(c\.live.*?}\),\n(?=  };)', ""),
               ("CMakeLists.txt", r" live pair report\)", " report)"), ("tests/CMakeLists.txt", r" live pair report\)", " report)")]),
     # What reads the film of an older run stays, with its format (store/run_records.h).
-    "film": ("src/show/film.* src/show/prompt.cpp src/train/film_listener.cpp ~src/show/report.cpp ~src/show/page.h ~src/show/head_words.* "
+    "film": ("src/show/film.* src/show/prompt.cpp src/cli/film.cpp src/train/film_listener.cpp ~src/show/report.cpp ~src/show/page.h ~src/show/head_words.* "
              "src/show/web/report.* src/show/web/learning_record.js src/show/web/pull.js tests/cli/film_test.py tests/cli/report_test.py "
              "tests/cli/learning_test.py tests/show/film_test.cpp tests/show/head_names_test.cpp tests/pages/check_report_page.py",
              r"HeadProbe|\bis_frame\b|\breport\(|--names|film|Film",
@@ -153,22 +153,22 @@ ROWS = {
               ("src/show/report.cpp", r"(?s)^// How the training losses.*?(?=^}  // namespace\n)|^Json report\(.*?(?=^Json comparison\()", ""),
               ("src/show/page.h", r"report_html|^Json (report|without_maps)\("), ("tests/show/page_test.cpp", ", report_html", ""),
               ("src/cli/report.cpp", r"one \? report\(.*?\) : ", ""), ("src/cli/report.cpp", r"one \? (report_html|Json::array.*?) : ", ""),
-              ("src/cli/attend.cpp", r"r\.names\b.*recorded_names"), ("src/cli/attend.cpp", r'(?s)  line\.app\.add_flag\("--names".*?;\n|^void print_names\(.*?^}\n\n', ""),
+              ("src/cli/attend.cpp", r"r\.names\b.*recorded_names"), ("src/cli/attend.cpp", r'(?s)  line\.app\.add_flag\("--names".*?;\n|^  if \(r\.names\) print_names.*?\n', ""), ("src/cli/answers.h", r"show_sample|print_names"),
               ("src/cli/attend.cpp", r', names = false|, "--names"', ""),
               ("src/show/head_words.h", r"(?s)// What a head is for over held-out text.*(?=}  // namespace heed)", ""),
               ("src/show/head_words.cpp", r"(?s)namespace {\n\nconstexpr int64_t kTexts.*(?=}  // namespace heed)", ""),
-              ("src/cli/train.cpp", r"(?s)^// Logs what the model that commands use writes.*?^}\n\n", ""), ("src/cli/train.cpp", r"  show_sample\(result, log\);"),
+              ("src/cli/train.cpp", r"  show_sample\(result, log\);"),
               ("src/cli/train.cpp", r"Json story = report\(run\);", "Json story;"), ("src/cli/train.cpp", r'story\["advice"\]\["\w+"\]', '""'),
               ("src/cli/train.cpp", r"(?s)  try {\n    write_output\(page.*?\n  }\n", ""),
               ("CMakeLists.txt", r" pair report\)", " pair)"), ("tests/CMakeLists.txt", r" pair report\)", " pair)")]),
     # What RUN/text.txt is to a run that has one stays (store/run_folder.h), and so does what heed init does with a text.
     "train_text": ("src/train/text_start.cpp tests/cli/own_text_test.py", r'"train", "(-|\w+\.txt)"|--minutes',
-                   [("src/train/training_run.h", r"^RunResult train_on_text"), ("src/cli/train.cpp", r"(?s)^void check_text.*?^}\n\n", ""),
+                   [("src/train/training_run.h", r"^RunResult train_on_text"),
                     ("src/cli/train.cpp", "OwnText text", "struct { vector<string> files; } text"),
                     ("src/cli/train.cpp", r"(?s)^  line\.add_like\(text\);\n|^  for \(const char\* shape.*?;\n|const auto init_from = ", ""),
                     ("src/cli/train.cpp", r'(?s)  for \(const string own : .*?;\n', ""),
                     ("src/cli/train.cpp", r"ranges::find_if\(text.files, names_config\)", "text.files.begin()"),
-                    ("src/cli/train.cpp", r"(?s)  const bool texts.*?^  }\n", '  if (request.folder.empty()) request.folder = "runs/" + fs::path(*config).stem().string();\n')]),
+                    ("src/cli/train.cpp", r"(?s)  if \(request\.folder\.empty.*?^  }\n", '  if (request.folder.empty()) request.folder = "runs/" + fs::path(*config).stem().string();\n')]),
 }
 
 

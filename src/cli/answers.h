@@ -87,13 +87,17 @@ string with_masks(const OpenModel& model, const GivenText& given);
 // Pages with the model inside (cli/live.cpp). Error (usage) if there may be more texts than one, or
 // if standard output is also for something else.
 void check_page(const CommandLine& line, const string& html);
-// Opened at a text, and at what was `found`: the "kind", "layer" and "head" of a head, and if there
-// are these the "target", and the "id" of the "answer" and of what it was "against".
+// The page, unless `html` is "". Opened at a text, and at what was `found`: the "kind", "layer" and
+// "head" of a head, and if there are these the "target", and the "id" of the "answer" and of what
+// it was "against".
 void write_live_page(OpenModel& m, const string& html, const GivenText& given, const Json& found);
 Exit report_live(const vector<string>& runs, const string& html, Log& log);
 // RUN/live.html, where train.live wants it, which then is in the run's `story`, too; an older one
 // goes. Returns what to try next.
-string write_live(const string& run, const string& live, Json& story, Log& log);
+string write_live(const string& run, const string& live, Log& log, Json* story = nullptr);
+// Logs what the model that commands use writes, if the run has a film (cli/film.cpp).
+void show_sample(const struct RunResult& result, Log& log);
+void print_names(const Json& recorded);  // of heads; as recorded_names() tells them
 // What the model reads, and the row that predicts: after the text, or in the place of its first
 // [MASK], for which a decoder starts with the token that names it (cli/explain.cpp).
 Prediction prediction_of(OpenModel& m, const GivenText& given, const optional<string>& answer,

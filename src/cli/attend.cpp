@@ -167,18 +167,6 @@ HeatMapStyle terminal_style() {
           .columns = terminal_width(STDOUT_FILENO)};
 }
 
-void print_names(const Json& recorded) {
-  if (recorded["named_at"].is_null()) return print("\nthe run has no record of its heads' names\n");
-  if (recorded["head_names"].empty()) return print("\nno head has a name\n");
-  print(fmt::format("\nover {} text, at step {}:\n", recorded["held_out"] ? "held-out" : "training",
-                    recorded["named_at"].dump()));
-  print_table(recorded["head_names"], {{"head", "", part_text},
-                                       {"name", "name"},
-                                       {"weight", "score", "{:.2f}"},
-                                       {"untrained", "untrained", "{:.2f}"},
-                                       {"keys in random order", "shuffled", "{:.2f}"}});
-}
-
 void draw(const AttendOptions& r, const Attended& text, OpenModel& m) {
   if (!text.written.empty())
     print(fmt::format("the model writes{}:\n  {}\n\n", r.prompts ? "" : " (--target for another)",
@@ -233,9 +221,8 @@ Exit run_attend(CommandLine& line) {
   const auto answer = [&](const GivenText& given) {
     check_choice(r.heads, m.config.model);
     text = attended(r, given, m);
-    if (!r.html.empty())
-      write_live_page(m, r.html, given,
-                      {{"head", head_json(clearest_head(text.heads))}, {"target", text.target}});
+    write_live_page(m, r.html, given,
+                    {{"head", head_json(clearest_head(text.heads))}, {"target", text.target}});
     return line.json ? attention_json(r, text, m) : Json();
   };
   bool another = false;  // line of a file

@@ -235,7 +235,7 @@ Exit run_explain(CommandLine& line) {
   line.only_where(m.net.has_decoder(), {"--target", "--target-file"}, "for a decoder");
   const auto explained = [&](const GivenText& text) {
     const Json e = explanation_json(m, prediction_of(m, text, answer, against));
-    if (!html.empty()) write_live_page(m, html, text, e);
+    write_live_page(m, html, text, e);
     return e;
   };
   const auto view = [&](const Json& e) {

@@ -23,6 +23,7 @@ void check_page(const CommandLine& line, const string& html) {
 }
 
 void write_live_page(OpenModel& m, const string& html, const GivenText& given, const Json& found) {
+  if (html.empty()) return;
   const bool asks = prompts(m.line);
   check_page(m.line, html);  // a prompt has its own
   const Json& head = found["head"];
@@ -51,18 +52,18 @@ Exit report_live(const vector<string>& runs, const string& html, Log& log) {
   return Exit::ok;
 }
 
-string write_live(const string& run, const string& live, Json& story, Log& log) try {
+string write_live(const string& run, const string& live, Log& log, Json* story) try {
   constexpr double kSmallPage = 3e6;  // bytes
   const string path = (fs::path(run) / kLivePage).string();
   fs::remove(path, ignored());  // that of an earlier step
   if (live == "false") return "";
-  const double bytes = 2 * story["parameter_count"].get<double>();
+  const Model model = load_model(run, "");
+  const double bytes = 2.0 * double(model.net.table.size());
   if (live == "true" || bytes <= kSmallPage) {
-    const string page =
-        live_page(load_model(run, ""), "train.live false", {{"report", kReportPage}});
+    const string page = live_page(model, "train.live false", {{"report", kReportPage}});
     if (live == "true" || double(page.size()) < kSmallPage) {
       write_output(path, page);
-      story["live"] = kLivePage;
+      if (story != nullptr) (*story)["live"] = kLivePage;
       return fmt::format("xdg-open {}  # in a browser: type to the model", shell_word(path));
     }
   }

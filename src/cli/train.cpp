@@ -1,6 +1,4 @@
 // heed train CONFIG or TEXT, heed resume RUN
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -9,11 +7,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/format.h"
-#include "base/input_file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/std_names.h"
-#include "base/utf8.h"
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "data/corpus.h"
@@ -21,31 +17,12 @@
 #include "math/blas.h"
 #include "show/page.h"
 #include "store/model.h"
-#include "store/run.h"
 #include "store/run_folder.h"
-#include "text/utf8.h"
 #include "train/resume.h"
 #include "train/training_run.h"
 
 namespace heed {
 namespace {
-
-// Logs what the model that commands use writes, if the run has a film.
-void show_sample(const RunResult& result, Log& log) {
-  const auto [probe, frames] = read_frames(result.run);
-  const auto best = ranges::find(frames, result.best ? result.best->step : -1, &Frame::step);
-  if (best == frames.end() || probe.prompts.empty()) return;
-  const size_t shown = probe.prompts.size() > 1;  // of four pairs the second
-  const string who = best->step == result.state.step ? "it" : fmt::format("step {}", best->step),
-               text = best->filled.value_or(probe.prompts[shown] + " | " + best->written[shown]) +
-                      "\n";
-  log.detail(who + (best->filled ? " writes ›so‹ in its masks:" : " writes:"));
-  for (const string_view line : lines_of(text)) log.detail("  | " + printable(line));
-  const int columns = terminal_width(STDERR_FILENO);
-  const string prompt = shortened(printable(probe.prompts[shown]), columns / 3),
-               all = best->filled.value_or(prompt + " | " + best->written[shown]);
-  log.brief(shortened(who + " writes: " + printable(stripped(all)), columns));
-}
 
 // The end of a run: what its model writes, RUN/live.html, RUN/report.html, and what to try next.
 // The run is already complete, so a failure is only a warning.
@@ -56,7 +33,7 @@ void show_first_results(const RunResult& result, Log& log) try {
   const string name = shell_word(run), page = (fs::path(run) / kReportPage).string();
   show_sample(result, log);
   Json story = report(run);
-  const string live = write_live(run, config.train.live, story, log);
+  const string live = write_live(run, config.train.live, log, &story);
   try {
     write_output(page, page_with(report_html, story));
     log.info("the whole story, for a browser: " + page);
@@ -122,21 +99,6 @@ Exit finish(Train&& train, bool json, Log& log) try {
   throw;
 }
 
-[[noreturn]] void refuse_run(const string& run) {
-  throw usage_error("{} is a run; expected a text or a config.", run)
-      .hint("heed resume " + shell_word(run));
-}
-
-void check_text(const string& path) {
-  if (path == "-") return;
-  if (!path_exists(path)) throw data_error("{}: no such file.", path).hint(missing_hint(path));
-  if (is_run(path)) refuse_run(path);
-  for (const char* end : {".yaml", ".yml", ".toml"})
-    if (path.ends_with(end))
-      throw usage_error("{}: a config is JSON, which heed init writes.", path)
-          .hint("heed train - < " + shell_word(path) + ", if it is text to train on");
-}
-
 }  // namespace
 
 Exit run_train(CommandLine& line) {
@@ -168,16 +130,14 @@ Exit run_train(CommandLine& line) {
   request.given = line.given(sets);
 
   const auto config = ranges::find_if(text.files, names_config);
-  const bool texts = config == text.files.end();
-  if (request.folder.empty())
-    request.folder = "runs/" + name_of_text(texts ? text.files.front() : *config);
-  if (texts) {
-    for (const string& file : text.files) check_text(file);
+  if (request.folder.empty()) request.folder = "runs/" + name_of_text(text.files.front());
+  if (config == text.files.end()) {
+    ranges::for_each(text.files, check_text);
     return finish([&] { return train_on_text(request, text, log); }, line.json, log);
   }
   const string path = config_path(*config);
   const bool by_name = !config->ends_with(".json");
-  if (const fs::path run = fs::path(path).parent_path(); by_name && is_run(run)) refuse_run(run);
+  if (by_name) check_text(folder_of(path).string());  // it may be a run
   if (text.files.size() > 1)
     throw usage_error("{} is a config, which stands alone; found {}.", *config, joined(text.files))
         .hint("the texts alone; or the config, with --set data.train=...");

@@ -123,8 +123,7 @@ class Attribution {
     add_judgement(result_);
     if (!known || retrain > 0) {
       save();
-      Json story{{"parameter_count", m.net.table.size()}};
-      if (is_listed(run / kLivePage)) write_live(run.string(), m.config.train.live, story, m.log);
+      if (is_listed(run / kLivePage)) write_live(run.string(), m.config.train.live, m.log);
     }
     if (!result_["smooth"])
       m.log.warn(fmt::format(

@@ -34,11 +34,11 @@ vector<Field> fields(DataConfig& c, const When& pairs) {
       {"pairs", &c.pairs,
        "pairs, one per line: source, tab, target; those with an empty side are left out", kAny,
        kMoved},
-      only(pairs, {.key = "columns",
-                   .ref = &c.columns,
-                   .doc = "of a table with more columns than two, the numbers of the source's and, "
-                          "after a colon, of the target's: 1,3:2; several are joined by a space",
-                   .dumped = !c.columns.empty()}),
+      only(pairs,
+           dumped_if(!c.columns.empty(),
+                     {"columns", &c.columns,
+                      "of a table with more columns than two, the numbers of the source's and, "
+                      "after a colon, of the target's: 1,3:2; several are joined by a space"})),
       {"valid", &c.valid, "held-out text, like `train`", kAny, kMoved},
       {"valid_source", &c.valid_source, "held-out source sentences", kAny, kMoved},
       {"valid_target", &c.valid_target, "held-out target sentences", kAny, kMoved},

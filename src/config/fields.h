@@ -136,6 +136,11 @@ struct Field {
   bool dumped = true;
 };
 
+// The field, which is dumped only if it is `given`.
+inline Field dumped_if(bool given, Field field) {
+  field.dumped = given;
+  return field;
+}
 // The field, or the fields of a section, with one more condition.
 Field only(const When& when, Field field);
 Field::Section only(const When& when, Field::Section fields);

@@ -101,20 +101,17 @@ vector<Field> fields(TrainConfig& c, const When& validated) {
       {"rank_timeout", &c.rank_timeout,
        "under mpirun, seconds without a message after which a rank counts as lost; 0 = never",
        between(0, 1e6), kAllowed},
-      {.key = "prompt",
-       .ref = &c.prompt,
-       .doc =
-           "what samples and the film begin with, with [MASK] where the model fills it in; empty "
-           "= chosen from the held-out text",
-       .on_resume = kAllowed,
-       .dumped = !c.prompt.empty()},
+      dumped_if(!c.prompt.empty(),
+                {"prompt", &c.prompt,
+                 "what samples and the film begin with, with [MASK] where the model fills it in; "
+                 "empty = chosen from the held-out text",
+                 kAny, kAllowed}),
       {"tensorboard", &c.tensorboard, "also write the run's tensorboard/, which TensorBoard shows",
        kAny, kAllowed},
-      {.key = "live",
-       .ref = choice(c.live, {"auto", "true", "false"}),
-       .doc = "write the run's live.html at the end, a page to type to; auto = if below 3 MB",
-       .on_resume = kAllowed,
-       .dumped = c.live != "auto"},
+      dumped_if(c.live != "auto",
+                {"live", choice(c.live, {"auto", "true", "false"}),
+                 "write the run's live.html at the end, a page to type to; auto = if below 3 MB",
+                 kAny, kAllowed}),
   };
 }
 

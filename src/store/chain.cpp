@@ -30,7 +30,8 @@ string step_of_line(int64_t step) {
 
 }  // namespace
 
-string next_chain_line(const fs::path& run, int64_t step, const string& stem) {
+void extend_chain(const fs::path& run, int64_t step, const string& stem) {
+  const bool begins = !path_exists(run / kChain);
   string text = chain_text(run);
   if (const size_t whole = text.rfind('\n') + 1; whole < text.size())
     replace_file(run / kChain, text.erase(whole));
@@ -41,10 +42,13 @@ string next_chain_line(const fs::path& run, int64_t step, const string& stem) {
   stored.files[kStateFile] = sha256(read_file(checkpoint / kStateFile, kMaxStateFile));
   const string begin = fmt::format("{}\"files\":{},\"data\":\"{}\",", step_of_line(step),
                                    Json(stored.files).dump(), stored.state.data_hash);
-  if (last.starts_with(begin)) return "";
+  if (last.starts_with(begin)) return;
   static const string program = program_hash();
-  return begin + fmt::format("\"program\":\"{}\",\"before\":\"{}\"}}", program,
-                             last.empty() ? stem : sha256(last));
+  AppendFile chain(run / kChain);
+  chain.append_line(begin + fmt::format("\"program\":\"{}\",\"before\":\"{}\"}}", program,
+                                        last.empty() ? stem : sha256(last)));
+  chain.sync();
+  if (begins) sync_folder(run);
 }
 
 string stem_hash(const fs::path& run) {

@@ -275,13 +275,7 @@ void RunWriter::save(const CheckpointContents& contents, Keep keep) try {
 void RunWriter::finish_save(int64_t step, Keep keep) {
   erase_if(states_, [&](const State& state) { return state.step > step; });
   try {
-    if (const auto line = next_chain_line(run_, step, stem_); !line.empty()) {
-      const bool begins = !path_exists(run_ / kChain);
-      AppendFile chain(run_ / kChain);
-      chain.append_line(line);
-      chain.sync();
-      if (begins) sync_folder(run_);
-    }
+    extend_chain(run_, step, stem_);
   } catch (const Error& e) {  // the checkpoint is whole all the same
     if (losing_lines_.insert(kChain).second)
       notes_.push_back(fmt::format("the chain lacks lines: {}", e.what()));

@@ -136,9 +136,9 @@ class RunWriter {
 // chain.jsonl of a run: a line for every save, with the SHA-256 of every file of the checkpoint, of
 // the data, of the program, and of the line before (docs/formats.md). scripts/audit.py repeats any
 // part of the training from it. Nothing in it is secret: only repeating proves.
-// The line that says that the checkpoint of this step is there now; "" if the last one says so. The
-// first one follows the line with the hash `stem`. Cuts off a torn last line.
-string next_chain_line(const fs::path& run, int64_t step, const string& stem);
+// Adds the line that says that the checkpoint of this step is there now, unless the last one says
+// so. The first one follows the line with the hash `stem`. Cuts off a torn last line.
+void extend_chain(const fs::path& run, int64_t step, const string& stem);
 
 // The hash that the first line follows, or "".
 string stem_hash(const fs::path& run);
