@@ -7,7 +7,6 @@
 #include <limits>
 #include <numeric>
 #include <set>
-#include <utility>
 
 #include "base/std_names.h"
 #include "math/lanes.h"

@@ -1,7 +1,6 @@
 #include "evaluate/comparison.h"
 
 #include <algorithm>
-#include <array>
 #include <numbers>
 #include <valarray>
 

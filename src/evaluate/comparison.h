@@ -22,7 +22,6 @@
 #include <cmath>
 #include <map>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "base/pool.h"

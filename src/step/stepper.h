@@ -9,7 +9,6 @@
 // are gathered; all ranks must ask for that.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 
 #include "base/std_names.h"

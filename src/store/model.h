@@ -45,7 +45,6 @@ int thread_count(int asked, const RunConfig& config, int cores = available_cores
 
 // The weights that a run began with. Where they came from another run (--init-from), step 0 keeps
 // them and is never removed; else they are drawn from the seed again.
-
 // Error (store) if they are damaged, or missing although the run began with another's weights.
 ParamVec<float> initial_weights(const Transformer& model, uint64_t seed, const fs::path& run);
 

@@ -4,7 +4,6 @@
 // Buffers (tensorflow/core/util/event.proto, framework/{summary,tensor}.proto).
 #include <fmt/core.h>
 
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <optional>
