@@ -153,7 +153,7 @@ ROWS = {
               ("src/show/report.cpp", r"(?s)^// How the training losses.*?(?=^}  // namespace\n)|^Json report\(.*?(?=^Json comparison\()", ""),
               ("src/show/page.h", r"report_html|^Json (report|without_maps)\("), ("tests/show/page_test.cpp", ", report_html", ""),
               ("src/cli/report.cpp", r"one \? report\(.*?\) : ", ""), ("src/cli/report.cpp", r"one \? (report_html|Json::array.*?) : ", ""),
-              ("src/cli/attend.cpp", r"r\.names\b.*recorded_names"), ("src/cli/attend.cpp", r'(?s)  line\.app\.add_flag\("--names".*?;\n|^  if \(r\.names\) print_names.*?\n', ""), ("src/cli/answers.h", r"show_sample|print_names"),
+              ("src/cli/attend.cpp", r"r\.names\b.*recorded_names"), ("src/cli/attend.cpp", r'(?s)  line\.app\.add_flag\("--names".*?;\n', ""), ("src/cli/answers.h", r"what the model that commands use writes|show_sample|print_names"),
               ("src/cli/attend.cpp", r', names = false|, "--names"', ""),
               ("src/show/head_words.h", r"(?s)// What a head is for over held-out text.*(?=}  // namespace heed)", ""),
               ("src/show/head_words.cpp", r"(?s)namespace {\n\nconstexpr int64_t kTexts.*(?=}  // namespace heed)", ""),
@@ -163,7 +163,7 @@ ROWS = {
               ("CMakeLists.txt", r" pair report\)", " pair)"), ("tests/CMakeLists.txt", r" pair report\)", " pair)")]),
     # What RUN/text.txt is to a run that has one stays (store/run_folder.h), and so does what heed init does with a text.
     "train_text": ("src/train/text_start.cpp tests/cli/own_text_test.py", r'"train", "(-|\w+\.txt)"|--minutes',
-                   [("src/train/training_run.h", r"^RunResult train_on_text"),
+                   [("src/train/training_run.h", r"^RunResult train_on_text"), ("src/cli/train.cpp", r"(?s)^void check_text.*?^}\n\n", ""),
                     ("src/cli/train.cpp", "OwnText text", "struct { vector<string> files; } text"),
                     ("src/cli/train.cpp", r"(?s)^  line\.add_like\(text\);\n|^  for \(const char\* shape.*?;\n|const auto init_from = ", ""),
                     ("src/cli/train.cpp", r'(?s)  for \(const string own : .*?;\n', ""),

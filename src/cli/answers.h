@@ -92,8 +92,8 @@ void check_page(const CommandLine& line, const string& html);
 // it was "against".
 void write_live_page(OpenModel& m, const string& html, const GivenText& given, const Json& found);
 Exit report_live(const vector<string>& runs, const string& html, Log& log);
-// RUN/live.html, where train.live wants it, which then is in the run's `story`, too; an older one
-// goes. Returns what to try next.
+// RUN/live.html, where train.live wants it, which the run's `story` then names; an older one goes.
+// Returns what to try next.
 string write_live(const string& run, const string& live, Log& log, Json* story = nullptr);
 // Logs what the model that commands use writes, if the run has a film (cli/film.cpp).
 void show_sample(const struct RunResult& result, Log& log);

@@ -194,8 +194,9 @@ string data_folder_of(const string& config);
 bool names_config(const string& typed);
 // A file or folder that is neither a config nor a run: a text to train on.
 bool is_text(const string& typed);
-// Error (data, usage) if there is nothing of this name, or a run or a config that is not JSON.
-void check_text(const string& typed);
+
+// What to try if `typed` does not exist: a config or file with a similar name, or "".
+string missing_hint(const string& typed);
 
 // In cli/<name>.cpp, or train.cpp (resume), evaluate.cpp (bleu), config.cpp (init), score.cpp
 // (tokenize).

@@ -49,18 +49,6 @@ bool name_alone(const string& typed) {
   return !typed.empty() && typed != "-" && typed.find_first_of("./") == string::npos;
 }
 
-// What to try if `typed` does not exist: a config or file with a similar name, or "".
-string missing_hint(const string& typed) {
-  if (typed.find("://") != string::npos || typed.starts_with("www."))
-    return fmt::format("curl -LO {}, as heed does not download; then its name", shell_word(typed));
-  if (path_exists(typed + ".json")) return typed + ".json is a config";
-  const fs::path path = typed;
-  string near = nearest(path.filename().string(), readable_names(folder_of(path)));
-  if (!near.empty()) return shell_word((path.parent_path() / near).string());
-  near = nearest(path.stem().string(), shipped_names());
-  return near.empty() ? "" : fmt::format("{} (without .json), a config that comes with heed", near);
-}
-
 }  // namespace
 
 bool is_text(const string& typed) {
@@ -69,18 +57,6 @@ bool is_text(const string& typed) {
   const string begin = first_bytes(typed);  // of a config a brace or a comment
   const size_t at = begin.find_first_not_of(" \t\r\n");
   return at == string::npos || (begin[at] != '{' && begin[at] != '/');
-}
-
-void check_text(const string& typed) {
-  if (typed == "-") return;
-  if (!path_exists(typed)) throw data_error("{}: no such file.", typed).hint(missing_hint(typed));
-  if (is_run(typed))
-    throw usage_error("{} is a run; expected a text or a config.", typed)
-        .hint("heed resume " + shell_word(typed));
-  for (const char* end : {".yaml", ".yml", ".toml"})
-    if (typed.ends_with(end))
-      throw usage_error("{}: a config is JSON, which heed init writes.", typed)
-          .hint("heed train - < " + shell_word(typed) + ", if it is text to train on");
 }
 
 string data_folder_of(const string& config) {
@@ -112,6 +88,17 @@ string config_path(const string& typed) {
                     listed(config_folders()), did_you_mean(nearest(typed, names)))
       .hint(names.empty() ? "the path of a config (.json) or of a text"
                           : "one of these: " + joined(names));
+}
+
+string missing_hint(const string& typed) {
+  if (typed.find("://") != string::npos || typed.starts_with("www."))
+    return fmt::format("curl -LO {}, as heed does not download; then its name", shell_word(typed));
+  if (path_exists(typed + ".json")) return typed + ".json is a config";
+  const fs::path path = typed;
+  string near = nearest(path.filename().string(), readable_names(folder_of(path)));
+  if (!near.empty()) return shell_word((path.parent_path() / near).string());
+  near = nearest(path.stem().string(), shipped_names());
+  return near.empty() ? "" : fmt::format("{} (without .json), a config that comes with heed", near);
 }
 
 Exit run_config(CommandLine& line) {
@@ -170,7 +157,6 @@ Exit run_init(CommandLine& line) {
     if (text.like.empty()) text.like = text.columns.empty() ? "gpt" : "pairs";
     text.facts = {.bytes = 1'000'000, .characters = 1'000'000, .distinct = 90, .common = 70};
   } else {
-    ranges::for_each(text.files, check_text);
     read_own_text(text, false, log);
     if (text.pairs())
       for (const string& remark :

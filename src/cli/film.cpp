@@ -1,4 +1,4 @@
-// The film of a run in a terminal.
+// What the film of a run says in a terminal: what the model writes, and the names of its heads.
 #include <unistd.h>
 
 #include <algorithm>

@@ -57,10 +57,10 @@ string write_live(const string& run, const string& live, Log& log, Json* story) 
   const string path = (fs::path(run) / kLivePage).string();
   fs::remove(path, ignored());  // that of an earlier step
   if (live == "false") return "";
-  const Model model = load_model(run, "");
-  const double bytes = 2.0 * double(model.net.table.size());
+  const double bytes = 0.5 * double(fs::file_size(find_checkpoint(run) / kModelFile));  // float16
   if (live == "true" || bytes <= kSmallPage) {
-    const string page = live_page(model, "train.live false", {{"report", kReportPage}});
+    const string page =
+        live_page(load_model(run, ""), "train.live false", {{"report", kReportPage}});
     if (live == "true" || double(page.size()) < kSmallPage) {
       write_output(path, page);
       if (story != nullptr) (*story)["live"] = kLivePage;

@@ -99,6 +99,21 @@ Exit finish(Train&& train, bool json, Log& log) try {
   throw;
 }
 
+[[noreturn]] void refuse_run(const string& run) {
+  throw usage_error("{} is a run; expected a text or a config.", run)
+      .hint("heed resume " + shell_word(run));
+}
+
+void check_text(const string& path) {
+  if (path == "-") return;
+  if (!path_exists(path)) throw data_error("{}: no such file.", path).hint(missing_hint(path));
+  if (is_run(path)) refuse_run(path);
+  for (const char* end : {".yaml", ".yml", ".toml"})
+    if (path.ends_with(end))
+      throw usage_error("{}: a config is JSON, which heed init writes.", path)
+          .hint("heed train - < " + shell_word(path) + ", if it is text to train on");
+}
+
 }  // namespace
 
 Exit run_train(CommandLine& line) {
@@ -137,7 +152,7 @@ Exit run_train(CommandLine& line) {
   }
   const string path = config_path(*config);
   const bool by_name = !config->ends_with(".json");
-  if (by_name) check_text(folder_of(path).string());  // it may be a run
+  if (const fs::path run = fs::path(path).parent_path(); by_name && is_run(run)) refuse_run(run);
   if (text.files.size() > 1)
     throw usage_error("{} is a config, which stands alone; found {}.", *config, joined(text.files))
         .hint("the texts alone; or the config, with --set data.train=...");

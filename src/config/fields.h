@@ -141,6 +141,7 @@ inline Field dumped_if(bool given, Field field) {
   field.dumped = given;
   return field;
 }
+
 // The field, or the fields of a section, with one more condition.
 Field only(const When& when, Field field);
 Field::Section only(const When& when, Field::Section fields);
