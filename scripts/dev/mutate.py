@@ -26,8 +26,7 @@ WORK = ROOT / "build-mutate"
 TESTS = """math/* nn/* golden/* base/*.h base/input_file_test.cpp text/*.h text/utf8_test.cpp
     text/vocabulary_file_test.cpp data/*.h data/objective_test.cpp data/corpus_test.cpp data/span_corruption_test.cpp
     evaluate/bleu_test.cpp evaluate/kneser_ney_test.cpp evaluate/yardsticks_test.cpp show/advice_test.cpp
-    show/film_test.cpp step/* train/*.h train/speed_test.cpp
-    train/suggested_config_test.cpp train/whence_test.cpp"""
+    show/film_test.cpp step/* train/*.h train/speed_test.cpp train/suggested_config_test.cpp train/whence_test.cpp"""
 FOLDERS = "base math config text nn step data decode store evaluate show train"
 NEEDED = ["CMakeLists.txt", "tests/CMakeLists.txt", "examples/*", *(f"src/{f}/*" for f in FOLDERS.split()),
           "src/show/web/*",  # CMakeLists.txt reads them

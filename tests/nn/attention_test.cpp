@@ -78,9 +78,24 @@ TYPED_TEST(Head, EqualsTheSlowTwin) {
       }
 }
 
+// Its rows for n random ones of one sequence, whose dropout has this key.
+std::vector<std::vector<double>> output(const Attention& attention, const ParamVec<double>& values,
+                                        int n, std::uint64_t key = 0) {
+  Packed rows;
+  rows.add_sequence(std::vector<int>(n).data(), n, 0, key);
+  const auto x = Buffer<double>::random(n, 8, 1);
+  Workspace workspace;
+  Pass<double> pass{.values = values, .workspace = workspace};
+  AttentionSaved<double> saved;
+  const Mat<double> y = attention.forward(pass, x.view(), {.rows = &rows}, saved);
+  std::vector<std::vector<double>> copied;
+  for (int r = 0; r < n; ++r) copied.emplace_back(y.row(r), y.row(r) + y.cols);
+  return copied;
+}
+
 // d_head is 4: queries half as long have the same scores without 1 / sqrt(d_head).
 TEST(Attention, ScoresAreScaledUnlessTheConfigSaysNo) {
-  const auto output = [](bool scaled, double length) {
+  const auto made = [](bool scaled, double length) {
     ModelConfig config = test::tiny_config(test::Family::decoder_only);
     config.attention.decoder_self.scaled = scaled;
     ParamTable table;
@@ -89,18 +104,10 @@ TEST(Attention, ScoresAreScaledUnlessTheConfigSaysNo) {
     initialize(table, 1, values);
     const Mat<double> queries = values[attention.in.weight].row_range(0, 8);
     for (int i = 0; i < 64; ++i) queries.data[i] *= length;
-    Packed rows;
-    const int ids[5] = {};
-    rows.add_sequence(ids, 5, 0, 0);
-    const auto x = Buffer<double>::random(5, 8, 1);
-    Workspace workspace;
-    Pass<double> pass{.values = values, .workspace = workspace};
-    AttentionSaved<double> saved;
-    const Mat<double> y = attention.forward(pass, x.view(), {.rows = &rows}, saved);
-    return std::vector<double>(y.data, y.row(5));
+    return output(attention, values, 5);
   };
-  EXPECT_EQ(output(true, 1), output(false, 0.5));
-  EXPECT_NE(output(true, 1), output(false, 1));
+  EXPECT_EQ(made(true, 1), made(false, 0.5));
+  EXPECT_NE(made(true, 1), made(false, 1));
 }
 
 // Both heads see the same values under uniform weights: what differs is the dropout.
@@ -117,20 +124,12 @@ TEST(AttentionDropout, EveryHeadAndLayerDrawsItsOwn) {
       values[a->out.weight](c, c) = 1;
       values[a->in.weight](2 * 8 + c, 0) = 1;  // every value is x_0
     }
-  Packed rows;
-  const int ids[20] = {};
-  rows.add_sequence(ids, 20, 0, 77);
-  const auto x = Buffer<double>::random(20, 8, 1);
-  Workspace workspace;
-  Pass<double> pass{.values = values, .workspace = workspace};
-  AttentionSaved<double> saved;
-  const Mat<double> a = first.forward(pass, x.view(), {.rows = &rows}, saved);
-  const Mat<double> b = second.forward(pass, x.view(), {.rows = &rows}, saved);
+  const auto a = output(first, values, 20, 77), b = output(second, values, 20, 77);
   int heads_differ = 0, layers_differ = 0;
   for (int r = 0; r < 20; ++r) {
-    EXPECT_EQ(a(r, 0), a(r, 3));  // columns of one head
-    heads_differ += a(r, 0) != a(r, 4);
-    layers_differ += a(r, 0) != b(r, 0);
+    EXPECT_EQ(a[r][0], a[r][3]);  // columns of one head
+    heads_differ += a[r][0] != a[r][4];
+    layers_differ += a[r][0] != b[r][0];
   }
   EXPECT_GT(heads_differ, 15);
   EXPECT_GT(layers_differ, 15);
