@@ -11,6 +11,7 @@ of files that stay. An edit is a file and a regular expression of the lines to t
 replace. Exits with 1 if one is not found, or if what is left does not build or fails a test. The copy is build-without/tree, and is kept, so that only what a name changes is built.
 """
 import argparse
+import concurrent.futures
 import difflib
 import fnmatch
 import os
@@ -21,13 +22,14 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TREE, BUILD = ROOT / "build-without/tree", ROOT / "build-without/build"
-CMAKE = ["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_CXX_FLAGS_RELEASE=-O1"]
+TREE = ROOT / "build-without/tree"
+BUILD = TREE / "build"  # heed looks for configs/ beside it
+CMAKE = ["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja"]
 
 
 def command(name, *edits, own="", named="", help=True, rows=True):
     """A row of a command in files of its own."""
-    return (f"src/cli/{name}.* {own}" + (f" src/cli/help/{name}.txt" if help else ""), rf'"{name}"' + (named and f"|{named}"),
+    return (f"src/cli/{name}.* {own}" + (f" src/cli/help/{name}.txt" if help else ""), rf'"{name}"|heed {name}\b' + (named and f"|{named}"),
             [("src/cli/commands.cpp", rf'^    {{"{name}",'), ("src/cli/command.h", rf"\brun_{name}(_command)?,\s*|,\s*run_{name}(_command)?\b", ""),
              *([("tests/cli/refusals_test.py", rf"^    {name} ")] if rows else []), *edits])
 
@@ -88,15 +90,14 @@ ROWS = {
                 ("src/cli/answers.h", r"^Exit prompt_for_texts|function<void\(const string& text\)>& answer\);"),
                 ("src/cli/answers.cpp", "prompt_for_texts"), ("CMakeLists.txt", r"pkg_check_modules\(libedit"),
                 ("CMakeLists.txt", " PkgConfig::libedit", "")]),
-    "ensembles": ("~src/decode/predictor.* tests/decode/predictor_test.cpp tests/cli/ensemble_test.py", '"--with"|others|misfits',
-                  [("src/decode/predictor.cpp", r"(?s)^(// The logits of the first model plus.*?^void average_row\(|RowsChanged<float> Predictor|vector<KeyChange> misfits|void require_fit).*?^}\n\n", ""),
+    "ensembles": ("~src/decode/predictor.* src/cli/ensemble.cpp tests/cli/ensemble_test.*", '"--with"',
+                  [("src/decode/predictor.cpp", r"(?s)^(// The logits of the first model plus.*?^void average_row\(|RowsChanged<float> Predictor).*?^}\n\n", ""),
                    ("src/decode/predictor.cpp", "other : others"), ("src/decode/predictor.h", r"(?s)// `others`: the same rows.*(?=}  // namespace)", ""),
                    ("src/decode/predictor.h", r"others = {}|averaging"), ("src/evaluate/scorer.cpp", r"predictor\.averaging\(.*?\)", "{}"),
                    ("src/decode/incremental_decoder.h", "others_"), ("src/decode/incremental_decoder.cpp", r"predictor\.others|others_|theirs"),
-                   ("src/store/model.h", "others = {}"), ("src/store/model.cpp", r", mapped\(others, &Model::predictor\)", ""), ("src/cli/answers.cpp", r"(?s)  for \(const string& with .*?\n  }\n", ""),
+                   ("src/store/model.h", "others = {}"), ("src/store/model.cpp", r", mapped\(others, &Model::predictor\)", ""), ("src/cli/answers.cpp", "open_others"),
                    ("src/cli/answers.cpp", r"other : others"), ("src/cli/command.h", r"add_with\("),
-                   ("src/cli/command.cpp", r"(?s)void CommandLine::add_with\(.*?^}\n\n", ""), ("src/cli/evaluate.cpp", r"(?s)  for \(const Model& other : m\.others\)\n    if .*?other\.run\);\n", ""),
-                   ("src/cli/evaluate.cpp", r"add_with|\.others"),
+                   ("src/cli/answers.h", r"\b(open_others|report_others|misfits)\("), ("src/cli/evaluate.cpp", r"add_with|report_others"),
                    *[(f"src/cli/{name}.cpp", "add_with") for name in ("sample", "translate", "score", "fill")]]),
     "pull": ("src/show/pull.* src/cli/pull.cpp src/show/web/pull.js tests/show/pull_test.cpp tests/cli/pull_test.py",
              r"--pull|\bpulls?\b|PackedPull",
@@ -129,13 +130,16 @@ ROWS = {
                ("src/cli/bench.cpp", r'(?s)  if \(r.contains\("ranks"\)\).*?;\n', ""),
                ("tests/cli/same_bytes_test.py", r"self.with_ranks = .*", "self.with_ranks = False")]),
     "live": ("src/show/live_page.cpp src/cli/live.cpp ~src/show/page.h src/show/web/live.* src/show/web/pair.* tests/cli/live_* "
-             "tests/pages/check_live_page.py tests/pages/check_pair_page.py", r"[Ll]ive_?[Pp]age|[-.]live\b|live_html|live_page",
+             "tests/pages/check_live_page.py tests/pages/check_pair_page.py", r"[Ll]ive_?[Pp]age|[-.]live\b|live\.html|live_html|live_page|(attend|explain).*--html",
              [("src/show/page.h", r"(live|pair)_html|kMostLiveBytes|^string (live|pair)_page"),
               ("src/cli/report.cpp", r"(?s)^  if \(live\) .*?\n|^  line\.app[^;]*\"--live\".*?;\n|^  bool live.*?\n", ""),
               ("src/cli/answers.h", r"^(void (write_live|check)_page|Exit report_live|string write_live)\("),
-              ("src/cli/attend.cpp", r"(?s)^    write_live_page.*?;\n|^  check_page[^\n]*\n", ""),
-              ("src/cli/explain.cpp", r"write_live_page|check_page"),
-              ("src/cli/whence.cpp", r"write_live\("), ("src/cli/train.cpp", r"(?s) +const string live =.*?;\n|[^\n]*no_live[^\n]*\n| +if \(!live\.empty.*?;\n", ""), ("src/store/run_folder.h", r', \*kLivePage = "live\.html"', ""),
+              ("src/cli/answers.cpp", r"check_page\("), ("src/cli/command.h", r"string html;|add_page\("),
+              *[(f"src/cli/{name}.cpp", *edit) for name in ("attend", "explain") for edit in ((r"(?s)^    write_live_page.*?;\n|^  line\.add_page[^\n]*\n", ""), (r', "html"}', "}"))],
+              ("src/cli/attend.cpp", r"\(r\.prompts \|\| line\.html\.empty\(\)\)", "true"), ("src/cli/attend.cpp", r"; all: {0}html FILE|, or no --html", ""),
+              ("src/cli/explain.cpp", r"line\.html"),
+              ("src/cli/whence.cpp", r"write_live\("),
+              ("src/cli/train.cpp", r'(?s)  const string live =.*?;\n|  line\.app\.add_flag_callback\(\s*"--no-live".*?\);\n(?=  line)|  if \(!live\.empty.*?;\n', ""), ("src/store/run_folder.h", r', \*kLivePage = "live\.html"', ""),
               ("src/cli/verify.cpp", ", kLivePage", ""), ("src/config/train_config.h", "string live ="), ("src/data/run_config.h", r'"live",\s*', ""),
               ("src/config/train_config.cpp", r'(?s)      dumped_if\(c\.live.*?}\),\n(?=  };)', ""),
               ("CMakeLists.txt", r" live pair report\)", " report)"), ("tests/CMakeLists.txt", r" live pair report\)", " report)")]),
@@ -200,12 +204,13 @@ def taken_out(name, files):
     """The files {path: text} without a capability; what is not found, in lines; how many lines of others than its own files
     went, {True: of src/, False: of tests}."""
     own, named, edits = ROWS[name]
+    named += "|def test_each_help_text"  # the prose of helps stays, and names options that go
     is_own = lambda path, mark="": any(fnmatch.fnmatch(mark + path, pattern) for pattern in own.split())
     missing = [f"{name}: there is no {pattern}" for pattern in own.split() if not fnmatch.filter(files, pattern.lstrip("~"))]
     left = {path: text for path, text in files.items() if not is_own(path)}
     before = dict(left)
     goes = lambda header: f"src/{header[1]}" in files.keys() - left.keys()
-    for path in fnmatch.filter(left, "tests/*_test.*") if named else []:
+    for path in fnmatch.filter(left, "tests/*_test.*"):
         left[path] = re.sub('#include "(.*)"\n', lambda header: "" if goes(header) else header[0], without_tests(left[path], named))
     for path, *edit in edits:
         text = left.get(path, "")
@@ -225,7 +230,7 @@ def taken_out(name, files):
 def write(files, others):
     """Makes the tree consist of these files and copies of the others, and touches none that is as it should be."""
     for path in TREE.rglob("*"):
-        if path.is_file() and str(path.relative_to(TREE)) not in files and str(path.relative_to(TREE)) not in others:
+        if path.is_file() and BUILD not in path.parents and str(path.relative_to(TREE)) not in {*files, *others}:
             path.unlink()
     for name in (*files, *others):
         path, data = TREE / name, files[name].encode() if name in files else (ROOT / name).read_bytes()
@@ -263,9 +268,11 @@ def main():
             write(left, set(names) - set(files))
             whole = run(*CMAKE, *launcher) and run("cmake", "--build", BUILD, "--parallel", options.jobs)
             if whole and not options.build:  # not run: tests of scripts and pages, README's commands, and planted faults
-                whole = run(BUILD / "tests/heed_tests", "--gtest_brief=1") and run(
-                    "ctest", "--test-dir", BUILD, "--output-on-failure", "--parallel", options.jobs, "--label-exclude", "unit",
-                    "--exclude-regex", r"^(readme_test$|scripts\.|pages\.|mutations_apply$|capabilities_are_found$)")
+                tests = ([BUILD / "tests/heed_tests", "--gtest_brief=1"],
+                         ["ctest", "--test-dir", BUILD, "--output-on-failure", "--parallel", options.jobs, "--label-exclude", "unit",
+                          "--exclude-regex", r"^(readme_test$|scripts\.|pages\.|mutations_apply$|capabilities_are_found$)"])
+                with concurrent.futures.ThreadPoolExecutor() as both:
+                    whole = all(list(both.map(lambda args: run(*args), tests)))
         print(*missing, f"{name}: {gone[True]} lines of src/ outside its own files, {gone[False]} of tests"
               + ("" if whole else "; what is left is broken"), sep="\n", flush=True)
         failed |= not whole

@@ -105,15 +105,13 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
       log({.quiet = line.quiet}),
       pool(min(thread_count(line.threads, config), most_threads)),
       texts(*objective, config, tokenizers, log) {
+  check_page(line);
   if (const string now = still_training(line.run); !now.empty()) log.info(now);
   line.only_where(config.train.arithmetic == Arithmetic::native, {"--precision"},
                   "for a run of train.arithmetic native");
   line.only_where(config.model.encoder_layers > 0, {"--side"}, "for a model with an encoder");
   prepare_arithmetic(config.train.arithmetic, pool.threads());
-  for (const string& with : line.with) {
-    const Model& other = others.emplace_back(load_model(with, ""));
-    require_fit(config, tokenizers, with, other.config, other.tokenizers);
-  }
+  open_others(*this);
   if (!line.has("--precision")) return;
   choose_products(line.precision, *this, log);
   for (Model& other : others) choose_products(line.precision, other, log);

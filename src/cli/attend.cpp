@@ -25,7 +25,6 @@ namespace heed {
 namespace {
 
 struct AttendOptions {
-  string html;
   optional<int> max_tokens;
   HeadChoice heads;
   size_t limit = TextSource{}.limit;
@@ -200,15 +199,13 @@ Exit run_attend(CommandLine& line) {
                     "also how the loss would move each score, in nats per unit of score");
   line.app.add_flag("--names", r.names,
                     "also the names that heads have over held-out text, as training recorded them");
-  line.add_file("--html", r.html,
-                "write the live page of the model, opened here; - is standard output");
+  line.add_page();
   line.add_number("--limit", r.limit, "read only this many lines of --file", 1)
       ->default_str("all")
       ->needs("--file");
   line.parse();
-  check_page(line, r.html);
   r.prompts = prompts(line);
-  r.draws = !line.json && (r.prompts || r.html.empty());
+  r.draws = !line.json && (r.prompts || line.html.empty());
   OpenModel m(line);
   const bool decoder = m.net.has_decoder(), has_target = line.target || line.target_file;
   line.only_where(decoder || r.pull, {"--target", "--target-file"},
@@ -221,7 +218,7 @@ Exit run_attend(CommandLine& line) {
   const auto answer = [&](const GivenText& given) {
     check_choice(r.heads, m.config.model);
     text = attended(r, given, m);
-    write_live_page(m, r.html, given,
+    write_live_page(m, given,
                     {{"head", head_json(clearest_head(text.heads))}, {"target", text.target}});
     return line.json ? attention_json(r, text, m) : Json();
   };

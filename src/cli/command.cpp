@@ -82,13 +82,6 @@ void CommandLine::add_precision() {
              {"float32", "bfloat16"});
 }
 
-void CommandLine::add_with() {
-  add_list("--with", with,
-           "predict together with this run's best (may be repeated): the mean of the probabilities",
-           "RUN")
-      ->transform(run_finder());
-}
-
 void CommandLine::add_texts(const string& text, const string& of_file) {
   // The words after the first one are extras: of several, CLI11 would split "[a, b]".
   app.add_option("TEXT", words, text);

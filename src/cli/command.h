@@ -83,6 +83,7 @@ class CommandLine {
   bool quiet = false, json = false;  // every command has them
   string run, checkpoint;            // of add_model()
   string precision;                  // of add_precision(); "": as the run's
+  string html;                       // of add_page(); "": none
   int threads = 0;                   // of add_threads(); 0: as in the config
   // Of add_texts() and add_targets(): TEXT and --target, or files ("-": standard input).
   optional<string> words, target, file, target_file, against;
@@ -114,6 +115,7 @@ class CommandLine {
   void add_texts(const string& text,
                  const string& of_file = "its lines instead; - is standard input");
   void add_targets(const string& text);  // --target, --target-file
+  void add_page();                       // --html FILE: the live page, opened at the text
   void add_sets();                       // --set KEY=VALUE, any number
   void add_threads();                    // --threads N
   // Keys that are given by --set, and by `sets`.

@@ -219,7 +219,6 @@ Prediction prediction_of(OpenModel& m, const GivenText& given, const optional<st
 
 Exit run_explain(CommandLine& line) {
   optional<string> answer, against;
-  string html;
   bool formulas = false;
   line.add_model();
   line.add_texts("the text before the word to explain; for masked models with a [MASK]");
@@ -227,19 +226,17 @@ Exit run_explain(CommandLine& line) {
   line.app.add_option("--answer", answer, "explain this token (default: the most probable)");
   line.app.add_option("--against", against, "why the answer, and not this token");
   line.app.add_flag("--formulas", formulas, "also the formulas, with ids, numbers and vectors");
-  line.add_file("--html", html,
-                "also write the live page of the model, opened here; - is standard output");
+  line.add_page();
   line.parse();
-  check_page(line, html);
   OpenModel m(line);
   line.only_where(m.net.has_decoder(), {"--target", "--target-file"}, "for a decoder");
   const auto explained = [&](const GivenText& text) {
     const Json e = explanation_json(m, prediction_of(m, text, answer, against));
-    write_live_page(m, html, text, e);
+    write_live_page(m, text, e);
     return e;
   };
   const auto view = [&](const Json& e) {
-    if (html == "-") return;
+    if (line.html == "-") return;
     const View shown{e, formulas};
     shown.print_answers(!m.net.has_decoder());
     shown.print_lens();

@@ -13,19 +13,22 @@
 
 namespace heed {
 
-void check_page(const CommandLine& line, const string& html) {
+void CommandLine::add_page() {
+  add_file("--html", html, "write the live page of the model, opened here; - is standard output");
+}
+
+void check_page(const CommandLine& line) {
   const bool asks = prompts(line);
-  if (!html.empty() && !asks && !line.words && !line.target)
+  if (!line.html.empty() && !asks && !line.words && !line.target)
     throw usage_error("--html writes the page of one text; lines of a file may be many.")
         .hint("one of them as TEXT, no --html, or --json");
-  if (html == "-" && (asks || line.json))
+  if (line.html == "-" && (asks || line.json))
     throw usage_error("--html - needs standard output for itself; name a file.");
 }
 
-void write_live_page(OpenModel& m, const string& html, const GivenText& given, const Json& found) {
-  if (html.empty()) return;
-  const bool asks = prompts(m.line);
-  check_page(m.line, html);  // a prompt has its own
+void write_live_page(OpenModel& m, const GivenText& given, const Json& found) {
+  if (m.line.html.empty()) return;
+  check_page(m.line);  // a prompt has its own
   const Json& head = found["head"];
   Json opening{
       {"text", given.text},
@@ -34,10 +37,8 @@ void write_live_page(OpenModel& m, const string& html, const GivenText& given, c
   for (const char* answer : {"answer", "against"})
     if (const Json token = found.value(answer, Json()); !token.is_null())
       opening[answer] = token["id"];
-  write_page(
-      html,
-      live_page(m, "the same without --html, or --json", {{"opening", opening}, {"reloads", asks}}),
-      m.log);
+  const Json options{{"opening", opening}, {"reloads", prompts(m.line)}};
+  write_page(m.line.html, live_page(m, "the same without --html, or --json", options), m.log);
 }
 
 Exit report_live(const vector<string>& runs, const string& html, Log& log) {

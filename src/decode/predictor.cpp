@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.h"
-#include "base/format.h"
 #include "base/std_names.h"
 #include "math/row_ops.h"
 #include "math/softmax.h"
@@ -70,31 +68,6 @@ double Predictor::cache_width() const {
   double width = 2.0 * model.config.decoder_layers * kv_width(model.config);
   for (const Predictor& other : others) width += other.cache_width();
   return width;
-}
-
-vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other) {
-  const auto learned = [](const RunConfig& c) { return c.model.positions == Positions::learned; };
-  const auto matters = [&](const string& key) {
-    if (key == "model.encoder_layers")
-      return (first.model.encoder_layers > 0) != (other.model.encoder_layers > 0);
-    if (key == "model.positions") return learned(first) != learned(other);
-    if (key == "model.max_length") return learned(first) && learned(other);
-    return key == "data.lowercase" || key == "data.normalize" ||
-           (key.starts_with("objective.") && key != "objective.label_smoothing");
-  };
-  vector<KeyChange> changes = changed_keys(first, other);
-  erase_if(changes, [&](const KeyChange& change) { return !matters(change.key); });
-  return changes;
-}
-
-void require_fit(const RunConfig& first, const Tokenizers& tokenizers, const string& with,
-                 const RunConfig& other, const Tokenizers& of_other) {
-  vector<string> differ = mapped(misfits(first, other), in_words);
-  if (differ.empty() && of_other.files() != tokenizers.files())
-    differ.push_back("another vocabulary: tokenizer");
-  if (!differ.empty())
-    throw usage_error("--with {} does not fit: {}.", with, joined(differ))
-        .hint("runs that differ in seed, shape or training");
 }
 
 }  // namespace heed

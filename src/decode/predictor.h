@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "base/std_names.h"
-#include "data/run_config.h"
 #include "nn/transformer.h"
-#include "text/tokenizer.h"
 
 namespace heed {
 
@@ -32,12 +30,5 @@ struct Predictor {  // what it refers to must outlive it
 
 // `others`: the same rows of the other models' logits.
 void average_row(Mat<float> logits, const vector<Mat<float>>& others, int row);
-
-// The keys in which a config differs from that of the first model, if its model cannot read the
-// same texts and predict the same labels.
-vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other);
-// Error (usage) if there are any, or the vocabularies differ. `with`: the run of the other model.
-void require_fit(const RunConfig& first, const Tokenizers& tokenizers, const string& with,
-                 const RunConfig& other, const Tokenizers& of_other);
 
 }  // namespace heed

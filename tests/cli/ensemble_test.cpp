@@ -1,4 +1,4 @@
-#include "decode/predictor.h"
+#include "cli/answers.h"
 
 #include <gtest/gtest.h>
 
