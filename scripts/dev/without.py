@@ -23,7 +23,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TREE = ROOT / "build-without/tree"
-BUILD = TREE / "build"  # heed looks for configs/ beside it
+BUILD = TREE / "build"  # heed looks for ../configs
 CMAKE = ["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja"]
 
 
@@ -90,14 +90,14 @@ ROWS = {
                 ("src/cli/answers.h", r"^Exit prompt_for_texts|function<void\(const string& text\)>& answer\);"),
                 ("src/cli/answers.cpp", "prompt_for_texts"), ("CMakeLists.txt", r"pkg_check_modules\(libedit"),
                 ("CMakeLists.txt", " PkgConfig::libedit", "")]),
-    "ensembles": ("~src/decode/predictor.* src/cli/ensemble.cpp tests/cli/ensemble_test.*", '"--with"',
+    "ensembles": ("~src/decode/predictor.* src/cli/ensemble.cpp tests/cli/ensemble_test.*", r'"--with"|\.others =',
                   [("src/decode/predictor.cpp", r"(?s)^(// The logits of the first model plus.*?^void average_row\(|RowsChanged<float> Predictor).*?^}\n\n", ""),
                    ("src/decode/predictor.cpp", "other : others"), ("src/decode/predictor.h", r"(?s)// `others`: the same rows.*(?=}  // namespace)", ""),
                    ("src/decode/predictor.h", r"others = {}|averaging"), ("src/evaluate/scorer.cpp", r"predictor\.averaging\(.*?\)", "{}"),
                    ("src/decode/incremental_decoder.h", "others_"), ("src/decode/incremental_decoder.cpp", r"predictor\.others|others_|theirs"),
                    ("src/store/model.h", "others = {}"), ("src/store/model.cpp", r", mapped\(others, &Model::predictor\)", ""), ("src/cli/answers.cpp", "open_others"),
-                   ("src/cli/answers.cpp", r"other : others"), ("src/cli/command.h", r"add_with\("),
-                   ("src/cli/answers.h", r"\b(open_others|report_others|misfits)\("), ("src/cli/evaluate.cpp", r"add_with|report_others"),
+                   ("src/cli/answers.cpp", r"other : others"), ("src/cli/command.h", r"add_with\(|string> with;"),
+                   ("src/cli/answers.h", r"\b(open_others|report_others|misfits)\("), ("src/cli/evaluate.cpp", r"add_with|report_others|with\.empty"),
                    *[(f"src/cli/{name}.cpp", "add_with") for name in ("sample", "translate", "score", "fill")]]),
     "pull": ("src/show/pull.* src/cli/pull.cpp src/show/web/pull.js tests/show/pull_test.cpp tests/cli/pull_test.py",
              r"--pull|\bpulls?\b|PackedPull",
@@ -110,7 +110,7 @@ ROWS = {
               ("src/show/film.cpp", "packed_pulls|show/pull\\.h"), ("src/show/web/report.html", r"{{pull\.js}}")]),
     # train.precision and --precision choose among the arithmetics behind math/products.h: they stay, with one value.
     "bfloat16": ("src/math/bfloat16.* src/math/onednn.* tests/math/bfloat16_test.cpp tests/cli/precision_test.py", "bfloat16|--precision",
-                 [("src/math/products.h", r", bfloat16 }", " }"), ("src/math/products.h", "bfloat16"),
+                 [("tests/cli/same_bytes_test.py", r'^    "bfloat16":'), ("src/math/products.h", r", bfloat16 }", " }"), ("src/math/products.h", "bfloat16"),
                   ("src/config/train_config.cpp", r'(?s), "bfloat16"}\),.*?AMX"},', '}), "float32"},'),
                   ("src/train/prepared_run.cpp", r" \+\n +\(config\.train\.precision != Precision::float32\);.*", ";"),
                   ("src/train/prepared_run.cpp", r"(?s)  if \(const string info = products->info\(\).*?\n  }\n", ""),
@@ -132,14 +132,14 @@ ROWS = {
     "live": ("src/show/live_page.cpp src/cli/live.cpp ~src/show/page.h src/show/web/live.* src/show/web/pair.* tests/cli/live_* "
              "tests/pages/check_live_page.py tests/pages/check_pair_page.py", r"[Ll]ive_?[Pp]age|[-.]live\b|live\.html|live_html|live_page|(attend|explain|causal|pairs).*--html|:html|WRITERS|xdg-open",
              [("src/show/page.h", r"(live|pair)_html|kMostLiveBytes|^string (live|pair)_page"),
-              ("src/cli/report.cpp", r"(?s)^  if \(live\) .*?\n|^  line\.app[^;]*\"--live\".*?;\n|^  bool live.*?\n", ""),
-              ("src/cli/answers.h", r"^(void (write_live|check)_page|Exit report_live|string write_live)\("),
-              ("src/cli/answers.cpp", r"check_page\("), ("src/cli/command.h", r"string html;|add_page\("),
+              ("src/cli/report.cpp", r'"--live"'),
+              ("src/cli/answers.h", r"^(void write_live_page|Exit report_live|string write_live)\("),
+              ("src/cli/command.cpp", r"check_page\("), ("src/cli/command.h", r"string html;|add_page\(|check_page\("),
               *[(f"src/cli/{name}.cpp", *edit) for name in ("attend", "explain") for edit in ((r"(?s)^    write_live_page.*?;\n|^  line\.add_page[^\n]*\n", ""), (r', "html"}', "}"))],
-              ("src/cli/attend.cpp", r"\(r\.prompts \|\| line\.html\.empty\(\)\)", "true"), ("src/cli/attend.cpp", r"; all: {0}html FILE|, or no --html", ""),
+              ("src/cli/attend.cpp", r"\(r\.prompts \|\| line\.html\.empty\(\)\)", "true"), ("src/cli/attend.cpp", r"; all: \{0\}html FILE", ""), ("src/cli/attend.cpp", ", or no --html", ""),
               ("src/cli/explain.cpp", r"line\.html"), ("tests/cli/refusals_test.py", r"^    attend .*--html"),
               ("src/cli/whence.cpp", r"write_live\("),
-              ("src/cli/train.cpp", r'(?s)  const string live =.*?;\n|  line\.app\.add_flag_callback\(\s*"--no-live".*?\);\n(?=  line)|  if \(!live\.empty.*?;\n', ""), ("src/store/run_folder.h", r', \*kLivePage = "live\.html"', ""),
+              ("src/cli/train.cpp", r'(?s)  const string live =.*?;\n|[^\n]*"--no-live"[^\n]*\n|  if \(!live\.empty.*?;\n', ""), ("src/store/run_folder.h", r', \*kLivePage = "live\.html"', ""),
               ("src/cli/verify.cpp", ", kLivePage", ""), ("src/config/train_config.h", "string live ="), ("src/data/run_config.h", r'"live",\s*', ""),
               ("src/config/train_config.cpp", r'(?s)      dumped_if\(c\.live.*?}\),\n(?=  };)', ""),
               ("CMakeLists.txt", r" live pair report\)", " report)"), ("tests/CMakeLists.txt", r" live pair report\)", " report)")]),
@@ -147,8 +147,9 @@ ROWS = {
     "film": ("src/show/film.* src/show/prompt.cpp src/cli/film.cpp src/train/film_listener.cpp ~src/show/report.cpp ~src/show/page.h ~src/show/head_words.* "
              "src/show/web/report.* src/show/web/learning_record.js src/show/web/pull.js tests/cli/film_test.py tests/cli/report_test.py "
              "tests/cli/learning_test.py tests/show/film_test.cpp tests/show/head_names_test.cpp tests/pages/check_report_page.py",
-             r"HeadProbe|\bis_frame\b|\breport\(|--names|film|Film",
-             [("src/train/listeners.cpp", r"film_listener,\s*", ""), ("src/train/listener.h", r"show/film\.h|  Film& film;"),
+             r"HeadProbe|\bis_frame\b|\breport\(|--names|film|Film|report\.html|\"report\"|WRITERS|says_what_the_run_says",
+             [("tests/cli/extend_test.py", r"self\.film\(run\)"), ("tests/cli/same_bytes_test.py", r', "film": \(.*?\)\.read_bytes\(\)', ""),
+              ("src/train/listeners.cpp", r"film_listener,\s*", ""), ("src/train/listener.h", r"show/film\.h|  Film& film;"),
               ("src/train/prepared_run.cpp", r",\s*\.record = film_memory\(model\.table\)", ""), ("src/train/prepared_run.cpp", r"show/film\.h"),
               ("src/train/prepared_run.cpp", r"(?s)^  if \(!config\.train\.prompt\.empty\(\)\)\n.*?;\n", ""),
               ("src/train/training_run.cpp", r"show/film\.h|  Film film\("), ("src/train/training_run.cpp", "log, film, ", "log, "),
@@ -166,8 +167,9 @@ ROWS = {
               ("src/cli/train.cpp", r"(?s)  try {\n    write_output\(page.*?\n  }\n", ""),
               ("CMakeLists.txt", r" pair report\)", " pair)"), ("tests/CMakeLists.txt", r" pair report\)", " pair)")]),
     # What RUN/text.txt is to a run that has one stays (store/run_folder.h), and so does what heed init does with a text.
-    "train_text": ("src/train/text_start.cpp tests/cli/own_text_test.py", r'"train", "(-|\w+\.txt)"|--minutes',
-                   [("src/train/training_run.h", r"^RunResult train_on_text"), ("src/cli/train.cpp", r"(?s)^void check_text.*?^}\n\n", ""),
+    "train_text": ("src/train/text_start.cpp tests/cli/own_text_test.py", r'"train", "(-|\w+\.txt)"|--minutes|self\.start\(|\bminutes("?: |=)',
+                   [("tests/cli/refusals_test.py", r"^    train (\w+\.(txt|xml|bin|yaml)|empty|hollow|one_token|https:.*|HERE/c) "),
+                    ("src/train/training_run.h", r"^RunResult train_on_text"), ("src/cli/train.cpp", r"(?s)^void check_text.*?^}\n\n", ""),
                     ("src/cli/train.cpp", "OwnText text", "struct { vector<string> files; } text"),
                     ("src/cli/train.cpp", r"(?s)^  line\.add_like\(text\);\n|^  for \(const char\* shape.*?;\n|const auto init_from = ", ""),
                     ("src/cli/train.cpp", r'(?s)  for \(const string own : .*?;\n', ""),
@@ -188,10 +190,12 @@ def without_tests(text, named):
             end += lines[end:end + 1] == ["}"]
             if re.search(named, "\n".join(lines[at:end])):
                 at = end
+                while kept and kept[-1].lstrip().startswith("@"):  # its decorators
+                    kept.pop()
                 continue
         kept += lines[at:end]
         at = end
-    return "\n".join(kept)
+    return re.sub(r"(?m)^class \w+\(.*\):\n(?=\n*(class|if|\Z))", r"\g<0>    pass\n", "\n".join(kept))
 
 
 def edited(text, pattern, instead=None):
@@ -229,8 +233,9 @@ def taken_out(name, files):
 
 def write(files, others):
     """Makes the tree consist of these files and copies of the others, and touches none that is as it should be."""
+    kept = {*files, *others}
     for path in TREE.rglob("*"):
-        if path.is_file() and BUILD not in path.parents and str(path.relative_to(TREE)) not in {*files, *others}:
+        if path.is_file() and BUILD not in path.parents and str(path.relative_to(TREE)) not in kept:
             path.unlink()
     for name in (*files, *others):
         path, data = TREE / name, files[name].encode() if name in files else (ROOT / name).read_bytes()
@@ -243,7 +248,7 @@ def write(files, others):
 def run(*args):
     done = subprocess.run([str(arg) for arg in args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
-        print(*done.stdout.split("\n")[-100:], sep="\n")
+        print("\n".join(done.stdout.split("\n")[-100:]), flush=True)
     return done.returncode == 0
 
 
@@ -272,7 +277,7 @@ def main():
                          ["ctest", "--test-dir", BUILD, "--output-on-failure", "--parallel", options.jobs, "--label-exclude", "unit",
                           "--exclude-regex", r"^(readme_test$|scripts\.|pages\.|mutations_apply$|capabilities_are_found$)"])
                 with concurrent.futures.ThreadPoolExecutor() as both:
-                    whole = all(list(both.map(lambda args: run(*args), tests)))
+                    whole = all(both.map(lambda args: run(*args), tests))
         print(*missing, f"{name}: {gone[True]} lines of src/ outside its own files, {gone[False]} of tests"
               + ("" if whole else "; what is left is broken"), sep="\n", flush=True)
         failed |= not whole

@@ -105,7 +105,6 @@ OpenModel::OpenModel(CommandLine& line_, int most_threads)
       log({.quiet = line.quiet}),
       pool(min(thread_count(line.threads, config), most_threads)),
       texts(*objective, config, tokenizers, log) {
-  check_page(line);
   if (const string now = still_training(line.run); !now.empty()) log.info(now);
   line.only_where(config.train.arithmetic == Arithmetic::native, {"--precision"},
                   "for a run of train.arithmetic native");

@@ -84,9 +84,7 @@ void warn_of_markup(const string& name, string_view text, Log& log);
 // without any, or if something stands beside one in its word: of words that keep their punctuation,
 // the answer to "[MASK]" is one like "big.".
 string with_masks(const OpenModel& model, const GivenText& given);
-// Pages with the model inside (cli/live.cpp). Error (usage) if --html was given, and there may be
-// more texts than one, or standard output is also for something else.
-void check_page(const CommandLine& line);
+// Pages with the model inside (cli/live.cpp).
 // The page of --html, if it was given. Opened at a text, and at what was `found`: the "kind",
 // "layer" and "head" of a head, and if there are these the "target", and the "id" of the "answer"
 // and of what it was "against".
@@ -95,13 +93,13 @@ Exit report_live(const vector<string>& runs, const string& html, Log& log);
 // RUN/live.html, where train.live wants it, which the run's `story` then names; an older one goes.
 // Returns what to try next.
 string write_live(const string& run, const string& live, Log& log, Json* story = nullptr);
-// Models that predict together (cli/ensemble.cpp): opens those of --with, and tells what they are,
-// and whether one was trained on what is measured. Error (usage) if one does not fit.
+// Opens the models of --with (cli/ensemble.cpp). Error (usage) if one does not fit.
 void open_others(OpenModel& m);
 // The keys in which a config differs from that of the first model, if its model cannot read the
 // same texts and predict the same labels.
 vector<KeyChange> misfits(const RunConfig& first, const RunConfig& other);
-void report_others(OpenModel& m, const Split& split, Json& result);
+// Their runs, or null without any. Warns of one that was trained on what is measured.
+Json report_others(OpenModel& m, const Split& split);
 // Logs what the model that commands use writes, if the run has a film (cli/film.cpp).
 void show_sample(const struct RunResult& result, Log& log);
 void print_names(const Json& recorded);  // of heads; as recorded_names() tells them

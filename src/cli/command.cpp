@@ -179,6 +179,7 @@ void CommandLine::parse() {
     words = words ? *words + " " + word : word;
   }
   require_one_input({file.value_or(""), target_file.value_or(""), against.value_or("")});
+  check_page();
 }
 
 void CommandLine::set(const string& name, const string& value) try {

@@ -116,8 +116,11 @@ class CommandLine {
                  const string& of_file = "its lines instead; - is standard input");
   void add_targets(const string& text);  // --target, --target-file
   void add_page();                       // --html FILE: the live page, opened at the text
-  void add_sets();                       // --set KEY=VALUE, any number
-  void add_threads();                    // --threads N
+  // Error (usage) if --html was given, and there may be more texts than one, or standard output is
+  // also for something else. parse() asks; of a value given later, what writes the page.
+  void check_page() const;
+  void add_sets();     // --set KEY=VALUE, any number
+  void add_threads();  // --threads N
   // Keys that are given by --set, and by `sets`.
   GivenKeys given(const vector<string>& sets = {}) const {
     return read_sets(appended(sets, sets_));

@@ -1,4 +1,5 @@
 // Models that predict together: --with of the commands that ask a model.
+#include "base/format.h"
 #include "base/json.h"
 #include "base/std_names.h"
 #include "cli/answers.h"
@@ -41,12 +42,14 @@ void open_others(OpenModel& m) {
   }
 }
 
-void report_others(OpenModel& m, const Split& split, Json& result) {
+Json report_others(OpenModel& m, const Split& split) {
+  Json names;
   for (const Model& other : m.others) {
     if (const auto leak = leaks(training_lines(other.folder.string()), split.facts); !leak.empty())
       m.log.warn(leak + " of " + other.run);
-    result["with"].push_back(other.run);
+    names.push_back(other.run);
   }
+  return names;
 }
 
 }  // namespace heed

@@ -203,6 +203,7 @@ void add_pseudo_perplexity(const Split& split, OpenModel& m, Json& result) {
 }
 
 Json measure(const NamedText& named, const Split& split, int stride, OpenModel& m) {
+  const Json with = report_others(m, split);
   const Evaluation e = evaluate(m.predictor(), m.objective->evaluation(split, stride), m.pool);
   require_finite(e.sums.objective);
   if (e.loss() > divergence_threshold(m.net))
@@ -220,7 +221,7 @@ Json measure(const NamedText& named, const Split& split, int stride, OpenModel& 
   add_pseudo_perplexity(split, m, result);
   if (e.sums.tokens == 0 && !result.contains("pseudo_perplexity"))
     throw data_error("there is no token to predict (the text may be too short).");
-  report_others(m, split, result);
+  if (!with.empty()) result["with"] = with;
   result["bytes"] = split.target_bytes;
   if (split.unknown.count > 0) result["unknown_tokens"] = split.unknown.count;
   if (split.dropped > 0) result["left_out"] = split.dropped;

@@ -17,18 +17,18 @@ void CommandLine::add_page() {
   add_file("--html", html, "write the live page of the model, opened here; - is standard output");
 }
 
-void check_page(const CommandLine& line) {
-  const bool asks = prompts(line);
-  if (!line.html.empty() && !asks && !line.words && !line.target)
+void CommandLine::check_page() const {
+  const bool asks = prompts(*this);
+  if (!html.empty() && !asks && !words && !target)
     throw usage_error("--html writes the page of one text; lines of a file may be many.")
         .hint("one of them as TEXT, no --html, or --json");
-  if (line.html == "-" && (asks || line.json))
+  if (html == "-" && (asks || json))
     throw usage_error("--html - needs standard output for itself; name a file.");
 }
 
 void write_live_page(OpenModel& m, const GivenText& given, const Json& found) {
   if (m.line.html.empty()) return;
-  check_page(m.line);  // a prompt has its own
+  m.line.check_page();  // a prompt has its own
   const Json& head = found["head"];
   Json opening{
       {"text", given.text},

@@ -16,16 +16,15 @@ namespace heed {
 Exit run_report(CommandLine& line) {
   vector<string> runs;
   string html = "-";
-  bool live = false;
   line.add_run(runs);
   line.add_file("--html", html, "the file to write; - is standard output")->excludes("--json");
-  line.app.add_flag("--live", live, "a page with the model itself, to type to")->excludes("--json");
+  line.app.add_flag("--live")->description("the model itself, to type to")->excludes("--json");
   line.parse();
   if (!line.json && html == "-" && ::isatty(STDOUT_FILENO) != 0)
     throw usage_error("the page is HTML, which a terminal cannot show.")
         .hint("--html FILE, or > FILE");
   Log log({.quiet = line.quiet});
-  if (live) return report_live(runs, html, log);
+  if (line.app.count("--live") > 0) return report_live(runs, html, log);
   const bool one = runs.size() == 1;
   Json data = one ? report(runs.front()) : comparison(runs);
   if (const string same = same_models(runs); !same.empty()) log.warn(same);

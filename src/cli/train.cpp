@@ -132,15 +132,14 @@ Exit run_train(CommandLine& line) {
       "--init-from");
   for (const char* shape : {"--like", "--for"}) line.app.get_option(shape)->excludes(init_from);
   line.app.add_flag("--force", request.force, "rename an existing run folder to NAME.old-K");
-  vector<string> sets;
   optional<string> prompt;
-  line.app.add_flag_callback(
-      "--no-live", [&] { sets.push_back("train.live=false"); },
-      "write no live.html at the end (train.live false)");
+  line.app.add_flag("--no-live")->description("write no live.html at the end (train.live false)");
   line.app.add_option("--prompt", prompt,
                       "what samples begin with (train.prompt; default: chosen from held-out text)");
   Log log(parse_shared(line, request));
   check_utf8(prompt.value_or(""), "--prompt");
+  vector<string> sets;
+  if (line.app.count("--no-live") > 0) sets.push_back("train.live=false");
   if (prompt) sets.push_back("train.prompt=" + Json(*prompt).dump());
   request.given = line.given(sets);
 
