@@ -147,9 +147,9 @@ ROWS = {
     "film": ("src/show/film.* src/show/prompt.cpp src/cli/film.cpp src/train/film_listener.cpp ~src/show/report.cpp ~src/show/page.h ~src/show/head_words.* "
              "src/show/web/report.* src/show/web/learning_record.js src/show/web/pull.js tests/cli/film_test.py tests/cli/report_test.py "
              "tests/cli/learning_test.py tests/show/film_test.cpp tests/show/head_names_test.cpp tests/pages/check_report_page.py",
-             r"HeadProbe|\bis_frame\b|\breport\(|--names|film|Film|report\.html|\"report\"|WRITERS|says_what_the_run_says",
+             r"HeadProbe|\bis_frame\b|\breport\(|--names|film|Film|report\.html|\"report\"|WRITERS|says_what_the_run_says|\"sample \"|gradient update|re\.search\(r\"heed resume|facts=\[\"--more\"",
              [("tests/cli/extend_test.py", r"self\.film\(run\)"), ("tests/cli/same_bytes_test.py", r', "film": \(.*?\)\.read_bytes\(\)', ""),
-              ("src/train/listeners.cpp", r"film_listener,\s*", ""), ("src/train/listener.h", r"show/film\.h|  Film& film;"),
+              ("src/cli/verify.cpp", r" \|\| file == kFilm(?= \|\| file == kChain)", ""), ("src/train/listeners.cpp", r"film_listener,\s*", ""), ("src/train/listener.h", r"show/film\.h|  Film& film;"),
               ("src/train/prepared_run.cpp", r",\s*\.record = film_memory\(model\.table\)", ""), ("src/train/prepared_run.cpp", r"show/film\.h"),
               ("src/train/prepared_run.cpp", r"(?s)^  if \(!config\.train\.prompt\.empty\(\)\)\n.*?;\n", ""),
               ("src/train/training_run.cpp", r"show/film\.h|  Film film\("), ("src/train/training_run.cpp", "log, film, ", "log, "),
@@ -167,8 +167,8 @@ ROWS = {
               ("src/cli/train.cpp", r"(?s)  try {\n    write_output\(page.*?\n  }\n", ""),
               ("CMakeLists.txt", r" pair report\)", " pair)"), ("tests/CMakeLists.txt", r" pair report\)", " pair)")]),
     # What RUN/text.txt is to a run that has one stays (store/run_folder.h), and so does what heed init does with a text.
-    "train_text": ("src/train/text_start.cpp tests/cli/own_text_test.py", r'"train", "(-|\w+\.txt)"|--minutes|self\.start\(|\bminutes("?: |=)',
-                   [("tests/cli/refusals_test.py", r"^    train (\w+\.(txt|xml|bin|yaml)|empty|hollow|one_token|https:.*|HERE/c) "),
+    "train_text": ("src/train/text_start.cpp tests/cli/own_text_test.py", r'"train", "(-|\w+\.txt)"|--minutes|"train", "hf/|self\.start\(|\bminutes("?: |=)',
+                   [("tests/cli/refusals_test.py", r"^    train (\w+\.(txt|xml|bin|yaml)|empty|hollow|one_token|https:.*|HERE/c|c\.json --like gpt) "),
                     ("src/train/training_run.h", r"^RunResult train_on_text"), ("src/cli/train.cpp", r"(?s)^void check_text.*?^}\n\n", ""),
                     ("src/cli/train.cpp", "OwnText text", "struct { vector<string> files; } text"),
                     ("src/cli/train.cpp", r"(?s)^  line\.add_like\(text\);\n|^  for \(const char\* shape.*?;\n|const auto init_from = ", ""),
