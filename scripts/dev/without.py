@@ -78,7 +78,8 @@ ROWS = {
                      ("src/cli/verify.cpp", r"file == kTensorboard\s*\? fs::file_type::directory\s*: ", ""),
 
                      ("src/config/train_config.h", "tensorboard"), ("src/config/train_config.cpp", r'{"tensorboard"(.|\n)*?},', "")]),
-    "chain": ("src/store/chain.cpp tests/store/chain_test.cpp", "chain",
+    # Rewinding finds in it what a run was like, and a branch whether it is that of another stem: three tests are of that.
+    "chain": ("src/store/chain.cpp tests/store/chain_test.cpp", "chain|test_(a_resumed_run_with_another_rate|what_cannot_be_repeated|a_second_branch_to)",
               [("src/store/run_writer.cpp", "stem_ = chain_hash"), ("src/store/run_writer.h", "string stem_;|void extend_chain|string chain_|string stem_hash|chain_steps"),
                ("src/train/rewind.cpp", "saved_ = chain_steps"),
                ("src/store/run_writer.cpp", r"(?s)  try {\n    extend_chain.*?\n  }\n  const auto point", "  const auto point"),
@@ -109,7 +110,7 @@ ROWS = {
               ("src/show/explain.cpp", r"(?s)    if \(!prediction_\.answer\.empty\(\)\)\n.*?;\n", ""), ("src/show/explain.cpp", r"show/pull\.h"),
               ("src/show/film.cpp", "packed_pulls|show/pull\\.h"), ("src/show/web/report.html", r"{{pull\.js}}")]),
     # train.precision and --precision choose among the arithmetics behind math/products.h: they stay, with one value.
-    "bfloat16": ("src/math/bfloat16.* src/math/onednn.* tests/math/bfloat16_test.cpp tests/cli/precision_test.py", "bfloat16|--precision",
+    "bfloat16": ("src/math/bfloat16.* src/math/onednn.* tests/math/bfloat16_test.cpp tests/cli/precision_test.py", r"bfloat16|--precision|enumerate\(CONFIGS\)",  # two of which train so
                  [("tests/cli/same_bytes_test.py", r'^    "bfloat16":'), ("src/math/products.h", r", bfloat16 }", " }"), ("src/math/products.h", "bfloat16"),
                   ("src/config/train_config.cpp", r'(?s), "bfloat16"}\),.*?AMX"},', '}), "float32"},'),
                   ("src/train/prepared_run.cpp", r" \+\n +\(config\.train\.precision != Precision::float32\);.*", ";"),
