@@ -18,8 +18,9 @@ void CommandLine::add_page() {
 }
 
 void CommandLine::check_page() const {
+  if (html.empty()) return;
   const bool asks = prompts(*this);
-  if (!html.empty() && !asks && !words && !target)
+  if (!asks && !words && !target)
     throw usage_error("--html writes the page of one text; lines of a file may be many.")
         .hint("one of them as TEXT, no --html, or --json");
   if (html == "-" && (asks || json))

@@ -36,9 +36,11 @@ class OneReading(RunsTest):
                     self.assertEqual(len(content), len(found))
                     for one, line, out in zip(asked, content, found):
                         if one.status == 0:
-                            rows = lambda told: [json.loads(re.sub('"line":.*?,', "", row)) for row in told.split("\n")[:-1]]
-                            same = self.near if command[0] == "score" else self.assertEqual
-                            same(rows(out), rows(one.out), (command, way, line))
+                            told, wanted = (re.sub('"line":.*?,', "", x) for x in (out, one.out))
+                            if command[0] == "score":
+                                self.near(json.loads(told), json.loads(wanted), (command, way, line))
+                            else:
+                                self.assertEqual(told, wanted, (command, way, line))
                         else:
                             self.assertIn("nothing that the model knows", out + r.err, (command, way, line))
         return zip(texts, alone)
