@@ -149,8 +149,9 @@ string OpenModel::refusal_of(const GivenText& text, const function<void()>& use)
   return e.text();
 }
 
-Exit answer_texts(OpenModel& m, const TextSource& source, const Answer& answer) {
+Exit answer_texts(OpenModel& m, TextSource source, const Answer& answer) {
   const CommandLine& line = m.line;
+  if (line.has("--html")) source.settings.emplace_back("html");
   const auto answer_one = [&](const string& text) {
     const GivenText one{as_line(text), line.target, "the text"};
     answer({&one, 1});

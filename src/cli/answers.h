@@ -63,7 +63,7 @@ inline constexpr size_t kLinesAtOnce = 256;  // an even number
 // Answers what the command line names (add_texts()); if nothing, asks for texts on a terminal, else
 // reads standard input. Texts and lines come without a byte order mark before them and the \n or
 // \r\n that ends a line; one of --against comes after the line of --file that it is compared with.
-Exit answer_texts(OpenModel& model, const TextSource& source, const Answer& answer);
+Exit answer_texts(OpenModel& model, TextSource source, const Answer& answer);
 // Each by itself, as JSON and in a `view` of it for people. In the place of a line that cannot be
 // answered stands {KEY: null, "error": ...}, or nothing.
 Exit answer_each(OpenModel& model, const TextSource& source, const char* key,

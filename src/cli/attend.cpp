@@ -229,7 +229,7 @@ Exit run_attend(CommandLine& line) {
   };
   return answer_each(m,
                      {.instructions = "Type a text to see where each head looks.",
-                      .settings = {"kind", "layer", "head", "max-tokens", "html"},
+                      .settings = {"kind", "layer", "head", "max-tokens"},
                       .limit = r.limit},
                      "patterns", answer, view);
 }

@@ -245,8 +245,8 @@ Exit run_explain(CommandLine& line) {
     if (formulas && e.contains("pull")) print_pull(e, shown.answer);
   };
   return answer_each(
-      m, {"Type a text to see why the model goes on as it does.", {"answer", "against", "html"}},
-      "answer", explained, view);
+      m, {"Type a text to see why the model goes on as it does.", {"answer", "against"}}, "answer",
+      explained, view);
 }
 
 }  // namespace heed

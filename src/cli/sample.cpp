@@ -158,9 +158,7 @@ Exit run_sample(CommandLine& line) {
   add_sample_options(line, r);
   line.add_list(
       "--stop", stops,
-      "end a sample before this text; \\n and \\t in it are a newline and a tab, any other \\ is "
-      "itself (may be repeated)",
-      "TEXT");
+      "end a sample before this text; \\n in it is a newline, \\t a tab (may be repeated)", "TEXT");
   line.parse();
   line.only_where(r.rules.temperature > 0, {"--top-p", "--min-p", "--seed"},
                   "with a --temperature above 0");

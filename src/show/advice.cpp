@@ -124,6 +124,7 @@ Advice advise(const Run& run) {
              many = passes >= kManyPasses;
   Advice a;
   add_ways_on(run, a);
+  const string if_new = exchange(a.text, "");
   if (lowest_before_rise(logged) != nullptr) {
     a.text = fmt::format(
         "the best was at step {}: with more steps it only memorises its training data; more text "
@@ -132,9 +133,8 @@ Advice advise(const Run& run) {
   } else if (!solved && few &&
              (passes < kFewPasses || (best_at_end && !(memorised && many) && !is_flat(valid)))) {
     a.text = fmt::format(
-                 "more steps would help: it was still learning after {:.2g} times through its data",
-                 passes) +
-             a.text;
+        "more steps would help: it was still learning after {:.2g} times through its data{}",
+        passes, if_new);
     a.command = a.way_on;
   } else if (run.end() != Stop::none && best != valid.end() && (many || !few) &&
              ranges::any_of(logged.yardsticks,
@@ -142,8 +142,6 @@ Advice advise(const Run& run) {
     a.text = memorised ? "more text would help" : "a larger model would help";
     if (many) a.text += " rather than more steps";
     if (memorised) a.text += ": it knows its training data far better than other text";
-  } else {
-    a.text = "";
   }
   return a;
 }

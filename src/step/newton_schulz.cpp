@@ -47,10 +47,7 @@ void orthogonalize(Mat<T> x, const Products<T>& products, Workspace& workspace) 
   Mat<T> a = workspace.matrix<T>(side, side), p = workspace.matrix<T>(side, side);
   const auto gram = [&] { products.syrk(1, tall ? transposed(x) : as_is(x), 0, a); };
   const auto multiply_x_by = [&](Mat<T> factor) {
-    if (tall)
-      products.gemm(1, as_is(x), as_is(factor), 0, next);
-    else
-      products.gemm(1, as_is(factor), as_is(x), 0, next);
+    products.gemm(1, as_is(tall ? x : factor), as_is(tall ? factor : x), 0, next);
     copy_rows<T>(next, x);
   };
   if (length <= 2 * side) {

@@ -67,14 +67,13 @@ void clean_up(const fs::path& parent) {
 
 Checkpoint Checkpoint::open(const fs::path& folder, bool with_weights) {
   vector<string> names = names_in(folder);
-  const StateFile stored = read_state(folder);
-  const auto& sums = stored.files;
+  const auto [state, has_training, sums, format] = read_state(folder);
   Checkpoint checkpoint;
   checkpoint.folder = folder;
-  checkpoint.state = stored.state;
-  checkpoint.has_training = stored.training;
+  checkpoint.state = state;
+  checkpoint.has_training = has_training;
   if (!sums.contains(kModelFile) || !sums.contains(kConfigFile) ||
-      sums.contains(kTrainingFile) != stored.training)
+      sums.contains(kTrainingFile) != has_training)
     fail(folder / kStateFile, "it does not list the files of a checkpoint");
   for (const auto& [name, sum] : sums)
     if (erase(names, name) == 0) fail(folder / name, "it is missing");
