@@ -76,7 +76,7 @@ class FailingCalls : public ::testing::Test {
   // Runs a command on a copy of the run, with each `stride`-th of its calls failing in turn.
   // `removed`: what it may take away once step 8 is saved.
   void fail_each_call(const std::function<Exit()>& command, const std::string& removed = "",
-                      int stride = 41) {
+                      int stride = 83) {
     const fs::path work = folder_.path() / "work";
     const auto before = checkpoints_in(folder_.path() / "start");
     int done = 0, refused = 0;
