@@ -50,9 +50,9 @@ struct OpenModel : Model {
 
 // What to answer, besides what the command line says.
 struct TextSource {
-  string_view instructions;                      // what to type at a prompt
-  vector<string> settings = {};                  // options that may change between answers there
-  bool allow_empty = false;                      // an empty line is a text too
+  string_view instructions;      // what to type at a prompt
+  vector<string> settings = {};  // may change there between answers; --html, if known, too
+  bool allow_empty = false;      // an empty line is a text too
   size_t limit = numeric_limits<size_t>::max();  // lines of a file
 };
 

@@ -110,7 +110,7 @@ vector<Field> fields(TrainConfig& c, const When& validated) {
        kAny, kAllowed},
       dumped_if(c.live != "auto",
                 {"live", choice(c.live, {"auto", "true", "false"}),
-                 "write live.html at the end, to type to; auto = if below 3 MB", kAny, kAllowed}),
+                 "write live.html, a page to type to; auto = if below 3 MB", kAny, kAllowed}),
   };
 }
 

@@ -149,22 +149,19 @@ RunConfig filled_in(const GivenKeys& given) {
   return c;
 }
 
-Json value_of(RunConfig config, const string& key) {
-  const vector<Leaf> list = leaves(fields(config));
-  return dump_value(ranges::find(list, key, &Leaf::key)->field);
-}
-
-// The given keys that have no meaning, and another value than if they were left out.
+// The given keys that have no meaning, and another value than if all these were left out.
 map<string, When> without_meaning(const GivenKeys& given) {
   RunConfig values = given.values;
+  const vector<Leaf> all = leaves(fields(values));
+  GivenKeys changes;
+  for (const Leaf& leaf : all)
+    if (given.contains(leaf.key) && unmet(leaf.field)) changes.reset.insert(leaf.key);
+  RunConfig rest = filled_in(with(given, changes));
   map<string, When> found;
-  for (const Leaf& leaf : leaves(fields(values))) {
-    const When* when = unmet(leaf.field);
-    if (when == nullptr || !given.contains(leaf.key)) continue;
-    GivenKeys nothing;
-    nothing.reset = {leaf.key};
-    if (value_of(filled_in(with(given, nothing)), leaf.key) != dump_value(leaf.field))
-      found.emplace(leaf.key, *when);
+  for (const vector<Leaf> left = leaves(fields(rest)); const string& key : changes.reset) {
+    const Field& field = ranges::find(all, key, &Leaf::key)->field;
+    if (dump_value(ranges::find(left, key, &Leaf::key)->field) != dump_value(field))
+      found.emplace(key, *unmet(field));
   }
   return found;
 }

@@ -78,6 +78,7 @@ GivenKeys read_sets(const vector<string>& sets) {
 }
 
 GivenKeys with(GivenKeys keys, const GivenKeys& changes) {
+  if (changes.keys.empty() && changes.reset.empty()) return keys;
   RunConfig from = changes.values, defaults;
   const auto reset = [&](const string& key) {
     return ranges::any_of(changes.reset, [&](const string& section) {

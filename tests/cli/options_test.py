@@ -42,7 +42,10 @@ class Options(RunsTest):
     def test_what_no_other_test_runs_under_sanitizers(self):
         commands = [["ablate", "run"], ["average", "run", "--last", 2], ["bleu", "a.source", "a.source"], ["compare", "run", "stopped"],
                     ["evaluate", "run", "--json"], ["export", "gpt", "out"], ["fill", "masked", "the [MASK]"], ["gradcheck", self.config("c")],
-                    ["inspect", "run"], ["neighbors", "words", "the"], ["runs", "."], ["sample", "run", "the"], ["verify", "run"]]
+                    ["inspect", "run"], ["neighbors", "words", "the"], ["runs", "."], ["sample", "run", "the"], ["verify", "run"],
+                    ["resume", "stopped", "--branch", "branch", "--max-steps", 8], ["train", "c.json", "--run", "rounded", "--set", "train.precision=bfloat16"]]
+        if "portable arithmetic: available" in self.out("--version"):
+            commands.append(["train", "c.json", "--run", "portable", "--set", "train.arithmetic=portable"])
         for command, r in zip(commands, self.at_once(commands)):
             self.assertEqual(r.status, 0, (command, r.err))
 

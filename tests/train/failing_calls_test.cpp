@@ -76,11 +76,10 @@ class FailingCalls : public ::testing::Test {
   // Runs a command on a copy of the run, with each `stride`-th of its calls failing in turn.
   // `removed`: what it may take away once step 8 is saved.
   void fail_each_call(const std::function<Exit()>& command, const std::string& removed = "",
-                      int stride = 83) {
+                      int stride = 41) {
     const fs::path work = folder_.path() / "work";
     const auto before = checkpoints_in(folder_.path() / "start");
     int done = 0, refused = 0;
-    std::size_t turn = 0;
     for (int n = 1, failures = 1; failures > 0; n += stride) {
       fs::remove_all(work);
       fs::copy(folder_.path() / "start", work,
@@ -88,7 +87,7 @@ class FailingCalls : public ::testing::Test {
       FaultyCalls calls;
       calls.reading = true;
       calls.fail_at = n;
-      calls.reason = kErrors[turn++ % std::size(kErrors)];
+      calls.reason = kErrors[static_cast<std::size_t>(n) % std::size(kErrors)];
       try {
         EXPECT_EQ(command(), Exit::ok);
         ++done;
@@ -126,7 +125,7 @@ TEST_F(FailingCalls, ALaterEnd) {
 TEST_F(FailingCalls, AResume) {
   fs::remove_all(at("start"));
   EXPECT_EQ(train("start/run", 7), Exit::ok);
-  fail_each_call([&] { return resume("work/run"); }, "step-00000004");
+  fail_each_call([&] { return resume("work/run"); }, "step-00000004", 37);
 }
 
 TEST_F(FailingCalls, AnAverage) {
@@ -151,7 +150,7 @@ TEST_F(FailingCalls, ANewRunOfTheName) {
 
 TEST_F(FailingCalls, WhatIsDamagedIsSetAside) {
   std::ofstream(at("start/run/checkpoints/step-00000008/model.safetensors"), std::ios::app) << "x";
-  fail_each_call([&] { return resume("work/run"); }, "step-00000004");
+  fail_each_call([&] { return resume("work/run"); }, "step-00000004", 43);
   EXPECT_EQ(resume("start/run"), Exit::ok);
   EXPECT_TRUE(fs::exists(at("start/run/checkpoints/damaged-step-00000008/state.json")));
 }
