@@ -70,7 +70,7 @@ TEST(SpanCorruption, DrawsAreTheseForever) {
 }
 
 TEST(SpanCorruption, SourceAndTargetTogetherAreTheTile) {
-  for (const int n : {1, 2, 3, 16, 333})
+  for (const int n : {1, 2, 3, 4, 7, 16, 64, 333})
     for (const double fraction : {0.01, 0.15, 0.5, 0.9, 1.0})
       for (const double mean : {1.0, 1.5, 3.0, 100.0}) {
         SCOPED_TRACE(testing::Message() << n << " " << fraction << " " << mean);
